@@ -35,7 +35,7 @@ export class AuthorisedRemote {
     return sent;
   }
 
-  /** Returns what a 401 or 403 is about. Call it once per refused call: a read of a session is one call, whatever the number of its paths. */
+  /** Returns what a 401 or 403 is about. Call it once per refused call. A read of a session is one call, even if it tries both paths. */
   weigh(request: RemoteRequest, status: number): Refusal {
     const { operation } = request;
     const refusal = this.refusals.recordRefused(request);
@@ -47,20 +47,20 @@ export class AuthorisedRemote {
     return refusal;
   }
 
-  /** Returns the outcome of a POST. A refusal is `not_sent` if it is about the credentials, or a 401, which another token may end. */
+  /** Returns the outcome of a POST. A refusal of the credentials is `not_sent`. So is any 401, because another token may succeed. */
   weighOutcome<T>(request: RemoteRequest, outcome: Outcome<T>): Outcome<T> {
     if (outcome.kind !== 'rejected' || !REFUSALS.includes(outcome.status)) return outcome;
     const isRefused = this.weigh(request, outcome.status) === 'credentials' || outcome.status === 401;
     return isRefused ? { kind: 'not_sent', reason: 'credentials_rejected' } : outcome;
   }
 
-  /** Returns how many calls of an operation may be sent now: none, one that tries whether the service has recovered, or any number. */
+  /** See OperationGate.room. */
   roomFor(operation: OperationClass): number {
     return this.remote.gates[operation].room;
   }
 }
 
-/** Always sends the scheme `Bearer`, because in the interface's sample (section 2.2), token_type is the name of the scope. */
+/** Sends the scheme `Bearer`, because token_type in the interface's sample (section 2.2) is the name of the scope, not a scheme. */
 export const withToken = (request: RemoteRequest, token: string): RemoteRequest => ({
   ...request,
   headers: { ...request.headers, authorization: `Bearer ${token}` },

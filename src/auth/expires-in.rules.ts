@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const LONGEST_MS = 14 * DAY_MS;
 /** The lower limit, so that a tiny lifetime causes at most about one renewal a second. */
 const SHORTEST_MS = 1_000;
-/** Assumed if `expires_in` is not understood or in the past. This costs about 100 token requests a day. */
+/** The lifetime if `expires_in` is not understood or in the past. It causes about 100 token requests a day. */
 const ASSUMED_MS = 900_000;
 
 /** A smaller number is read as a duration in seconds: a duration of 10^9 seconds would be 31 years. */
@@ -23,7 +23,7 @@ const LARGEST_EPOCH_MS = 1e14;
 
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i;
 const DECIMAL = /^\d+(?:\.\d+)?$/;
-/** The easternmost zone: a timestamp without a zone is read as the earliest instant that it can mean. */
+/** The easternmost zone. A timestamp without a zone is read as the earliest instant that it can mean. */
 const EARLIEST_ZONE = '+14:00';
 
 /** Reads `expires_in`. Never throws. The lifetime is always between 1 second and 14 days. */

@@ -8,10 +8,10 @@ import type { OperationClass, RemoteRequest } from '../remote/outcome.rules.js';
  */
 export type Refusal = 'credentials' | 'call' | 'unknown';
 
-/** This many different calls in a row are about the credentials. */
+/** If this many different calls are refused in a row, the refusals are about the credentials. */
 const DIFFERENT_CALLS = 5;
-/** Reads must also be refused for this long. The sessions of one deleted account are due together, but are read within a second. */
-// A refused read is only repeated, so a late conclusion costs little. A refused POST may need a person, so it does not wait for this.
+/** Refusals of reads must also last this long. The sessions of one deleted account are refused too, but within a second. */
+// A refused read is only retried, so a late conclusion costs little. A POST does not wait, because a refused POST may need a person.
 const READS_REFUSED_FOR_MS = 2_000;
 /** Limits the memory for calls that are refused and never sent again. */
 const MOST_CALLS = 10_000;
@@ -24,7 +24,7 @@ interface Refused {
   readonly odd: Set<string>;
 }
 
-/** Distinguishes a call that the remote service refuses from credentials that it refuses. Counts each class of operations on its own. */
+/** Decides whether the remote service refuses one call or the credentials. Counts each operation class separately. */
 export class Refusals {
   private readonly classes = new Map<OperationClass, Refused>();
 
@@ -34,7 +34,7 @@ export class Refusals {
     if (refused === undefined) return false;
     const call = nameOf(request);
     refused.odd.delete(call);
-    // Before the call leaves the row: it may be the fifth.
+    // This must run before the call leaves the row, because the call may be the fifth.
     const wasAboutCredentials = isAboutCredentials(request, refused, now);
     refused.row.delete(call);
     if (!wasAboutCredentials) for (const each of refused.row) remember(refused.odd, each);
@@ -54,7 +54,7 @@ export class Refusals {
     return isOdd ? 'call' : 'unknown';
   }
 
-  /** Returns whether a refusal of this call would be about this call. */
+  /** Returns whether a refusal of this call would be about the call, not about the credentials. */
   isOdd(request: RemoteRequest): boolean {
     return this.classes.get(request.operation)?.odd.has(nameOf(request)) ?? false;
   }
@@ -63,7 +63,7 @@ export class Refusals {
 const isAboutCredentials = ({ method }: RemoteRequest, { row, beganAt }: Refused, now: number): boolean =>
   row.size >= DIFFERENT_CALLS && now - beganAt >= (method === 'GET' ? READS_REFUSED_FOR_MS : 0);
 
-/** Returns the same name for both paths of a session, whose last part is its id. All registrations have one path. */
+/** Names a call by its body or the last part of its path. Both paths of a session end with its id. Registrations share one path. */
 const nameOf = ({ path, body }: RemoteRequest): string => body ?? path.slice(path.lastIndexOf('/') + 1);
 
 function remember(calls: Set<string>, call: string): void {

@@ -31,7 +31,7 @@ interface Token {
   renewAt: number;
 }
 
-/** A token to send a call with, why there is none, or the response to the call if it was a trial. */
+/** A token to send a call with, the reason why there is none, or the response to the call if the call was a trial. */
 type Acquired = Token | Sent;
 
 /** `waitMs`: how long all replicas wait before the next attempt. */
@@ -40,7 +40,7 @@ interface Renewal {
   readonly waitMs: number;
 }
 
-/** Sends calls with the tenant's token (interface sections 4.1 and 5): from memory, or else from the database row that all replicas share. */
+/** Sends calls with the tenant's token (interface sections 4.1, 5), from memory or else from the database row that all replicas share. */
 @Injectable()
 export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private readonly logger = new Logger('Auth');
@@ -49,7 +49,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private refusal: { readonly outcome: NotSent; readonly until: number } | undefined;
   private rejectedUntil = -Infinity;
   private refusedGeneration = -1;
-  /** When the latest call whose token was accepted was sent. */
+  /** When the latest call with an accepted token was sent. */
   private acceptedAt = -Infinity;
   private lastTurn: Promise<unknown> = Promise.resolve();
 
@@ -71,7 +71,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     const sent = await this.sendWith(token.value, call);
     if (!isTokenRefused(sent, call)) return sent;
     if (token === this.cached) {
-      // A call that was sent later was accepted. So the service refuses the call, not the token.
+      // A call that was sent later was accepted, so the token is valid. Sends this call once more with the same token.
       if (this.acceptedAt > sentAt) return this.sendWith(token.value, call);
       this.cached = undefined;
       this.logger.warn(`the remote service refused the token of generation ${token.generation}`);
@@ -81,7 +81,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return other.kind === 'token' ? this.sendWith(other.value, call) : other;
   }
 
-  /** Requests a token even if the next attempt is due later, at most every 5 s for all replicas together. */
+  /** Requests a token even if the next attempt is not due yet. All replicas together do this at most every 5 s. */
   async probe(): Promise<ProbeOutcome> {
     const { state, failures } = await this.store.getStatus();
     if (state === 'valid' && failures === 0) return 'valid';
@@ -136,14 +136,14 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return outcome;
   }
 
-  /** Lets calls wait for one another, so that one of them reads the row and the others find its result in memory. */
+  /** Runs `work` after all earlier work, so that one call reads the row and the others find its result in memory. */
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.lastTurn.then(work);
     this.lastTurn = turn.catch(() => {});
     return turn;
   }
 
-  /** Returns null if the row must be read again. Without a call, requests a token if one is due. */
+  /** Does the next step to a token. Returns null if the row must be read again. Without a call, renews the token if that is due. */
   private async step(call?: TokenCall): Promise<Acquired | null> {
     try {
       const row = await this.store.read();
@@ -211,7 +211,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     if (!isTokenRefused(sent, call)) return { acquired: sent, waitMs: REMEMBER_MS };
     const failures = row.rejectedAt === null ? 0 : row.failures;
     const error = 'the service refused a fresh token';
-    // The first refusal may concern only this call. The next trial is another call.
+    // The first refusal may concern only this call, so it is not announced. Another call is the next trial.
     const failure = { error, isRejected: true, isTrial: true, isAnnounced: failures > 0 };
     await this.store.fail(lease, failure).catch(this.warn);
     return this.fail('credentials_rejected', coolDownMs(failures + 1));
@@ -241,7 +241,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return { acquired: this.refuse(reason, waitMs), waitMs };
   }
 
-  /** Logs an error while the token is renewed, or the result of a trial is stored. The token expires later, or another call is the trial. */
+  /** Logs that a renewal or the result of a trial could not be stored. The token is renewed later, or another call is the trial. */
   private readonly warn = (error: unknown): void =>
     this.logger.warn(`the state of the token could not be stored: ${errorText(error)}`);
 }

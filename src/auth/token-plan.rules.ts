@@ -18,13 +18,13 @@ export interface TokenRow {
   readonly nextAttemptAt: Date | null;
 }
 
-/** What a process knows besides the row. */
+/** What a process remembers in addition to the row. */
 export interface TokenMemory {
-  /** The newest generation of which a call was refused. */
+  /** The newest token generation with which a call was refused. */
   readonly refusedGeneration: number;
-  /** For how long the service must get no further request with credentials that it rejected. */
+  /** For how long this process must not request a token, because the service rejected its credentials. */
   readonly rejectedForMs: number;
-  /** Whether it is to obtain a token while no call waits for one. */
+  /** Whether to renew the token early, while no call waits for one. */
   readonly renewsEarly: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Claim {
   readonly kind: 'claim';
   readonly isTrial: boolean;
   readonly withStored: boolean;
-  /** Whether a trial that is refused obtains another token, and tests it. */
+  /** Whether to obtain and test another token if the trial is refused. */
   readonly mayReplace: boolean;
 }
 
@@ -44,7 +44,7 @@ type TokenPlan =
   | { readonly kind: 'wait' }
   | { readonly kind: 'refuse'; readonly reason: NotSent['reason']; readonly retryAfterMs: number };
 
-/** A token that is refused at this age is not replaced: its age is not the reason. */
+/** A refused token that is younger than this is not replaced, because its age is not the reason. */
 const YOUNG_MS = 5_000;
 const COOL_DOWN = { firstMs: 5_000, mostMs: 300_000 };
 const ENDPOINT_WAIT = { firstMs: 1_000, mostMs: 60_000 };
@@ -59,7 +59,7 @@ export function planToken(row: TokenRow, memory: TokenMemory): TokenPlan {
   const isOpen = waitMs <= 0 && !row.isLeased;
   if (isInUse && !(memory.renewsEarly && isOpen && msUntil(row.renewAt) <= 0)) return { kind: 'use' };
   if (row.isLeased) return { kind: 'wait' };
-  // Replicas with other credentials have a token. A further rejection of ours would replace it in the row, and be announced.
+  // Replicas with other credentials use the row. A further rejection of ours would delete their token from it, and would be announced.
   if (!row.isOurs && memory.rejectedForMs > 0)
     return { kind: 'refuse', reason: 'credentials_rejected', retryAfterMs: Math.ceil(memory.rejectedForMs) };
   if (waitMs > 0) {
@@ -81,13 +81,13 @@ export function planToken(row: TokenRow, memory: TokenMemory): TokenPlan {
 export const coolDownMs = (refusals: number): number =>
   refusals <= 1 ? 1_000 : backoffMs(COOL_DOWN, refusals - 1);
 
-/** Returns what to record after a token request without a token. `random` is in [0, 1). */
+/** Returns what to record after a token request that yielded no token. `random` is in [0, 1). */
 export function planFailure(
   outcome: Exclude<Outcome<unknown>, { kind: 'done' }>,
   failures: number,
   random: number,
 ) {
-  // RFC 6749, section 5.2, has a 400 for the credentials.
+  // RFC 6749, section 5.2, allows a 400 for rejected credentials.
   const isRejected = outcome.kind === 'rejected' && [400, 401, 403].includes(outcome.status);
   const isStatus = outcome.kind === 'rejected';
   const reason = isStatus ? `responded with status ${outcome.status}: ${outcome.detail}` : outcome.reason;
@@ -98,6 +98,6 @@ export function planFailure(
   return { error: `no token: ${reason}`, waitMs, isRejected };
 }
 
-/** Returns when to renew a token: at a random point between 80 and 90 % of its lifetime. */
+/** Returns after how long to renew a token: a random time between 80 and 90 % of its lifetime. */
 export const renewAfterMs = (lifetimeMs: number, random: number): number =>
   Math.floor(lifetimeMs * (0.8 + 0.1 * random));

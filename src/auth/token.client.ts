@@ -20,7 +20,7 @@ export const TOKEN_RESPONSE = {
 } as const;
 const SAMPLE_TOKEN_TYPE = 'pvcurtailment';
 
-/** Characters allowed in a header, at least as many as can be hidden in logs, and a length that typical servers accept. */
+/** Matches a token that fits in a header, can be hidden in logs, and is not longer than typical servers accept. */
 const USABLE = new RegExp(`^[\\x21-\\x7e]{${LEAST_SECRET_LENGTH},8000}$`);
 
 type Credentials = Pick<Environment, 'SCS_CLIENT_ID' | 'SCS_CLIENT_SECRET' | 'SCS_SCOPE'>;

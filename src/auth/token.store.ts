@@ -18,12 +18,12 @@ export const TOKENS = encryptedColumn('remote_tokens', 'token_ciphertext', { nam
 const CONTEXT = TOKENS.context('tenant');
 /** The other replicas wait this long for a replica that died while it had the lease. */
 export const LEASE_MS = 5_000;
-/** How long the holder of the lease tries to write its result while the database is unavailable. If it fails, all wait for the lease to expire. */
+/** How long the process with the lease retries its write if the database is unavailable. Then all replicas wait until the lease expires. */
 const WRITE_WITHIN_MS = 5_000;
 
 const IS_LEASED = `coalesce(t.lease_until > clock_timestamp(), false)`;
 
-// Of the columns of a row of other credentials, returns only the generation and the lease.
+// If the row belongs to other credentials, returns only its generation and its lease.
 const FIND_TOKEN = `
   SELECT clock_timestamp() AS "now", t.generation::float8 AS "generation", ${IS_LEASED} AS "isLeased", o.name IS NOT NULL AS "isOurs",
     o.token_ciphertext AS "ciphertext", o.token_type AS "tokenType", o.expires_in_raw AS "expiresInRaw",
@@ -55,7 +55,7 @@ const CLAIM_PROBE = `
   WHERE name = 'tenant' AND NOT ${IS_LEASED} AND coalesce(probed_at < clock_timestamp() - interval '5 seconds', true)
   RETURNING 1`;
 
-// A token that a call must test ($8) leaves calls blocked, or blocks them.
+// If a call must test the token first ($8), calls stay blocked or become blocked.
 const SAVE_TOKEN = `
   UPDATE remote_tokens SET generation = generation + 1, token_ciphertext = $2, token_type = $3, expires_in_raw = $4,
     obtained_at = clock_timestamp(), renew_at = ${msFromNow('$5')}, expires_at = ${msFromNow('$6')},
@@ -65,8 +65,8 @@ const SAVE_TOKEN = `
   WHERE name = 'tenant' AND lease_token = $1
   RETURNING 1`;
 
-// rejected_at blocks calls. Rejected credentials ($3) do not set it while the stored token is valid, but in a trial ($5).
-// While calls are blocked, `failures` counts only rejections. Other failures of the token endpoint are not counted.
+// rejected_at blocks calls. A failed trial ($5) sets it. Rejected credentials ($3) set it only if no valid token is stored. In a trial,
+// `failures` counts only rejections, not other failures of the token endpoint.
 const RECORD_FAILURE = `
   UPDATE remote_tokens SET last_error = $2,
     failures = CASE WHEN $5::boolean AND rejected_at IS NULL THEN 0 ELSE failures END
@@ -134,7 +134,7 @@ export class TokenStore {
     return (await this.database.query(CLAIM_PROBE, [], OUTCOME)).length > 0;
   }
 
-  /** Saves a token. Returns null if the lease was lost. Calls stay blocked until one has tested the token, if `isTrial`. */
+  /** Saves a token. Returns null if the lease was lost. If `isTrial`, calls stay blocked until one call has tested the token. */
   async save(lease: string, token: Token, renewInMs: number, isTrial: boolean): Promise<TokenRow | null> {
     const ciphertext = this.cipher.encrypt(token.value, CONTEXT);
     const values = [lease, ciphertext, token.tokenType, token.expiresInRaw, renewInMs];
@@ -156,14 +156,14 @@ export class TokenStore {
     });
   }
 
-  /** Ends the block after a refusal. */
+  /** Unblocks calls after a successful trial. */
   async accept(lease: string): Promise<void> {
     await this.write(async (tx) => {
       if ((await tx.query(ACCEPT_TOKEN, [lease])).length > 0) await acceptCredentials(tx);
     });
   }
 
-  /** Writes under a lease, which stays ours, so writing again after a lost COMMIT is harmless. */
+  /** Writes under the lease, and does not release it. So a retry after a lost COMMIT is harmless. */
   private write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return repeatWhileUnavailable(() => this.database.transaction(work, OUTCOME), WRITE_WITHIN_MS);
   }

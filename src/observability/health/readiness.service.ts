@@ -16,17 +16,17 @@ export class Readiness implements OnModuleDestroy {
   private readonly logger = new Logger(Readiness.name);
   private draining = false;
   private check: Promise<string[]> | undefined;
-  /** What the last check found that does not make this process unready, because every other replica would find the same. */
+  /** Problems that do not make this process unready, because every other replica has them too. Found by the last check. */
   warnings: string[] = [];
 
   constructor(private readonly database: Database) {}
 
-  /** Makes the service unready, for good. */
+  /** Makes this process unready until it ends. */
   drain(): void {
     this.draining = true;
   }
 
-  // Nest's first shutdown hook, so that load balancers stop sending requests while those in flight complete.
+  // This is Nest's first shutdown hook, so that load balancers stop sending requests while those in flight complete.
   onModuleDestroy(): void {
     this.drain();
   }
@@ -34,7 +34,7 @@ export class Readiness implements OnModuleDestroy {
   /** Returns why the service is not ready, in words; an empty list if it is ready. */
   async missing(): Promise<string[]> {
     if (this.draining) return ['the service is stopping'];
-    // One check at a time, so that checks of a database that does not respond cannot use up its connections.
+    // Runs one check at a time, so that checks of a database that does not respond cannot use up its connections.
     this.check ??= this.missingOfDatabase().finally(() => (this.check = undefined));
     return within(PROBE_MS, this.check, () => [`the database has not responded within ${PROBE_MS} ms`]);
   }

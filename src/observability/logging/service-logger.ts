@@ -8,7 +8,7 @@ import { REPLICA_NAME } from '../../platform/replica-name.js';
 import { visibleLines, visibleText } from '../redaction/visible-text.js';
 import { currentSpan } from '../tracing/tracing.js';
 
-/** Nest classes that log every module and route at startup. Their level is debug, so that they do not bury the lines an operator needs. */
+/** Nest classes that log every module and route at startup. They log at debug level, so that an operator sees the important lines. */
 const STARTUP_DETAILS = /^(NestFactory|NestApplication|InstanceLoader|RoutesResolver|RouterExplorer)$/;
 
 /** Fields that always contain secrets, up to two levels deep. */
@@ -28,21 +28,21 @@ type LogRecord = Readonly<Record<string, unknown>> & { level: keyof typeof COLOU
 
 const jsonLine = (line: string): string => `${visibleText(withoutSecrets(line.trimEnd()))}\n`;
 
-/** Returns the line about a refusal to start, before the logger has its configuration. */
+/** Returns the log line about a refusal to start, for use before the logger is configured. */
 export const refusalLine = (message: string, role = 'all'): string => {
   const time = new Date().toISOString();
   const record = { level: 'fatal', time, role, replica: REPLICA_NAME, context: 'Process', message };
   return jsonLine(JSON.stringify(record)).trimEnd();
 };
 
-/** Returns the line for people: time, level, context and message, then further fields, then a stack. */
+/** Returns a log line for people: time, level, context and message, then further fields, then a stack. */
 function prettyLine(line: string): string {
   const { level, time, context, message, stack, ...fields } = JSON.parse(line) as LogRecord;
   const label = level.toUpperCase().padEnd(5);
   const parts = [context && `[${text(context)}]`, message, Object.keys(fields).length > 0 && fields];
   const first = parts.filter(Boolean).map(text).join(' ');
   const rest = [first, stack].filter(Boolean).map(text).join('\n');
-  // Not passed to visibleLines, which would escape the colour.
+  // The label does not pass through visibleLines, which would escape the colour.
   const shown = process.stdout.isTTY ? styleText(COLOURS[level], label) : label;
   return `${time} ${shown} ${visibleLines(withoutSecrets(rest), INDENT)}\n`;
 }

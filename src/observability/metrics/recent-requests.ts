@@ -10,10 +10,10 @@ interface Count {
 
 const PERIOD_MS = 60_000;
 const COUNT_EVERY_MS = 5_000;
-/** A 503 of a start or of a single session may only pass on that the remote service cannot be called. As in RequestsFail of alerts.yml. */
+/** Matches routes whose 503 may only mean that the remote service cannot be called. The alert RequestsFail also excludes them. */
 const PASSES_ON = /^\/api\/v1\/(onboarding\/pv|users\/[^/]+\/pv\/onboarding-sessions)\/./;
 
-/** Counts the requests to our API of the last minute, those that failed by a fault of ours, and those that were refused with a 4xx. */
+/** Counts the requests to our API in the last minute: all, those that failed by our fault, and those refused with a 4xx. */
 @Injectable()
 export class RecentRequests {
   private counts: readonly Count[] = [];

@@ -1,6 +1,6 @@
 import { HIDDEN, withoutSecrets } from './secrets.js';
 
-/** Patterns examine only this much of a text; the rest would be cut off anyway. */
+/** Patterns examine only this many characters of a text, because the rest would be cut off anyway. */
 const EXAMINED_LENGTH = 8_192;
 
 const PATTERNS: readonly (readonly [RegExp, string])[] = [

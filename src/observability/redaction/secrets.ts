@@ -13,7 +13,7 @@ const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/@]*:)[^\s@/]+@/gi;
 /** Shared by the whole process, because code without injected dependencies also redacts. */
 let secrets: readonly string[] = [];
 const tokens: string[] = [];
-/** Matches all secrets and tokens. Undefined: must be made again. Null: there are none. */
+/** Matches all secrets and tokens. Undefined if it must be rebuilt, null if there are none. */
 let known: RegExp | null | undefined;
 
 export function hideConfiguredSecrets(environment: Environment): void {
@@ -46,7 +46,7 @@ export function hideToken(value: string): void {
   if (tokens.length > 16) tokens.shift();
 }
 
-/** Returns the text without secrets, matched by value or form. All log lines pass through here: a library's error may quote a secret. */
+/** Returns the text without secrets, matched by value or form. Every log line passes through it: a library's error may quote a secret. */
 export function withoutSecrets(text: string): string {
   known ??= knownSecrets();
   return (known === null ? text : text.replace(known, HIDDEN))
@@ -55,7 +55,7 @@ export function withoutSecrets(text: string): string {
     .replace(URL_PASSWORD, `$1${HIDDEN}@`);
 }
 
-/** Returns one pattern, so that no replacement is examined again. Longest first: one secret may contain another. */
+/** Returns one pattern, so that no replacement is examined again. The longest value comes first, because it may contain another. */
 function knownSecrets(): RegExp | null {
   const values = [...secrets, ...tokens].sort((a, b) => b.length - a.length);
   if (values.length === 0) return null;

@@ -13,7 +13,7 @@ const figure = (
   ...labels: string[]
 ): Figure<DeploymentFacts> => ({ name, help, of, labels });
 
-/** Those of the fields of the response, and those that are computed from them. */
+/** The figures of the status fields, and those that are computed from several fields. */
 export const FIGURES: readonly Figure<DeploymentFacts>[] = [
   ...figuresOf<DeploymentFacts>(FACTS, (facts) => [[[], facts]]),
   figure(

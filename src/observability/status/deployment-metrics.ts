@@ -10,7 +10,7 @@ const REUSE_MS = 5_000;
 /** How long a scrape waits, and how long a statement may take. Shorter than the usual timeout of a scrape, 10 s. */
 const WAIT_MS = 4_000;
 
-/** Exposes the facts of the whole deployment, read from the database: every replica exposes the same figures. */
+/** Exposes the facts of the whole deployment from the database, so every replica exposes the same figures. */
 @Injectable()
 export class DeploymentMetrics {
   private readonly logger = new Logger(DeploymentMetrics.name);
@@ -36,8 +36,8 @@ export class DeploymentMetrics {
         labels,
         collect: async (gauge) => {
           const facts = await this.read();
-          // Without figures, exposes none rather than old ones. `reset` would set a gauge without labels to 0. Does not throw, because that
-          // would fail all other metrics too.
+          // Exposes no figures rather than old ones. `reset` would set a gauge without labels to 0. Does not throw, because an error would
+          // fail all other metrics too.
           if (labels.length === 0) gauge.remove();
           else gauge.reset();
           for (const [values, value] of facts === null ? [] : figures.flatMap(({ of }) => of(facts)))

@@ -14,7 +14,7 @@ import { ReplicaView } from './replica.view.js';
 
 const age = (gauge?: string) => number('Age of the oldest of these, in seconds; 0 if there is none', gauge);
 
-/** What the status says of the deployment and of the responding replica. */
+/** The facts about the deployment and the responding replica in the status. */
 export const FACTS = {
   build: part('BuildView', 'What the responding replica runs', {
     version: text(),
@@ -92,7 +92,7 @@ export const FACTS = {
         'How long after a change of a session in its first 10 minutes it was noticed, by the clock of the remote service, over the last hour',
         {
           changes: count('Changes that are counted, at most 2,000'),
-          // Not `quantile`, which Prometheus reserves for summaries.
+          // The label is not `quantile`, because Prometheus reserves that for summaries.
           p50Seconds: nullable(
             number('Median; null without changes', 'noticed_after_seconds{percentile="50"}'),
           ),

@@ -1,12 +1,11 @@
 import { field, listOf, schemaOf, view, type Field } from '../../platform/openapi/schema-of.js';
 
-/** A field of the status. */
 interface StatusField<T> extends Field<T> {
-  /** The gauge that has its value: a name without the prefix, such as `registrations{status="pending"}`. */
+  /** The gauge with the value of the field, without the prefix, such as `registrations{status="pending"}`. */
   readonly gauge?: string | undefined;
   /** The fields of an object, or of each object of a list. */
   readonly fields?: StatusFields;
-  /** The field of each object of a list whose value is the label of the gauges. */
+  /** The field of each object of a list whose value becomes the label of the gauges. */
   readonly by?: string;
 }
 type StatusFields = Readonly<Record<string, StatusField<unknown>>>;
@@ -15,14 +14,14 @@ type StatusFields = Readonly<Record<string, StatusField<unknown>>>;
 export type Sample = readonly [labels: readonly string[], value: number | Date | null];
 
 export interface Figure<Facts> {
-  /** Without the prefix `pv_onboarding_deployment_`. Several figures may be the samples of one gauge. */
+  /** The name of a gauge without the prefix `pv_onboarding_deployment_`. Several figures may be the samples of one gauge. */
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
   readonly of: (facts: Facts) => readonly Sample[];
 }
 
-// A field with a gauge is exposed as a metric too, whose help is its description.
+// A field with a gauge is also exposed as a metric. The description of the field is the help of the metric.
 const figure =
   <T>(schema: object) =>
   (description?: string, gauge?: string): StatusField<T> => ({ ...field<T>(schema, description), gauge });

@@ -11,7 +11,7 @@ type Ceilings = Pick<Environment, 'POLL_MAX_INTERVAL_MS' | 'SCS_MAX_REQUESTS_PER
 /** Returns the details of the reasons of one kind. */
 type Finder = (facts: Facts, ceilings: Ceilings) => string | false | readonly (string | false)[];
 
-/** The bounds of reasons, by the alert of ops/prometheus/alerts.yml that has the same bound. */
+/** The bounds of reasons. Each has the name of the alert in ops/prometheus/alerts.yml with the same bound. */
 export const BOUNDS = {
   ReplicasVanish: 3,
   SessionsAreReadLate: 120,
@@ -22,24 +22,24 @@ export const BOUNDS = {
   EventsDoNotReachAReader: 900,
   BrokerFails: 60,
   StartsAreAbandoned: 60,
-  // A dump is exempt for hours: see FIND_OLDEST_TRANSACTION. Other work of ours takes seconds.
+  // A dump is exempt for 6 hours: see FIND_OLDEST_TRANSACTION. Our other transactions take seconds.
   TransactionIsOld: 900,
   ClocksDiffer: 30,
 };
 const FALLEN_TO = 0.2;
-/** A single failed attempt says little about a receiver. */
+/** Ignores shorter failures, because a single failed attempt says little about a receiver. */
 const FAILING_SECONDS = 60;
-/** Calls that wait for our ceiling for less than this are a burst. */
+/** Ignores shorter waits for our ceiling, because they are only bursts. */
 const PACED_MS = 60_000;
 
-/** Returns what is wrong with the deployment, the worst first. Most alerts fire only after some minutes (`for`), reasons at once. */
+/** Returns what is wrong with the deployment, the worst first. Returns a reason at once; most alerts wait some minutes first (`for`). */
 export function findReasons(facts: Facts, ceilings: Ceilings): { code: Code; detail: string }[] {
   return REASON_CODES.flatMap((code) =>
     [FINDERS[code](facts, ceilings)].flat().flatMap((detail) => (detail === false ? [] : { code, detail })),
   );
 }
 
-/** The worst first. */
+/** The finders of reasons, the worst reason first. */
 export const FINDERS = {
   disk_full: ({ replicas }) =>
     replicas.map(
@@ -68,7 +68,7 @@ export const FINDERS = {
       `${vanished.length} processes ended within 10 minutes without stopping in order: ${vanished.map(({ name, role }) => `${name} (${role})`).join(', ')}`
     );
   },
-  // Not by the state of the token, which stays valid when its renewal is refused.
+  // Does not use the state of the token, which stays valid when its renewal is refused.
   credentials_rejected: ({ remote }) =>
     troubleOf(remote, 'credentials_rejected').map(
       ({ reason }) => `the remote service rejects our credentials or fresh tokens: ${reason}`,
@@ -190,7 +190,7 @@ export const FINDERS = {
 
 export const REASON_CODES = Object.keys(FINDERS) as Code[];
 
-/** Says which process was last, other than those of a role, and whether it stopped or vanished. */
+/** Describes the last process with a role other than `exceptRole`, and whether it stopped or vanished. */
 function lastOf(replicas: Facts['replicas'], exceptRole: 'api' | 'worker'): string {
   const [last] = replicas
     .filter(({ role }) => role !== exceptRole)

@@ -5,18 +5,18 @@ type Replicas = Facts['replicas'];
 type Operation = Replicas[number]['latestCalls'][number]['operation'];
 
 const VANISHED_MS = 600_000;
-/** A replica whose last sign of life reported a used-up pool counts as used up for this long: it may be unable to send another. */
+/** A replica whose last sign of life reported a used-up pool stays in that state for this long: it may be unable to send another sign. */
 const SILENT_MS = 60_000;
-/** Fewer failed requests may be those of one caller. */
+/** Fewer failed requests may all come from one caller. */
 const LEAST_FAILED = 5;
 const MOST_FAILED_SHARE = 0.05;
-/** As in RequestsAreRefused of alerts.yml: more than 0.1 a second. */
+/** Like the alert RequestsAreRefused of alerts.yml: more than 0.1 requests a second. */
 const LEAST_REFUSED = 7;
 const MOST_REFUSED_SHARE = 0.5;
-/** After this time, pg-pool gives up: from then on requests fail. */
+/** After this wait for a connection, pg-pool gives up, and requests fail. */
 const WAITING_SECONDS = 5;
 
-/** Returns the latest sign of life, which is at most some seconds old. */
+/** Returns the time of the latest sign of life, which is at most some seconds ago. */
 const latestOf = (replicas: Replicas): number =>
   Math.max(0, ...replicas.map(({ lastSeenAt }) => lastSeenAt.getTime()));
 
@@ -27,7 +27,7 @@ export const vanishedOf = (replicas: Replicas): Replicas =>
       !isAlive && stoppedAt === null && latestOf(replicas) - lastSeenAt.getTime() < VANISHED_MS,
   );
 
-/** Returns the processes whose pool is used up, also one that can no longer say so. */
+/** Returns the processes whose connection pool is used up, including those that can no longer report it. */
 export const usedUpOf = (replicas: Replicas): Replicas =>
   replicas.filter(
     ({ stoppedAt, lastSeenAt, waitingForConnectionsSeconds }) =>
@@ -53,7 +53,7 @@ export function requestsOf(replicas: Replicas) {
   };
 }
 
-/** Returns the operations most of whose latest calls, by all live replicas together, were slow. */
+/** Returns the operations for which most of the latest calls of all live replicas were slow. */
 export function slowOf(replicas: Replicas): readonly (LatestCalls & { operation: Operation })[] {
   const all = replicas.filter(({ isAlive }) => isAlive).flatMap(({ latestCalls }) => latestCalls);
   return [...new Set(all.map(({ operation }) => operation))]

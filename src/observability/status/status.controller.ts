@@ -30,7 +30,7 @@ export class StatusController {
     private readonly environment: Environment,
   ) {}
 
-  // Not `admin`: an app that shows sessions needs to know whether they are up to date, and nothing here is personal or secret.
+  // The scope is not `admin`, because apps must know whether sessions are up to date. The status has no personal data and no secret.
   @Get()
   @Operation('onboarding:read', {
     summary:

@@ -1,4 +1,4 @@
-// Returns the size in percent of a sample of at most 1,000 pages. Up to some 50,000 watched sessions, it is 100 % and thus exact.
+// SQL for the size in percent of a sample of at most 1,000 pages. Up to some 50,000 watched sessions, it is 100 % and thus exact.
 const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relation_size('session_polls')))`;
 
 // `watched` counts all rows of session_polls, which are short. `phases` reads only a sample of them. With a million sessions, the sample
@@ -34,13 +34,13 @@ export const READ_POLLING = `
 
 /** Doubtful sessions are counted up to this number, so that the cost does not grow with an incident. */
 const MOST_DOUBTFUL = 10_000;
-/** An inverter that several customers list at once may have changed hands, and then has two. */
+/** An inverter that has changed hands may be listed for two customers, which is not suspicious. */
 const SHARED_BY = 5;
-/** How many of the inverters that were listed first within 7 days are examined, so that the cost does not grow with their number. */
+/** Examines only this many of the inverters that were first listed within 7 days, so that the cost does not grow with their number. */
 const NEWEST_INVERTERS = 2_000;
 
-// Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Without session_polls, so that a lock
-// of that table hides nothing else.
+// Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Does not read session_polls, so that a
+// lock on that table hides no other figure.
 export const READ_QUEUES = `
   WITH outbox AS (
     SELECT count(*) AS unsequenced, ${age('min(time)')} AS "oldestUnsequencedSeconds" FROM domain_events WHERE sequence IS NULL
@@ -127,11 +127,11 @@ export const READ_QUEUES = `
     ) AS "tokenAgeSeconds"
   FROM outbox, handlers, webhooks, registrations, starts, sessions`;
 
-/** How many of the latest changes per state are counted, so that the cost does not grow with their number. */
+/** Counts only this many of the latest changes per state, so that the cost does not grow with their number. */
 const CHANGES_PER_STATE = 1_000;
 
-// Compares a transition with `updated_at`, the time of the change by the clock of the remote service. That is known only of the last change of
-// a session. Counts the states that a session enters while its owner may wait, in its first 10 minutes.
+// Compares the time of a transition with `updated_at`, when the session changed by the clock of the remote service. That time is known only
+// for the last change. Counts only states that a session enters in its first 10 minutes, while its owner may be waiting.
 export const READ_BUDGET = `
   WITH noticed AS (
     SELECT extract(epoch FROM t.at - s.updated_at)::float8 AS seconds
@@ -152,7 +152,7 @@ export const READ_BUDGET = `
        FROM noticed) AS noticed
   FROM read_budget b`;
 
-/** The most changes or starts that are counted, so that the cost does not grow with their number. */
+/** Counts at most this many changes or starts, so that the cost does not grow with their number. */
 const MOST_COUNTED = 1_000;
 
 const countOf = (condition: string, from: string, to: string): string => `
@@ -163,8 +163,8 @@ const STARTED = `to_state = 'awaiting_owner' AND from_state IS NULL`;
 const OF_DAY = (condition: string, length: string): string =>
   countOf(condition, `now() - day * interval '1 day' - ${length}`, `now() - day * interval '1 day'`);
 
-// Compares with the same hours of each of the last 7 days, and takes the least of them: a night or a weekend without changes is usual then.
-// Says nothing before the third day. Counts changes that the remote service alone decides on.
+// Compares with the same hours of the last 7 days. Takes their lowest count, so that a quiet night or weekend is usual. Returns null for
+// the usual counts if there are fewer than 3 such days. Counts only changes that the remote service decides on.
 export const READ_ACTIVITY = `
   WITH first AS (
     SELECT at FROM session_transitions WHERE to_state = 'awaiting_owner' ORDER BY at LIMIT 1
@@ -184,8 +184,8 @@ export const READ_ACTIVITY = `
     (SELECT CASE WHEN count(*) >= 3 THEN min(${OF_DAY(STARTED, `interval '1 hour'`)}) END FROM days)::int AS "usualStartsPerHour"
   FROM quiet`;
 
-// Of the processes of other users, PostgreSQL shows the time only to members of pg_read_all_stats. A walsender is a backup or a standby.
-// pg_dump has one transaction, which lasts for hours in a large database.
+// PostgreSQL shows the transactions of other users only to members of pg_read_all_stats. Excludes walsenders (backups and standbys).
+// Excludes pg_dump for 6 hours, because its one transaction lasts for hours in a large database.
 export const FIND_OLDEST_TRANSACTION = `
   SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8 AS seconds,
     format('process %s (%s, %s, %s)', pid, usename, coalesce(nullif(application_name, ''), 'no name'), state) AS process
@@ -198,7 +198,6 @@ export const LIST_OPERATIONS = `
   SELECT operation, health, since, reason, ${age('quiet_until', -1)}::float8 AS "waitSeconds"
   FROM remote_operations ORDER BY since`;
 
-// SQL by hand, because signs of life expire by the database's clock.
 export const LIST_REPLICAS = `
   SELECT name, role, expires_at > clock_timestamp() AS "isAlive", joined_at AS "startedAt", seen_at AS "lastSeenAt",
     reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", slow_operations AS slow, stopped_at AS "stoppedAt",
@@ -210,7 +209,7 @@ export const LIST_REPLICAS = `
     signs->'build'->>'newestMigration' AS "newestMigration"
   FROM remote_replicas ORDER BY "isAlive" DESC, role, name, joined_at`;
 
-/** Returns SQL for the seconds since `since`, or until `since` with the sign -1; 0 if there are none. */
+/** Returns SQL for the seconds since `since`, or until `since` if the sign is -1. The value is 0 if `since` is null. */
 function age(since: string, sign = 1): string {
   return `coalesce(greatest(0, round(${sign} * extract(epoch FROM clock_timestamp() - ${since}), 3)), 0)`;
 }

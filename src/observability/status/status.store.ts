@@ -19,7 +19,7 @@ interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, R
   readonly tokenAgeSeconds: number | null;
 }
 
-/** The facts of the whole deployment: those in the response of /status, and those that only the metrics need. */
+/** The facts about the whole deployment: those in the response of /status, and those that only the metrics use. */
 export type DeploymentFacts = Awaited<ReturnType<StatusStore['readFacts']>>;
 
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -30,8 +30,8 @@ export class StatusStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Uses one connection at a time. Throws if a statement takes longer than `timeoutMs`, or waits too long for a lock. While session_polls or
-   * poll_batches is locked, `poller` is null instead. `broker` is null if no process has ever used a broker.
+   * Uses one connection at a time. Throws if a statement takes longer than `timeoutMs` or exceeds the lock timeout. But if session_polls or
+   * poll_batches is locked, `poller` is null. `broker` is null if no process has ever used a broker.
    */
   async readFacts(timeoutMs = STATEMENT_TIMEOUT_MS) {
     const { poller, late } = await this.readPolling(timeoutMs);
@@ -67,7 +67,7 @@ export class StatusStore {
     });
   }
 
-  /** Reads in a transaction of its own, because a lock timeout ends the transaction. */
+  /** Reads in a separate transaction, because a lock timeout aborts the transaction. */
   private async readPolling(timeoutMs: number): Promise<Polling> {
     const read = this.database.transaction(async (tx) => {
       await tx.query(`SET LOCAL statement_timeout = ${timeoutMs}`);
@@ -82,7 +82,7 @@ export class StatusStore {
   }
 }
 
-/** Returns the broker with dates, which the response needs, for the texts that to_json returns. */
+/** Converts the times of the broker, which to_json returns as texts, to dates for the response. */
 function withDates(broker: NonNullable<Readers['broker']>): Readers['broker'] {
   const asDate = (time: Date | null) => time && new Date(time);
   return { ...broker, publishedAt: asDate(broker.publishedAt), failingSince: asDate(broker.failingSince) };

@@ -38,7 +38,7 @@ export function openTelemetry(environment: Environment) {
     stop: () =>
       within(
         STOP_WITHIN_MS.traces,
-        // The exporter has logged a failure.
+        // The exporter has already logged the failure.
         provider.shutdown().catch(() => {}),
       ),
   };

@@ -6,11 +6,11 @@ import { formatTraceparent, readTraceparent } from './traceparent.js';
 
 /** A step of a trace. Names and attributes must not contain secrets: no body, URL or header, and no text or value of a statement. */
 export interface NewSpan {
-  /** One of few names, such as a route: ids are attributes. */
+  /** One of few names, such as a route. Ids belong in attributes. */
   readonly name: string;
   /** Default: `internal`. */
   readonly kind?: Lowercase<keyof typeof SpanKind>;
-  /** A `traceparent`. If null or invalid, the span begins a new trace. Default: the current span; without one, no span is made. */
+  /** A `traceparent`. If it is null or invalid, the span begins a new trace. Default: the current span. Without one, no span is made. */
   readonly parent?: string | null;
   /** The `traceparent` of spans in other traces that caused this span. */
   readonly links?: readonly string[];
@@ -45,10 +45,8 @@ export function traced<T>(start: NewSpan, work: (span: Span) => T): T {
   return current.run(span, () => endAfter(span, api.SpanStatusCode.ERROR, work));
 }
 
-/** Runs `work` outside any span. */
 export const untraced = <T>(work: () => T): T => current.exit(work);
 
-/** Returns the current span, for log lines. */
 export function currentSpan(): { traceId: string; spanId: string } | undefined {
   const span = current.getStore()?.spanContext();
   return span && { traceId: span.traceId, spanId: span.spanId };
@@ -57,12 +55,12 @@ export function currentSpan(): { traceId: string; spanId: string } | undefined {
 export const isTracing = (): boolean => telemetry !== undefined;
 
 /**
- * Starts the export of traces if OTEL_EXPORTER_OTLP_ENDPOINT is set. Returns a function that exports the rest and stops. Call it before the
- * application is created.
+ * Starts the export of traces if OTEL_EXPORTER_OTLP_ENDPOINT is set. Returns a function that exports the remaining spans and stops. Call it
+ * before the application is created.
  */
 export async function startTracing(environment: Environment): Promise<(() => Promise<void>) | undefined> {
   if (environment.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return undefined;
-  // Loading OpenTelemetry takes time and memory.
+  // Imports OpenTelemetry only if needed, because loading it takes time and memory.
   const { openTelemetry } = await import('./open-telemetry.js');
   telemetry = openTelemetry(environment);
   return telemetry.stop;
@@ -98,7 +96,7 @@ function endAfter<T>(span: SdkSpan, failed: SpanStatusCode, work: (span: Span) =
   }
 }
 
-/** Returns the code of the error, such as a SQLSTATE or the code of a problem, or its class. Its message may contain a secret. */
+/** Returns the code of the error, such as a SQLSTATE or a problem's code, else its class. Its message may contain a secret. */
 function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { code, name } = error as NodeJS.ErrnoException;
