@@ -22,16 +22,16 @@ export type ReadEnvironment = () => Promise<Environment> | Environment;
 const isSet = (source: EnvironmentSource, name: string): boolean =>
   source[name] !== undefined || source[`${name}_FILE`] !== undefined;
 
-/** Returns whether the commands are meant for the service at an address. */
+/** Returns whether PV_ONBOARDING_URL names the service for which the commands are meant. */
 export const namesService = (source: EnvironmentSource): boolean => isSet(source, 'PV_ONBOARDING_URL');
 
-/** Reads a command's configuration. Outside production, missing values come from the running service or, if none runs, from local defaults. */
+/** Reads a command's configuration. Outside production, the running service or, if none runs, local defaults supply missing values. */
 export class CommandEnvironment {
   private local: LocalServices | undefined;
 
   constructor(private readonly source: EnvironmentSource) {}
 
-  /** Throws CommandError if it is unclear whose database is meant, or if the command needs one that runs and none does. */
+  /** Throws CommandError if it is unclear whose database is meant, or if no database runs and the command may not start one. */
   async read({ mayStartDatabase = true } = {}): Promise<Environment> {
     const hasDatabase = isSet(this.source, 'DATABASE_URL');
     if (namesService(this.source) && !hasDatabase)
@@ -40,7 +40,7 @@ export class CommandEnvironment {
         'PV_ONBOARDING_URL is set, but this command works on a database: set DATABASE_URL to the database of that service, or unset PV_ONBOARDING_URL.',
         2,
       );
-    // A command never polls or delivers events; only the service does.
+    // ROLE is `api`, because a command never polls or delivers events; only the service does.
     const { variables, problems } = readFiles(this.source);
     const own: EnvironmentSource = { ...variables, ROLE: 'api' };
     if (own.NODE_ENV === 'production') return readEnvironment(own, problems);
@@ -76,7 +76,6 @@ export class CommandEnvironment {
   }
 }
 
-/** Runs `work` with a database connection. */
 export async function withDatabase(
   readEnvironment: ReadEnvironment,
   work: (database: Database, environment: Environment) => Promise<void>,
@@ -90,7 +89,7 @@ export async function withDatabase(
   }
 }
 
-/** Returns, for people, where a command changes something. */
+/** Describes, for people, the database that a command changes. */
 export function placeOf({ DATABASE_URL }: Environment): string {
   const { pathname, searchParams, host } = new URL(DATABASE_URL);
   return `In the database ${decodeURIComponent(pathname.slice(1))} on ${searchParams.get('host') ?? host}`;

@@ -9,7 +9,7 @@ export interface Confirmation {
   readonly yes?: boolean;
 }
 
-/** On a terminal, asks a person to confirm the effect at this place. Throws CommandError unless the person confirms. */
+/** Asks the person at a terminal to confirm the effect at `place`. Throws CommandError unless the person confirms. */
 export async function confirm(place: string, effect: string, { yes }: Confirmation): Promise<void> {
   if (yes || !process.stdin.isTTY) return;
   printError(`${place}: ${effect}`);
@@ -17,7 +17,7 @@ export async function confirm(place: string, effect: string, { yes }: Confirmati
     throw new CommandError('not_confirmed', 'Not confirmed: nothing was changed.');
 }
 
-/** Returns an empty text if the input ends without a line, or at Ctrl-C, which a readline on a terminal takes as the end. */
+/** Returns an empty text if the input ends without a line. On a terminal, Ctrl-C ends the input. */
 async function readLine(prompt: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr, prompt });
   lines.prompt();

@@ -26,7 +26,7 @@ const COLUMNS: Columns<Key> = {
   SCOPES: ({ scopes }) => scopes.join(' '),
 };
 
-/** With `findApi`, the commands about API keys call that service instead of its database. */
+/** With `findApi`, the commands about API keys call the service instead of reading and writing its database. */
 export function keysCommand(readEnvironment: ReadEnvironment, findApi?: FindApi): Command {
   const withKeys = async (work: (keys: Keys) => Promise<void>) =>
     findApi === undefined

@@ -15,16 +15,16 @@ import { rederiveCommand } from './rederive.command.js';
 import { report } from './report.js';
 import { restoreCommand } from './restore.command.js';
 
-/** The exit code that shells report for a program whose reader has ended. */
+/** The exit code that shells report for a program whose output is no longer read. */
 const READER_ENDED = 141;
 
 const environment = new CommandEnvironment(process.env);
 const read = () => environment.read();
 const findService = () => findApi(process.env);
 const isJson = process.argv.includes('--json');
-// Keeps the standard output for results.
+// Logs to the standard error, so that the standard output has only results.
 Logger.overrideLogger({ log: printError, warn: printError, error: printError });
-// As in `events tail | head -3`. Child processes end with this one.
+// Exits when the reader of the output ends, as in `events tail | head -3`. Child processes end with this process.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(READER_ENDED);

@@ -23,7 +23,7 @@ export const printFault = (text: string): void => console.error(visibleLines(tex
 
 /**
  * Escapes the help and the errors of a command, because they quote its arguments. Makes the command throw a CommanderError instead of
- * ending the process. With `isJson`, its errors are only thrown.
+ * ending the process. With `isJson`, the command does not print the error.
  */
 export function printVisibly(command: Command, isJson: boolean): Command {
   // Lets the caller set the exit code, after its own clean-up.

@@ -27,7 +27,7 @@ export function psqlCommand(readEnvironment: ReadEnvironment, source: Environmen
         stdio: 'inherit',
         env: { ...source, PGOPTIONS: OPTIONS, ...(password !== '' && { PGPASSWORD: password }) },
       });
-      // Ctrl-C cancels a statement in psql, which has the same terminal.
+      // Ignores Ctrl-C, so that it only cancels a statement in psql, which has the same terminal.
       process.on('SIGINT', () => {});
       const ended = await once(psql, 'exit').catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error;
@@ -47,7 +47,7 @@ function addressOf({ DATABASE_DIRECT_URL }: Environment): { url: string; passwor
   const url = new URL(DATABASE_DIRECT_URL);
   const password = decodeURIComponent(url.password);
   url.password = '';
-  // Known to Node's driver, but not to psql.
+  // psql does not know `no-verify`, which is a value of Node's driver.
   if (url.searchParams.get('sslmode') === 'no-verify') url.searchParams.set('sslmode', 'require');
   return { url: url.href, password };
 }

@@ -8,7 +8,7 @@ import { printError, printFault } from './print.js';
 
 /** Prints why a command ended, with `--json` as one line of JSON, and returns its exit code. */
 export function report(error: unknown, isJson: boolean): 0 | 1 | 2 {
-  // The help was asked for.
+  // The person asked for the help or the version.
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   const fault = faultOf(error);
   if (isJson) printError(JSON.stringify(fault.problem));
@@ -27,8 +27,8 @@ function faultOf(error: unknown): CommandError {
   }
   if (error instanceof ConfigurationError) return new CommandError('configuration', error.message);
   if (error instanceof MigrationError) return new CommandError('migration', error.message);
-  // Of Node or PostgreSQL, such as an unreachable database.
+  // This is an error of Node or PostgreSQL, such as an unreachable database.
   if (error instanceof Error && 'code' in error) return new CommandError(String(error.code), error.message);
-  // A bug.
+  // Any other error is a bug.
   return new CommandError('unexpected', inspect(error));
 }

@@ -22,7 +22,7 @@ interface Options {
   readonly noneRegistered?: boolean;
 }
 
-/** How many unknown references the message of a refusal names. */
+/** The maximum number of unknown references that the error message names. */
 const NAMED = 20;
 
 /** Returns the command that declares a database to be a restored backup or a moved copy, so that the service starts on it. */
@@ -55,13 +55,13 @@ export function restoreCommand(readEnvironment: ReadEnvironment): Command {
 }
 
 interface Done {
-  /** As in the audit log. */
+  /** The same action as in the audit log. */
   readonly action: 'database.restored' | 'database.moved' | 'references.checked';
   readonly uncertain?: number;
   readonly known?: number;
 }
 
-/** Returns the references of a file. Throws CommandError for a line that is not one, and for an empty file. */
+/** Returns the references of a file. Throws CommandError if a line is not a valid reference, or if the file is empty. */
 function readReferences(text: string): string[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const fault = (message: string) => new CommandError('usage', message, 2);

@@ -8,7 +8,7 @@ import type { WireResponse } from './wire.js';
 export const deliver = (reply: FastifyReply, response: WireResponse): FastifyReply =>
   reply.code(response.status).headers(response.headers).send(response.body);
 
-/** Applies the fault and sends the response. A fault that breaks the byte stream writes to the socket and bypasses Fastify. */
+/** Sends the response with the fault. A fault that breaks the byte stream writes to the socket and bypasses Fastify. */
 export const deliverWith = async (
   reply: FastifyReply,
   response: WireResponse,

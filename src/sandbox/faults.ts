@@ -22,9 +22,9 @@ export interface FaultScript {
   readonly operation?: Operation | 'any';
   /** Limits the fault to requests whose path or body contains this text, such as an id or an EAN. */
   readonly contains?: string;
-  /** How many matching requests stay unaffected before the fault applies. Default: 0. */
+  /** The number of matching requests that stay unaffected before the fault applies. Default: 0. */
   readonly skip?: number;
-  /** How many requests are affected; null means all until the faults are cleared. Default: 1. */
+  /** The number of requests that the fault affects. If null, it affects all until the faults are cleared. Default: 1. */
   readonly times?: number | null;
   /** Whether the request takes effect despite the faulty response. Default: see HAS_EFFECT. */
   readonly effect?: boolean;
@@ -33,7 +33,7 @@ export interface FaultScript {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly bodyBase64?: string;
-  /** How many copies of the body the response contains. Default: 1. */
+  /** The number of copies of the body in the response. Default: 1. */
   readonly repeat?: number;
   readonly location?: string;
   readonly retryAfter?: string;
@@ -53,7 +53,7 @@ export interface Fault {
   skip: number;
   left: number | null;
   used: number;
-  /** One function per held request; calling it releases that request. */
+  /** One function per held request, which releases the request. */
   readonly held: Set<() => void>;
 }
 
@@ -139,7 +139,7 @@ export const describeFault = (fault: Fault) => ({
   holding: fault.held.size,
 });
 
-/** Releases the requests that a fault holds; returns how many. */
+/** Releases the requests that a fault holds. Returns their number. */
 export const release = (fault: Fault): number => {
   const held = [...fault.held];
   fault.held.clear();

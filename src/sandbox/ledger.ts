@@ -30,7 +30,7 @@ export interface RequestRecord {
 
 const RECENT_REQUESTS = 2_000;
 
-/** Records what the sandbox really did, whatever response the client received. The ledger is in memory only: a restart clears it. */
+/** Records the effects in the sandbox, whatever response the client received. A restart clears the ledger, because it is only in memory. */
 export class Ledger {
   #users: UserEffect[] = [];
   #sessions: SessionEffect[] = [];

@@ -33,7 +33,7 @@ const readPublicUrl = (): string | null => {
   );
 };
 
-/** Returns the names in SANDBOX_ALLOWED_HOSTS, the host that the sandbox listens on, and that of its public URL. */
+/** Returns the names in SANDBOX_ALLOWED_HOSTS, the host that the sandbox listens on, and the host of its public URL. */
 const readAllowedHosts = (publicUrl: string | null): string[] => {
   const listed = env.SANDBOX_ALLOWED_HOSTS ? env.SANDBOX_ALLOWED_HOSTS.split(',') : [];
   const names = listed.map((name) => name.trim().toLowerCase());
@@ -61,7 +61,7 @@ process.on('SIGTERM', stop);
 // The IPC channel closes if the parent process is killed.
 process.on('disconnect', stop);
 
-/** Starts to listen. If the default port is taken and there is no public URL, uses any free port. Otherwise, exits if the port is taken. */
+/** Starts to listen. If the default port is taken and there is no public URL, uses a free port. Any other failure ends the process. */
 const listen = async (): Promise<void> => {
   const requested = readPort();
   try {

@@ -31,8 +31,8 @@ export const remoteInterface =
     app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
     /**
-     * Section 5: requires the ApiKey, and a bearer token on all but the token request and the probe. The scheme is `Bearer`, although
-     * `token_type` is `pvcurtailment`. Returns null if the credentials are valid.
+     * Returns null if the credentials are valid. Section 5 requires the ApiKey and, except for the token request and the probe, a bearer
+     * token. The scheme is `Bearer`, although `token_type` is `pvcurtailment`.
      */
     const refuseCredentials = (request: FastifyRequest, operation: Operation): WireResponse | null => {
       if (request.headers.apikey !== credentials.apiKey)

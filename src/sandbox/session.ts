@@ -88,8 +88,8 @@ export const applyChange = (session: Session, change: Change, at: number): void 
 };
 
 /**
- * Applies each due change as of its due time, so that the result does not depend on the frequency of reads. Expires the session at
- * `expiresAt`, although the interface does not say what happens then. Returns whether anything changed.
+ * Applies each due change as of its due time, so that the frequency of reads does not matter. Expires the session at `expiresAt`, although
+ * the interface does not say what happens then. Returns whether anything changed.
  */
 export const settle = (session: Session, now: number): boolean => {
   let changed = false;
@@ -108,7 +108,7 @@ const expireWhenOver = (session: Session, at: number): boolean => {
   return true;
 };
 
-/** Completes the owner's web flow. Replaces the planned changes with one: online after `afterMs`. If `afterMs` is null, plans nothing. */
+/** Completes the owner's web flow. Replaces the planned changes: the session comes online after `afterMs` or, if that is null, never. */
 export const completeFlow = (
   session: Session,
   at: number,

@@ -2,9 +2,9 @@ import type { ScenarioName } from './scenarios.js';
 
 /** The settings that the control API can change. A reset restores `defaultSettings`. */
 export interface Settings {
-  /** Which of the two paths of a session (section 4.4) is served. The sandbox returns 404 for the other path. */
+  /** Which paths of a session (section 4.4) are served. The sandbox returns 404 for another path. */
   sessionPath: 'both' | 'onboarding' | 'user';
-  /** The form of `expires_in` (section 2.2). An object returns its `value` verbatim; an object without `value` omits the field. */
+  /** The form of `expires_in` (section 2.2). An object sets its `value` verbatim; an object without `value` omits the field. */
   tokenForm: 'timestamp' | 'seconds' | { readonly value?: unknown };
   tokenLifetimeMs: number;
   sessionLifetimeMs: number;
@@ -24,7 +24,7 @@ export interface Settings {
 export interface Brand {
   readonly id: string;
   readonly name: string;
-  /** Time from the end of the web flow until the inverters come online. If null, only the control API brings them online. */
+  /** The time from the end of the web flow until the inverters come online. If null, only the control API brings them online. */
   readonly onlineAfterMs: number | null;
 }
 

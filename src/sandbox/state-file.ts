@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Snapshot, State } from './state.js';
 
-/** The delay between a change and its write. A burst of changes is written once; a killed sandbox loses only changes within this time. */
+/** The delay between a change and its write, so that a burst is written once. A killed sandbox loses only changes within this delay. */
 const WRITE_AFTER_MS = 50;
 
 /**

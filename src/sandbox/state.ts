@@ -30,7 +30,7 @@ export class State {
   readonly #sessionOfLink = new Map<string, Session>();
   readonly #tokens = new Map<string, number>();
 
-  /** Called after every change; persistInFile sets it. */
+  /** Called after every change. persistInFile sets it. */
   onChange: () => void = () => undefined;
 
   get users(): readonly User[] {
@@ -57,7 +57,7 @@ export class State {
     return expiresAt !== undefined && now < expiresAt;
   }
 
-  /** Revokes all tokens; returns how many. */
+  /** Revokes all tokens. Returns their number. */
   revokeTokens(): number {
     const count = this.#tokens.size;
     this.#tokens.clear();

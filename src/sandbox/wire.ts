@@ -51,7 +51,7 @@ export const userResponse = (user: User, tenantName: string): WireResponse => {
   return json(200, `${JSON.stringify(fields).slice(0, -1)},"gridLocations":[${locations}]}`);
 };
 
-/** Section 4.3: the only response with `startUrl`. It has neither `expired` nor `inverters`. */
+/** Returns the response of section 4.3, the only one with `startUrl`. It has neither `expired` nor `inverters`. */
 export const startResponse = (session: Session, onboardingUrl: string): WireResponse =>
   json(
     200,
@@ -66,7 +66,7 @@ export const startResponse = (session: Session, onboardingUrl: string): WireResp
     }),
   );
 
-/** Section 4.4. Applies the fields that the control API overrides. */
+/** Returns the response of section 4.4, with the fields that the control API overrides. */
 export const sessionResponse = (session: Session): WireResponse => {
   const fields: Record<string, unknown> = {
     sessionId: session.sessionId,
@@ -88,7 +88,7 @@ export const sessionResponse = (session: Session): WireResponse => {
 /** The key under which `parseKeepingDigits` wraps a number. It is random, so that no request body can contain it. */
 const NUMBER_KEY = `number-${randomUUID()}`;
 
-/** Reads the body of section 4.2 with all digits of its EANs. Returns an error message if the body is invalid. */
+/** Reads the body of section 4.2, and keeps all digits of its EANs. Returns an error message if the body is invalid. */
 export const readRegistration = (text: string): Registration | string => {
   const body = parseKeepingDigits(text);
   if (!isObject(body)) return 'the body must be a JSON object';

@@ -9,7 +9,7 @@ import { printTable, type Columns } from './table.js';
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** The parameters of a call about one item. */
+/** Returns the parameters of a call about one item. */
 export const at = (id: string) => ({ params: { path: { id } } });
 
 export class ApiCommand extends Command {
@@ -34,13 +34,13 @@ export class ApiCommand extends Command {
       .argument('<id>', `from \`${this.name()} list\``, readId);
   }
 
-  /** Asks for a confirmation of the effect before the call. `effectOf` has the arguments of the call and returns undefined not to ask. */
+  /** Asks for a confirmation before the call. `effectOf` gets the arguments of the call, and returns undefined if none is needed. */
   confirms(effectOf: NonNullable<ApiCommand['effectOf']>): this {
     this.effectOf = effectOf;
     return this.option(...YES);
   }
 
-  /** Runs `call` with the arguments and options of the command. Prints the result: with `--json` unchanged, else with `forPeople`. */
+  /** Runs `call` with the arguments and options of the command. Prints the result as JSON with `--json`, else with `forPeople`. */
   calls<Arguments extends unknown[], Result extends object>(
     call: (client: Client, ...given: Arguments) => Promise<{ readonly data: Result }>,
     forPeople: (result: Result) => void = printYaml,
@@ -82,7 +82,7 @@ export class ApiCommand extends Command {
   }
 }
 
-/** Returns the option `--metadata`, which a person may give several times. */
+/** Returns the option `--metadata`, which may be repeated. */
 export const metadataOption = (): Option =>
   new Option('--metadata <key=value>', 'only with this metadata; may be repeated').argParser(
     (text: string, others: Query | undefined): Query => {

@@ -8,12 +8,12 @@ import { ApiCommand } from './api-command.js';
 import type { FindApi } from './service-api.js';
 import { printTable, toSecond } from './table.js';
 
-/** With the options of the command, which are parameters of the API. */
+/** The options of the command are parameters of the API. Only `status` is mandatory. */
 type Filter = Pick<Registration, 'status'>;
 
-/** The number of registrations that one call decides about. A call with so many takes at most a few seconds. */
+/** The maximum number of registrations in one call, which then takes at most a few seconds. */
 const PER_CALL = 500;
-/** The most errors that the summary names. */
+/** The maximum number of errors that the summary names. */
 const NAMED_ERRORS = 5;
 
 const EFFECT = {
@@ -30,7 +30,7 @@ const EFFECT = {
   },
 };
 
-/** Returns the command that decides about all registrations that match: it lists them, and decides about exactly those. */
+/** Returns the command that lists all registrations that match, and then decides about exactly those. */
 export function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']): Command {
   const { description, does, danger } = EFFECT[decision];
   const found: Registration[] = [];
@@ -63,7 +63,7 @@ export function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']
     );
 }
 
-/** Says how many there are, from when, and what their calls came to. */
+/** Returns the number of registrations, when they were created, and the most frequent errors of their calls. */
 export function summaryOf(
   found: readonly Pick<Registration, 'status' | 'createdAt' | 'lastError'>[],
 ): string {
@@ -79,7 +79,7 @@ export function summaryOf(
   return `${found.length} ${found[0]!.status} registrations, created from ${oldest} to ${newest}:${named.join('')}${more}\n`;
 }
 
-/** Decides about what was listed, unless it has changed since. */
+/** Decides about the listed registrations, unless they have changed since. */
 async function decideAll(client: Client, decision: BulkDecision['decision'], found: readonly Registration[]) {
   const lastChange = Math.max(...found.map(({ updatedAt }) => Date.parse(updatedAt)));
   const items: Schemas['DecisionsView']['items'] = [];

@@ -26,7 +26,7 @@ export function eventsCommand(findApi: FindApi): Command {
     .action(async ({ json, types, ...filter }: Filter & { json?: true }) => {
       const api = await findApi();
       await api.run(async (client) => {
-        // The first connection must succeed. Later ones are repeated.
+        // The first connection must succeed. Only later connections are retried.
         const onRetry = (error: unknown) => {
           if (!api.hasResponded) throw error;
           printError(`lost the stream (${(error as Error).message}); reconnecting`);

@@ -34,7 +34,7 @@ export function registrationsCommand(findApi: FindApi): Command {
         `this enters a user for the registration ${id}, and its grid locations. This cannot be undone.`,
     )
     .calls(async (client, id: string, file: string) => {
-      // Sent as it is, because an EAN may be a number that JavaScript would round.
+      // Sends the file unparsed, because an EAN may be a number that JavaScript would round.
       const body = (await readInput(file)) as unknown as Schemas['ConfirmedUserInput'];
       return client.POST('/api/v1/registrations/{id}/resolve', { ...at(id), body, bodySerializer: String });
     });

@@ -9,17 +9,16 @@ import { CommandError } from '../command-error.js';
 
 export type FindApi = () => Promise<ServiceApi>;
 
-/** Longer than the service takes to read the remote service or to test a webhook endpoint. */
+/** Longer than the service takes to read a session from the remote service or to test a webhook endpoint. */
 const CALL_WITHIN_MS = 60_000;
 
-/** A service at an address. */
 export class ServiceApi {
   readonly client: Client;
   /** Whether a call has succeeded. */
   hasResponded = false;
 
   constructor(
-    /** The address, for people too. */
+    /** The address, which messages for people also show. */
     readonly url: string,
     apiKey: string,
   ) {
@@ -43,7 +42,7 @@ export class ServiceApi {
     }
   }
 
-  /** Returns the error for people if there was no response, else the error itself. */
+  /** Returns a CommandError if there was no response, else the error itself. */
   private fault(error: unknown): unknown {
     const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } };
     if (name !== 'TimeoutError' && (name !== 'TypeError' || cause === undefined)) return error;
@@ -65,8 +64,8 @@ export class ServiceApi {
 }
 
 /**
- * Finds the service and the key: PV_ONBOARDING_URL and PV_ONBOARDING_API_KEY. Default: the service that runs in this folder or, in a
- * container of the service, in this container, with the administrator's key. That key is never sent to PV_ONBOARDING_URL.
+ * Returns the service at PV_ONBOARDING_URL, with PV_ONBOARDING_API_KEY. Default: the service that runs in this folder or, in a container of
+ * the service, in this container, with the administrator's key. That key is never sent to PV_ONBOARDING_URL.
  */
 export async function findApi(source: EnvironmentSource): Promise<ServiceApi> {
   const names = [...ENVIRONMENT_NAMES, 'PV_ONBOARDING_URL', 'PV_ONBOARDING_API_KEY'];

@@ -8,7 +8,7 @@ import { ApiCommand, at, metadataOption } from './api-command.js';
 import type { FindApi } from './service-api.js';
 import { age, cut, eventName, printTable, toSecond } from './table.js';
 
-/** With the data that the timeline shows. */
+/** An event with the data that the timeline shows. */
 type SessionEvent = Pick<Schemas['FeedEvent'], 'time' | 'type'> & {
   readonly data: Readonly<Partial<Record<'previousState' | 'rule' | 'inverterId', string | null>>>;
 };
@@ -74,7 +74,7 @@ export function sessionsCommand(findApi: FindApi): Command {
   return sessions;
 }
 
-/** Hides the startUrl, because anyone who sees it may act for the owner. */
+/** Prints a session without its startUrl, because anyone who sees the startUrl may act for the owner. */
 const printSession = (session: Session): void =>
   printYaml({ ...session, startUrl: session.startUrl && 'not shown here; --json has it' });
 

@@ -6,7 +6,7 @@ const INSTANT = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/;
 type Cell = string | number | boolean | null | undefined;
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-/** Prints rows of at most 100 characters, unless a text that people need whole is longer. */
+/** Prints aligned columns. Callers shorten texts so that a row has at most 100 characters, unless people need a text whole. */
 export function printTable<Row>(columns: Columns<Row>, rows: readonly Row[]): void {
   if (rows.length === 0) return printError('none');
   const titles = Object.keys(columns);
@@ -18,7 +18,7 @@ export function printTable<Row>(columns: Columns<Row>, rows: readonly Row[]): vo
   }
 }
 
-/** Escapes before the widths are measured. */
+/** Returns the text of a cell, escaped before the widths are measured. */
 const cellOf = (cell: Cell): string =>
   cell === null || cell === undefined || cell === '' ? '-' : visibleText(String(cell));
 

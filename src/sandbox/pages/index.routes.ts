@@ -4,7 +4,6 @@ import { onlyTrusted } from '../loopback.js';
 import type { Sandbox } from '../sandbox.js';
 import { applyChange, completeFlow, type Session } from '../session.js';
 
-/** The actions of the buttons on the index page. */
 const PLAY: Readonly<Record<string, (session: Session, now: number) => void>> = {
   complete: (session, now) => completeFlow(session, now, { afterMs: null, inverters: 0 }),
   online: (session, now) => applyChange(session, { do: 'online', inverters: 1, finished: true }, now),

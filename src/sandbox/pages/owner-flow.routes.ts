@@ -26,7 +26,7 @@ export const ownerFlow =
       { parseAs: 'string' },
       (_request, body, done) => done(null, new URLSearchParams(body.toString())),
     );
-    // The URL works as a credential: caches and other sites must not see it.
+    // The URL is a credential, so caches and other sites must not see it.
     app.addHook('onRequest', async (_request, reply) => {
       reply.headers({
         'cache-control': 'no-store',
