@@ -6,16 +6,16 @@ import type { ApiKeyView } from './api-keys.dto.js';
 import { recordAudit } from './audit-log.store.js';
 import type { Principal, Scope } from './scopes.js';
 
-/** Returns a new key. It has 256 random bits, so a fast hash is enough. Secret scanners recognise a leaked key by its prefix. */
+/** Returns a new key. It has 256 random bits, so a fast hash is enough. The prefix lets secret scanners recognise a leaked key. */
 export const newApiKey = (): string => `pvo_${randomBytes(32).toString('base64url')}`;
 
-/** Returns whether `text` has the form of a key. Other texts need no database query. */
+/** Returns whether `text` has the form of a key. No other text can be a key, so it needs no database query. */
 export const isApiKey = (text: string): boolean => /^pvo_[A-Za-z0-9_-]{43}$/.test(text);
 
 /** Returns the SHA-256 of a key. The database stores only this hash. */
 export const hashOf = (key: string) => hash('sha256', key, 'buffer');
 
-// Locks in one order, since two replicas may count refusals of the same keys at once.
+// Locks the keys in the order of their ids, so that replicas that count refusals of the same keys at the same time cannot deadlock.
 const ADD_REFUSALS = `
   WITH refused AS (
     SELECT k.id, r.* FROM jsonb_to_recordset($1::jsonb) AS r (hash text, refused401 bigint, refused403 bigint, refused429 bigint)
@@ -27,14 +27,14 @@ const ADD_REFUSALS = `
   FROM refused r WHERE k.id = r.id
   RETURNING r.hash, k.id, k.name, k.revoked_at IS NOT NULL AS "isRevoked"`;
 
-/** The number of refused requests, by status. */
+/** The number of refused requests with one key, by HTTP status. */
 export type Refused = Readonly<Record<'refused401' | 'refused403' | 'refused429', number>>;
 
 @Injectable()
 export class ApiKeysStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns null for a key that is unknown or revoked. */
+  /** Returns null if the key is unknown or revoked. */
   async findByHash(keyHash: Buffer<ArrayBuffer>): Promise<(Principal & { id: string }) | null> {
     const where = { keyHash, revokedAt: null };
     const select = { id: true, name: true, scopes: true };
@@ -48,7 +48,7 @@ export class ApiKeysStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Writes at most once a minute per key, even under concurrent requests. */
+  /** Records a use of the key, at most once a minute per key, even under concurrent requests. */
   async noteUse(id: string): Promise<void> {
     const text = `
       UPDATE api_keys SET last_used_at = clock_timestamp()
@@ -56,7 +56,7 @@ export class ApiKeysStore {
     await this.database.query(text, [id]);
   }
 
-  /** Adds refused requests, by the hashes of keys in hexadecimal digits. Returns the keys that exist, even revoked ones. */
+  /** Adds refused requests to their keys, given by hash in hexadecimal digits. Returns the keys that exist, including revoked ones. */
   addRefusals(byHash: Readonly<Record<string, Refused>>) {
     const rows = Object.entries(byHash).map(([hash, refused]) => ({ hash, ...refused }));
     return this.database.query<{ hash: string; id: string; name: string; isRevoked: boolean }>(ADD_REFUSALS, [
@@ -73,7 +73,7 @@ export class ApiKeysStore {
     return { id, name, scopes, key, createdAt };
   }
 
-  /** Returns at most `limit` keys after `position`, newest first, including the revoked ones. Default: all. */
+  /** Returns at most `limit` keys (default: all) after `position`, newest first, including the revoked ones. */
   async list(position?: ListPosition, limit?: number): Promise<ApiKeyView[]> {
     const rows = await this.database.prisma.apiKey.findMany({
       omit: { keyHash: true },
@@ -93,9 +93,9 @@ export class ApiKeysStore {
     return this.database.prisma.apiKey.findUnique({ where: { id }, select: { name: true } });
   }
 
-  /** Changes nothing if the key is revoked already. */
+  /** Revokes the key. Does nothing if the key is already revoked. */
   async revoke(id: string, actor: string): Promise<void> {
-    // SQL instead of Prisma, to use the database's clock.
+    // Uses SQL instead of Prisma, to read the database's clock.
     const text =
       'UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1 AND revoked_at IS NULL RETURNING id';
     await this.database.transaction(async (tx) => {

@@ -3,21 +3,21 @@ import type { Prisma } from '../platform/database/generated/client.js';
 import { currentRequest } from '../platform/http/request-context.js';
 
 export interface AuditEntry {
-  /** The result of `actorOf`, or a name such as `cli` for an action without an API key. */
+  /** The result of `actorOf`; for an action without an API key, a name such as `cli`. */
   readonly actor: string;
   /** An object and a past participle, such as `api_key.created`. */
   readonly action: string;
   readonly target?: string;
-  /** Must not contain secrets or personal data, because erasing a user does not change this field. */
+  /** Must not contain secrets or personal data, because the erasure of a user does not change this field. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Clears the request ids of entries about these targets. Callers choose request ids, so an id may be personal. */
+/** Clears the request ids of entries about these targets. Callers choose request ids, so a request id may contain personal data. */
 export async function eraseRequestIds({ prisma }: Transaction, targets: string[]): Promise<void> {
   await prisma.auditEntry.updateMany({ where: { target: { in: targets } }, data: { requestId: null } });
 }
 
-/** Records who did what. Pass the transaction of the change, so that change and entry commit together. */
+/** Inserts audit entries. Pass the transaction of the audited change, so that the change and its entries commit together. */
 export async function recordAudit(
   { prisma }: Pick<Transaction, 'prisma'>,
   ...entries: readonly AuditEntry[]

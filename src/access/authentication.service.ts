@@ -5,12 +5,12 @@ import { Problem } from '../platform/problem/problem.js';
 import { ApiKeysStore, hashOf, isApiKey } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
 
-/** The longest time for which another replica accepts a revoked key. docs/api.md promises 5 s. */
+/** After this time, a replica looks up a cached key again, and so notices that another replica revoked it. docs/api.md promises 5 s. */
 const CACHE_MS = 2_000;
 
 const ADMINISTRATOR: Principal = { id: null, name: 'environment', scopes: ['admin'] };
 
-/** Finds the principal of an API key. Compares with ADMIN_API_KEY in constant time. */
+/** Finds the principal of an API key. Compares the key with ADMIN_API_KEY in constant time. */
 @Injectable()
 export class Authentication {
   private readonly adminHash = hashOf(this.environment.ADMIN_API_KEY);
@@ -21,14 +21,14 @@ export class Authentication {
     private readonly keys: ApiKeysStore,
   ) {}
 
-  /** Returns null for a key that is malformed, unknown or revoked. `now` is in milliseconds of a monotonic clock. */
+  /** Returns null if the key is malformed, unknown or revoked. `now`: ms of a monotonic clock. */
   async authenticate(key: string, now: number = performance.now()): Promise<Principal | null> {
     const hash = hashOf(key);
     if (timingSafeEqual(hash, this.adminHash)) return ADMINISTRATOR;
     return isApiKey(key) ? this.lookUp(hash, now) : null;
   }
 
-  /** Returns whether a well-formed key is unknown to this replica: it is neither cached as valid nor being looked up. */
+  /** Returns whether a key is well-formed, but neither cached as valid nor being looked up by this replica. */
   mustQuery(key: string): boolean {
     const hash = hashOf(key);
     return (
@@ -36,19 +36,18 @@ export class Authentication {
     );
   }
 
-  /** Returns those of the keys that are revoked. */
   findRevoked(ids: readonly string[]): Promise<string[]> {
     return this.keys.findRevoked(ids);
   }
 
-  /** Throws Problem unauthenticated if the key was revoked. Call it before a response that comes long after its request. */
+  /** Throws Problem unauthenticated if the key has been revoked. Call it before a response that is sent long after its request. */
   async requireUnrevoked({ id }: Principal): Promise<void> {
     if (id === null) return;
     const revoked = await this.findRevoked([id]);
     if (revoked.length > 0) throw new Problem('unauthenticated', 'The API key has been revoked');
   }
 
-  /** Makes this replica look up every key again, since one was revoked. Keeps the entries: a known key does not count as a failure. */
+  /** Makes this replica look up every key again. Keeps the cache entries, so that `mustQuery` stays false for known keys. */
   expireAll(): void {
     for (const entry of this.cache.values()) entry.startedAt = -Infinity;
   }
@@ -56,11 +55,11 @@ export class Authentication {
   private lookUp(hash: Buffer<ArrayBuffer>, now: number): Promise<Principal | null> {
     const id = hash.toString('base64');
     const known = this.cache.get(id);
-    // Counts the age from the start of the query, because the key may be revoked while the query runs.
+    // Measures the age from the start of the query, because the key may be revoked while the query runs.
     if (known !== undefined && now - known.startedAt < CACHE_MS) return known.principal;
     const principal = this.find(hash);
     this.cache.set(id, { principal, startedAt: now });
-    // Neither an invalid key nor a failed query stays cached.
+    // Removes the entry if the key is invalid or the query failed.
     const forget = () => this.cache.get(id)?.principal === principal && this.cache.delete(id);
     principal.then((found) => found ?? forget(), forget);
     return principal;
@@ -68,7 +67,7 @@ export class Authentication {
 
   private async find(hash: Buffer<ArrayBuffer>): Promise<Principal | null> {
     const found = await this.keys.findByHash(hash);
-    // Not awaited. If recording this use fails, the next use is recorded.
+    // Does not wait for the write. If the write fails, the next use of the key is recorded instead.
     if (found !== null) this.keys.noteUse(found.id).catch(() => {});
     return found;
   }

@@ -4,7 +4,7 @@ import type { Principal } from './scopes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by RequestHooks, on every route that is not public. */
+    /** RequestHooks sets it on every request to a route that is not public. */
     principal?: Principal;
   }
 }

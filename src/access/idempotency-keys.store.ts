@@ -12,7 +12,7 @@ export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ci
   type: 'text',
 });
 
-/** Serialises requests with the same key until they commit. Not a row lock, because the first request with a key has no row to lock. */
+/** Serialises requests with the same key until they commit. A row lock cannot, because the first request with a key has no row to lock. */
 const LOCK_KEY = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/idempotency-keys/' || $1, 0))`;
 
 const FIND_RESPONSE = `SELECT response_ciphertext AS ciphertext FROM idempotency_keys WHERE id = $1`;
@@ -29,7 +29,7 @@ export class IdempotencyKeys {
     private readonly cipher: Cipher,
   ) {}
 
-  /** Runs `create` in a transaction. If the key repeats, returns the stored response, or `key_reused` if the body differs. */
+  /** Runs `create` in a transaction. If the key was used before, returns the stored response, or `key_reused` if the body differs. */
   async once<T extends object>(
     request: RepeatableRequest | undefined,
     create: (tx: Transaction) => Promise<T>,

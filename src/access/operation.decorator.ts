@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** Declares an operation of the API, and the scope that its caller must have. The name of the method is the `operationId`. */
+/** Declares an operation of the API and the scope that its caller must have. The name of the method becomes the `operationId`. */
 export const Operation = (
   scope: Scope,
   documentation: Readonly<{ summary: string; description: string }>,

@@ -1,12 +1,12 @@
 import { takeCell, type CellRate } from '../platform/rate/cell-rate.rules.js';
 
-/** The most subjects in memory. Beyond this number, the subject whose last allowed call is the oldest is dropped. */
+/** The most subjects in memory. If there are more, the subject whose last allowed call is the oldest is dropped. */
 const MAX_SUBJECTS = 10_000;
 
-// Rejected: rate-limiter-flexible, which uses fixed windows, counts refused calls and has no memory bound.
+// Rejected alternative: rate-limiter-flexible, which uses fixed windows, counts refused calls and does not limit its memory.
 /** Allows each subject `amount` calls per `periodMs`, even all at once. Counts in this process only. `now`: ms of a monotonic clock. */
 export class RateLimit {
-  /** By subject: when its whole quota is available again. In the order of the last allowed call. */
+  /** When the whole quota of each subject is available again. Ordered by the last allowed call. */
   private readonly clearAt = new Map<string, number>();
 
   constructor(
@@ -15,7 +15,7 @@ export class RateLimit {
   ) {}
 
   /**
-   * Counts a call if it is allowed. `waitMs`: the time until a call is allowed. `headers`: the remaining quota, as in
+   * Counts a call if it is allowed. `waitMs`: the time until the next call is allowed. `headers`: the remaining quota, as in
    * draft-ietf-httpapi-ratelimit-headers; `t` is the time until the whole quota is available again.
    */
   take(subject: string, now: number) {
@@ -23,7 +23,7 @@ export class RateLimit {
     if (waitMs === 0) this.remember(subject, clearAt);
     const { amount, periodMs } = this.rate;
     const usedMs = clearAt - now;
-    // A rounding error must not cost a call.
+    // Subtracts 0.001, so that a rounding error does not cost a call.
     const left = amount - Math.ceil((usedMs * amount) / periodMs - 0.001);
     const headers = {
       ratelimit: `"${this.name}";r=${Math.max(0, left)};t=${Math.ceil(usedMs / 1_000)}`,
@@ -32,14 +32,14 @@ export class RateLimit {
     return { waitMs, headers };
   }
 
-  /** Undoes one `take` that should not have counted. */
+  /** Undoes one `take`, for a call that should not count. */
   giveBack(subject: string): void {
     const clearAt = this.clearAt.get(subject);
     if (clearAt !== undefined) this.clearAt.set(subject, clearAt - this.rate.periodMs / this.rate.amount);
   }
 
   private remember(subject: string, clearAt: number): void {
-    // Deletes first, so that the map stays ordered by use.
+    // Deletes the entry first, so that the map stays ordered by the last allowed call.
     this.clearAt.delete(subject);
     this.clearAt.set(subject, clearAt);
     const [oldest] = this.clearAt.keys();

@@ -8,21 +8,21 @@ import type { Principal } from './scopes.js';
 
 const REFUSED_STATUSES = [401, 403, 429] as const;
 const NONE: Refused = { refused401: 0, refused403: 0, refused429: 0 };
-/** The most keys that are told apart between two writes, since a client may send a new key with each request. Those beyond count as unknown. */
+/** The most keys counted separately between two writes, since a client may send a new key each time. Other keys count as unknown. */
 const MOST_KEYS = 1_000;
 const UNKNOWN = 'unknown';
 const ADMINISTRATOR = 'administrator';
 
-/** Counts refused requests by key in memory, and writes and logs the counts each minute, so that a refused request costs no statement. */
+/** Counts refused requests by key in memory, so that a refused request costs no statement. Writes and logs the counts each minute. */
 @Injectable()
 export class Refusals implements OnApplicationShutdown {
   private readonly logger = new Logger(Refusals.name);
-  /** By the hash of the key, ADMINISTRATOR or UNKNOWN. */
+  /** The key of the map is the hash of an API key, ADMINISTRATOR or UNKNOWN. */
   private counts = new Map<string, Refused>();
 
   constructor(private readonly keys: ApiKeysStore) {}
 
-  /** Counts a response, if it is a refusal. */
+  /** Counts a response if its status is 401, 403 or 429. */
   note(key: string, principal: Principal | undefined, statusCode: number): void {
     const status = REFUSED_STATUSES.find((each) => each === statusCode);
     if (status === undefined) return;
@@ -30,7 +30,7 @@ export class Refusals implements OnApplicationShutdown {
     this.add(principal?.id === null ? ADMINISTRATOR : subject, { ...NONE, [`refused${status}`]: 1 });
   }
 
-  /** Adds the counts to the keys, and logs a line for each. */
+  /** Adds the counts to the rows of the keys, and logs a line for each key. */
   @Interval(60_000)
   async write(): Promise<void> {
     const counts = this.counts;

@@ -8,11 +8,11 @@ import { Problem } from '../platform/problem/problem.js';
 import { actorOf } from './scopes.js';
 
 const HEADER = 'Idempotency-Key';
-/** Visible ASCII. draft-ietf-httpapi-idempotency-key-header requires quotes; here they are optional, and part of the key. */
+/** Visible ASCII. draft-ietf-httpapi-idempotency-key-header requires quotes; we do not. If quotes are sent, they are part of the key. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export interface RepeatableRequest {
-  /** The hash of API key, route and `Idempotency-Key` together. */
+  /** The hash of the caller, the method, the route and the `Idempotency-Key` together. */
   readonly id: string;
   readonly body: unknown;
 }
@@ -30,7 +30,7 @@ export const TakesIdempotencyKey = (): MethodDecorator =>
     ApiProblems('invalid_request', 'idempotency_key_reused'),
   );
 
-/** Injects a RepeatableRequest; undefined if the request has no `Idempotency-Key`. Throws Problem invalid_request for a malformed key. */
+/** Injects a RepeatableRequest, or undefined if there is no `Idempotency-Key`. Throws Problem invalid_request if the key is malformed. */
 export const Repeatable = createParamDecorator((_: unknown, context: ExecutionContext) => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { headers, principal, method, routeOptions, body } = request;
@@ -42,7 +42,7 @@ export const Repeatable = createParamDecorator((_: unknown, context: ExecutionCo
   return { id: hash('sha256', identity, 'base64url'), body } satisfies RepeatableRequest;
 });
 
-/** Returns the response to a RepeatableRequest. Throws Problem idempotency_key_reused if its key was sent before with another body. */
+/** Returns the response. Throws Problem idempotency_key_reused if the same `Idempotency-Key` was sent before with another body. */
 export function unlessReused<T extends object>(response: T | 'key_reused'): T {
   if (response !== 'key_reused') return response;
   throw new Problem('idempotency_key_reused', 'The Idempotency-Key was sent before with another body');

@@ -11,14 +11,14 @@ import { RateLimit } from './rate-limit.js';
 import { Refusals } from './refusals.service.js';
 import { hasScope, type Principal } from './scopes.js';
 
-/** The most requests with an unknown key per client network. Each such request queries the database. */
+/** The most requests a minute with an unknown key, per client network. Each such request queries the database. */
 const FAILURES = { amount: 300, periodMs: 60_000 };
-/** A key may send at once all requests that it may send in this many seconds, so that an app can catch up after a pause. */
+/** A key may send the requests of 10 s all at once, so that an app can catch up after a pause. */
 const BURST_SECONDS = 10;
 
 /**
- * Finds the principal, applies the rate limits and checks the scope before the body of a request is read. With LOG_REQUESTS, logs one line
- * per response. Refuses to start if a route neither declares a scope nor is public.
+ * Finds the principal, applies the rate limits and checks the scope before the body of a request is read. If LOG_REQUESTS is set, logs one
+ * line per response. Refuses to start if a route neither requires a scope nor is public.
  */
 @Injectable()
 export class RequestHooks implements OnModuleInit {
@@ -29,7 +29,7 @@ export class RequestHooks implements OnModuleInit {
     amount: BURST_SECONDS * this.perSecond,
     periodMs: BURST_SECONDS * 1_000,
   });
-  /** Undefined without an HTTP server. */
+  /** Undefined if the process has no HTTP server. */
   private readonly server: FastifyInstance | undefined;
 
   constructor(
@@ -39,7 +39,7 @@ export class RequestHooks implements OnModuleInit {
     private readonly environment: Environment,
   ) {
     this.server = host.httpAdapter?.getInstance<FastifyInstance>();
-    // Not in onModuleInit, which Nest calls after it has declared the routes.
+    // Adds this hook before onModuleInit, because Nest declares the routes before it calls onModuleInit.
     this.server?.addHook('onRoute', requireAccess);
   }
 
@@ -66,7 +66,7 @@ export class RequestHooks implements OnModuleInit {
     if (LOG_REQUESTS) this.server?.addHook('onResponse', async (request, reply) => this.log(request, reply));
   }
 
-  /** Logs the route, not the URL: a URL's ids and query may be personal or secret. */
+  /** Logs the route instead of the URL, because the ids and the query of a URL may be personal or secret. */
   private log(request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
     const { method, principal, routeOptions } = request;
     const route = routeOptions.url ?? 'none';
@@ -81,7 +81,7 @@ export class RequestHooks implements OnModuleInit {
     });
   }
 
-  /** Counts an unknown key as a failure before it is looked up, so that concurrent invalid keys cannot all reach the database. */
+  /** Counts an unknown key as a failure before its look-up, so that concurrent invalid keys cannot all reach the database. */
   private async identify(key: string, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
     const counted = this.authentication.mustQuery(key)
@@ -93,12 +93,12 @@ export class RequestHooks implements OnModuleInit {
     try {
       principal = await this.authentication.authenticate(key);
     } finally {
-      // Undoes the count if the key is valid or the look-up threw.
+      // Undoes the count if the key is valid or its look-up threw.
       if (counted !== undefined && principal !== null) this.failures.giveBack(network);
     }
     if (principal !== null) return principal;
     reply.headers(counted?.headers ?? {});
-    // The same error for every reason, because the reason would help only an attacker.
+    // The error is the same for every reason, because the reason would help only an attacker.
     throw new Problem('unauthenticated', 'Send a valid API key as Authorization: Bearer <key>');
   }
 }
@@ -111,15 +111,15 @@ function requireAccess({ method, url, config }: RouteOptions): void {
     throw new Error(`${String(method)} ${url} needs @Operation() or @Public()`);
 }
 
-/** Returns a client's IPv4 address or IPv6 network. `given` may come from a proxy; if it is not an IP address, uses `ofSocket`. */
+/** Returns a client's IPv4 address or IPv6 network. `given` may come from a proxy; if it is not an IP address, `ofSocket` is used. */
 export function clientNetwork(given: string, ofSocket: string): string {
   const text = isIP(given) === 0 ? ofSocket : given;
-  // A closed socket has no address.
+  // The address of a closed socket is empty.
   if (!ipaddr.isValid(text)) return text;
   // Converts an IPv4-mapped IPv6 address to IPv4.
   const address = ipaddr.process(text);
   if (!(address instanceof ipaddr.IPv6)) return address.toString();
-  // Four groups are a /64, the smallest IPv6 network that a household or a rented server gets.
+  // Takes four groups: a /64 is the smallest IPv6 network that a household or a rented server gets.
   const groups = address.parts.slice(0, 4).map((group) => group.toString(16));
   return `${groups.join(':')}::/64`;
 }

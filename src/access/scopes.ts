@@ -1,4 +1,4 @@
-/** The scopes of a key; `admin` includes all others. A CHECK in the database has the same list. */
+/** The scopes of a key. `admin` includes all others. A CHECK in the database contains the same list. */
 export const SCOPES = [
   'users:read',
   'users:write',
@@ -24,5 +24,5 @@ export interface Principal {
 export const hasScope = ({ scopes }: Principal, scope: Scope): boolean =>
   scopes.includes(scope) || scopes.includes('admin');
 
-/** Returns the name of a principal in the audit log and in `created_by`. */
+/** Returns the name of a principal for the audit log and `created_by`. */
 export const actorOf = ({ id, name }: Principal): string => (id === null ? name : `key:${id}`);
