@@ -30,19 +30,19 @@ export type ErasedCounts = EventPayloads['user.erased']['erased'];
 export type NewEvent<N extends EventName = EventName> = {
   [K in N]: {
     readonly name: K;
-    /** The id of a session, user, registration, erasure or endpoint, or a class of remote operations. Events of one subject are in order. */
+    /** The id of the object that the event is about, or a class of remote operations. Events of one subject are in order. */
     readonly subject: string;
     readonly data: EventPayloads[K];
-    /** In a new event: the span that found the fact. Default: the current span. In a stored event: its own span, or null without traces. */
+    /** In a new event: the parent of its span (default: the current span). In a stored event: its own span, or null if traces are disabled. */
     readonly traceparent?: string | null;
   };
 }[N];
 
 /** An event as readers receive it. Checking `name` narrows the type. */
 export type DomainEvent<N extends EventName = EventName> = NewEvent<N> & {
-  /** The same at every delivery, so that readers can recognise repeats. */
+  /** The same in every delivery, so that readers can recognise repeats. */
   readonly id: string;
-  /** The position in the feed, as a decimal number. Absent until it is assigned. */
+  /** The position in the feed, as a decimal number. Absent until `sequence_events` assigns it. */
   readonly sequence?: string;
   /** When the event was appended, by the database's clock. */
   readonly time: Date;

@@ -27,10 +27,10 @@ export function findEventName(text: string): EventName | null {
   return isEventName(name) ? name : null;
 }
 
-/** Both names of each event. */
+/** All event types, each in both forms: `pv.session.online.v1` and `session.online`. */
 export const EVENT_TYPES = EVENT_NAMES.flatMap((name) => [toEventType(name), name]);
 
-/** Returns each named event once, in catalogue order. */
+/** Returns the names of these types, each once, in catalogue order. */
 export const eventNamesOf = (types: readonly string[]): EventName[] => {
   const named = new Set(types.map(findEventName));
   return EVENT_NAMES.filter((name) => named.has(name));

@@ -13,13 +13,13 @@ import { EventsStore } from '../feed/events.store.js';
 import * as sql from './broker.sql.js';
 import { BrokerError, type EventPublisher } from './event-publisher.js';
 
-/** A lease expires this long after its last renewal. Another process then claims it within `CLAIM_INTERVAL_MS`. */
+/** The lease expires 5 s after its last renewal. Another process then claims it within `CLAIM_INTERVAL_MS`. */
 const LEASE_MS = 5_000;
-/** The interval at which a process without the lease tries to claim it; also the longest wait for an event signal. */
+/** The interval at which a process without the lease tries to claim it. Also the longest wait for an event signal. */
 const CLAIM_INTERVAL_MS = 1_000;
-/** Events per call of `publish`: few enough that a slow broker confirms them all within the publisher's timeout of 5 s. */
+/** The most events per call of `publish`: few enough that a slow broker confirms them all within the publisher's timeout of 5 s. */
 const PAGE = 250;
-/** The wait between attempts while the broker fails. */
+/** The wait before the next attempt if the broker has failed. */
 const RETRY_MS = 2_000;
 
 @Injectable()
@@ -31,7 +31,7 @@ export class Publishers {
   }
 }
 
-/** Publishes all events to the broker at EVENT_BROKER_URL in `sequence` order. Under a lease, one process at a time publishes. */
+/** Publishes all events to the broker at EVENT_BROKER_URL, in `sequence` order. Under a lease, only one process at a time publishes. */
 @Injectable()
 export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(Broker.name);
@@ -72,21 +72,21 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     await this.publishing.stop(STOP_WITHIN_MS.broker);
   }
 
-  /** Publishes until the lease is lost, the broker fails or the process stops. Returns the ms to wait afterwards. */
+  /** Publishes until the lease is lost, the broker fails or the process stops. Returns the ms to wait before the next call. */
   private async publishUnderLease(stop: AbortSignal): Promise<number> {
     const run = () => this.leases.runUnderLease(sql.NATS, stop, (lease) => this.publish(lease));
     if (await run()) return 0;
-    // An operator deletes the row to publish everything again.
+    // Inserts the row, which an operator may have deleted to publish all events again.
     await sql.insertPlace(this.database);
     return CLAIM_INTERVAL_MS;
   }
 
-  /** Returns in how many ms to try again. */
+  /** Publishes under the lease. Returns in how many ms the lease may be claimed again. */
   private async publish(lease: Lease): Promise<number> {
     const place = await sql.readPlace(this.database, lease);
     if (place === null) return 0;
     let publisher: EventPublisher | undefined;
-    // Ends a publish in progress.
+    // Closing the connection ends a publish in progress.
     lease.signal.addEventListener('abort', () => void publisher?.close());
     try {
       publisher = await this.publishers.open(this.environment.EVENT_BROKER_URL!);
@@ -127,7 +127,7 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     }
   }
 
-  /** Returns the sequence after which publishing continues: that of the broker's last event or, if it is unknown, `readTo`, which may be too low. */
+  /** Returns the sequence after which to publish: that of the broker's last event or, if it is unknown, `readTo`, which may be too low. */
   private async startAt(lastId: EventPublisher['lastId'], readTo: string): Promise<string> {
     if (lastId === undefined) return readTo;
     const storedTo = lastId === null ? '0' : ((await sql.findSequence(this.database, lastId)) ?? readTo);

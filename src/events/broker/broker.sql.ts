@@ -2,15 +2,15 @@ import type { Database, Sql } from '../../platform/database/database.js';
 import type { Lease } from '../../platform/database/lease.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 
-/** The row of the only kind of broker. */
+/** The name of the only row of `broker_positions`. */
 export const NATS = 'nats';
 
 export const BROKER_LEASES = leasesOn({ table: 'broker_positions', key: 'name' });
 
 export interface Place {
-  /** The sequence of the last event recorded as confirmed by the broker; 0 if none. */
+  /** The sequence of the last event that is recorded as confirmed by the broker; 0 if there is none. */
   readonly readTo: string;
-  /** Why the broker fails, and for how many seconds it has been failing. Null if it works. */
+  /** The last error, and for how many seconds the broker has been failing. Both are null while the broker works. */
   readonly lastError: string | null;
   readonly failingSeconds: number | null;
 }
@@ -26,9 +26,8 @@ export async function readPlace(sql: Sql, { token }: Lease): Promise<Place | nul
   return (await sql.query<Place>(text, [token]))[0] ?? null;
 }
 
-// Each of these changes returns false and changes nothing if another process has claimed the lease.
+// Each of the next three functions returns false and changes nothing if another process has claimed the lease.
 
-/** Moves the position to the last confirmed event. */
 export const movePosition = (sql: Sql, lease: Lease, readTo: string): Promise<boolean> =>
   change(sql, lease, 'read_to = $2, published_at = clock_timestamp()', readTo);
 
@@ -38,13 +37,13 @@ export const markFailing = (sql: Sql, lease: Lease, reason: string): Promise<boo
 export const markWorking = (sql: Sql, lease: Lease, warnings: readonly string[]): Promise<boolean> =>
   change(sql, lease, 'failing_since = NULL, last_error = NULL, warnings = $2', warnings);
 
-/** Changes the row if the lease is still ours. In `set`, the value is $2. */
+/** Updates the row if its lease is still ours. `set` refers to `value` as $2. */
 async function change(sql: Sql, { token }: Lease, set: string, value: unknown): Promise<boolean> {
   const text = `UPDATE broker_positions SET ${set} WHERE lease_token = $1 RETURNING name`;
   return (await sql.query(text, [token, value])).length === 1;
 }
 
-/** Returns null for an unknown id: its event comes from another database, or was lost when a backup was restored. */
+/** Returns null if the id is unknown: its event comes from another database, or was lost when a backup was restored. */
 export async function findSequence({ prisma }: Database, id: string): Promise<string | null> {
   const event = await prisma.domainEvent.findUnique({ where: { id }, select: { sequence: true } });
   return event?.sequence?.toString() ?? null;

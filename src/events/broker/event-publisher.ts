@@ -1,17 +1,17 @@
 import type { CloudEvent } from '../cloud-event.js';
 
-/** An open connection to a message broker of any kind. After a failure, the caller closes it and opens a new connection. */
+/** An open connection to a message broker. After a failure, the caller closes it and opens a new one. */
 export interface EventPublisher {
-  /** The id of the last event that the broker had stored when the connection was opened; null if none, undefined if it is unknown. */
+  /** The id of the last event stored by the broker when the connection was opened; null if there was none, undefined if it is unknown. */
   readonly lastId: string | null | undefined;
-  /** Settings of the broker by which it may lose events that it has confirmed. */
+  /** Describe the broker's settings with which it may lose events that it has confirmed. */
   readonly warnings: readonly string[];
   /**
-   * Stores the events in this order, each under its `id`, by which the broker recognises repeats. Returns how many of them, counted from the
-   * first, it has confirmed; fewer than all after a failure. Throws BrokerError if it has confirmed none.
+   * Stores the events in this order. The broker recognises a repeated event by its `id`. Returns how many events, counted from the first,
+   * the broker has confirmed: fewer than all after a failure. Throws BrokerError if the first event failed.
    */
   publish(events: readonly CloudEvent[]): Promise<number>;
-  /** Closes at once, even during a publish; unconfirmed events may or may not be stored. Never rejects. */
+  /** Closes the connection at once, even during a publish, whose unconfirmed events may or may not be stored. Never rejects. */
   close(): Promise<void>;
 }
 

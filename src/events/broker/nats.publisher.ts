@@ -17,12 +17,12 @@ import { BrokerError, type EventPublisher } from './event-publisher.js';
 
 const STREAM = 'PV_ONBOARDING';
 const SUBJECTS = 'pv.>';
-/** The timeout of each request and of each publish acknowledgement. */
+/** The timeout of each request to the broker and of each confirmation of an event. */
 const TIMEOUT_MS = 5_000;
-/** The broker ignores ids repeated within this time. A second safeguard: the expected sequence already prevents repeats. */
+/** The broker ignores an event whose id it stored within the last 10 minutes. The expected sequence already prevents repeats. */
 const DUPLICATE_WINDOW_MS = 10 * 60_000;
 
-/** Connects to JetStream at one or more addresses, separated by commas; creates the stream if it is missing. Throws BrokerError. */
+/** Connects to JetStream at one or more addresses, separated by commas. Creates the stream if it is missing. Throws BrokerError. */
 export async function openNats(url: string): Promise<EventPublisher> {
   let connection: NatsConnection | undefined;
   try {
@@ -50,8 +50,8 @@ export async function openNats(url: string): Promise<EventPublisher> {
 
 function publishingTo(client: JetStreamClient, lastSequence: number): EventPublisher['publish'] {
   return async (events) => {
-    // Each event names the sequence that the stream must have reached. So the broker rejects an event after a gap, and events of a process
-    // that has lost the lease.
+    // Each event names the sequence that the stream must have reached before it. So the broker rejects events after a gap, and events of a
+    // process that has lost the lease.
     const publish = (event: CloudEvent, index: number) => {
       const fields = headers();
       fields.set('content-type', 'application/cloudevents+json');
@@ -78,7 +78,7 @@ function optionsOf(url: string) {
   const pass = decodeURIComponent(credentials?.password ?? '');
   return {
     servers: servers.map(({ host }) => host),
-    // As in every NATS client, a user name without a password is a token.
+    // A user name without a password is a token, as in every NATS client.
     ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
     ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
   };
@@ -133,7 +133,7 @@ async function findLastId(
   return last?.header.get('Nats-Msg-Id') || undefined;
 }
 
-/** Returns the reason in words that tell the operator what to do. No message of the client contains the URL, which has the password. */
+/** Returns an error that tells the operator what to do. No message of the client contains the URL, which includes the password. */
 function explained(error: unknown): BrokerError {
   if (error instanceof BrokerError) return error;
   const origin = error instanceof errors.RequestError && error.cause !== undefined ? error.cause : error;
@@ -151,7 +151,7 @@ function codeOf(error: unknown): string | undefined {
   return 'cause' in error ? codeOf(error.cause) : undefined;
 }
 
-/** Returns `<type>.<subject>` with separators and wildcards percent-encoded. `pv.*.*.v1.<session id>` matches the events of one session. */
+/** Returns `<type>.<subject>`, separators and wildcards percent-encoded. `pv.*.*.v1.<session id>` matches the events of one session. */
 function toNatsSubject({ type, subject }: CloudEvent): string {
   const token = encodeURIComponent(subject.toWellFormed());
   const encode = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

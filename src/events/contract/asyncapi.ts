@@ -49,7 +49,7 @@ const SECURITY_SCHEMES = {
   broker: { type: 'userPassword', description: 'The user and password, or the token, in EVENT_BROKER_URL' },
 };
 
-/** An operation without `messages` has all messages of its channel. */
+/** Returns an operation without `messages`. In AsyncAPI, it then has all messages of its channel. */
 const operationOf = (
   channel: keyof typeof CHANNELS,
   security: keyof typeof SECURITY_SCHEMES,
@@ -61,7 +61,7 @@ const operationOf = (
   security: [reference(`components/securitySchemes/${security}`)],
 });
 
-/** Returns the AsyncAPI 3 document of the events we send. The feed, which clients poll, is in openapi.json. */
+/** Returns the AsyncAPI 3 document of the events we send. openapi.json describes the feed, which clients poll. */
 export function asyncapiDocument(): JsonSchema {
   return {
     asyncapi: '3.1.0',

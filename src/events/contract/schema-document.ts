@@ -14,7 +14,7 @@ const attributesOf = (type: string, subject: string) => ({
   datacontenttype: { const: 'application/json' },
 });
 
-/** Returns the schema of the whole CloudEvent. It allows unknown fields, since fields may be added under the same type. */
+/** Returns the schema of the whole CloudEvent. It allows unknown fields, because a new field does not change the type. */
 export function schemaOfEvent(name: EventName) {
   const { when, subject, data } = EVENT_SCHEMAS[name];
   const { properties, required } = object({
@@ -40,10 +40,9 @@ export function schemaOfEvent(name: EventName) {
   };
 }
 
-/** The type of test events, which are neither in the catalogue nor in the feed. */
+/** The type of test events. They are neither in the catalogue nor in the feed, and therefore have no `sequence`. */
 export const TEST_TYPE = 'pv.webhook_endpoint.test.v1';
 
-/** Has no `sequence`, because test events are not in the feed. */
 const TEST_EVENT_SCHEMA = {
   title: TEST_TYPE,
   description: 'When a test is requested: POST /api/v1/webhook-endpoints/{id}/test',
@@ -57,10 +56,10 @@ export const SCHEMAS_BY_TYPE = Object.fromEntries(
   EVENT_NAMES.map((name) => [toEventType(name), schemaOfEvent(name)]),
 );
 
-/** The schemas of all events that webhooks send, by type. Includes the test event. */
+/** The schemas of all events that webhooks send, by type, including the test event. */
 export const WEBHOOK_SCHEMAS = { ...SCHEMAS_BY_TYPE, [TEST_TYPE]: TEST_EVENT_SCHEMA };
 
-/** The schemas of openapi.json: each event, and the unions of those that the feed returns and of those that webhook endpoints receive. */
+/** The schemas for openapi.json: each event, any event of the feed (FeedEvent), and any event that a webhook endpoint receives (Event). */
 export const OPENAPI_SCHEMAS = {
   ...WEBHOOK_SCHEMAS,
   FeedEvent: unionOf(SCHEMAS_BY_TYPE, 'Any event of the feed'),

@@ -15,12 +15,12 @@ import type { Outlet } from './outlet.js';
 import { DeliveryQueue } from './queue.store.js';
 import { ENDPOINT_LEASES, FIND_DUE } from './take.sql.js';
 
-/** A renewal may take 4 s to fail: with a much shorter lease, a short outage of the database would repeat attempts. */
+/** A renewal may take 4 s to fail. With a much shorter lease, a short outage of the database would end the lease and repeat attempts. */
 const LEASE_MS = 30_000;
-/** The waits after a failed drain, and after a failed search for due endpoints. */
+/** The waits after a failed drain (BACKOFF) and after a failed search for due endpoints (SEARCH_BACKOFF). */
 const BACKOFF = { firstMs: 500, mostMs: 5_000 };
 const SEARCH_BACKOFF = { firstMs: 20, mostMs: 5_000 };
-/** A fallback: EventSignal already wakes the loop every second. */
+/** The longest pause between searches for due endpoints. EventSignal already ends it at least once a second. */
 const LONGEST_WAIT_MS = 5_000;
 
 type OpenOutlet = (endpointId: string) => Outlet;
@@ -33,9 +33,9 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy, Befo
     leaseMs: LEASE_MS,
     backoff: BACKOFF,
   });
-  /** By the name of the handler; '' for webhooks. */
+  /** The key is the name of a handler, or '' for webhooks. */
   private readonly outlets = new Map<string, OpenOutlet>();
-  /** The drains of this process, by endpoint. */
+  /** The running drains of this process, by endpoint id. */
   private readonly drains = new Map<string, Promise<void>>();
   private readonly starting = new Loop({
     step: (stop) => this.startDue(stop),
@@ -53,7 +53,7 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy, Befo
     private readonly queue: DeliveryQueue,
   ) {}
 
-  /** Lets this process serve the handler with this name, or, for '', all webhook endpoints. Call it before the application starts. */
+  /** Makes this process deliver to the handler with this name; '': to all webhook endpoints. Call it before the application starts. */
   serve(handler: string, open: OpenOutlet): void {
     this.outlets.set(handler, open);
   }
@@ -62,12 +62,12 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy, Befo
     if (this.environment.ROLE !== 'api') this.starting.start();
   }
 
-  // The other modules begin to stop at the same time.
+  // Does not wait, so that the other modules can begin to stop at the same time.
   onModuleDestroy(): void {
     void this.starting.stop();
   }
 
-  // The database is closed after this hook.
+  // Waits in this hook, because the database is closed after it.
   async beforeApplicationShutdown(): Promise<void> {
     await this.starting.stop(STOP_WITHIN_MS.deliveries);
     await within(STOP_WITHIN_MS.deliveries, Promise.all(this.drains.values()));

@@ -5,20 +5,20 @@ import { planDelivery } from './delivery-plan.rules.js';
 import type { Attempt, DueDelivery, Outlet } from './outlet.js';
 import type { DeliveryQueue } from './queue.store.js';
 
-/** The interval of claims while attempts are in flight. These claims find deliveries that other processes made due. */
+/** The interval at which deliveries are taken while attempts are in flight, because other processes may have made some due. */
 const TAKE_EVERY_MS = 200;
-/** How long the lease of an idle endpoint is kept: its next event then needs no claim, which would take two round trips. */
+/** How long an idle endpoint stays leased. Its next event then needs no claim of the lease, which would take two round trips. */
 const LINGER_MS = 10_000;
-/** When an endpoint without pending deliveries is due. New events make it due earlier. */
+/** After this time, an endpoint without pending deliveries is due again. New events make it due earlier. */
 const IDLE_MS = 3_600_000;
-/** How long aborted attempts may take to end. */
+/** How long to wait for aborted attempts to end. */
 const ABORT_WITHIN_MS = 500;
 
-/** Delivers the events of one endpoint under its lease: subjects concurrently, the events of a subject in order. A crash may repeat attempts. */
+/** Delivers the events of one endpoint under its lease: subjects concurrently, each subject in order. A crash may repeat attempts. */
 export class Drain {
-  /** The attempts by subject, until they are recorded. Until then, the database would return their subjects again. */
+  /** The attempts that are in flight or not yet recorded, by subject. The queue must not return these subjects again. */
   private readonly claimed = new Map<string, Promise<void>>();
-  /** Attempts that have ended and are not recorded yet. */
+  /** Attempts that have ended but are not recorded yet. */
   private readonly ended: Attempt[] = [];
   /** Signalled when an attempt has ended, and when there may be new events or deliveries. */
   private readonly wakeUp = new WakeUp();
@@ -34,7 +34,7 @@ export class Drain {
     private readonly lease: Lease,
   ) {}
 
-  /** Delivers until nothing is due, or the lease ends. `events` signals new events. Returns in how many ms the endpoint is due again. */
+  /** Delivers until nothing is due or the lease ends. `events` signals new events. Returns in how many ms the endpoint is due again. */
   async run(events: WakeUp): Promise<number> {
     const forget = events.onSignal(() => {
       this.isThereMore = true;
@@ -52,7 +52,7 @@ export class Drain {
     }
   }
 
-  /** Returns null to continue. */
+  /** Does one step of `run`. Returns null if another step follows, otherwise the result of `run`. */
   private async step(): Promise<number | null> {
     if (!this.lease.isCertain()) throw new Error('another process may have the lease');
     const seen = this.wakeUp.count;
@@ -70,13 +70,13 @@ export class Drain {
     const attempts = [...this.ended];
     if (attempts.length === 0) return;
     const isThereMore = await this.outlet.record(attempts);
-    // Removes only the recorded attempts: others may have ended during the write.
+    // Removes only the recorded attempts, because others may have ended during the write.
     this.ended.splice(0, attempts.length);
     for (const { delivery } of attempts) this.claimed.delete(delivery.subject);
     this.isThereMore ||= isThereMore;
   }
 
-  /** Claims no more than can be sent at once: an erasure may change an event that waits. */
+  /** Takes only as many deliveries as can be sent at once, because an erasure may change an event that waits. */
   private async takeAndSend(): Promise<void> {
     this.isThereMore = false;
     const { deliveries, isThereMore } = await this.queue.take(
@@ -96,7 +96,7 @@ export class Drain {
     const { outlet } = this;
     const sentAtMs = performance.now();
     const outcome = await outlet.send(delivery);
-    // An aborted attempt does not show a fault of the endpoint, so it is not recorded.
+    // Does not record an aborted attempt, because it does not show a fault of the endpoint.
     if (this.isAborted && outcome.kind !== 'delivered') return;
     const plan = planDelivery(outcome, delivery, (failures) => outlet.waitAfter(failures), Math.random());
     const attempt = { delivery, outcome, plan, sentAtMs };
@@ -109,7 +109,7 @@ export class Drain {
     return this.outlet.places() - this.claimed.size;
   }
 
-  /** Waits for the next event or delivery and returns null. If none comes soon, returns in how many ms the endpoint is due. */
+  /** Returns in how many ms the endpoint is due if the drain should end. Otherwise waits for an event or a delivery, and returns null. */
   private async lingerOrEnd(seen: number): Promise<number | null> {
     const nextMs = Math.max(1, (await this.queue.findNextDue(this.endpointId)) ?? IDLE_MS);
     const mayEnd = this.outlet.places() === 0 || performance.now() - this.activeAtMs >= LINGER_MS;
@@ -124,7 +124,7 @@ export class Drain {
     this.isAborted = true;
     this.outlet.close();
     await within(ABORT_WITHIN_MS, inFlight);
-    // Records the ended attempts, if possible. Unrecorded deliveries are sent again.
+    // Tries to record the ended attempts. Deliveries whose attempts are not recorded are sent again.
     if (this.ended.length > 0) await this.outlet.record(this.ended).catch(() => {});
   }
 }

@@ -12,28 +12,28 @@ export interface Attempt {
   readonly delivery: DueDelivery;
   readonly outcome: SendOutcome;
   readonly plan: DeliveryPlan;
-  /** When the event was sent, by `performance.now()`. */
+  /** When the attempt began, by `performance.now()`. */
   readonly sentAtMs: number;
 }
 
-/** How the events of one endpoint leave: as requests to a URL, or as calls of a handler. */
+/** Sends the events of one endpoint, as requests to a URL or as calls of a handler. */
 export interface Outlet {
   /** Whether the endpoint is disabled or deleted. A closed outlet stays closed. */
   readonly isClosed: boolean;
-  /** How long `send` may continue while the process stops. */
+  /** How long attempts in flight may continue when the drain ends, for example because the process stops. */
   readonly stopWithinMs: number;
   /** Reads the settings of the endpoint again, if they may have changed. */
   refresh(): Promise<void>;
-  /** Returns how many events may be in flight. 0 if closed or in a quiet period. */
+  /** Returns how many events may be in flight: 0 if the outlet is closed or the endpoint is in a quiet period. */
   places(): number;
-  /** Never rejects: failures are outcomes. */
+  /** Makes one attempt. Never rejects: a failure is an outcome. */
   send(delivery: DueDelivery): Promise<SendOutcome>;
-  /** Returns the ms to wait after so many failed attempts before this one; undefined if no retry follows. */
+  /** Returns the ms to wait after a failure, given the number of earlier failures; undefined if no retry follows. */
   waitAfter(failures: number): number | undefined;
-  /** Called when an attempt has ended, before it is recorded. */
+  /** Counts or logs an attempt that has ended, before it is recorded. */
   report(attempt: Attempt): void;
-  /** Records attempts, at most one per subject. Returns whether a subject's next delivery is due. */
+  /** Records attempts, at most one per subject. Returns whether the next delivery of one of the subjects is due. */
   record(attempts: readonly Attempt[]): Promise<boolean>;
-  /** Ends the attempts in flight, if that is possible. */
+  /** Aborts the attempts in flight, if the outlet can abort them. */
   close(): void;
 }
