@@ -1,10 +1,10 @@
 import type { Transaction } from '../platform/database/database.js';
 
-/** Replaces the fields that identify a person. Outside the remote service, an id alone does not. Readers need the ids to delete their copies. */
+/** The values that replace personal data. Ids stay: they identify nobody outside the remote service, and readers need them for deletion. */
 const ERASED = { tenantReference: null, metadata: {}, inverters: [], inverterId: null };
 
-// Updates in place, so positions, sequences and deliveries do not change. Locks events in the same order as sequencing, to avoid deadlocks.
-// Filters by name, because a faulty remote service may use the id of a user as the id of a session too.
+// Updates in place, so that positions, sequences and deliveries do not change. Locks events in the same order as sequencing, to avoid
+// deadlocks. Filters by name, because a faulty remote service may use the same id for a user and a session.
 export const ERASE_EVENTS = `
   WITH locked AS MATERIALIZED (
     SELECT position FROM domain_events
@@ -17,15 +17,12 @@ export const ERASE_EVENTS = `
   FROM locked WHERE event.position = locked.position
   RETURNING event.position`;
 
-/**
- * Erases responses and errors: a response may quote the request, a connection error the receiver, and an
- * error of a handler the event.
- */
+/** Erases responses and errors: they may quote the request, the address of the receiver or the event. */
 export const ERASE_WEBHOOK_RESPONSES = `
   UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
   WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`;
 
-/** Removes personal data from all events of these subjects; returns their number. `people`: the ids of users and registrations. `sessions`: the ids of sessions and grid locations. */
+/** Erases personal data from the events of these ids; returns their number. `people`: users, registrations. `sessions`: also grid locations. */
 export async function eraseEvents(
   tx: Transaction,
   people: readonly string[],

@@ -16,7 +16,7 @@ const numberOrNull = (description: string) => ({ type: ['number', 'null'], descr
 const oneOf = <const V extends string>(description: string, ...values: readonly V[]) =>
   ({ type: 'string', enum: values, description }) as const;
 const uuids = (description: string) => ({ type: 'array', items: uuid('One id'), description }) as const;
-/** Returns the schema of an object that has all of these properties. */
+/** Returns the schema of an object in which all of these properties are required. */
 export const object = <const P extends object>(properties: P) =>
   ({ type: 'object', properties, required: Object.keys(properties) }) as const;
 
@@ -54,7 +54,7 @@ const session = {
   invertersTotal: count('How many inverters are currently listed'),
   observedAt: instant('When the remote service was read'),
 } as const;
-// Events about one inverter omit the list: n inverters cause n events, whose total size would grow with n².
+// Events about one inverter omit the list. Otherwise, n inverters would cause n events whose total size grows with n².
 const { inverters: _, ...sessionWithoutList } = session;
 const OPERATION = oneOf(
   'The class of operations; the same as the subject',
@@ -100,8 +100,8 @@ const budget = {
   since: instant('Since when the stretch has been above 2'),
 } as const;
 
-// All events. Types, events.schema.json and asyncapi.json are derived from these schemas. No field may contain an EAN, name,
-// address, startUrl or secret. `eraseEvents` replaces each field that identifies a person, so the schema must allow the replacement.
+// The schemas of all events. Types, events.schema.json and asyncapi.json are derived from them. No field may contain an EAN, name, address,
+// startUrl or secret. `eraseEvents` replaces each field that identifies a person, so its schema must allow the replacement.
 export const EVENT_SCHEMAS = {
   'user.registered': {
     when: 'the remote service confirmed a user',

@@ -6,7 +6,7 @@ import { EVENTS_CHANNEL } from './sequence.sql.js';
 /** The longest delay of an event whose NOTIFY was lost. Each tick costs every reader one index probe. */
 const TICK_MS = 1_000;
 
-/** Signals possible new events: at every NOTIFY, and every second in case a notification was lost. */
+/** Signals possible new events: at every NOTIFY, and once a second in case a NOTIFY was lost. */
 @Injectable()
 export class EventSignal extends WakeUp implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -15,13 +15,13 @@ export class EventSignal extends WakeUp implements OnApplicationBootstrap, OnApp
     super();
   }
 
-  // Starts here, not in the constructor: if the application failed to start, nothing would stop the timer.
+  // Starts the timer in this hook, because nothing would stop it if the application failed to start after the constructor.
   onApplicationBootstrap(): void {
     this.listener.on(EVENTS_CHANNEL, () => this.signal());
     this.timer = setInterval(() => this.signal(), TICK_MS);
   }
 
-  // Stops in the last hook, because readers that stop in an earlier hook may still be waiting for a signal.
+  // Stops in the last hook, because readers that stop in an earlier hook may still wait for a signal.
   onApplicationShutdown(): void {
     clearInterval(this.timer);
     this.signal();

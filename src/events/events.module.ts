@@ -11,7 +11,7 @@ import { EventPages } from './stream/event-pages.service.js';
 import { OpenStreams } from './stream/open-streams.service.js';
 import { StreamController } from './stream/stream.controller.js';
 
-/** The readers of the outbox. Writers need no module: they import `appendEvents`. */
+/** Provides the readers of the outbox. Writers need no module: they import `appendEvents`. */
 @Module({
   imports: [DiscoveryModule],
   controllers: [EventsController, StreamController],

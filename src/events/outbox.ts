@@ -5,7 +5,7 @@ import type { NewEvent } from './catalogue.rules.js';
 import { toEventType } from './cloud-event.js';
 import { TRY_AND_ASSIGN } from './sequence.sql.js';
 
-// One statement, so the cost is one round trip for any number of events. PostgreSQL assigns the serial `position` in the order of the SELECT.
+// Appends any number of events in one round trip. PostgreSQL assigns the serial `position` in the order of the SELECT.
 export const APPEND_EVENTS: Statement = {
   name: 'events.append_events',
   text: `
@@ -15,14 +15,14 @@ export const APPEND_EVENTS: Statement = {
     ORDER BY ordinality`,
 };
 
-/** Appends the events. To keep the order within a subject, callers lock the subject's row first. */
+/** Appends the events. To keep the order within a subject, the caller first locks the row of the subject. */
 export async function appendEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.query(APPEND_EVENTS, [JSON.stringify(events.map(withSpan))]);
   tx.afterCommit(sequenceSoon);
 }
 
-/** Returns the event with the `traceparent` of a span of its own, which its readers continue. */
+/** Gives the event a span of its own and returns it with the `traceparent` of that span, which readers continue. */
 function withSpan(event: NewEvent): NewEvent {
   const { name, subject, traceparent: parent } = event;
   const attributes = { 'cloudevents.event_type': toEventType(name), 'cloudevents.event_subject': subject };
@@ -30,7 +30,7 @@ function withSpan(event: NewEvent): NewEvent {
   return traced(start, ({ traceparent }) => ({ ...event, traceparent }));
 }
 
-/** One sequencer per database, so that concurrent writers share a statement. If each ran its own, 63 of 64 would find the lock taken. */
+/** One sequencer per database, so that concurrent writers share a statement. Otherwise, 63 of 64 writers would find the lock taken. */
 const sequencers = new WeakMap<Sql, Coalescer>();
 
 /** Assigns sequences to all committed events, unless another process is already doing so. */

@@ -1,10 +1,10 @@
 import type { Sql, Statement } from '../platform/database/database.js';
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 
-/** `sequence_events` notifies this channel of new sequences. The notification only wakes readers; it does not contain the events. */
+/** `sequence_events` notifies this channel of new sequences. The notification has no content: it only wakes readers. */
 export const EVENTS_CHANNEL = 'pv_onboarding_events';
 
-/** Assigns sequences to 10,000 committed events at most. Returns a row if any event lacked one. */
+/** Assigns sequences to at most 10,000 committed events. Returns a row if any event lacked a sequence. */
 // Sequences are assigned after the commit, by the writer or the next reader, so no sequence is ever assigned below one that has been read.
 // Only sequencing transactions exclude each other; writers never wait for them. Sequencing 50,000 rows took 2.8 s.
 // Rejected alternatives:
@@ -16,7 +16,7 @@ const WAIT_AND_ASSIGN: Statement = {
   text: 'SELECT sequence_events(true) WHERE EXISTS (SELECT FROM domain_events WHERE sequence IS NULL)',
 };
 
-/** Does nothing if another process is assigning sequences; the next reader then assigns the rest. */
+/** Assigns sequences like WAIT_AND_ASSIGN, but does nothing if another process is assigning them: the next reader assigns the rest. */
 export const TRY_AND_ASSIGN: Statement = {
   name: 'events.try_to_assign_sequences',
   text: 'SELECT sequence_events(false)',
@@ -28,8 +28,8 @@ export async function sequenceEvents(sql: Sql): Promise<void> {
 }
 
 /**
- * Assigns sequences, so that a later read of a subject has the sequence of its last event. If over 10,000 events lack one or the database is
- * overloaded, the read may have the sequence of an earlier event.
+ * Assigns sequences, so that a later read of a subject has the sequence of its last event. If over 10,000 events lack a sequence or the
+ * database is overloaded, the read may have the sequence of an earlier event.
  */
 export async function sequenceBeforeRead(sql: Sql): Promise<void> {
   await sql.query(WAIT_AND_ASSIGN).catch((error: unknown) => {
@@ -38,11 +38,11 @@ export async function sequenceBeforeRead(sql: Sql): Promise<void> {
 }
 
 /**
- * Returns a subquery for the sequence of the last event of this subject that has one; NULL if there is none. Use it in the statement that
- * reads the subject: both then come from one snapshot, which contains everything that the event announces.
+ * Returns a subquery for the last sequence of this subject; NULL if there is none. Use it in the statement that reads the subject, so that
+ * both share a snapshot: the subject then includes all changes up to the event with that sequence.
  */
-// An event that has just been committed has no sequence yet, so this may be the sequence of the one before, but never a later one. Sorts by
-// `position`, because a subject has its sequences in that order and there is an index (`feed-plans.spec.ts`).
+// An event that has just been committed has no sequence yet, so the result may be the sequence of the event before it, but never a later
+// one. Sorts by `position`, which has an index: the sequences of a subject are in the same order (`feed-plans.spec.ts`).
 export const lastSequence = (subject: string): string => `(
   SELECT sequence FROM domain_events WHERE subject = ${subject} AND sequence IS NOT NULL ORDER BY position DESC LIMIT 1)`;
 
@@ -51,9 +51,9 @@ export async function newestSequence(sql: Sql): Promise<string> {
   return (await sql.query<{ newest: string }>(text))[0]!.newest;
 }
 
-/** Records the restore of a backup. New events get sequences far above those that were lost. */
+/** Records the restore of a backup. New events get sequences far above those of the lost events. */
 export async function recordRestore(sql: Sql): Promise<void> {
-  // Derived from the current time, so that no sequence repeats even if the same backup is restored twice.
+  // Derives the first sequence from the current time, so that no sequence repeats even if the same backup is restored twice.
   await sql.query(`
     INSERT INTO restores (last_sequence, first_sequence)
     SELECT newest, greatest(newest + 100000000, (extract(epoch FROM clock_timestamp()) * 100000)::bigint)

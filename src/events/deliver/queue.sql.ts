@@ -20,14 +20,14 @@ const DEQUEUE: Statement = {
     RETURNING subject`,
 };
 
-/** Deletes the subjects without a pending delivery; returns their number. Locks them first, so that it misses no inserted delivery. */
+/** Deletes those subjects that have no pending delivery; returns their number. Locks them first, so that it sees inserted deliveries. */
 export async function dequeue(tx: Transaction, endpointId: string, subjects: readonly string[]) {
   if (subjects.length === 0) return 0;
   await tx.query(LOCK_SUBJECTS, [endpointId, subjects]);
   return (await tx.query(DEQUEUE, [endpointId, subjects])).length;
 }
 
-/** Selects in how many ms the next delivery may be sent; no row if none is pending or the endpoint is disabled. */
+/** Selects in how many ms the next delivery may be sent. Returns no row if none is pending or the endpoint is disabled. */
 export const NEXT_DUE = `
   SELECT
     extract(epoch FROM greatest(next.due_at, endpoint.quiet_until) - clock_timestamp())::float8 * 1000 AS "inMs"
@@ -36,9 +36,9 @@ export const NEXT_DUE = `
   ) AS next
   WHERE endpoint.id = $1 AND endpoint.disabled_at IS NULL`;
 
-// Makes the $2 subjects due that wait for the earliest retries (null: all). An event that the receiver refuses must not be sent again at
-// every success: it is made due at most as often as it failed on schedule. Skips locked subjects: only a request that makes subjects due
-// locks them, so they become due anyway. Waiting could deadlock, because that request locks in another order.
+// Makes the $2 subjects with the earliest retries due; all of them if $2 is null. Excludes a subject if its first delivery was retried
+// early as often as on schedule: an event that the receiver refuses must not be sent again at every success. Skips locked subjects: waiting
+// could deadlock, and only a request that makes them due anyway locks them.
 export const MAKE_RETRIES_DUE = `
   WITH waiting AS MATERIALIZED (
     SELECT subject FROM webhook_subjects AS queued
@@ -54,12 +54,11 @@ export const MAKE_RETRIES_DUE = `
   UPDATE webhook_subjects AS queued SET due_at = clock_timestamp()
   FROM waiting WHERE queued.endpoint_id = $1 AND queued.subject = waiting.subject`;
 
-// Locks the events in the same order as an erasure. If the user was erased after the request was sent, the tenantReference differs, and the
-// response and the error are not stored. Records a failure only if no other attempt was recorded since the claim, and a
-// success only once: the response to an earlier commit may have been lost. Makes the subject due at the time of the
-// retry, or at once if there is no retry. Each write of `last_delivered_at` locks the endpoint against other changes, so it is written once a
-// second at most. `settled` depends on it, so that the endpoint is locked before the subjects, as by TAKE; otherwise both could
-// deadlock.
+// Records a failure only if no other attempt was recorded since the claim. Records a success only once, even if the statement is repeated
+// because the response to its COMMIT was lost. Locks the events in the same order as an erasure. If the user was erased after the request
+// was sent, the tenantReference differs, and the response and the error are not stored. Makes the subject due at the time of the retry, or
+// at once if no retry follows. Writes `last_delivered_at` at most once a second, because each write locks the endpoint. `settled` depends
+// on `seen` to lock the endpoint before the subjects, like TAKE; in different orders, both could deadlock.
 const SETTLE: Statement = {
   name: 'deliveries.settle_deliveries',
   text: `
@@ -98,7 +97,7 @@ const SETTLE: Statement = {
     SELECT subject FROM settled`,
 };
 
-/** Records attempts, at most one per subject. Returns whether one of the subjects can send its next delivery at once. */
+/** Records attempts, at most one per subject. Returns whether the next delivery of one of the subjects is due. */
 export async function settle(
   tx: Transaction,
   endpointId: string,
@@ -129,7 +128,7 @@ const MAKE_DUE = `
   )
   SELECT pg_notify('${EVENTS_CHANNEL}', '') FROM due`;
 
-/** Makes the endpoint due and wakes the workers. Call it before a transaction makes subjects due: a worker locks in this order, too. */
+/** Makes the endpoint due and wakes the workers. Call it before the transaction makes subjects due, because workers lock in this order. */
 export async function makeDue(sql: Sql, endpointId: string): Promise<void> {
   await sql.query(MAKE_DUE, [endpointId]);
 }

@@ -6,17 +6,17 @@ import type { Attempt } from './outlet.js';
 import * as sql from './queue.sql.js';
 import { TAKE, type TakenRow } from './take.sql.js';
 
-/** How long to try to record attempts. A delivery whose attempt is not recorded is sent again. */
+/** How long to retry recording attempts. A delivery whose attempt is not recorded is sent again. */
 const RECORD_WITHIN_MS = 10_000;
 
-/** The queue of each endpoint: its deliveries, by subject. */
+/** The queues of pending deliveries, one queue per endpoint. A queue contains each subject once. */
 @Injectable()
 export class DeliveryQueue {
   constructor(private readonly database: Database) {}
 
   /**
-   * Turns the next events into deliveries. Returns the first delivery of up to `limit` due subjects that are not in `claimed`, longest due
-   * first; none if the endpoint is disabled or another process has its lease. `isThereMore`: more subjects may be due.
+   * Turns the next events into deliveries. Returns the first delivery of at most `limit` due subjects that are not in `claimed`, longest
+   * due first. Returns none if the endpoint is disabled or another process has its lease. `isThereMore`: whether more may be due.
    */
   async take(id: string, leaseToken: string, claimed: Iterable<string>, limit: number) {
     const rows = await this.database.query<TakenRow>(TAKE, [id, leaseToken, [...claimed], limit], OUTCOME);
@@ -25,17 +25,17 @@ export class DeliveryQueue {
     return { deliveries, isThereMore };
   }
 
-  /** Records attempts. Returns whether a subject's next delivery is due. */
+  /** Records attempts, at most one per subject. Returns whether the next delivery of one of the subjects is due. */
   record(id: string, attempts: readonly Attempt[]): Promise<boolean> {
     return this.write((tx) => sql.settle(tx, id, attempts));
   }
 
-  /** Runs a transaction that records attempts. If the database is unavailable, tries again for a while. */
+  /** Runs a transaction that records attempts. If the database is unavailable, retries for RECORD_WITHIN_MS. */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return repeatWhileUnavailable(() => this.database.transaction(work, OUTCOME), RECORD_WITHIN_MS);
   }
 
-  /** Returns in how many ms the next delivery may be sent; null if none is pending. */
+  /** Returns in how many ms the next delivery may be sent; null if none is pending or the endpoint is disabled. */
   async findNextDue(id: string): Promise<number | null> {
     return (await this.database.query<{ inMs: number }>(sql.NEXT_DUE, [id]))[0]?.inMs ?? null;
   }

@@ -2,7 +2,7 @@ import type { Statement } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import type { DueDelivery } from './outlet.js';
 
-/** Each endpoint has one process at a time that delivers to it. An endpoint with unread events is due. */
+/** At most one process at a time delivers to an endpoint. An endpoint with unread events is due, too. */
 export const ENDPOINT_LEASES = leasesOn({
   table: 'webhook_endpoints',
   key: 'id',
@@ -10,7 +10,7 @@ export const ENDPOINT_LEASES = leasesOn({
     AND (due_at <= clock_timestamp() OR read_to < (SELECT max(sequence) FROM domain_events)))`,
 });
 
-/** Finds the endpoints that may be claimed, of webhooks ('') and of the handlers with these names. */
+/** Selects the claimable endpoints: of the handlers with the names in $1, and of webhooks if $1 contains ''. */
 export const FIND_DUE: Statement = {
   name: 'deliveries.find_due_endpoints',
   text: `
@@ -18,16 +18,16 @@ export const FIND_DUE: Statement = {
     WHERE coalesce(handler, '') = ANY ($1::text[]) AND ${ENDPOINT_LEASES.isClaimable}`,
 };
 
-/** Events that one statement turns into deliveries. The statement locks the endpoint's row for some tens of milliseconds. */
+/** The most events that one statement turns into deliveries. It locks the endpoint's row for some tens of milliseconds. */
 const AT_ONCE = 1_000;
 
 const IS_OURS = 'id = $1 AND lease_token = $2 AND disabled_at IS NULL';
 
-// Turns the next events into deliveries, and returns the first delivery of each of up to $4 due subjects, but of none of $3. A subject is due
-// if it has just been queued, or if its row in webhook_subjects is: that table is the queue of an endpoint, with one row per subject with
-// pending deliveries, due when the first of them is. Uses now(), because an index condition cannot use clock_timestamp(). Locks the endpoint
-// only if it has unread events, since a lock is a write. The events may come from a snapshot older than the locked row; no event is skipped,
-// because sequences become visible in order.
+// Turns the next events into deliveries. Returns the first delivery of each of at most $4 due subjects that are not in $3. The table
+// webhook_subjects is the queue of an endpoint: it has one row per subject with pending deliveries, which is due when the first of them is.
+// A subject that this statement has just queued is due, too. Uses now(), because an index condition cannot use clock_timestamp(). Locks the
+// endpoint only if it has unread events, since a lock is a write. The snapshot of the events may be older than the locked row, but no event
+// is skipped, because sequences become visible in order.
 export const TAKE: Statement = {
   name: 'deliveries.take',
   text: `

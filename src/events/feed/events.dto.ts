@@ -12,7 +12,7 @@ import { EVENT_TYPES, formatSequence, type CloudEvent } from '../cloud-event.js'
 /** A feed position in a parameter or header, with or without leading zeros. */
 export const SEQUENCE = /^0?[0-9]{1,18}$/;
 
-/** Declares an optional position in the feed. `byDefault`: the default in the document; initialise the property with it, too. */
+/** Declares an optional feed position. `byDefault` is only the documented default: initialise the property with the same value. */
 export const SequenceParameter = (description: string, byDefault?: string): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
@@ -27,14 +27,14 @@ export const SequenceParameter = (description: string, byDefault?: string): Prop
     }),
   );
 
-/** Checks each item of a list. */
+/** Checks that each item of a list is an event type. */
 export const IsEventType = (): PropertyDecorator =>
   IsIn(EVENT_TYPES, {
     each: true,
     message: `$property must list event types: ${EVENT_NAMES.join(', ')}`,
   });
 
-/** A list of event types, separated by commas. */
+/** Declares an optional list of event types, separated by commas. */
 export const TypesParameter = (): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
@@ -50,7 +50,7 @@ export const TypesParameter = (): PropertyDecorator =>
     IsEventType(),
   );
 
-/** An optional session id, converted to the lower case in which subjects are stored. */
+/** Declares an optional session id. Converts it to lower case, in which subjects are stored. */
 export const SessionIdParameter = (): PropertyDecorator =>
   applyDecorators(
     UuidParameter('Only events about this session'),
@@ -91,8 +91,8 @@ export const FeedView = schemaOf('FeedView', {
 export type FeedView = InstanceType<typeof FeedView>;
 
 /**
- * Throws Problem invalid_request if the feed does not have this position. Either its event was lost when a backup was restored: then `loss` is
- * the last sequence before the lost ones. Or the position lies beyond the newest event: then the reader would miss the events up to it.
+ * Throws Problem invalid_request if the feed does not have this position. If its event was lost when a backup was restored, `loss` is the
+ * last sequence before the lost events. If the position lies beyond the newest event, the reader would miss the events up to it.
  */
 export function refuseUnknownPosition(
   field: string,

@@ -10,11 +10,11 @@ export interface EventFilter {
   readonly sessionId?: string;
 }
 
-// A filtered page covers about this many sequences, to bound the scan for rare types. The page may be empty although more events follow.
+// A filtered page covers about 100,000 sequences, to bound the scan for rare types. So it may be empty although more events follow.
 const SPAN = 100_000;
 
-// `until` is the sequence of an existing event, because a restore and retention leave gaps in the sequences. One statement, so that `reach`
-// and the page share a snapshot. Without filters, the cost does not grow with the feed (`feed-plans.spec.ts`).
+// `until` is the sequence of an existing event, because restores and retention leave gaps in the sequences. `reach` and the page are read
+// in one statement, so that they share a snapshot. Without filters, the cost does not grow with the feed (`feed-plans.spec.ts`).
 export const READ_PAGE: Statement = {
   name: 'events.read_page',
   text: `
@@ -40,7 +40,7 @@ type PageRow = { readonly last: string; readonly until: string } & (SequencedEve
 export class EventsStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the events after `after`, in order. `next`: the `after` of the next page. `last`: the newest sequence, or 0. */
+  /** Returns the events after `after`, in feed order. `next`: the `after` of the next page. `last`: the newest sequence, or 0. */
   async readPage(after: string, limit: number, { types, sessionId }: EventFilter = {}) {
     await sequenceEvents(this.database);
     const rows = await this.database.query<PageRow>(READ_PAGE, [after, types, limit, sessionId]);
@@ -49,7 +49,7 @@ export class EventsStore {
     const events = rows
       .filter(({ id }) => id !== null)
       .map(({ last, until, ...event }) => event as SequencedEvent);
-    // A full page may end before `until`. `next` is never below `after`.
+    // A full page may end before `until`. `next` must not be below `after`.
     const reached = events.length === limit ? events.at(-1)!.sequence : until;
     return { events, last, next: BigInt(reached) > BigInt(after) ? reached : after };
   }

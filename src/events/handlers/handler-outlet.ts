@@ -10,14 +10,13 @@ import type { DeliveryQueue } from '../deliver/queue.store.js';
 import { isSubscribed } from './handlers.sql.js';
 import type { EventHandler } from './on-event.js';
 
-/** A handler that never settles counts as failed after this time, which is longer than the timeout of any call that a handler makes. */
+/** If a handler has not settled after 60 s, its call counts as failed. No remote call of a handler has a longer timeout. */
 const DEADLINE_MS = 60_000;
-/** Concurrent calls of one handler, each with an event of another subject. */
+/** The most concurrent calls of one handler. Each call has an event of another subject. */
 const PLACES = 16;
-/** From this failure on, the wait stays the same: 6 hours. */
+/** From the tenth failure on, the wait no longer grows: it stays at 6 hours. */
 const LAST_LONGER_WAIT = 9;
 
-/** Calls a handler with its events. */
 export class HandlerOutlet implements Outlet {
   readonly isClosed = false;
   readonly stopWithinMs = STOP_WITHIN_MS.handlers;
@@ -62,7 +61,7 @@ export class HandlerOutlet implements Outlet {
     this.logger.warn({ message, eventId: event.id });
   }
 
-  /** Returns about 3, 7, 20, 55 s and so on, without end. */
+  /** Returns a wait of about 3, 7, 20, 55 s and so on, up to 6 hours. Retries never stop. */
   waitAfter(failures: number): number {
     return Math.exp(1 + Math.min(failures, LAST_LONGER_WAIT)) * 1_000;
   }

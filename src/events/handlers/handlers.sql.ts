@@ -4,9 +4,9 @@ import type { EventHandler } from './on-event.js';
 
 type Subscription = Pick<EventHandler, 'name' | 'events'>;
 
-/** Upserts the handlers as endpoints. A new handler gets the events after the newest that has a sequence. */
+/** Upserts the handlers as endpoints. A new handler gets the events after the newest event that has a sequence. */
 export async function subscribeHandlers(sql: Sql, handlers: readonly Subscription[]): Promise<void> {
-  // In name order, so that replicas that start together cannot deadlock.
+  // Inserts in name order, so that replicas that start at the same time cannot deadlock.
   const text = `
     INSERT INTO webhook_endpoints (handler, types, read_to, seen_at, created_by)
     SELECT name, ARRAY(SELECT jsonb_array_elements_text(events)), newest, clock_timestamp(), 'service'
@@ -24,7 +24,7 @@ export async function touchHandlers(sql: Sql, names: readonly string[]): Promise
   ]);
 }
 
-/** Returns whether the stored subscription of the handler, which a newer release may have changed, includes the event. */
+/** Returns whether the stored subscription of the handler includes the event. A newer release may have changed the subscription. */
 export const isSubscribed = async (
   { prisma }: Pick<Database, 'prisma'>,
   handler: string,
@@ -32,8 +32,8 @@ export const isSubscribed = async (
 ): Promise<boolean> =>
   (await prisma.webhookEndpoint.count({ where: { handler, types: { has: event } } })) > 0;
 
-/** Deletes handlers that no process has had for 7 days. Returns each of them and how many events it had not handled. */
-// 7 days, because a release without the handler may be rolled back within a week.
+/** Deletes handlers that no process has had for 7 days. Returns each of them and the number of events that it had not handled. */
+// Waits 7 days, because a release without the handler may be rolled back within a week.
 export async function retireHandlers(sql: Sql): Promise<{ name: string; pending: number }[]> {
   return sql.query(`
     WITH retired AS (

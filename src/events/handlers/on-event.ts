@@ -6,11 +6,11 @@ const METADATA = 'pv-onboarding:on-event';
 
 interface Subscription {
   readonly events: readonly EventName[];
-  /** The name under which pending deliveries are stored. Default: `Class.method`. After renaming either part, set the old name here. */
+  /** The name under which deliveries are stored. Default: `Class.method`. If you rename the class or the method, set the old name. */
   readonly handler?: string;
 }
 
-/** Calls the method with each of these events, at least once, in order within a subject. If it throws, the subject waits for a retry. */
+/** Calls the method with each of these events at least once, in order within a subject. If it throws, the subject waits for a retry. */
 export function OnEvent<const N extends EventName>(
   events: N | readonly N[],
   options: Omit<Subscription, 'events'> = {},

@@ -18,16 +18,16 @@ interface StreamPage {
 
 const PAGE_SIZE = 200;
 
-/** Reads events for streams. The streams that wait for the next event share the pages that follow. */
+/** Reads events for streams. Streams that have read all events share the pages that follow. */
 @Injectable()
 export class EventPages {
   private readonly logger = new Logger(EventPages.name);
-  /** The newest sequence that a read has found. */
+  /** The newest sequence at the last read. */
   private newest = 0n;
-  /** Pages that streams share, by the position before them. Dropped at the next signal, so that no stream misses a new event or an erasure. */
+  /** The shared pages, by the position before them. Dropped at the next signal, so that no stream misses a new event or an erasure. */
   private readonly shared = new Map<bigint, Promise<StreamPage>>();
   private signals = -1;
-  /** The ends of shared pages that are followed by further events. Streams at such an end share the next page, too. */
+  /** The last positions of shared pages after which more events follow. Streams at such a position share the next page, too. */
   private readonly ends = new Set<bigint>();
   private isFailing = false;
 

@@ -9,11 +9,11 @@ import type { EventPages } from './event-pages.service.js';
 /** Why a stream ended: its reader disconnected, its reader was too slow, its key was revoked, or this process stops. */
 export type StreamEnd = 'left' | 'slow' | 'revoked' | 'stopped';
 
-/** The interval of writes to an idle stream. Some load balancers close idle connections after 30 s. */
+/** The longest time without a write to a stream. Some load balancers close idle connections after 30 s. */
 const HEARTBEAT_MS = 15_000;
-/** How long to wait for a slow reader before disconnecting it. It can reconnect and resume at its position. */
+/** How long to wait for a slow reader before disconnecting it. The reader can reconnect and resume at its position. */
 const DRAIN_WITHIN_MS = 8_000;
-/** How long the last bytes of an ended stream may take. The shutdown waits for them. */
+/** How long to wait until the last bytes of an ended stream are sent. The shutdown waits for them. */
 const END_WITHIN_MS = 1_000;
 /** Spreads reconnects, so that readers disconnected together do not all return at once. */
 const RETRY_MS = { from: 1_000, spread: 2_000 };
@@ -34,7 +34,7 @@ export class EventStream {
     readonly keyId: string | null,
   ) {
     this.sentPosition = position;
-    // Without a listener, an 'error' event would end the process. The end of the connection is reported by 'close'.
+    // Without a listener, an 'error' event would end the process. The 'close' event reports the end of the connection.
     response.on('error', () => {});
     response.once('close', () => this.end('left'));
     // The reader may have disconnected before the stream began.
@@ -61,7 +61,7 @@ export class EventStream {
     }
     const why = signal.reason as StreamEnd;
     if (why === 'revoked' || why === 'stopped') {
-      // Ends the response, so that the reader sees that it is complete.
+      // Ends the response, so that the reader sees that the response is complete.
       const sent = new Promise<void>((resolve) => this.response.once('close', resolve).end(resolve));
       await within(END_WITHIN_MS, sent);
     }
@@ -69,7 +69,7 @@ export class EventStream {
     return why;
   }
 
-  /** Writes the next events. Returns whether the position has moved: if not, there are no further events yet. */
+  /** Writes the next events. Returns whether the position has moved. If not, there are no more events yet. */
   private async writeNext(): Promise<boolean> {
     const before = this.position;
     const { events, next } = await this.pages.readAfter(this.position, this.filter);
@@ -81,7 +81,7 @@ export class EventStream {
     return this.position > before;
   }
 
-  /** Keeps proxies from closing an idle connection. Sends the new position if events were filtered out. */
+  /** Writes a comment, so that proxies do not close an idle connection. Sends the new position if events were filtered out. */
   private async writeHeartbeat(): Promise<void> {
     const id = this.position === this.sentPosition ? '' : `id: ${formatSequence(this.position)}\n`;
     this.sentPosition = this.position;
@@ -95,7 +95,7 @@ export class EventStream {
     return hasRoom;
   }
 
-  /** Writes the text. Waits until a slow reader has read, so that unread text does not fill the memory. Returns false on timeout or end. */
+  /** Writes the text and waits for a slow reader, so that unread text does not fill the memory. Returns false on timeout or end. */
   private async send(text: string): Promise<boolean> {
     const { signal } = this.ending;
     if (signal.aborted) return false;

@@ -31,7 +31,7 @@ export class OpenStreams extends BackgroundTasks implements OnModuleDestroy {
     });
   }
 
-  // Ends the streams early, because an open stream would delay the shutdown.
+  // Ends the streams in an early hook, because an open stream would delay the shutdown.
   onModuleDestroy(): void {
     this.isStopping = true;
     for (const stream of this.open.keys()) stream.end('stopped');

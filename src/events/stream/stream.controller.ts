@@ -94,7 +94,7 @@ export class StreamController {
       reply.hijack();
       reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...STREAM_HEADERS });
       const stream = new EventStream(reply.raw, this.pages, this.newEvents, filter, BigInt(position), key.id);
-      // A stream lasts for hours. Its reads would make one endless trace.
+      // A stream lasts for hours, so its reads would form one endless trace.
       await untraced(() => this.streams.run(stream));
     });
   }
