@@ -36,9 +36,9 @@ export const NEXT_DUE = `
   ) AS next
   WHERE endpoint.id = $1 AND endpoint.disabled_at IS NULL`;
 
-// Makes the $2 subjects with the earliest retries due; all of them if $2 is null. Excludes a subject if its first delivery was retried
-// early as often as on schedule: an event that the receiver refuses must not be sent again at every success. Skips locked subjects: waiting
-// could deadlock, and only a request that makes them due anyway locks them.
+// Makes the $2 subjects with the earliest retries due, or all of them if $2 is null. Excludes a subject if its first delivery was retried
+// early as often as on schedule: an event that the receiver refuses must not be sent again at every success. Skips locked subjects, because
+// waiting could deadlock: only a request that makes subjects due locks them, so they become due anyway.
 export const MAKE_RETRIES_DUE = `
   WITH waiting AS MATERIALIZED (
     SELECT subject FROM webhook_subjects AS queued

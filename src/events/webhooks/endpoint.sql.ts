@@ -2,7 +2,7 @@ import type { Sql, Transaction } from '../../platform/database/database.js';
 import type { WebhookEndpoint } from '../../platform/database/generated/client.js';
 import type { Health } from './send/endpoint-health.rules.js';
 
-/** The columns needed to send to an endpoint or to change it. `previousSecretCiphertext`: null if all previous secrets have expired. */
+/** The columns needed to send to an endpoint or to change it. `previousSecretCiphertext` is null if all previous secrets have expired. */
 export interface EndpointRow
   extends Health, Pick<WebhookEndpoint, 'types' | 'headersCiphertext' | 'previousSecretCiphertext'> {
   readonly url: string;
@@ -11,7 +11,7 @@ export interface EndpointRow
   readonly now: Date;
 }
 
-// In SQL, because Prisma neither locks rows nor reads the database's clock.
+// Uses SQL, because Prisma neither locks rows nor reads the database's clock.
 const READ = `
   SELECT url, types, headers_ciphertext AS "headersCiphertext", secret_ciphertext AS "secretCiphertext",
     CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext",
@@ -23,5 +23,5 @@ export async function readEndpoint(sql: Sql, id: string, lock = ''): Promise<End
   return (await sql.query<EndpointRow>(READ + lock, [id]))[0] ?? null;
 }
 
-/** Reads the endpoint and locks it against other changes. */
+/** Reads the endpoint and locks it, so that other transactions cannot change it. */
 export const lockEndpoint = (tx: Transaction, id: string) => readEndpoint(tx, id, ' FOR NO KEY UPDATE');

@@ -3,21 +3,21 @@ import { refusalOfHost } from '../send/addresses.js';
 
 /** Proxies may truncate or reject longer URLs. */
 const MAX_URL_LENGTH = 2_000;
-/** More than any receiver or gateway needs; all are sent with every request. */
+/** More than any receiver or gateway needs. Every request carries all custom headers. */
 const MAX_HEADERS = 10;
 const MAX_NAME_LENGTH = 64;
 /** Fits a long access token. Ten such headers stay within the 16 kB that most servers accept. */
 const MAX_VALUE_LENGTH = 1_024;
-/** Allows headers that identify the sender. All other headers describe the message or the connection, or are meant for proxies. */
+/** Matches the headers that identify the sender. All others describe the message or the connection, or are meant for proxies. */
 const ALLOWED = /^(authorization|x-[a-z0-9-]*[a-z0-9])$/i;
-/** Headers that the receiver's own proxy would trust. */
+/** Matches the headers that the receiver's own proxy would trust. */
 const BELIEVED_BY_PROXIES =
   /^x-(forwarded|real-ip|original|rewrite|http-method|method-override|client|cluster)/i;
 const PRINTABLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 /**
- * Returns what is wrong with the URL, never with its value. Checks an IP address here, so that the caller sees the reason. The addresses of a host name are
- * checked when connecting, because they may change.
+ * Returns why the URL is invalid, or undefined if it is valid. Never includes the URL. Checks IP addresses, so that the caller sees the
+ * reason. The addresses of a host name are checked at each connection instead, because they may change.
  */
 export function urlFault(value: string, environment: Environment): string | undefined {
   const { NODE_ENV, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate } = environment;
@@ -37,7 +37,7 @@ export function urlFault(value: string, environment: Environment): string | unde
   return refused === null ? undefined : `must lead to a public address: its host ${refused}`;
 }
 
-/** Returns what is wrong with an object of headers. Never includes the value of a header. */
+/** Returns why the headers are invalid, or undefined if they are valid. Never includes the value of a header. */
 export function headersFault(headers: unknown): string | undefined {
   const entries = Object.entries(headers ?? {});
   if (entries.length > MAX_HEADERS) return `must hold at most ${MAX_HEADERS} headers, not ${entries.length}`;

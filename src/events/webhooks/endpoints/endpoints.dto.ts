@@ -11,7 +11,7 @@ import { webhookSecretFault } from '../secrets/secret.rules.js';
 import { headersFault } from './endpoint-input.js';
 
 const DAY_SECONDS = 86_400;
-/** One week is enough to replace a secret. A leaked secret stays valid until its overlap ends. */
+/** One week is enough to replace a secret. Until its overlap ends, a leaked secret stays valid. */
 const MAX_OVERLAP_SECONDS = 7 * DAY_SECONDS;
 
 const Secret = (): PropertyDecorator =>
@@ -24,7 +24,7 @@ const Secret = (): PropertyDecorator =>
     CheckedBy(webhookSecretFault),
   );
 
-/** An optional list of event types. */
+/** Declares an optional list of event types. */
 export const TypesField = (description: string): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
@@ -36,7 +36,7 @@ export const TypesField = (description: string): PropertyDecorator =>
       description,
     }),
     MayBeAbsent(),
-    // The rule applied last provides the error message, so the type checks come last.
+    // The decorator applied last provides the error message, so the type checks come last.
     IsEventType(),
     ArrayMaxSize(EVENT_TYPES.length),
     IsArray(),

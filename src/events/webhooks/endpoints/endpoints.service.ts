@@ -20,7 +20,7 @@ import { urlFault } from './endpoint-input.js';
 import type { NewWebhookEndpoint, SecretRotation, WebhookEndpointChange } from './endpoints.dto.js';
 import { MAX_ENDPOINTS, WebhookEndpointsStore } from './endpoints.store.js';
 
-/** Validates and executes requests about endpoints. Throws Problem not_found, and Problem invalid_request with every invalid field. */
+/** Validates and executes requests about endpoints. Throws Problem not_found, or invalid_request with every invalid field. */
 @Injectable()
 export class WebhookEndpoints {
   constructor(
@@ -36,7 +36,7 @@ export class WebhookEndpoints {
   async create(input: NewWebhookEndpoint, actor: string, request: RepeatableRequest | undefined) {
     this.check(input.url);
     const { secret = newWebhookSecret(), ...settings } = normal(input);
-    // Without this, past events that have no sequence yet would be delivered. Not in the transaction, because sequencing commits in steps.
+    // Assigns sequences to past events, so that they are not delivered. Runs before the transaction, because sequencing commits in steps.
     await sequenceEvents(this.database);
     const response = await this.idempotencyKeys.once(request, async (tx) => {
       const endpoint = await this.store.create(tx, settings, secret, actor);
@@ -66,12 +66,12 @@ export class WebhookEndpoints {
     return { secret, ...existing(id, await this.store.rotate(id, secret, overlapSeconds, actor)) };
   }
 
-  /** Sends a test event and returns the outcome, even if the attempt fails. If it is accepted, retries become due. */
+  /** Sends a test event and returns the outcome, even if the attempt fails. If the attempt succeeds, all waiting retries become due. */
   async test(id: string, actor: string) {
     const destination = this.sealing.openDestination(id, existing(id, await readEndpoint(this.database, id)));
     const timestamp = new Date();
     const eventId = randomUUID();
-    // Matches its schema in WEBHOOK_SCHEMAS.
+    // The event must match its schema in WEBHOOK_SCHEMAS.
     const event = {
       specversion: '1.0',
       id: eventId,
@@ -98,7 +98,7 @@ export class WebhookEndpoints {
     refuse(redeliveryErrors(request));
     const { deliveryIds, after = '0', until, types = [], onlyFailed = false } = request;
     if (deliveryIds !== undefined) {
-      // PostgreSQL returns UUIDs in lower case.
+      // Converts to lower case, in which PostgreSQL returns UUIDs.
       const ids = deliveryIds.map((id) => id.toLowerCase());
       const foreign = existing(endpointId, await this.deliveries.redeliverThese(endpointId, ids, actor));
       const message = 'is not a delivery of this endpoint';
@@ -121,7 +121,7 @@ export class WebhookEndpoints {
 
 export const existing = <T>(id: string, result: T | null): T => found(result, `webhook endpoint ${id}`);
 
-/** Normalises types and URL: `http://0x7f.1` is stored as `http://127.0.0.1/`, the address that is called. */
+/** Normalises types and URL: `http://0x7f.1` is stored as `http://127.0.0.1/`, the address to which webhooks are sent. */
 const normal = <T extends WebhookEndpointChange>(input: T): T => ({
   ...input,
   ...(input.url !== undefined && { url: new URL(input.url).href }),

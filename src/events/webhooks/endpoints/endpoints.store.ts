@@ -33,15 +33,15 @@ const LISTED = {
   },
 } as const;
 
-/** Excludes the handlers, which are endpoints, too. */
+/** Excludes handlers, which are stored as endpoints, too. */
 const WEBHOOKS = { handler: null };
 
 /** Serialises the creation of endpoints, so that concurrent requests cannot exceed MAX_ENDPOINTS. */
 const LOCK_CREATION = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/webhook-endpoints', 0))`;
-/** Rows per statement: changing millions of deliveries at once would exceed the statement timeout. */
+/** The most rows per statement: changing millions of deliveries at once would exceed the statement timeout. */
 const STEP_SIZE = 5_000;
-// FOR NO KEY UPDATE waits for an attempt that is being recorded, and then checks the status again. An UPDATE with a subquery for its rows
-// would not check it again after the wait, and would overwrite `delivered`.
+// FOR NO KEY UPDATE waits until a concurrent attempt is recorded, and then checks the status again. An UPDATE with a subquery for its rows
+// would not check the status again, and would overwrite `delivered`.
 const SKIP_SOME = `
   WITH chosen AS MATERIALIZED (
     SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND status = 'pending'
@@ -54,7 +54,7 @@ const SKIP_SOME = `
 const MAKE_SUBJECTS_DUE = `
   UPDATE webhook_subjects SET due_at = clock_timestamp() WHERE endpoint_id = $1 AND due_at > clock_timestamp()`;
 const MOST_COUNTED = 10_000;
-/** The health of an endpoint after it was repaired or enabled, or has accepted a test event. */
+/** The health of an endpoint whose URL or headers were changed, that was enabled, or that has accepted a test event. */
 const WELL = { failures: 0, failingSince: null, quietUntil: null };
 
 type Recorder = (action: string, details?: AuditEntry['details']) => Promise<void>;
@@ -62,8 +62,7 @@ type Recorder = (action: string, details?: AuditEntry['details']) => Promise<voi
 const disabledAt = (now: Date) => ({ disabledAt: now, disabledReason: 'requested', updatedAt: now });
 
 /**
- * Methods that take an id return null if no endpoint has it; `recover` then does nothing. Changes are audited. Workers notice them within a
- * second.
+ * If no endpoint has the id, methods return null, and `recover` does nothing. Changes are audited. Workers notice a change within a second.
  */
 @Injectable()
 export class WebhookEndpointsStore {
@@ -72,7 +71,7 @@ export class WebhookEndpointsStore {
     private readonly sealing: WebhookSealing,
   ) {}
 
-  /** Inserts an endpoint that starts after the newest event. Returns null if there are `MAX_ENDPOINTS` already. */
+  /** Inserts an endpoint that starts after the newest event. Returns null if there are already `MAX_ENDPOINTS` endpoints. */
   async create(
     tx: Transaction,
     { headers = {}, types = [], ...settings }: Settings,
@@ -121,7 +120,7 @@ export class WebhookEndpointsStore {
   ): Promise<WebhookEndpointView> {
     const where = { endpointId: endpoint.id, status: 'pending' };
     return {
-      // The CHECKs and this store guarantee these types, but Prisma does not know them.
+      // The CHECKs of the table and this store guarantee these types, but Prisma does not know them.
       ...(endpoint as typeof endpoint & Pick<WebhookEndpointView, 'disabledReason' | 'url'>),
       headerNames: this.sealing.listHeaderNames(endpoint.id, headersCiphertext),
       pending: await via.prisma.webhookDelivery.count({ where, take: MOST_COUNTED }),
@@ -132,8 +131,8 @@ export class WebhookEndpointsStore {
   }
 
   /**
-   * Changes, disables or enables an endpoint. With `skipMissed`, also skips the missed events; but if the endpoint is enabled, changes
-   * nothing and returns `was_enabled`.
+   * Changes, disables or enables an endpoint. With `skipMissed`, also skips the missed events of a disabled endpoint; if the endpoint is
+   * enabled, changes nothing and returns `was_enabled`.
    */
   async change(
     id: string,
@@ -143,8 +142,8 @@ export class WebhookEndpointsStore {
     if (skipMissed) {
       const found = await readEndpoint(this.database, id);
       if (found?.isDisabled !== true) return found && 'was_enabled';
-      // A disabled endpoint gets no new deliveries, so these steps may commit before the transaction that enables it. They end if another
-      // request enables it.
+      // These steps may commit before the endpoint is enabled, because a disabled endpoint gets no new deliveries. They end early if
+      // another request enables the endpoint.
       await this.inSteps(async (tx) => ((await lockEndpoint(tx, id))?.isDisabled ? skipSome(tx, id) : 0));
       await sequenceEvents(this.database);
     }
@@ -176,7 +175,7 @@ export class WebhookEndpointsStore {
     return result;
   }
 
-  /** Replaces the signing secret. `previousSecretUntil` of the result: when the last previous secret expires, null if there is none. */
+  /** Replaces the signing secret. Returns `previousSecretUntil`: when the last previous secret expires; null if there is none. */
   async rotate(id: string, secret: string, overlapSeconds: number, actor: string) {
     return this.update(id, actor, async (tx, locked, record) => {
       const { now } = locked;
@@ -195,8 +194,8 @@ export class WebhookEndpointsStore {
   }
 
   /**
-   * Resets the health of an endpoint that accepted a test event, and makes its waiting retries due. Does nothing if the endpoint is disabled
-   * or deleted.
+   * Resets the health of an endpoint that accepted a test event, and makes its waiting retries due. Does nothing if the endpoint is
+   * disabled or deleted.
    */
   async recover(id: string): Promise<void> {
     const where = { id, disabledAt: null };
@@ -204,11 +203,11 @@ export class WebhookEndpointsStore {
     if (count > 0) await this.makeSubjectsDue(id);
   }
 
-  /** Deletes an endpoint and its deliveries. Disables the endpoint first, so that nothing is sent even if the deletion is interrupted. */
+  /** Deletes an endpoint and its deliveries. First disables the endpoint, so that nothing is sent even if the deletion is interrupted. */
   async delete(id: string, actor: string): Promise<true | null> {
     const isFound = await this.update(id, actor, async (tx, { isDisabled, url, now }, record) => {
       if (!isDisabled) await tx.prisma.webhookEndpoint.update({ where: { id }, data: disabledAt(now) });
-      // An interrupted deletion may be repeated.
+      // Records the deletion only once, because the caller may repeat an interrupted deletion.
       const isRecorded = await isAudited(tx, { target: id, action: 'webhook_endpoint.deleted' });
       if (!isRecorded) await record('webhook_endpoint.deleted', shownOf({ url }));
       return true as const;
@@ -228,12 +227,12 @@ export class WebhookEndpointsStore {
     });
   }
 
-  /** Runs each step in a transaction, which is retried: a step may deadlock with a drain. */
+  /** Repeats `step` until no rows are left. Each step has its own transaction, which is retried after a deadlock with a drain. */
   private async inSteps(step: (tx: Transaction) => Promise<number>): Promise<void> {
     while ((await this.database.transaction(step)) >= STEP_SIZE);
   }
 
-  /** Runs `work` with the endpoint locked. Returns null if there is no such endpoint. */
+  /** Locks the endpoint and runs `work` in the same transaction. Returns null if there is no such endpoint. */
   private async update<T>(
     id: string,
     actor: string,
@@ -248,14 +247,14 @@ export class WebhookEndpointsStore {
   }
 }
 
-/** Returns settings for the audit log. Omits header values and the URL's path and query, because they may contain secrets. */
+/** Returns settings for the audit log. Omits header values and the URL's path and query, which may contain secrets. */
 const shownOf = ({ url, types, headers }: Partial<Settings>) => ({
   origin: url && new URL(url).origin,
   types,
   headerNames: headers && Object.keys(headers),
 });
 
-/** Marks up to STEP_SIZE pending deliveries as skipped. Returns how many. */
+/** Marks at most STEP_SIZE pending deliveries as skipped. Returns their number. */
 async function skipSome(tx: Transaction, endpointId: string): Promise<number> {
   const skipped = await tx.query<{ subject: string }>(SKIP_SOME, [endpointId]);
   await dequeue(tx, endpointId, [...new Set(skipped.map(({ subject }) => subject))]);

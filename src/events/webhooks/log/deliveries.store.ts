@@ -7,12 +7,12 @@ import { makeDue } from '../../deliver/queue.sql.js';
 import { lockEndpoint } from '../endpoint.sql.js';
 import type { ListDeliveriesQuery, RedeliveryRequest, StoredDelivery } from './deliveries.dto.js';
 
-/** Ends a request before load balancers time out. The caller sends another request for the rest. */
+/** A request ends after about 20 s, before load balancers time out. The caller sends another request for the rest. */
 const LONGEST_MS = 20_000;
-/** Events per step. A step takes tens of milliseconds, so no row is locked for long. */
+/** The most events per step. A step takes tens of milliseconds, so no row is locked for long. */
 const STEP_SIZE = 5_000;
 
-/** Events after `after`, up to and including `until` (default: the endpoint's `read_to`). Empty `types`: all types of the endpoint. */
+/** Events after `after`, up to and including `until` (default: the endpoint's `read_to`). If `types` is empty: all its types. */
 interface RedeliveryRange extends Required<Pick<RedeliveryRequest, 'after' | 'onlyFailed'>> {
   readonly until: string | undefined;
   readonly types: readonly EventName[];
@@ -34,7 +34,7 @@ const COLUMNS = `
   delivery.last_attempt_at AS "lastAttemptAt", delivery.last_status AS "lastStatus", delivery.last_error AS "lastError",
   delivery.last_answer AS "lastAnswer", delivery.created_at AS "createdAt"`;
 
-// Reads endpoint by endpoint to use the index by endpoint and time. Unnamed, so that PostgreSQL plans each query for its filters.
+// Reads endpoint by endpoint to use the index by endpoint and time. Has no name, so that PostgreSQL plans each query for its filters.
 const LIST_DELIVERIES = `
   SELECT ${COLUMNS}
   FROM webhook_endpoints AS endpoint
@@ -53,7 +53,7 @@ const LIST_DELIVERIES = `
   WHERE endpoint.handler IS NULL AND ($8::uuid IS NULL OR endpoint.id = $8)
   ${NEWEST_FIRST}`;
 
-/** Makes the chosen events pending, and their subjects due. An earlier event that waits for a retry is then sent first. */
+/** Makes the chosen events pending and their subjects due. If an earlier event of a subject waits for a retry, that event is sent first. */
 const REDELIVER = `
   redelivered AS (
     INSERT INTO webhook_deliveries AS delivery (endpoint_id, position, subject)
@@ -74,8 +74,8 @@ const REDELIVER_THESE = `
   SELECT`;
 
 /**
- * Redelivers the events of one step: takes the next STEP_SIZE events, and redelivers those that match the filters ($4, $5). Unless
- * `onlyFailed` ($5), also inserts deliveries that are missing.
+ * Redelivers one step of a range: takes the next STEP_SIZE events, and redelivers those that match the types ($4) and `onlyFailed` ($5). If
+ * `onlyFailed` is false, also inserts the missing deliveries.
  */
 const REDELIVER_SPAN = `
   WITH span AS MATERIALIZED (
@@ -91,7 +91,7 @@ const REDELIVER_SPAN = `
   SELECT (SELECT count(*)::int FROM redelivered) AS count,
     (SELECT CASE count(*) WHEN ${STEP_SIZE} THEN max(sequence) END FROM span) AS next`;
 
-/** Reads the log of deliveries, and redelivers: makes deliveries pending again with the same ids. */
+/** Reads the log of deliveries. Redelivers events: makes their deliveries pending again, with the same ids. */
 @Injectable()
 export class WebhookDeliveriesStore {
   constructor(private readonly database: Database) {}
@@ -122,7 +122,7 @@ export class WebhookDeliveriesStore {
     });
   }
 
-  /** Redelivers all, or none if some are not deliveries of the endpoint. Returns which are not; null if there is no such endpoint. */
+  /** Redelivers all, or none if some ids are not deliveries of the endpoint; returns those ids. Returns null if there is no such endpoint. */
   async redeliverThese(endpointId: string, ids: readonly string[], actor: string): Promise<string[] | null> {
     return this.database.transaction(async (tx) => {
       const foreign = await redeliver(tx, endpointId, ids);
@@ -132,9 +132,9 @@ export class WebhookDeliveriesStore {
   }
 
   /**
-   * Redelivers a range in steps that commit separately, so a crash leaves it redelivered up to some event. `next`: the `after` of the next
-   * request, or null if the range is done. Redelivers nothing and returns null if there is no such endpoint, or `foreignTypes` if it does
-   * not send these types.
+   * Redelivers a range in steps that commit separately, so that a crash leaves only the beginning redelivered. `next`: the `after` of the
+   * next request, or null if the range is done. Returns null if there is no such endpoint. If the endpoint does not subscribe to some of
+   * the types, redelivers nothing and returns them as `foreignTypes`.
    */
   async redeliverRange(endpointId: string, range: RedeliveryRange, actor: string) {
     const { until, types, onlyFailed } = range;
@@ -164,7 +164,6 @@ export class WebhookDeliveriesStore {
 const recordRedelivery = (tx: Transaction, target: string, actor: string, details: Record<string, unknown>) =>
   recordAudit(tx, { actor, action: 'webhook_endpoint.redelivered', target, details });
 
-/** Redelivers all, or none if some are not deliveries of the endpoint. Returns which are not; null if there is no such endpoint. */
 async function redeliver(tx: Transaction, endpointId: string, ids: readonly string[]) {
   if ((await lockEndpoint(tx, endpointId)) === null) return null;
   const known = await tx.prisma.webhookDelivery.findMany({ where: { endpointId, id: { in: [...ids] } } });

@@ -8,19 +8,19 @@ import { SECRET_PREFIX, type PreviousSecret, type SigningSecrets } from './secre
 
 /** The encrypted secret, in its external form `whsec_…`. */
 export const WEBHOOK_SECRETS = encryptedColumn('webhook_endpoints', 'secret_ciphertext');
-/** An encrypted JSON list of `{ secret, until }`: the replaced secrets, each still valid until `until`. */
+/** An encrypted JSON list of `{ secret, until }`: the replaced secrets, each valid until `until`. */
 export const PREVIOUS_WEBHOOK_SECRETS = encryptedColumn('webhook_endpoints', 'previous_secret_ciphertext');
 /** An encrypted JSON object of header names and values. */
 export const WEBHOOK_HEADERS = encryptedColumn('webhook_endpoints', 'headers_ciphertext');
 
-/** As long as the output of SHA-256; a longer key adds no security. */
+/** The length of a SHA-256 output. A longer key adds no security. */
 const GENERATED_BYTES = 32;
 
 export const newWebhookSecret = (): string => SECRET_PREFIX + randomBytes(GENERATED_BYTES).toString('base64');
 
 type Sealed = Buffer<ArrayBuffer>;
 
-/** Encrypts and decrypts the secret fields of an endpoint, each bound to its row and column. The `open` methods throw if the bytes cannot be decrypted. */
+/** Encrypts and decrypts an endpoint's secret fields, bound to their row and column. The `open` methods throw if no key decrypts them. */
 @Injectable()
 export class WebhookSealing {
   constructor(private readonly cipher: Cipher) {}
@@ -52,7 +52,7 @@ export class WebhookSealing {
     return this.cipher.encrypt(JSON.stringify(headers), WEBHOOK_HEADERS.context(id));
   }
 
-  /** Returns an empty list if no key decrypts the headers. */
+  /** Returns an empty list if there are no headers or no key decrypts them. */
   listHeaderNames(id: string, ciphertext: Uint8Array | null): string[] {
     const text = ciphertext && this.cipher.tryDecrypt(ciphertext, WEBHOOK_HEADERS.context(id));
     return Object.keys(JSON.parse(text ?? '{}') as Destination['headers']);

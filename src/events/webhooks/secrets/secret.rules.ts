@@ -10,13 +10,13 @@ export interface PreviousSecret {
   readonly until: Date;
 }
 
-/** All secrets with which webhooks are signed now; `previous` is newest first. */
+/** All secrets with which webhooks are signed now. `previous` is ordered newest first. */
 export interface SigningSecrets {
   readonly secret: string;
   readonly previous: readonly PreviousSecret[];
 }
 
-/** Returns the previous secrets after a rotation to `renewed`, newest first. Each keeps its own `until`. An overlap of 0 drops them all. */
+/** Returns the previous secrets after a rotation to `renewed`, newest first. Each keeps its own `until`. An overlap of 0 s drops all. */
 export function planRotation(
   { secret, previous }: SigningSecrets,
   renewed: string,
@@ -40,7 +40,7 @@ export function webhookSecretFault(value: unknown): string | undefined {
   if (typeof value !== 'string' || !value.startsWith(SECRET_PREFIX)) return expected;
   const text = value.slice(SECRET_PREFIX.length);
   const bytes = Buffer.from(text, 'base64');
-  // Node skips characters that are not base64. Libraries in other languages do not skip them, and would sign differently.
+  // Node skips characters that are not base64. Libraries in other languages do not, so they would sign with another key.
   if (bytes.toString('base64') !== text) return `${expected}, with its padding`;
   return bytes.length < MIN_BYTES || bytes.length > MAX_BYTES
     ? `${expected}, not of ${bytes.length}`

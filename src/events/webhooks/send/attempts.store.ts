@@ -11,15 +11,15 @@ import { isFailing, planHealth, type HealthPlan } from './endpoint-health.rules.
 import type { Destination } from './sender.service.js';
 
 /**
- * After few failures, at most this many subjects become due: more than can have failed. Without a limit, each success after a failure would
- * read all subjects that wait, which may be 100,000 if the receiver refuses one type of event.
+ * The most subjects that become due when an endpoint that was not yet failing recovers: more than can have failed. Without this limit, each
+ * success after a failure would read all waiting subjects: perhaps 100,000, if the receiver refuses one type of event.
  */
 const MOST_AFTER_FEW_FAILURES = 1_000;
 
 /** An enabled endpoint as last read or written. */
 export type ServedEndpoint = EndpointRow & { readonly destination: Destination };
 
-/** Reads endpoints for the delivery, and records attempts together with the health of the endpoint. */
+/** Reads endpoints for their delivery, and records attempts together with the health of their endpoint. */
 @Injectable()
 export class WebhookAttemptsStore {
   private readonly logger = new Logger(WebhookAttemptsStore.name);
@@ -36,8 +36,8 @@ export class WebhookAttemptsStore {
   }
 
   /**
-   * Records the attempts. Returns the endpoint after them, or null if it is disabled or deleted. `isThereMore`: a subject's next delivery is
-   * due.
+   * Records the attempts. Returns the endpoint after the attempts, or null if it is disabled or deleted. `isThereMore`: whether the next
+   * delivery of one of the subjects is due.
    */
   record(id: string, before: ServedEndpoint | null, attempts: readonly Attempt[]) {
     const outcomes = attempts.map(({ outcome }) => outcome);

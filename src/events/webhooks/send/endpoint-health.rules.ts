@@ -4,35 +4,35 @@ export interface Health {
   /** Consecutive failed attempts, across all events. */
   readonly failures: number;
   readonly failingSince: Date | null;
-  /** Nothing is sent before this time. */
+  /** Before this time, nothing is sent to the endpoint. */
   readonly quietUntil: Date | null;
 }
 
 export interface HealthPlan extends Health {
-  /** Why the endpoint must be disabled. Null if it stays enabled. */
+  /** Why the endpoint must be disabled; null if it stays enabled. */
   readonly disable: { readonly reason: 'gone' | 'failing'; readonly since: Date } | null;
-  /** How many consecutive failures a delivery has ended. 0 if none. */
+  /** The number of consecutive failures that a successful attempt has ended; 0 if none has. */
   readonly recoveredFrom: number;
 }
 
-/** Concurrent requests to one endpoint. Allows 160 events a second at 100 ms per response, yet is too few to look like an attack. */
+/** The most concurrent requests to one endpoint. Allows 160 events a second at 100 ms per response, but does not look like an attack. */
 const PLACES = 16;
-/** From this many consecutive failures on, the endpoint counts as failing and gets one request at a time. */
+/** The number of consecutive failures from which an endpoint counts as failing, and gets one request at a time. */
 const FAILING_FROM = 10;
 /** The quiet period as a share of the time since the endpoint began to fail: 15 s after a minute, at most 5 minutes. */
 const QUIET_SHARE = 0.25;
 const SHORTEST_QUIET_MS = 1_000;
 const LONGEST_QUIET_MS = 5 * 60_000;
-/** How long an endpoint may fail before it is disabled. 5 days, as at Svix: longer than a long weekend and than all retries of an event. */
+/** How long an endpoint may fail before it is disabled: 5 days, as at Svix: longer than a long weekend and than all retries of an event. */
 const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
-/** The fewest failures before disabling: twice the attempts of a single event, so that one event cannot disable a rarely used endpoint. */
+/** The fewest failures before disabling: twice the 10 attempts of one event, so that one event cannot disable a rarely used endpoint. */
 const DISABLED_FROM = 20;
 
 export const isFailing = ({ failures }: Pick<Health, 'failures'>): boolean => failures >= FAILING_FROM;
 
 export const placesOf = (health: Pick<Health, 'failures'>): number => (isFailing(health) ? 1 : PLACES);
 
-/** Returns the health after these outcomes, which are in the order in which the attempts ended. */
+/** Returns the health after these outcomes, which are ordered by the end of their attempts. */
 export function planHealth(before: Health, outcomes: readonly SendOutcome[], now: Date): HealthPlan {
   let { failures, failingSince, quietUntil } = before;
   let recoveredFrom = 0;
@@ -50,7 +50,7 @@ export function planHealth(before: Health, outcomes: readonly SendOutcome[], now
     const quietMs = Math.max(quietOf(failures, failingSince, now), outcome.retryAfterMs ?? 0);
     quietUntil = later(quietUntil, quietMs, now);
   }
-  // A success ends the quiet period, unless a response has requested a wait (Retry-After).
+  // A success ends the quiet period, unless a response has requested a wait with Retry-After.
   if (failures === 0 && !outcomes.some(({ retryAfterMs = 0 }) => retryAfterMs > 0)) quietUntil = null;
   const failingMs = failingSince === null ? 0 : now.getTime() - failingSince.getTime();
   const hasFailedLong = failures >= DISABLED_FROM && failingMs >= DISABLED_AFTER_MS;

@@ -7,10 +7,7 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export const resolveName: Resolve = (hostname) => lookup(hostname, { all: true });
 
-/**
- * Connects only to addresses for which `refusal` returns null. Resolves a name only once, because a second lookup could return another
- * address.
- */
+/** Connects only to addresses that `refusal` allows. Resolves each name once, because a second lookup could return another address. */
 export function guardedConnector(
   resolve: Resolve,
   refusal: (address: string) => string | null,
@@ -23,7 +20,7 @@ export function guardedConnector(
     resolve(hostname).then(
       (addresses) => {
         const [first] = addresses;
-        // Refuses a name if any of its addresses is forbidden: a mix of public and forbidden addresses is a mistake or a probe.
+        // Refuses a name if any of its addresses is refused: a mix of public and other addresses is a mistake or a probe.
         const [error] = addresses.flatMap(({ address }) => refused(address) ?? []);
         if (error !== undefined) callback(error, '', 0);
         else if (first === undefined) callback(new Error(`${hostname} has no address`), '', 0);
@@ -35,7 +32,7 @@ export function guardedConnector(
   };
   const connect = buildConnector({ timeout: 0, lookup: guardedLookup });
   return (target, callback) => {
-    // Node does not look up an IP address, so IP addresses are checked here.
+    // Checks an IP address in this function, because Node does not look it up.
     const error = isIP(target.hostname) === 0 ? null : refused(target.hostname);
     if (error === null) connect(target, callback);
     else callback(error, null);

@@ -4,7 +4,7 @@ import type { SendOutcome } from '../../deliver/delivery-plan.rules.js';
 /** The statuses with which Retry-After is obeyed (RFC 9110, RFC 6585). */
 const MAY_REQUEST_WAIT: readonly number[] = [429, 503];
 
-/** Returns the outcome of a response, by its status. A redirect is a failure: the endpoint's owner must change the URL. */
+/** Returns the outcome of a response by its status. A redirect is a failure, so that the endpoint's owner corrects the URL. */
 export function sendOutcomeOf(
   status: number,
   answer: string | undefined,

@@ -11,13 +11,13 @@ import { guardedConnector, resolveName, type Resolve } from './guarded-connector
 import { sendOutcomeOf } from './outcome.rules.js';
 import { signedHeaders, type Message } from './signature.js';
 
-/** Limits an attempt from the DNS lookup to the response. The shortest limit that Standard Webhooks recommends. */
+/** The deadline of an attempt, from DNS lookup to end of response: the shortest limit that Standard Webhooks recommends. */
 const DEADLINE_MS = 15_000;
-/** How much of a response body is stored and shown. */
+/** The number of bytes of a response body that are stored and shown. */
 const STORED_BYTES = 1_024;
-/** Bodies up to this size are read completely, so that their connection can be reused. The rest of a longer body is not read. */
+/** Bodies of at most 64 KiB are read completely, so that their connection can be reused. The rest of a longer body is not read. */
 const READ_BYTES = 65_536;
-/** Shorter secrets are not redacted: as common words, they may appear in any response. */
+/** Shorter secrets are not redacted, because they may be common words, which appear in any response. */
 const SHORTEST_SECRET = 6;
 /** Servers close idle connections after 5 s (Node) or more. We close them earlier, so that no request is sent on a closing connection. */
 const KEEP_ALIVE_MS = 4_000;
@@ -30,10 +30,10 @@ export interface Destination {
   readonly secrets: readonly string[];
 }
 
-/** Sends webhooks to allowed addresses. */
+/** Sends webhooks to public addresses or, with WEBHOOK_ALLOW_PRIVATE_ADDRESSES, to any address. */
 @Injectable()
 export class WebhookSender implements OnApplicationShutdown {
-  /** Replaced in tests. */
+  /** Tests replace these two fields. */
   deadlineMs = DEADLINE_MS;
   resolve: Resolve = resolveName;
   private readonly agent: Agent;
@@ -45,7 +45,7 @@ export class WebhookSender implements OnApplicationShutdown {
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Ignores a longer lifetime that the server offers in its Keep-Alive header.
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      // Disabled, since both timeouts restart with every byte.
+      // Disables both timeouts, because they restart with every byte. DEADLINE_MS limits the whole attempt.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -55,7 +55,7 @@ export class WebhookSender implements OnApplicationShutdown {
     await this.agent.destroy();
   }
 
-  /** Makes one attempt, which ends as failed when `stop` aborts. Never rejects: failures are outcomes. */
+  /** Makes one attempt. If `stop` aborts, the attempt ends as failed. Never rejects: a failure is an outcome. */
   async send(destination: Destination, message: Message, stop?: AbortSignal): Promise<SendOutcome> {
     const { url, headers, secrets } = destination;
     const { origin, pathname, search } = new URL(url);
@@ -88,7 +88,7 @@ export class WebhookSender implements OnApplicationShutdown {
   }
 }
 
-/** Reads the beginning of a body and redacts `secrets`. Returns undefined if it is empty or encoded. */
+/** Reads the beginning of a body and redacts `secrets`. Returns undefined if the body is empty or encoded. */
 export async function readResponseText(
   body: AsyncIterable<Buffer>,
   encoding: string | undefined,
@@ -103,9 +103,9 @@ export async function readResponseText(
       if (size > READ_BYTES) break;
     }
   } catch {
-    // The connection was cut, or the deadline is over. The status decides the outcome, and the part that arrived is shown.
+    // The connection was cut, or the deadline has passed. The status decides the outcome, and the part that arrived is stored.
   }
-  // Encoded bodies are not decoded: we accept no encoding, and the body may be a decompression bomb.
+  // Does not decode encoded bodies: we accept no encoding, and the body may be a decompression bomb.
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return undefined;
   // TextDecoder never returns lone surrogates, which PostgreSQL would reject. `redact` removes control characters.
   let text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, STORED_BYTES));

@@ -16,15 +16,15 @@ const REFRESH_MS = 1_000;
 
 interface Settings {
   readonly source: string;
-  /** The ms to wait after each failed attempt. */
+  /** The ms to wait after each failed attempt, in the order of the attempts. */
   readonly schedule: readonly number[];
 }
 
-/** Sends the events of one webhook endpoint, as last read or written. Once it has found the endpoint disabled or deleted, it stays closed. */
+/** Sends the events of one webhook endpoint, as last read or written. Once it finds the endpoint disabled or deleted, it stays closed. */
 export class WebhookOutlet implements Outlet {
   readonly stopWithinMs = STOP_WITHIN_MS.webhooks;
   private readonly closing = new AbortController();
-  /** Undefined before the first `refresh`; null if disabled or deleted. */
+  /** Undefined before the first `refresh`; null if the endpoint is disabled or deleted. */
   private endpoint: ServedEndpoint | null | undefined;
   private readAtMs = -Infinity;
 
@@ -48,7 +48,7 @@ export class WebhookOutlet implements Outlet {
   places(): number {
     if (!this.endpoint) return 0;
     const { quietUntil, now } = this.endpoint;
-    // The time of the database, extrapolated by the monotonic clock of this process.
+    // The database's clock, extrapolated by the monotonic clock of this process.
     const nowMs = now.getTime() + performance.now() - this.readAtMs;
     const isQuiet = quietUntil !== null && quietUntil.getTime() > nowMs;
     return isQuiet ? 0 : placesOf(this.endpoint);
@@ -88,7 +88,6 @@ export class WebhookOutlet implements Outlet {
   }
 
   private set(endpoint: ServedEndpoint | null): void {
-    // A closed outlet stays closed.
     if (!this.isClosed) this.endpoint = endpoint;
     this.readAtMs = performance.now();
   }
@@ -96,7 +95,7 @@ export class WebhookOutlet implements Outlet {
 
 const OUTCOMES = { delivered: 'delivered', pending: 'failed', failed: 'given_up' } as const;
 
-/** Lets this process deliver to webhook endpoints. */
+/** Makes this process deliver to webhook endpoints. */
 @Injectable()
 export class WebhookOutlets {
   constructor(
