@@ -25,7 +25,7 @@ const LONGEST_WAIT_MS = 5_000;
 
 type OpenOutlet = (endpointId: string) => Outlet;
 
-/** Delivers events to webhook endpoints and handlers, in every process with ROLE worker or all. One process at a time serves an endpoint. */
+/** Delivers events to webhook endpoints and handlers, if ROLE is worker or all. One process at a time delivers to an endpoint. */
 @Injectable()
 export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(Deliveries.name);

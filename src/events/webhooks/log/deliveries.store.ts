@@ -122,7 +122,7 @@ export class WebhookDeliveriesStore {
     });
   }
 
-  /** Redelivers all, or none if some ids are not deliveries of the endpoint; returns those ids. Returns null if there is no such endpoint. */
+  /** Redelivers all, or none if some ids are not deliveries of the endpoint. Returns those ids, or null if there is no such endpoint. */
   async redeliverThese(endpointId: string, ids: readonly string[], actor: string): Promise<string[] | null> {
     return this.database.transaction(async (tx) => {
       const foreign = await redeliver(tx, endpointId, ids);
