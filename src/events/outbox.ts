@@ -33,7 +33,7 @@ function withSpan(event: NewEvent): NewEvent {
 /** One sequencer per database, so that concurrent writers share a statement. Otherwise, 63 of 64 writers would find the lock taken. */
 const sequencers = new WeakMap<Sql, Coalescer>();
 
-/** Assigns sequences to all committed events, unless another process is already doing so. */
+/** Assigns sequences to at most 10,000 committed events, unless another process is assigning them. */
 async function sequenceSoon(sql: Sql): Promise<void> {
   const sequencer = sequencers.get(sql) ?? new Coalescer(async () => void (await sql.query(TRY_AND_ASSIGN)));
   sequencers.set(sql, sequencer);

@@ -4,7 +4,7 @@ import type { CloudEvent } from '../cloud-event.js';
 export interface EventPublisher {
   /** The id of the last event stored by the broker when the connection was opened; null if there was none, undefined if it is unknown. */
   readonly lastId: string | null | undefined;
-  /** Describe the broker's settings with which it may lose events that it has confirmed. */
+  /** Each warning describes a setting with which the broker may lose events that it has confirmed. */
   readonly warnings: readonly string[];
   /**
    * Stores the events in this order. The broker recognises a repeated event by its `id`. Returns how many events, counted from the first,

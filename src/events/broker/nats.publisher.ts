@@ -19,7 +19,7 @@ const STREAM = 'PV_ONBOARDING';
 const SUBJECTS = 'pv.>';
 /** The timeout of each request to the broker and of each confirmation of an event. */
 const TIMEOUT_MS = 5_000;
-/** The broker ignores an event whose id it stored within the last 10 minutes. The expected sequence already prevents repeats. */
+/** The broker ignores an event whose id it stored within the last 10 minutes. The expected sequence prevents repeats anyway. */
 const DUPLICATE_WINDOW_MS = 10 * 60_000;
 
 /** Connects to JetStream at one or more addresses, separated by commas. Creates the stream if it is missing. Throws BrokerError. */

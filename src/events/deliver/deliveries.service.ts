@@ -53,7 +53,7 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy, Befo
     private readonly queue: DeliveryQueue,
   ) {}
 
-  /** Makes this process deliver to the handler with this name; '': to all webhook endpoints. Call it before the application starts. */
+  /** Makes this process deliver to the handler with this name or, for '', to all webhooks. Call it before the application starts. */
   serve(handler: string, open: OpenOutlet): void {
     this.outlets.set(handler, open);
   }

@@ -109,7 +109,7 @@ export class Drain {
     return this.outlet.places() - this.claimed.size;
   }
 
-  /** Returns in how many ms the endpoint is due if the drain should end. Otherwise waits for an event or a delivery, and returns null. */
+  /** Returns in how many ms the endpoint is due if the drain is to end. Otherwise waits for an event or a delivery, and returns null. */
   private async lingerOrEnd(seen: number): Promise<number | null> {
     const nextMs = Math.max(1, (await this.queue.findNextDue(this.endpointId)) ?? IDLE_MS);
     const mayEnd = this.outlet.places() === 0 || performance.now() - this.activeAtMs >= LINGER_MS;

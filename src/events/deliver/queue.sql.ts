@@ -20,7 +20,7 @@ const DEQUEUE: Statement = {
     RETURNING subject`,
 };
 
-/** Deletes those subjects that have no pending delivery; returns their number. Locks them first, so that it sees inserted deliveries. */
+/** Deletes those subjects that have no pending delivery; returns their number. Locks them first, so that it misses no concurrent insert. */
 export async function dequeue(tx: Transaction, endpointId: string, subjects: readonly string[]) {
   if (subjects.length === 0) return 0;
   await tx.query(LOCK_SUBJECTS, [endpointId, subjects]);

@@ -36,7 +36,7 @@ export class EventHandlers extends BackgroundTasks implements OnModuleInit {
     });
   }
 
-  // Subscribes before the bootstrap hooks of all modules, so that this process handles events appended in those hooks.
+  // Subscribes before the bootstrap hooks of all modules, so that a new handler gets the events appended in those hooks.
   async onModuleInit(): Promise<void> {
     const handlers = discoverHandlers(this.discovery);
     this.names = handlers.map(({ name }) => name);

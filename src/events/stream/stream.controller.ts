@@ -27,7 +27,7 @@ const LAST_EVENT_ID = 'Last-Event-ID';
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Without this, nginx forwards events only when its buffer is full.
+  // Without this header, nginx forwards events only when its buffer is full.
   'x-accel-buffering': 'no',
 };
 
@@ -88,7 +88,7 @@ export class StreamController {
     const position = lastEventId ?? after ?? newest;
     const loss = await this.events.findLoss(position);
     refuseUnknownPosition(lastEventId === undefined ? 'after' : LAST_EVENT_ID, position, newest, loss);
-    // A response to HEAD has no body. Without this, the client would wait for ever, because the stream does not end.
+    // A response to HEAD has no body. Without this check, the client would wait for ever, because the stream does not end.
     if (request.method === 'HEAD') return void reply.headers(STREAM_HEADERS).send();
     await this.held.hold('stream', request, actorOf(key), async () => {
       reply.hijack();

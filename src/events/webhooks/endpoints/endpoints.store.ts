@@ -227,7 +227,7 @@ export class WebhookEndpointsStore {
     });
   }
 
-  /** Repeats `step` until no rows are left. Each step has its own transaction, which is retried after a deadlock with a drain. */
+  /** Repeats `step` while it returns STEP_SIZE. Each step has its own transaction, which is retried after a deadlock with a drain. */
   private async inSteps(step: (tx: Transaction) => Promise<number>): Promise<void> {
     while ((await this.database.transaction(step)) >= STEP_SIZE);
   }

@@ -23,7 +23,7 @@ const FAILING_FROM = 10;
 const QUIET_SHARE = 0.25;
 const SHORTEST_QUIET_MS = 1_000;
 const LONGEST_QUIET_MS = 5 * 60_000;
-/** How long an endpoint may fail before it is disabled: 5 days, as at Svix: longer than a long weekend and than all retries of an event. */
+/** How long an endpoint may fail before it is disabled. Svix uses 5 days, too: longer than a long weekend or all retries of an event. */
 const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
 /** The fewest failures before disabling: twice the 10 attempts of one event, so that one event cannot disable a rarely used endpoint. */
 const DISABLED_FROM = 20;
