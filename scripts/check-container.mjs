@@ -6,19 +6,19 @@ import { promisify } from 'node:util';
 import { runJest } from './jest.mjs';
 import { progress } from './progress.mjs';
 
-/** The programs that are needed, and Debian's packages with them. */
+/** The Debian package of each program that this check needs. */
 const NEEDED = { buildah: 'buildah', mmdebstrap: 'mmdebstrap', ip: 'iproute2' };
 const IMAGE = 'localhost/pv-onboarding:checked';
 const CERTIFICATES = '/etc/ssl/certs';
 
 const run = promisify(execFile);
 const ENV = { ...process.env, BUILDAH_ISOLATION: 'chroot' };
-/** Runs a program and returns what it prints, trimmed. */
+/** Runs a program and returns its trimmed standard output. */
 const outputOf = async (program, args, options = {}) =>
   (await run(program, args, { env: ENV, maxBuffer: 2 ** 26, ...options })).stdout.trim();
 const buildah = (...args) => outputOf('buildah', args);
 
-/** Builds the image with buildah, which needs no engine, and runs test/container on it, with the services of docker-compose.yml. Returns the exit code. */
+/** Builds the image with buildah, which needs no daemon, and runs test/container on the image. Returns the exit code. */
 export async function checkContainer(args) {
   const missing = Object.keys(NEEDED).some(
     (program) => spawnSync(program, ['--version']).error !== undefined,
@@ -55,7 +55,7 @@ export async function checkContainer(args) {
   }
 }
 
-/** Makes an image like `node:24-slim` from Debian's packages and npm's. Returns NODE_IMAGE instead if it is set. */
+/** Returns NODE_IMAGE if it is set. Otherwise builds an image like `node:24-slim` from packages of Debian and npm, and returns its name. */
 async function makeBase(folder, from) {
   if (process.env.NODE_IMAGE) return process.env.NODE_IMAGE;
   const image = 'localhost/node:24-slim';
@@ -81,7 +81,7 @@ async function makeBase(folder, from) {
   return image;
 }
 
-/** The certificates of this machine are mounted, since its network may have an authority of its own. */
+/** Builds the image on `base`. Mounts the certificates of this machine, since its network may use a private certificate authority. */
 async function build(folder, base) {
   const npmrc = join(folder, 'npmrc');
   await writeFile(npmrc, `cafile=${CERTIFICATES}/ca-certificates.crt\n`);
@@ -89,7 +89,7 @@ async function build(folder, base) {
     '-v',
     mount,
   ]);
-  // Without --format docker, the health check would be left out.
+  // Without --format docker, buildah would omit the health check.
   const args = [`NODE_IMAGE=${base}`, 'COMMIT=checked'].flatMap((arg) => ['--build-arg', arg]);
   const format = ['--format', 'docker', '--pull-never', ...args];
   await buildah('build', ...format, ...mounts, '--tag', IMAGE, '.');

@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { progress } from './progress.mjs';
 import { ROOT } from './root.mjs';
 
-/** The supported releases of Node. */
 const RELEASES = ['20', '22', '24'];
 const STARTED = 'Administrator key';
 const TIMEOUT_MS = 120_000;
@@ -19,7 +18,7 @@ const JEST = [
   'node_modules/jest/bin/jest.js',
 ];
 
-/** Runs a start, the demo and the unit tests on every supported Node. Prints `N passed, N failed`, returns the exit code. */
+/** Starts the service, runs the demo and runs the unit tests on every release. Prints `N passed, N failed` and returns the exit code. */
 export async function checkNodes() {
   let failed = 0;
   for (const release of RELEASES) {
@@ -46,7 +45,7 @@ export async function checkNodes() {
   return failed > 0 ? 1 : 0;
 }
 
-/** Returns the path of the program, from npm's package of it. */
+/** Downloads Node from the npm registry and returns the path of the program. */
 async function fetchNode(release, folder) {
   const name = `node-${process.platform}-${process.arch}@${release}`;
   const [{ filename }] = JSON.parse((await run('npm', ['pack', '--json', name], { cwd: folder })).stdout);
@@ -54,7 +53,7 @@ async function fetchNode(release, folder) {
   return join(folder, 'package/bin/node');
 }
 
-/** Starts the service with its data in the working folder, takes the demo through it, and stops it. */
+/** Starts the service with its data in the working folder, runs the demo against it, and stops the service. */
 async function startAndDemo(node, options) {
   const service = spawn(node, [join(ROOT, 'dist/main.js')], {
     ...options,

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 
-// Writes the types of clients/typescript from openapi.json. With --check, only compares them.
+// Writes the types of clients/typescript from openapi.json. With --check, only compares them with the existing file.
 const FILE = 'clients/typescript/src/openapi.ts';
 
-// The examples are recorded anew now and then. Without them, the types change only when the API does.
+// Removes the examples. Otherwise, newly recorded examples would change the types although the API is the same.
 const document = JSON.parse(await readFile('openapi.json', 'utf8'), (name, value) =>
   name === 'example' ? undefined : value,
 );
-// A field with a default may be left out of a request.
+// defaultNonNullable: false, because a request may omit a field that has a default.
 const nodes = await openapiTS(document, { emptyObjectsUnknown: true, defaultNonNullable: false });
 const types = `// Generated from openapi.json by \`npm run openapi\`.\n\n${astToString(nodes)}`;
 

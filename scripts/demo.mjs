@@ -7,7 +7,7 @@ import { forPeople } from './for-people.mjs';
 
 const GIVE_UP_MS = 90_000;
 
-/** Takes one user from the registration to an online session, at the service that runs in this folder. Prints each step. */
+/** Registers a user at the service that runs in this folder, completes a session until it is online, and prints each step. */
 export async function demo() {
   const { url, apiKey, sandboxUrl } = await findService();
   console.log(`The service at ${url}, with the sandbox at ${sandboxUrl} as its remote service.\n`);
@@ -29,10 +29,10 @@ export async function demo() {
  */
 async function onboard(client, signal) {
   const print = timeline();
-  // An app continues after the last event that it has handled. This one has handled none.
+  // An app passes the sequence of the last event that it has handled. The demo has handled none.
   const events = followEvents(client, { after: '0', signal });
   const subjects = [];
-  /** Prints the events of the user and the session, up to the next one of this type. */
+  /** Prints the events of the user and the session, up to and including the next event of `type`. */
   const printUntil = async (type) => {
     for (;;) {
       const { value: event, done } = await events.next();
@@ -64,7 +64,7 @@ async function onboard(client, signal) {
   await completeWebFlow(session.startUrl);
   print('owner', 'chose Heliotec, signed in, allowed monitoring and curtailment');
 
-  // Waits like an app in the foreground, and follows the events like one in the background.
+  // Reads the session until it is online, as an app in the foreground does, and follows the events, as an app in the background does.
   const [{ inverters }] = await Promise.all([
     waitForOnline(client, session.id, { maxAgeSeconds: 1, signal }),
     printUntil('pv.inverter.online.v1'),
@@ -116,7 +116,7 @@ async function completeWebFlow(startUrl) {
   }
 }
 
-/** Returns a function that prints a line with the seconds elapsed since this call. */
+/** Returns a function that prints a line with the seconds since the call of `timeline`. */
 function timeline() {
   const startedAt = performance.now();
   return (what, text) => {

@@ -1,6 +1,6 @@
 import { runNode } from './run-node.mjs';
 
-/** Rebuilds and restarts the service at every change. `flags` go to Node, such as --inspect. */
+/** Rebuilds and restarts the service after every change of a source file. Passes `flags`, such as --inspect, to Node. */
 export async function watch(flags) {
   await Promise.all([
     runNode([

@@ -2,9 +2,7 @@ import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * Runs `work` under a lock file in the folder. Waits while another live process has the lock; removes the lock of a dead one.
- */
+/** Runs `work` under a lock file in the folder. Waits while a live process has the lock, and removes the lock of a dead process. */
 export async function exclusively(folder, name, work) {
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${name}.lock`);
@@ -25,7 +23,7 @@ export async function exclusively(folder, name, work) {
   }
 }
 
-/** Creates the lock file. Returns false if it exists. Writes a draft and links the lock file to it, so that no process reads an empty file. */
+/** Creates the lock file; returns false if it exists. Links it to a complete draft, so that no process reads an empty file. */
 async function take(file) {
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, String(process.pid));
@@ -40,7 +38,7 @@ async function take(file) {
   }
 }
 
-/** Removes the lock of a dead process. If another process has taken the lock meanwhile, restores the newer lock. */
+/** Removes the lock of a dead process. If another process has taken the lock meanwhile, restores that lock. */
 async function removeStale(file, stalePid) {
   const aside = `${file}.${process.pid}.stale`;
   try {

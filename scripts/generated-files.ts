@@ -8,7 +8,7 @@ import { createApp } from '../src/platform/http/create-app.js';
 import { createDocument } from './openapi/document.js';
 import type { RecordedExamples } from './openapi/operations.js';
 
-// Writes the files that are generated from the source: `openapi` or `asyncapi`. With --check, only compares them.
+// Writes the files generated from the source, those of `openapi` or of `asyncapi`. With --check, only compares them with the files.
 
 const [name = '', flag] = process.argv.slice(2);
 const documents = name === 'openapi' ? await openapi() : asyncapi();
@@ -21,7 +21,7 @@ for (const [path, document] of Object.entries(documents)) {
   }
 }
 
-/** Returns the OpenAPI document of the assembled application, which is not started. */
+/** Creates the application without starting it, and returns its OpenAPI document. */
 async function openapi() {
   const examples = JSON.parse(await readFile('docs/openapi/examples.json', 'utf8')) as RecordedExamples;
   const environment = readEnvironment(STAND_INS);

@@ -10,7 +10,7 @@ import { ROOT } from './root.mjs';
 import { INTERRUPTED, runNode } from './run-node.mjs';
 
 const PACKAGE_LOCK = join(ROOT, 'package-lock.json');
-/** npm's list of the installed packages. npm writes the list last, so an interrupted install leaves none. */
+/** npm's list of the installed packages. npm writes the list last, so after an interrupted install the file does not exist. */
 const INSTALLED_LOCK = join(ROOT, 'node_modules', '.package-lock.json');
 const STAMP = join(ROOT, 'dist', '.stamp');
 
@@ -88,7 +88,7 @@ async function build() {
   const compiler = 'node_modules/typescript/bin/tsc';
   const steps = [
     ['node_modules/prisma/build/index.js', 'generate'],
-    // For the command line and the demo. Not into the folder of the client, because `npm pack` writes `dist` there.
+    // The command line and the demo use the client. It is not built into its own folder, because `npm pack` writes to `dist` there.
     [compiler, '-p', 'clients/typescript/tsconfig.build.json', '--outDir', 'dist/clients/typescript'],
     [compiler, '-p', 'tsconfig.build.json'],
   ];
@@ -110,7 +110,7 @@ async function build() {
   done();
 }
 
-/** Hashes the contents of the sources. Modification times prove nothing: a checkout of an older commit has new times. */
+/** Hashes the contents of the sources. Modification times do not suffice: a checkout of an older commit sets new times. */
 async function digestOfSources() {
   const single = [
     'package.json',

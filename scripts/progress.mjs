@@ -1,4 +1,4 @@
-/** Prints on the standard error, which leaves the standard output to results, that `what` has begun. Returns a function that prints how long it took. On a terminal, counts the seconds meanwhile. */
+/** Prints to stderr that `what` has begun. Returns a function that prints the duration. On a terminal, shows the seconds meanwhile. */
 export function progress(what) {
   const startedAt = Date.now();
   const seconds = () => ((Date.now() - startedAt) / 1_000).toFixed(0);

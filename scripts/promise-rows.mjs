@@ -4,7 +4,7 @@ import { PROMISES } from './promises.mjs';
 const SEEDED_BUG = /\bred\b|seeded bug/;
 
 /**
- * Returns a row per promise of `ids` (default: all), from Jest's results and the tests' notes. `leftOut`: ids of promises with skipped files.
+ * Returns a row for each promise in `ids` (default: all). `leftOut`: the ids of promises with test files that were skipped.
  * @param {any[]} suites
  * @param {any[]} notes
  * @param {{ ids?: string[], leftOut?: string[] }} options
@@ -29,7 +29,7 @@ export function rowsOf(suites, notes, { ids = [], leftOut = [] } = {}) {
 function resultOf(tests, figures, bugs, isPart) {
   if (tests.length === 0) return isPart ? 'not run' : 'no test';
   if (tests.some(({ status }) => status === 'failed')) return 'failed';
-  // A promise is proven by a figure and by a seeded bug that a test caught. If files were skipped, these may be in them.
+  // A promise is proven by a measured figure and a seeded bug that a test caught. If files were skipped, both may be in those files.
   return isPart || (figures.length > 0 && bugs.length > 0) ? 'passed' : 'not proven';
 }
 

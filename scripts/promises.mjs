@@ -1,4 +1,4 @@
-/** The guarantees of the service under faults. A test that proves a guarantee has its id in the title. */
+/** The guarantees of the service under faults. A test that proves a guarantee has the id of the guarantee in its title. */
 export const PROMISES = [
   { id: 'R1', promise: 'any replica may die at any time' },
   { id: 'R2', promise: 'a crash at any step is safe' },

@@ -5,7 +5,7 @@ import { ROOT } from './root.mjs';
 export const INTERRUPTED = 130;
 
 /**
- * Runs Node in the project folder and returns its exit code. With `options.output`, collects the output there instead of printing it.
+ * Runs Node in the project folder and returns its exit code. If `options.output` is given, appends the output to it and prints nothing.
  * @param {string[]} args
  * @param {{ env?: NodeJS.ProcessEnv, output?: Buffer[] }} options
  * @returns {Promise<number>}
@@ -16,8 +16,8 @@ export async function runNode(args, { env = process.env, output } = {}) {
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio });
   child.stdout?.on('data', (chunk) => output?.push(chunk));
   child.stderr?.on('data', (chunk) => output?.push(chunk));
-  // Forwards signals and waits, so that the child ends before this process. A Ctrl-C on a terminal also reaches the child directly, but a
-  // SIGINT from npm does not.
+  // Forwards signals to the child and waits for its end, so that the child ends before this process. A Ctrl-C on a terminal also reaches
+  // the child directly, but a SIGINT from npm does not.
   let isInterrupted = false;
   const interrupt = () => {
     isInterrupted = true;

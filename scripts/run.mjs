@@ -1,4 +1,4 @@
-// The entry point of `npm start`, `npm test` and the others. Uses Node alone, since a fresh clone has no packages.
+// The entry point of `npm start`, `npm test` and other npm scripts. Imports no package, since a fresh clone has none.
 const NEEDED = [20, 19];
 
 const [major, minor] = process.versions.node.split('.').map(Number);

@@ -13,7 +13,7 @@ const TITLE = /['"`](R\d+)[: ]/g;
 /** Matches the source of a test file that npm test runs in a shorter form. */
 const HAS_LENGTHS = /\b(isLong|itAtLength|allAtLength)\b/;
 const FAILED = ['failed', 'not proven', 'no test'];
-/** Jest replaces a worker that uses more memory than this. Otherwise, garbage of earlier test files would distort measurements. */
+/** Jest replaces a worker process that uses more memory. Otherwise, garbage of earlier test files would distort measurements. */
 const WORKER_MEMORY = '700MB';
 
 /** Runs the tests of the promises, prints the results, and returns the exit code. */
@@ -32,7 +32,7 @@ export async function testFaults(args) {
     console.log('0 passed, 0 failed');
     return 0;
   }
-  // One file at a time: most files measure durations, and start enough processes to keep a second core busy.
+  // One file at a time, because most files measure durations and start enough processes to keep a second core busy.
   const { code, results, notes } = await runJest(
     ['--maxWorkers=1', `--workerIdleMemoryLimit=${WORKER_MEMORY}`, '--runTestsByPath', ...files],
     { PROMISES_AT_LENGTH: 'true' },
@@ -56,7 +56,7 @@ function printRow({ id, promise, result, figures, seededBugsCaught, isPart }) {
   if (result !== 'no test') console.log(`     seeded bugs caught: ${seededBugsCaught.join('; ') || none}`);
 }
 
-/** Returns the test files that prove one of `ids`. If `ids` is empty, returns the files that prove any promise, all files in test/faults, and all long ones. */
+/** Returns the test files of the promises in `ids`. If `ids` is empty: those of all promises, of test/faults, and with the suffix LONG. */
 async function filesOf(ids) {
   const found = [];
   for (const folder of ['src', 'test']) {

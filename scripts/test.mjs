@@ -2,14 +2,14 @@ import { relative } from 'node:path';
 import { LONG, runJest } from './jest.mjs';
 import { ROOT } from './root.mjs';
 
-/** Jest replaces a worker that uses more memory than this: test files leak modules, and Jest does not wait until a huge worker exits. */
+/** Jest replaces a worker process that uses more memory. Test files leak modules, and Jest force-exits workers that exit slowly. */
 const WORKER_MEMORY = '1GB';
 const SLOWEST = 10;
 
-/** Runs Jest, without test/faults unless `args` select tests. Prints `N passed, N failed` as the last line, and returns the exit code. */
+/** Runs Jest. Skips test/faults unless `args` name test files. Prints `N passed, N failed` as the last line, and returns the exit code. */
 export async function test(args) {
   const { code, results } = await runJest([
-    // `args` must come first: after an option with several values, Jest would take them for further values.
+    // `args` must come first: after an option with several values, Jest would read them as further values of that option.
     ...args,
     `--workerIdleMemoryLimit=${WORKER_MEMORY}`,
     `--testPathIgnorePatterns=${LONG.replaceAll('.', '\\.')}$`,
@@ -23,7 +23,7 @@ export async function test(args) {
   return failed > 0 ? code || 1 : code;
 }
 
-/** Prints the files that took longest, with their seconds, if there are many. */
+/** If there are more than SLOWEST files, prints the slowest ones with their durations. */
 function printSlowest(files) {
   if (files.length <= SLOWEST) return;
   const times = files.map(({ name, startTime, endTime }) => ({

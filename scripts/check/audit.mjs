@@ -10,7 +10,7 @@ const audit = [
   '--fetch-retries=0',
   '--fetch-timeout=20000',
 ];
-// npm sets npm_execpath to its own path. Without npm, runs the `npm` on the PATH.
+// npm sets npm_execpath to its own path. If npm did not start this script, runs the `npm` on the PATH.
 const [command, ...args] = /[\\/]npm-cli\.c?js$/.test(npm)
   ? [process.execPath, npm, ...audit]
   : ['npm', ...audit];

@@ -16,7 +16,7 @@ export const CATALOGUE = `
   FROM pg_constraint
   WHERE contype = 'f' AND connamespace = 'public'::regnamespace`;
 
-/** Matches lines that only the migrations may have: Prisma cannot describe partial indexes and indexes on expressions. */
+/** Matches the lines of partial indexes and of indexes on expressions. Prisma cannot describe them, so only the migrations contain them. */
 export const ONLY_IN_MIGRATIONS: readonly RegExp[] = [
   /^index CREATE (UNIQUE )?INDEX .* WHERE /,
   /^index CREATE INDEX .* USING btree \(\w+\(/,

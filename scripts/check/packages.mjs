@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
-// Checks that package.json pins every package to one version, which was tested, and decides about every install script, and that
-// package-lock.json lists the packages of all platforms, each with its URL. npm can omit URLs, which makes `npm ci` slow, and the packages
-// of other platforms, which makes `npm ci` fail there.
+// Checks that package.json pins every package to one version and decides about every install script. Checks that package-lock.json lists
+// the packages of all platforms, each with its URL. Without the URLs, `npm ci` is slow. Without the packages of another platform, `npm ci`
+// fails on that platform. npm sometimes omits both.
 const EXACT = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 
 const readJson = async (file) => JSON.parse(await readFile(file, 'utf8'));

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import type { Statement } from '../../src/platform/database/database.js';
 
-// A seeded bug of a test replaces a text in an SQL statement. Checks that every such text still exists. The tests check this too, but are slow.
+// A test seeds a bug by replacing a text in an SQL statement. Checks that each statement contains its text, faster than the tests do.
 
 const TESTS = resolve('test');
 const found: string[] = [];

@@ -5,8 +5,8 @@ import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-util
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 
-// Runs Prisma's schema engine as WebAssembly from the npm registry, since the binary's download host is not reachable everywhere.
-// `@prisma/client` exports no function that gives the engine an adapter, so this file does what Prisma's command line does.
+// Runs Prisma's schema engine as WebAssembly from the npm registry, because some networks block the host of the binary engine.
+// Passes an adapter to the engine as Prisma's command line does, since `@prisma/client` exports no function for this.
 
 const resolve = createRequire(import.meta.url).resolve;
 
@@ -30,7 +30,7 @@ function withUnrefTimers(bindings: EngineBindings): Record<string, unknown> {
 
 let instance: Promise<EngineBindings> | undefined;
 
-/** Returns the only instance. The bindings cache views of its memory, through which a second instance would read garbage. */
+/** Instantiates the engine once. The bindings cache views of its memory, so a second instance would read the memory of the first. */
 const engineBindings = (): Promise<EngineBindings> => (instance ??= instantiate());
 
 async function instantiate(): Promise<EngineBindings> {

@@ -28,7 +28,7 @@ export function describeHeaders(document: OpenAPIObject): void {
   document.components = { ...document.components, headers: { ...REQUEST_ID, ...RATE_LIMITS } };
   for (const { security = [], responses } of operationsOf(document)) {
     for (const [status, response] of Object.entries(responses)) {
-      // Operations that need no key share the other error responses, so these get no rate-limit headers.
+      // The other error responses are shared with operations that need no key, so they get no rate-limit headers.
       const isCounted = security.length > 0 && (status < '400' || status === '401' || status === '429');
       const names = Object.keys({ ...REQUEST_ID, ...(isCounted && RATE_LIMITS) });
       const references = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);

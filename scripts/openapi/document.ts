@@ -56,7 +56,7 @@ export function createDocument(
   });
   describeProblems(document);
   mergePaths(document);
-  // Sets an explicit empty list, since without it, tools use the document's default.
+  // Operations that need no key get an empty list. Without it, the document would not say whether they need one.
   for (const operation of operationsOf(document)) operation.security ??= [];
   describeHeaders(document);
   addExamples(document, examples);
@@ -92,7 +92,7 @@ function addWebhooks(document: OpenAPIObject): void {
   Object.assign(document, { webhooks: { event: { post: webhook } } });
 }
 
-/** Adds `additionalProperties: true` to the metadata of events: without it, generators make an object without properties. */
+/** Adds `additionalProperties: true` to the metadata of events: without it, client generators produce a type without properties. */
 const withOpenMetadata = (schemas: EventSchemas): object =>
   JSON.parse(JSON.stringify(schemas), (name, value: unknown) =>
     name === 'metadata' ? { ...(value as object), additionalProperties: true } : value,

@@ -18,7 +18,7 @@ export function describeProblems(document: OpenAPIObject): void {
   }
 }
 
-/** Moves problem responses without an example to the components: written out, they would be nine tenths of the document. */
+/** Moves problem responses without an example to the components. Repeated in each operation, they would be nine tenths of the document. */
 export function shareProblems(document: OpenAPIObject): void {
   const shared: Record<string, Response> = {};
   for (const operation of operationsOf(document)) {
