@@ -2,27 +2,27 @@ import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** How long a child may take to stop. Longer than PostgreSQL takes. The child may outlive our process. */
+/** How long to wait for a child before killing it. PostgreSQL stops sooner. If our process exits earlier, the child stops on its own. */
 const CHILD_STOP_MS = 8_000;
 
 /** A child process that ends with ours, even if ours is killed: it stops when the IPC channel to our process closes. */
 export interface Child {
   readonly url: string;
   readonly pid: number;
-  /** Resolves to the name if the process ends without a call to `stop`. */
+  /** Resolves to the name of the child if the child ends without a call to `stop`. */
   readonly failed: Promise<string>;
-  /** Asks the process to stop and waits; kills it after CHILD_STOP_MS. */
+  /** Closes the IPC channel, so that the process stops, and waits for its end. Kills it after CHILD_STOP_MS. */
   stop(): Promise<void>;
 }
 
 export interface ChildOptions {
-  /** Used in messages, such as `the sandbox`. */
+  /** The name in messages, such as `the sandbox`. */
   readonly name: string;
   readonly script: URL;
   readonly env?: NodeJS.ProcessEnv;
-  /** Node's own flags. Default: those of our process. */
+  /** Flags for Node. Default: those of our process, without --inspect. */
   readonly execArgv?: readonly string[];
-  /** The first message on the channel. Secrets go here, because every user can read a command line. */
+  /** The first message to the child over the IPC channel. Secrets belong in it, because every user can read a command line. */
   readonly request?: object;
   /** Receives the output of the process. Default: the output is discarded. */
   readonly logFile?: string;
@@ -30,7 +30,7 @@ export interface ChildOptions {
 
 type Report = { type: 'ready'; url: string } | { type: 'failed'; message: string };
 
-/** Starts `script` and waits for `{ type: 'ready', url }`. Detached, so that Ctrl-C does not stop the child while our process drains. */
+/** Starts `script` and waits for `{ type: 'ready', url }`. It is detached, so that a Ctrl-C does not stop it while our process drains. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const output = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a', 0o600);
   const flags = options.execArgv ?? process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
@@ -68,7 +68,6 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       });
       if (options.request !== undefined) child.send(options.request);
     });
-    // Neither the child nor the channel keeps our process alive.
     child.unref();
     child.channel?.unref();
     return { url, pid: child.pid ?? 0, failed, stop };

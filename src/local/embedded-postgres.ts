@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { startChild, type Child, type ChildOptions } from './child.js';
 import type { SupervisorRequest } from './postgres-supervisor.js';
 
-/** Starts PostgreSQL on a free port of this machine, until this process ends. `url` contains the superuser and its password. */
+/** Starts PostgreSQL on a free port of this machine. It stops when this process ends. `url` contains the superuser and its password. */
 export async function startEmbeddedPostgres({
   logFile,
   execArgv,

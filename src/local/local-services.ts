@@ -18,8 +18,8 @@ export const SANDBOX_CREDENTIALS = {
 };
 
 /**
- * Outside production, starts or generates what the variables lack: PostgreSQL, the sandbox as remote service, the keys. Their data are in
- * `folder`, which belongs to one process at a time. Throws ConfigurationError before it starts anything. Returns the complete environment;
+ * Outside production, starts PostgreSQL and the sandbox and generates the keys, each if its variable is missing. Stores their data in
+ * `folder`, which one process at a time can use. Throws ConfigurationError before it starts a process. Returns the complete environment;
  * `failed` resolves to the name of the first started process that ends unexpectedly.
  */
 export async function startLocalServices(
@@ -30,8 +30,8 @@ export async function startLocalServices(
 ) {
   const needsDatabase = source.DATABASE_URL === undefined;
   const needsSandbox = wanted.sandbox && source.SCS_BASE_URL === undefined;
-  // A caller without the sandbox, such as a command, sends nothing to the remote service, so its variables may be stand-ins. A service with
-  // SCS_BASE_URL needs real credentials.
+  // A caller without the sandbox, such as a command, does not call the remote service, so stand-ins can replace its variables. A service
+  // with SCS_BASE_URL needs real credentials.
   const remoteIsFilled = needsSandbox || !wanted.sandbox;
   const filled = LOCAL_DEFAULTS.filter((name) => remoteIsFilled || !name.startsWith('SCS_'));
   const isProduction = source.NODE_ENV === 'production';
@@ -53,7 +53,6 @@ export async function startLocalServices(
   const [sandbox, postgres] = starts.map((start) => (start.status === 'fulfilled' ? start.value : undefined));
   const children = [sandbox, postgres].filter((child) => child !== undefined);
   const stop = async (): Promise<void> => {
-    // Stops the sandbox first, and PostgreSQL last.
     for (const child of children) await child.stop();
     await removeRunningService(folder);
   };
@@ -93,7 +92,7 @@ export async function readGeneratedKeys(folder: string) {
   }
 }
 
-/** Starts the sandbox as a process of its own. It sees only the variables of our environment that are meant for it. */
+/** Starts the sandbox in a separate process, which gets only the variables of our environment that it needs. */
 async function startSandbox(source: EnvironmentSource, folder: string): Promise<Child> {
   const { SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET } = { ...SANDBOX_CREDENTIALS, ...source };
   return startChild({

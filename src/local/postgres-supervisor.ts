@@ -16,22 +16,22 @@ export interface SupervisorRequest {
   readonly folder: string;
   readonly password: string;
   readonly settings?: Readonly<Record<string, string>>;
-  /** For a test run: the folder is deleted at the end. */
+  /** Whether to delete the folder at the end, as test runs do. */
   readonly temporary?: boolean;
 }
 
 const run = promisify(execFile);
 
 const HOST = '127.0.0.1';
-/** A start fails for some seconds after a server was left on the same data, until that server has ended. */
+/** How often to try to start. A start fails until a server that a killed process left on the same data has ended. */
 const ATTEMPTS = 5;
 const RETRY_MS = 700;
-/** How long PostgreSQL may take to stop in order. Then it stops at once, which loses no data. */
+/** How long PostgreSQL may take to stop after SIGINT. Then SIGQUIT stops it at once, which loses no committed data. */
 const STOP_MS = 5_000;
-/** The environment of initdb and postgres: none of the user's PG… variables, and a fixed locale. */
+/** The environment of initdb and postgres. It has none of the user's PG… variables, and a fixed locale. */
 const ENVIRONMENT = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' };
 
-/** Runs PostgreSQL until `gone` resolves. Throws if PostgreSQL does not start, or ends before. */
+/** Runs PostgreSQL until `gone` resolves. Throws if PostgreSQL does not start or ends earlier. */
 async function supervise(request: SupervisorRequest, gone: Promise<unknown>): Promise<void> {
   const places = await placesForPostgres(request.folder);
   try {
@@ -52,7 +52,7 @@ async function supervise(request: SupervisorRequest, gone: Promise<unknown>): Pr
   }
 }
 
-/** Starts PostgreSQL on the data in `places.base`. Creates the data the first time. */
+/** Starts PostgreSQL on the data in `places.base`. Creates the data if there are none. */
 async function startServer(places: Places, request: SupervisorRequest) {
   const data = join(places.base, 'data');
   if (!existsSync(join(data, 'PG_VERSION'))) await createData(places, data, request.password);
@@ -70,7 +70,7 @@ async function startServer(places: Places, request: SupervisorRequest) {
 async function createData({ account, binaries, base }: Places, data: string, password: string) {
   const passwordFile = join(base, 'password');
   await writeFile(passwordFile, `${password}\n`, { mode: 0o644 });
-  // The locale C sorts by code point on every machine. --no-sync, because an interrupted initdb deletes its data.
+  // The locale C sorts by code point on every machine. --no-sync is safe, because an interrupted initdb deletes its data.
   const flags = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'];
   const args = [`--pgdata=${data}`, `--pwfile=${passwordFile}`, ...flags];
   try {
@@ -93,7 +93,7 @@ async function launch({ account, binaries }: Places, data: string, request: Supe
   let hasEnded = false;
   const exited = once(postgres, 'exit').then(() => (hasEnded = true));
   for (;;) {
-    // As pg_ctl does: PostgreSQL is ready when the eighth line of its file says so.
+    // PostgreSQL is ready when the eighth line of postmaster.pid is `ready`; pg_ctl waits for the same line.
     const lines = await postmasterFile(data);
     if (Number(lines[0]) === postgres.pid && lines[7]?.trim() === 'ready') break;
     if (hasEnded) throw new Error('PostgreSQL ended while it started');
@@ -107,7 +107,7 @@ async function postmasterFile(data: string): Promise<string[]> {
   return (await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
 }
 
-/** Stops a server that a killed run left on these data. Sends no signal if another process has its process id now. */
+/** Stops a server that a killed supervisor left on these data. Sends no signal if another program has its process id now. */
 async function stopLeftover(data: string): Promise<void> {
   const pid = Number((await postmasterFile(data))[0]);
   if (pid > 0 && (await processCommand(pid))?.includes(data)) process.kill(pid, 'SIGINT');

@@ -24,7 +24,7 @@ export async function processCommand(pid: number): Promise<string | undefined> {
     process.platform === 'linux'
       ? readFile(`/proc/${pid}/cmdline`, 'utf8').then((text) => text.replaceAll('\0', ' '))
       : outputOfPs('command=', pid);
-  // A process that has ended but was not reaped has an empty command line.
+  // An ended process that its parent has not reaped has an empty command line.
   return (await command.catch(() => '')).trim() || undefined;
 }
 

@@ -2,11 +2,10 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify, isAlive, type ProcessIdentity } from './process-identity.js';
 
-/** Where the service of a folder is, and what it works on. */
+/** The addresses of a service, of its database and of the remote service that it calls. */
 interface RunningService {
   readonly url: string;
   readonly databaseUrl: string;
-  /** The remote service that the service calls. Default: the sandbox. */
   readonly remoteUrl: string;
 }
 
@@ -18,7 +17,7 @@ interface Holder extends ProcessIdentity {
 
 const fileIn = (folder: string): string => join(folder, 'running.json');
 
-/** Reserves the folder for this process. Throws if another live process has it. */
+/** Reserves the folder for this process. Throws if another live process has reserved it. */
 export async function reserveFolder(folder: string): Promise<void> {
   const holder = await findHolder(folder);
   if (holder !== undefined)
@@ -29,7 +28,7 @@ export async function reserveFolder(folder: string): Promise<void> {
   await writeHolder(folder);
 }
 
-/** Writes where the service is. Does nothing if the folder is not writable, as in a container, where no program looks for the service. */
+/** Writes running.json. Does nothing if the folder is not writable, as in a container, where no program looks for the file. */
 export async function writeRunningService(folder: string, service: RunningService): Promise<void> {
   try {
     await writeHolder(folder, service);
@@ -38,7 +37,7 @@ export async function writeRunningService(folder: string, service: RunningServic
   }
 }
 
-/** Returns undefined if no service runs. Ignores a running.json that is damaged or that a killed service left. */
+/** Returns the service that runs in this folder, or undefined. Ignores a running.json that is damaged or that a killed service left. */
 export const findRunningService = async (folder: string): Promise<RunningService | undefined> =>
   (await findHolder(folder))?.service;
 
@@ -51,7 +50,7 @@ async function writeHolder(folder: string, service?: RunningService): Promise<vo
   await mkdir(folder, { recursive: true });
   const next = `${fileIn(folder)}.${process.pid}`;
   await writeFile(next, `${JSON.stringify(holder, null, 2)}\n`, { mode: 0o600 });
-  // A reader finds the earlier file or this one, and never a part.
+  // Renames a complete file, so that a reader never finds a part of it.
   await rename(next, fileIn(folder));
 }
 

@@ -25,7 +25,7 @@ export function tourOf(tour: Tour): string {
     : '{"tenantReference":"<your reference>","gridLocations":[{"ean":"<18 digits>"}]}';
   const print = (script: string) =>
     `node -e 'a = JSON.parse(fs.readFileSync(0)); if (a.code) throw a.detail; ${script}'`;
-  // Fails, and so ends the shell's loop, when the session is online.
+  // Exits with 1 when the session is online, which ends the loop of the shell.
   const showState =
     'console.log(a.state, ...a.inverters.map((i) => i.id)); process.exitCode = +(a.state === "online")';
   return `
