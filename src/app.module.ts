@@ -13,7 +13,7 @@ import { RetentionModule } from './retention/retention.module.js';
 import { StatusModule } from './observability/status/status.module.js';
 import { UsersModule } from './users/users.module.js';
 
-/** Imports every module of the service; .dependency-cruiser.cjs says which module may import which. */
+/** Imports every module of the service. .dependency-cruiser.cjs defines which module may import which. */
 @Module({})
 export class AppModule {
   static forRoot(environment: Environment): DynamicModule {

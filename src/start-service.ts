@@ -90,7 +90,7 @@ export async function startService(source: EnvironmentSource, dataFolder: string
   }
 }
 
-/** Reports the service as unready, so that no more requests are sent here, continues to serve for `delayMs`, and then stops. */
+/** Reports the service as unready, so that load balancers stop sending requests, continues to serve for `delayMs`, and then stops. */
 async function drain(app: NestFastifyApplication, delayMs: number): Promise<void> {
   app.get(Readiness).drain();
   await sleep(delayMs);
@@ -100,7 +100,7 @@ async function drain(app: NestFastifyApplication, delayMs: number): Promise<void
   clearTimeout(cut);
 }
 
-/** Logs the warnings of Node.js. In production, also what libraries print to the console. */
+/** Logs the warnings of Node.js. In production, also logs the errors and warnings that libraries print to the console. */
 function logOthers(logger: ServiceLogger, isProduction: boolean): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => logger.warn(`${name}: ${message}`, 'Process'));
@@ -109,7 +109,7 @@ function logOthers(logger: ServiceLogger, isProduction: boolean): void {
   Object.assign(console, { error: warn, warn, trace: warn });
 }
 
-/** Shuts down gracefully at the first uncaught error, so that requests in flight complete: an interrupted registration needs a person's decision. */
+/** Stops in order at the first uncaught error, so that requests in flight complete: a person must resolve an interrupted registration. */
 function stopOnErrors(logger: ServiceLogger, shutdown: Shutdown): void {
   let isFirst = true;
   // Node also reports unhandled rejections here, unless NODE_OPTIONS changes that.

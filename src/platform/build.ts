@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { readMigrationNames } from './database/migrations/script.js';
 import { VERSION } from './version.js';
 
-/** What a process runs. `commit`: null if it is unknown. */
+/** The release that a process runs. `commit` is null if it is unknown. */
 export interface Build {
   readonly version: string;
   readonly commit: string | null;
@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const GIT_TIMEOUT_MS = 5_000;
 let build: Promise<Build> | undefined;
 
-/** Returns what this process runs, read once. */
+/** Returns the release of this process, which is read once. */
 export const readBuild = (): Promise<Build> => (build ??= read());
 
 async function read(): Promise<Build> {
@@ -26,7 +26,7 @@ async function read(): Promise<Build> {
   return { version: VERSION, commit, newestMigration: migrations.at(-1) ?? null };
 }
 
-/** Returns the commit in the file that the build of the image writes. In a clone, asks git. */
+/** Returns the commit from the file that the build of the image writes. If there is no such file, asks git. */
 export async function readCommit(root: string): Promise<string | null> {
   const given = (await readFile(join(root, 'commit'), 'utf8').catch(() => '')).trim();
   return given === '' ? commitOfClone(root) : given;
@@ -34,7 +34,7 @@ export async function readCommit(root: string): Promise<string | null> {
 
 /** Returns null in a folder that is not a clone. */
 async function commitOfClone(root: string): Promise<string | null> {
-  // With the folder given, git also reads the clone of another user.
+  // With --git-dir, git also reads a clone that belongs to another user.
   const args = ['--git-dir', join(root, '.git'), 'rev-parse', 'HEAD'];
   return promisify(execFile)('git', args, { timeout: GIT_TIMEOUT_MS }).then(
     ({ stdout }) => stdout.trim(),

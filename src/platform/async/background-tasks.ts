@@ -10,14 +10,14 @@ interface BackgroundTask {
 }
 
 interface Options {
-  /** Whether this process has the tasks. Most are for workers. */
+  /** Whether this process runs the tasks. Most tasks run only in workers. */
   readonly runs: boolean;
-  /** The message logged when a task fails, but not again until the task has succeeded. */
+  /** The message logged at the first of several consecutive failures of a task. */
   readonly failure: string;
   readonly stopWithinMs: number;
 }
 
-/** Repeats tasks from the start of the process to its shutdown. Each task has a loop of its own, so that a slow task does not delay another. */
+/** Repeats tasks from the start of the process to its shutdown. Each task has its own loop, so that a slow task does not delay another. */
 export abstract class BackgroundTasks implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly logger = new Logger(this.constructor.name);
   protected abstract readonly tasks: readonly BackgroundTask[];

@@ -8,7 +8,7 @@ const SAMPLED = 1_000;
 
 /**
  * Checks a sample of the stored values. Throws ConfigurationError if ENCRYPTION_KEYS has none of the keys that encrypted them, such as
- * after a restore with other keys. Logs a warning if only some are missing. Names keys by their ids, which reveal nothing about them.
+ * after a restore with other keys. Logs a warning if only some keys are missing. The messages name keys by their ids, which are not secret.
  */
 export async function checkKeys(
   sql: Sql,

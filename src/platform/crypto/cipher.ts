@@ -22,12 +22,12 @@ export class Cipher {
     this.keys = environment.ENCRYPTION_KEYS.map((key) => keyOf(Buffer.from(key, 'base64')));
   }
 
-  /** Returns the header that every ciphertext under the first key starts with. */
+  /** Returns the header of every ciphertext that the first key encrypts. */
   get currentHeader(): Buffer {
     return this.keys[0]!.header;
   }
 
-  /** Returns the id of the key that encrypted these bytes, if it is not one of ENCRYPTION_KEYS. */
+  /** Returns the id of the key that encrypted `stored` if ENCRYPTION_KEYS lacks that key. */
   missingKeyOf(stored: Buffer): string | undefined {
     return this.keyOf(stored) ? undefined : stored.subarray(1, HEADER_BYTES).toString('hex');
   }
@@ -46,7 +46,7 @@ export class Cipher {
 
   decrypt(stored: Uint8Array, context: string): string {
     const text = this.tryDecrypt(stored, context);
-    // Without the reason, which would help only an attacker.
+    // The message omits the reason, which would help only an attacker.
     if (text === null) throw new Error('stored secret cannot be decrypted with any of ENCRYPTION_KEYS');
     return text;
   }

@@ -40,17 +40,17 @@ export interface Transaction extends Sql {
 type Effect = (sql: Sql) => void | Promise<void>;
 
 const DISK_FULL = '53100';
-/** How long `hasNoSpace` remembers such an error: several intervals of a health probe. */
+/** How long `hasNoSpace` returns true after a DISK_FULL error: several intervals of a health probe. */
 const NO_SPACE_FOR_MS = 15_000;
 
 /** The SQLSTATEs of a serialization failure and a deadlock, after which the transaction is retried. */
 const TRANSIENT = ['40001', '40P01'];
 const ATTEMPTS = 3;
 
-/** Ends the transaction of a silent connection, and so its locks, about when the client gives it up. */
+/** Returns SQL that makes the server end the transaction of a silent connection, with its locks, about when the client gives up. */
 const endWhenIdle = (ms: number): string => `; SET LOCAL idle_in_transaction_session_timeout TO ${ms}`;
 
-/** Returns the name of the span of a statement. Spends no time on it while traces are not exported. */
+/** Returns the name of the span of a statement. Computes no name while traces are not exported. */
 const nameOf = (text: string): string => (isTracing() ? spanNameOf(text) : '');
 
 /**
@@ -64,7 +64,7 @@ export class Database implements Sql, OnApplicationShutdown {
   readonly use: PoolUse;
   /** Replaced in tests. */
   outcomeResponseWithinMs = OUTCOME_RESPONSE_WITHIN_MS;
-  /** Opens a connection only while all of the pool are in use, and closes it 10 s later. */
+  /** Has one connection, which it opens only while all connections of `pool` are in use, and closes after 10 s without use. */
   private readonly aside: pg.Pool;
   private readonly prismaOnPool: PrismaOnPool;
   private readonly begin: string;
@@ -94,14 +94,14 @@ export class Database implements Sql, OnApplicationShutdown {
     this.use = new PoolUse(this.pool);
     for (const pool of [this.pool, this.aside]) {
       pool.on('error', (error) => this.logger.warn(`idle database connection lost: ${error.message}`));
-      // The pool's handler does not cover checked-out clients. Without its own handler, a client that loses its connection ends the process.
+      // The pool's handler does not cover clients in use. Without its own handler, a client that loses its connection ends the process.
       pool.on('connect', (client) => client.on('error', () => {}));
     }
     this.prismaOnPool = new PrismaOnPool(this.pool, (text, run) => this.timed(nameOf(text), run));
     this.prisma = this.prismaOnPool.prisma;
   }
 
-  /** Calls `observe` after each statement, also of Prisma Client, with its duration. Includes the wait for a connection outside a transaction. */
+  /** Calls `observe` with the duration of each statement, also of Prisma. Outside a transaction, includes the wait for a connection. */
   measure(observe: (seconds: number) => void): void {
     this.observe = observe;
   }
@@ -121,8 +121,8 @@ export class Database implements Sql, OnApplicationShutdown {
   }
 
   /**
-   * Like `query`, but uses a separate connection while all connections of the pool are in use. For short statements that must not wait for the
-   * pool, such as the sign of life, which reports that others wait.
+   * Like `query`, but uses a separate connection while all connections of the pool are in use. For short statements that must not wait,
+   * such as the sign of life, which reports that other statements wait.
    */
   async queryAside<Row>(statement: string | Statement, values: readonly unknown[] = []): Promise<Row[]> {
     return this.use.isFull

@@ -5,11 +5,11 @@ import { msFromNow } from './timestamps.js';
 export interface LeaseStatements {
   /** The condition under which a row may be claimed: it is due, or the lease of a lost process has expired. */
   readonly isClaimable: string;
-  /** Returns a row if it has claimed the row. $3: the duration of the lease in ms. */
+  /** Claims the row for $3 ms. Returns a row if the claim succeeded. */
   readonly claim: Statement;
-  /** Returns a row while the lease is ours. $3: as in `claim`. */
+  /** Renews the lease for $3 ms from now. Returns no row if the lease is no longer ours. */
   readonly renew: Statement;
-  /** Ends the lease. The row is due again in $3 ms, or earlier if it was made due meanwhile. */
+  /** Ends the lease. The row is due again in $3 ms, or earlier if its due_at was set meanwhile. */
   readonly release: Statement;
 }
 

@@ -15,7 +15,7 @@ export interface ClaimedRow {
 
 /** The right to work on a row until a time of the database's clock. */
 export interface Lease {
-  /** For writes, which must change nothing if another process has claimed the row: `… AND lease_token = …`. */
+  /** Every write must compare it (`… AND lease_token = …`), so that it changes nothing if another process has claimed the row. */
   readonly token: string;
   /** Aborts when the lease may have expired, when another process has claimed the row, and when the caller stops. */
   readonly signal: AbortSignal;
@@ -25,17 +25,17 @@ export interface Lease {
 
 interface LeaseOptions {
   readonly leaseMs: number;
-  /** How long a row waits after work of `runUnderLease` that failed in this process. Default: it does not wait. */
+  /** How long a row waits after `runUnderLease` has failed on it in this process. Default: the row does not wait. */
   readonly backoff?: Backoff;
 }
 
-/** For work that always runs to its end. */
+/** The `stop` signal for work that always runs to its end. */
 export const NEVER = new AbortController().signal;
 
-/** A lease is renewed this many times before it expires, so that lost renewals do not lose it. */
+/** The lease is renewed every leaseMs / RENEWALS, so that a few failed renewals do not lose it. */
 const RENEWALS = 4;
 
-/** The leases on the rows of one table: each row has one process at a time that works on it. */
+/** The leases on the rows of one table: at most one process at a time works on a row. */
 export class Leases {
   /** The consecutive failures of the work on each row. */
   private readonly failures = new Map<string, number>();
@@ -47,8 +47,9 @@ export class Leases {
   ) {}
 
   /**
-   * Claims the row, runs `work` and releases the row. Returns false if the row is not due or another process has it. `work` ends early when
-   * its signal aborts, and returns in how many ms the row is due again. If it throws, the row waits for the backoff, and the error is thrown.
+   * Claims the row, runs `work` and releases the row. Returns false if the row is not due or another process has it. `work` must end early
+   * when its signal aborts, and returns the ms until the row is due again. If `work` throws, the row waits for the backoff, and the caller
+   * gets the error.
    */
   async runUnderLease(
     id: string,
@@ -62,7 +63,7 @@ export class Leases {
       const claimed = await this.database.query(claim, [id, leaseToken, this.options.leaseMs], OUTCOME);
       if (claimed.length === 0) return false;
     } catch (error) {
-      // The claim may be committed, and would block the row until the lease expires.
+      // If the claim was committed, it would block the row until the lease expires.
       if (mayBeCommitted(error))
         repeatUntilEffective(this.database, release, [id, leaseToken, 0], this.options.leaseMs);
       throw error;
@@ -81,7 +82,7 @@ export class Leases {
     } finally {
       const values = [id, leaseToken, dueInMs];
       const end = () => this.database.query(release, values, OUTCOME);
-      // If that fails until then, the lease has expired.
+      // Ignores a failure after leaseMs: by then, the lease has expired.
       await repeatWhileUnavailable(end, this.options.leaseMs).catch(() => {});
     }
   }
@@ -120,7 +121,7 @@ export class Leases {
         isCertain: () => !lost.signal.aborted && performance.now() - renewedAtMs < leaseMs,
       });
     } finally {
-      // Node 20 keeps a signal of AbortSignal.any that has listeners until it aborts.
+      // Aborts the signal, since Node 20 keeps a signal of AbortSignal.any with listeners in memory until it aborts.
       lose();
       await renewal.stop();
       clearTimeout(expiry);

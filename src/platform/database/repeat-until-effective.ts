@@ -5,7 +5,7 @@ import { OUTCOME } from './connection/patience.js';
 
 const PAUSE_MS = 500;
 
-/** The messages of a connection that was never made. */
+/** Matches the messages of errors for which no connection was made. */
 const NOT_CONNECTED =
   /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout|(connect|getaddrinfo) )/;
 
@@ -16,8 +16,8 @@ export const mayBeCommitted = (error: unknown): boolean =>
   !(error instanceof Error && NOT_CONNECTED.test(error.message));
 
 /**
- * Repeats `statement`, which undoes a write, until it returns a row or `withinMs` have passed. Once is not enough: if the connection of the
- * write was lost, the server may commit the write late. Outlasts an outage that is longer than `withinMs`.
+ * Repeats `statement`, which undoes a write, until it returns a row or `withinMs` have passed. One execution is not enough: the server may
+ * commit the write after its connection was lost. While the database is unavailable, repeats for longer than `withinMs`.
  */
 export function repeatUntilEffective(
   database: Pick<Database, 'query'>,

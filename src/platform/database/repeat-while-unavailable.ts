@@ -4,8 +4,8 @@ import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
 const PAUSE_MS = 250;
 
 /**
- * Runs `write` until it succeeds, at least twice. Rethrows its error once `withinMs` have passed, or if the database is not at fault. If the
- * connection is lost or silent during COMMIT, the write may already be stored, so `write` must recognise its own effect.
+ * Runs `write`, and retries it while the database is unavailable. Rethrows its error after `withinMs`, but not before the second attempt.
+ * If the connection is lost or silent during COMMIT, the write may be committed, so `write` must recognise its own effect.
  */
 export async function repeatWhileUnavailable<T>(write: () => Promise<T>, withinMs: number): Promise<T> {
   const until = performance.now() + withinMs;

@@ -1,10 +1,10 @@
 /**
- * How long a worker must have seen a lease before it may end the lease. While the database cannot be written, a process whose call was not
- * sent cannot return its lease. Once the database is back, the process returns it within this time.
+ * How long a worker must have seen a lease before it may end the lease. During an outage of the database, a live owner can neither store
+ * its outcome nor release its lease. After the outage, it does so within SEEN_MS.
  */
 const SEEN_MS = 4_000;
 
-/** Locks the rows of a query for leases, so that it fails or waits while the database cannot be written. */
+/** Makes a query for leases lock their rows, so that it fails or waits while the database does not accept writes. */
 export const FOR_SEEN_LEASES = 'FOR KEY SHARE SKIP LOCKED';
 
 export class SeenLeases {
@@ -19,7 +19,7 @@ export class SeenLeases {
     this.seenAt = new Map();
     const leases = await this.find();
     // The query may have waited for the database, and this wait must not count. So a lease counts as seen from the end of the first query
-    // that found it until the beginning of this query.
+    // that found it until the beginning of the current query.
     const now = performance.now();
     this.seenAt = new Map(leases.map((lease) => [lease, seenAt.get(lease) ?? now]));
     return leases.filter((lease) => beganAt - this.seenAt.get(lease)! >= SEEN_MS);

@@ -1,8 +1,8 @@
 import type { Sql } from './database.js';
 
-// Every user sees pg_locks. Of the processes of other users, pg_stat_activity shows no state and no time unless the user may read all
-// statistics. The modes prevent writes by others; ordinary statements take none of them on a whole table. Autovacuum, which gives way by
-// itself, has no user. A transaction of less than 5 s is probably a migration's. A transaction whose start is not visible counts.
+// Finds locks in modes that block writes; ordinary statements lock no whole table in these modes. Skips autovacuum, which has no user and
+// yields by itself, and transactions of less than 5 s, which are probably migrations. Includes transactions whose start is not visible:
+// pg_stat_activity shows the state and the times of other users' processes only to users who may read all statistics.
 const FIND_TABLE_LOCKS = `
   SELECT DISTINCT format('%s is locked by %s%s', c.relname, coalesce('process ' || l.pid, 'a prepared transaction'),
     coalesce(' (' || a.state || ', for ' || floor(extract(epoch FROM clock_timestamp() - a.xact_start)) || ' s)', '')) AS lock
@@ -15,7 +15,7 @@ const FIND_TABLE_LOCKS = `
     AND (a.pid IS NULL OR a.usesysid IS NOT NULL) AND coalesce(a.xact_start < clock_timestamp() - interval '5 s', true)
   ORDER BY lock`;
 
-/** Returns, for people, which process locks which of our tables against writing. Waits for no lock. */
+/** Returns a description, for people, of each lock that blocks writes to one of our tables. Does not wait for these locks. */
 export async function findTableLocks(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ lock: string }>(FIND_TABLE_LOCKS);
   return rows.map(({ lock }) => lock);

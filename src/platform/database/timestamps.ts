@@ -4,7 +4,7 @@ import { nearestInstant } from '../time/instant.rules.js';
 const { TypeOverrides, types } = pg;
 const { TIMESTAMPTZ } = types.builtins;
 
-/** Returns a number for `infinity` and `-infinity`. */
+/** The parser of pg, which returns a number for `infinity` and `-infinity`. */
 const parseByPg = types.getTypeParser(TIMESTAMPTZ) as (text: string) => Date | number;
 
 /**
@@ -15,7 +15,7 @@ export function parseTimestamp(text: string): Date {
   if (text[10] === ' ' && text.endsWith('+00'))
     return new Date(`${text.slice(0, 10)}T${text.slice(11, -'+00'.length)}Z`);
   const ms = Number(parseByPg(text));
-  // NaN: an instant after the last Date. PostgreSQL has no instant before the first Date.
+  // NaN stands for an instant after the last Date. PostgreSQL has no instant before the first Date.
   return nearestInstant(Number.isNaN(ms) ? Infinity : ms);
 }
 
@@ -25,13 +25,13 @@ export const parseJsonTimestamp = (text: string): Date =>
     ? nearestInstant(new Date(text).getTime())
     : parseTimestamp(text.replace('T', ' '));
 
-/** For SQL statements run on the pool; Prisma uses its own parsers. */
+/** The parsers for the results of our SQL statements. Prisma uses its own parsers. */
 export const withFastTimestamps = new TypeOverrides();
 withFastTimestamps.setTypeParser(TIMESTAMPTZ, parseTimestamp);
 
 /** Returns SQL for the milliseconds from now until `column`, by the database's clock, which all replicas share. */
 export const msUntil = (column: string): string =>
   `(extract(epoch FROM ${column} - clock_timestamp()) * 1000)::float8`;
-/** Returns SQL for the instant this many milliseconds from now, by the database's clock. */
+/** Returns SQL for the instant `parameter` milliseconds from now, by the database's clock. */
 export const msFromNow = (parameter: string): string =>
   `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`;

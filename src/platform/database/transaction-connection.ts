@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { limited } from './connection/patience.js';
 
-/** The error of a statement whose response did not arrive in time. It says nothing about the effect of the statement. */
+/** Returns whether a response did not arrive in time. The statement may have been executed nevertheless. */
 const isReadTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Query read timeout';
 
@@ -29,8 +29,8 @@ export class TransactionConnection {
   }
 
   /**
-   * Rolls back, and returns the connection to the pool. If the connection has not responded, closes it instead: a ROLLBACK would wait for the
-   * response that has not arrived. The server then rolls back when it notices the end of the connection, or its idle timeout.
+   * Rolls back, and returns the connection to the pool. If the connection has not responded, closes it: a ROLLBACK would wait for the
+   * missing response. The server rolls back when it notices the closed connection, or after its idle timeout.
    */
   async rollBack(withinMs: number): Promise<void> {
     if (this.isSilent) return this.client.release(true);

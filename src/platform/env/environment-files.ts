@@ -4,13 +4,13 @@ import { ENVIRONMENT_NAMES, type EnvironmentSource } from './environment-names.j
 
 export interface FilesRead {
   readonly variables: EnvironmentSource;
-  /** By the name of the variable. Contains no values, since they may be secret. */
+  /** The problems by the name of the variable. They contain no values, since these may be secret. */
   readonly problems: ReadonlyMap<string, string>;
 }
 
 /**
- * Replaces each NAME_FILE by NAME with the content of that file, without a newline at its end, because mounted secrets are files. Removes
- * both if there is a problem.
+ * Replaces each variable NAME_FILE, the path of a mounted secret, by NAME with the content of that file, without a newline at its end.
+ * Removes both variables if there is a problem.
  */
 export function readFiles(
   source: EnvironmentSource,
@@ -25,7 +25,7 @@ export function readFiles(
     delete variables[name];
     // A container may have a blank variable beside the file, to override an env_file.
     if (source[name]) problems.set(name, `${name} and ${name}_FILE are both set: remove one of them`);
-    // Messages do not repeat the value: it may be the secret itself.
+    // The messages do not contain the path: by mistake, it may be the secret itself.
     else if (!isAbsolute(path)) problems.set(name, `${name}_FILE must be an absolute path`);
     else
       try {

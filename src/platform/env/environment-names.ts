@@ -10,7 +10,7 @@ export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(
   ),
 );
 
-/** No other program in our environment uses these prefixes. The contract suite reads the variables that it excludes. */
+/** No other program in our environment uses these prefixes. The contract suite reads the variables with SCS_CONTRACT. */
 const OUR_PREFIXES = /^(?:SCS(?!_CONTRACT)|POLL|WEBHOOK|RETENTION|ENCRYPTION)_/i;
 
 /** Returns a warning for each name that has one of our prefixes and is not read. */

@@ -32,7 +32,7 @@ const PostgresUrl = () =>
 const Read = (read: (text: string) => unknown) =>
   Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? read(value) : value));
 
-/** Takes plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
+/** Parses plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
 const readNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
 const Range = (min: number, max: number) => applyDecorators(Read(readNumber), Min(min), Max(max));
 const Integer = (min: number, max: number) => applyDecorators(Range(min, max), IsInt());
@@ -65,9 +65,9 @@ export class Environment {
 
   @Matches(/^[\w.:-]+$/, { message: 'HOST must be an address or a host name' })
   HOST = '127.0.0.1';
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   @Integer(0, 65535) PORT = 3000;
-  /** If set, `/metrics` is served on this port instead of PORT. 0 takes a free port. */
+  /** If set, `/metrics` is served on this port instead of PORT. 0 selects a free port. */
   @IsOptional() @Integer(0, 65535) METRICS_PORT?: number;
   @IsOptional() @HttpUrl() PUBLIC_URL?: string;
 
@@ -132,16 +132,16 @@ export class Environment {
   @Range(0, 24 * 365) SETTLE_HOURS = 72;
   @Range(0, 365) LATE_ONLINE_DAYS = 7;
 
-  /** How long the responses of the remote service about a closed session are stored. 0 means for ever, here and below. */
+  /** How many days the observations of a closed session are stored. For this and the other RETENTION variables, 0 means for ever. */
   @Days() RETENTION_OBSERVATIONS_DAYS = 400;
   @Days() RETENTION_DELIVERIES_DAYS = 30;
   @Days() RETENTION_EVENTS_DAYS = 400;
   @Days() RETENTION_SESSIONS_DAYS = 0;
-  /** Rejected and discarded registrations. */
+  /** Applies to rejected and discarded registrations. */
   @Days() RETENTION_REGISTRATIONS_DAYS = 400;
-  /** Failed starts. */
+  /** Applies to failed starts. */
   @Days() RETENTION_STARTS_DAYS = 400;
-  /** Longer than the rest, because misuse is often discovered late. */
+  /** Longer than the other periods, because misuse is often discovered late. */
   @Days() RETENTION_AUDIT_DAYS = 730;
 
   @IsIn(['off', 'warn', 'enforce'])
@@ -176,7 +176,7 @@ export class Environment {
   LOG_FORMAT: 'pretty' | 'json' = process.stdout.isTTY ? 'pretty' : 'json';
   @Flag() LOG_REQUESTS = false;
 
-  /** If set, traces are exported to this collector over OTLP/HTTP. All other variables of OpenTelemetry count only then. */
+  /** If set, traces are exported to this collector over OTLP/HTTP. All other variables of OpenTelemetry are read only then. */
   @IsOptional() @HttpUrl() OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
   /** May contain a token. */

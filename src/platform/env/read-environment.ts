@@ -5,7 +5,7 @@ import { Environment } from './environment.js';
 import type { FilesRead } from './environment-files.js';
 import { ENVIRONMENT_NAMES, findUnread, type EnvironmentSource } from './environment-names.js';
 
-/** Placeholders for the variables that a started service or a generated key provides outside production. They are valid, but never used. */
+/** Placeholders for the variables that `local/` provides outside production. They are valid, but never used. */
 export const STAND_INS = {
   DATABASE_URL: 'postgresql://nowhere.invalid/none',
   SCS_BASE_URL: 'https://nowhere.invalid',
@@ -31,8 +31,8 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Reads and validates the configuration; throws ConfigurationError, which includes the problems of files. A blank variable is a fault: usually
- * its value got lost.
+ * Reads and validates the configuration. Throws ConfigurationError, which also lists the problems `ofFiles`. A blank variable is a fault,
+ * because usually its value got lost.
  */
 export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['problems']): Environment {
   const given: Record<string, string> = {};
@@ -74,7 +74,7 @@ export function warningsOf(source: EnvironmentSource): string[] {
   return [...unread, `${UNCHECKED_TLS}; production refuses it`];
 }
 
-/** By OpenTelemetry's specification, an empty variable counts as unset. Platforms set these variables for programs that export nothing, too. */
+/** Returns whether a variable of OpenTelemetry is read. Platforms set them also for programs without traces. Empty ones count as unset. */
 const countsForTraces = (
   { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED }: EnvironmentSource,
   value: string,

@@ -23,7 +23,7 @@ export function refuseBeforeHttp(
   limits: HttpLimits,
   publicUrl?: string,
 ): void {
-  // Input that follows the refused one fails too.
+  // Node reports an error again for the input that follows the refused input.
   if (!socket.writable || error.code === 'ECONNRESET') return;
   socket.end(textOf(problemOf(error.code, limits), publicUrl));
   setTimeout(() => socket.destroy(), LINGER_MS).unref();

@@ -102,7 +102,7 @@ function parseJsonBodies(server: FastifyInstance): void {
 
 function parseBody(body: Buffer): unknown {
   try {
-    // Not Buffer.toString, which replaces bytes that are not UTF-8 by U+FFFD. Keeps a byte order mark, so that the parser refuses it.
+    // Buffer.toString would replace invalid bytes by U+FFFD. Keeps a byte order mark, so that the parser refuses it.
     return parseLossless(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
   } catch (error) {
     if (error instanceof JsonError) throw new Problem('invalid_json', error.message);
@@ -114,7 +114,7 @@ function routeProblem(request: FastifyRequest, { ROLE, METRICS_PORT }: Settings)
   // Nest would throw the same error, but only after it has read and parsed the body.
   if (request.is404) return new NotFoundException();
   const { url } = request.routeOptions;
-  // MetricsServer serves them instead.
+  // MetricsServer serves the metrics on METRICS_PORT.
   if (url === '/metrics' && METRICS_PORT !== undefined) return new NotFoundException();
   // A worker serves only its status, because other requests would slow down its polling. The pattern of the route decides, because one path
   // can be written in many ways.

@@ -17,8 +17,8 @@ export function createLimitedServer(listener: RequestListener, limits: HttpLimit
 }
 
 /**
- * Runs one request of a connection at a time. The next follows when the kernel has accepted the whole previous response, so that a client that
- * reads nothing costs the memory of one response. Closes a connection with more than `limit` requests, since each needs some kB.
+ * Runs one request of a connection at a time. Runs the next one when the kernel has accepted the whole previous response, so that a client
+ * that reads nothing uses the memory of one response. Closes a connection with more than `limit` requests, since each needs some kB.
  */
 function oneAtATime(listener: RequestListener, limit: number): RequestListener {
   const queues = new WeakMap<Socket, (() => void)[]>();

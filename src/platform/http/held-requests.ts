@@ -21,7 +21,7 @@ interface HeldRequest {
   readonly holder: string;
 }
 
-/** Limits the requests held open, in all and per API key. */
+/** Limits the requests held open, in total and per API key. */
 @Injectable()
 export class HeldRequests {
   /** Half of the connections. The other half remains for requests with an immediate response. */

@@ -4,16 +4,16 @@ export const HTTP_LIMITS = {
   headersMs: 10_000,
   /** The time from the first byte of a request to the end of its body. */
   requestMs: 30_000,
-  /** How often headersMs and requestMs are checked; a request may exceed them by this much. */
+  /** How often headersMs and requestMs are checked. A request may exceed them by checkMs. */
   checkMs: 1_000,
-  /** Closes a connection if no byte was sent or received for this long. Twice the longest time for which `?wait=` holds a request open. */
+  /** A connection is closed if no byte was sent or received for idleMs: twice the longest time for which `?wait=` holds a request open. */
   idleMs: 120_000,
   /** Longer than the 60 s after which common load balancers close an idle connection, so that they close it before we do. */
   keepAliveMs: 72_000,
   headerBytes: 16 * 1024,
   /** A registration with 1,000 grid locations has 30 kB. */
   bodyBytes: 256 * 1024,
-  /** Connections beyond this are closed at once, to save memory: an idle connection uses about 20 kB. */
+  /** Further connections are closed at once, to save memory: an idle connection uses about 20 kB. */
   connections: 10_000,
   /** The most requests of a connection that wait for their responses. Clients hardly ever pipeline. */
   pipelinedRequests: 16,

@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Environment } from '../env/environment.js';
 
-/** Listens; returns our URL on this machine. If PORT is in use, throws, or with `mayTakeAnother` uses a free port and says so. */
+/** Listens on PORT and returns our URL on this machine. If PORT is in use, throws, or uses a free port if `mayTakeAnother` is true. */
 export async function listen(
   app: NestFastifyApplication,
   { HOST: host, PORT: port }: Environment,
@@ -9,7 +9,7 @@ export async function listen(
   say: (line: string) => void,
 ): Promise<string> {
   await app.init();
-  // Not Nest's own `listen`, which logs a port in use as an error before it throws.
+  // Nest's own `listen` would log a port in use as an error before it throws.
   const server = app.getHttpAdapter().getInstance();
   const url = await server.listen({ port, host }).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE' || !mayTakeAnother) throw error;

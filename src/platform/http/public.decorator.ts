@@ -6,7 +6,7 @@ declare module 'fastify' {
   }
 }
 
-/** Marks a route that needs no API key. The boot fails if a route has neither this nor a scope. */
+/** Marks a route that needs no API key. The start fails if a route has neither @Operation nor a decorator of this file. */
 export const Public = (): MethodDecorator => RouteConfig({ isPublic: true });
 
 /** Marks a route that needs no API key outside production. In production, it needs a valid key with any scope. */

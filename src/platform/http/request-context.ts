@@ -25,8 +25,8 @@ export function contextOf({ id, headers }: { readonly id: string } & Pick<Incomi
 /** Runs `work`, and everything that it starts, in the context. */
 export const runInContext = (context: RequestContext, work: () => void): void => storage.run(context, work);
 
-/** Runs `work` outside any request: for work that serves other requests too. */
+/** Runs `work` without the context of the current request. For work that also serves other requests. */
 export const runOutsideRequest = <T>(work: () => T): T => storage.exit(work);
 
-/** Returns undefined outside a request, such as in the poller. */
+/** Returns the context of the current request; undefined outside a request, such as in the poller. */
 export const currentRequest = (): RequestContext | undefined => storage.getStore();

@@ -4,7 +4,7 @@ import { traced } from '../../observability/tracing/tracing.js';
 /** Probes and scrapes repeat every few seconds, and nobody reads their traces. */
 const UNTRACED = /^\/(health|metrics)\b/;
 
-/** Makes a span of each request, in the trace of its `traceparent`. The span ends with the response or its connection. */
+/** Creates a span for each request, in the trace of its `traceparent`. The span ends when the response ends or the connection closes. */
 export function traceRequests(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
     const { method, headers, routeOptions } = request;

@@ -50,7 +50,7 @@ export class RequestValidation implements PipeTransform {
   }
 }
 
-/** Passes a property through as parsed. class-transformer would drop names such as `valueOf` from a free-form object. */
+/** Keeps the parsed value of a property. class-transformer would drop names such as `valueOf` from a free-form object. */
 export const AsParsed = (): PropertyDecorator =>
   Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key]);
 

@@ -75,7 +75,7 @@ class Parser {
       if (!this.skip(':')) this.fail("':' is expected");
       members.set(name, this.value(depth));
     });
-    // Not by assignment, which would replace the prototype at a member named __proto__.
+    // An assignment would replace the prototype if a member is named __proto__.
     return Object.fromEntries(members);
   }
 
@@ -85,7 +85,7 @@ class Parser {
     return array;
   }
 
-  /** Reads from the opening bracket to the closing one; `readItem` reads what is between the commas. */
+  /** Reads an object or array from the opening bracket to the closing one. `readItem` reads each part between commas. */
   private items(depth: number, close: '}' | ']', readItem: () => void): void {
     if (depth > MAX_DEPTH) this.fail(`Nesting deeper than ${MAX_DEPTH}`);
     this.at++;
@@ -139,7 +139,7 @@ function canonical(text: string): string {
   const [mantissa = '', exponent = '0'] = text.replace(/^-/, '').toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
   const digits = (whole + fraction).replace(/^0+/, '');
-  // Not /0+$/, which takes quadratic time on a long number full of zeros.
+  // The pattern /0+$/ would take quadratic time on a long number full of zeros.
   let end = digits.length;
   while (digits[end - 1] === '0') end--;
   return end === 0

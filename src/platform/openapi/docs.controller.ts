@@ -59,7 +59,7 @@ const FILES: Readonly<Record<string, readonly [type: string, read: () => string 
 @ApiExcludeController()
 @Controller()
 export class DocsController {
-  /** The files that were requested, by path. All clients get them from the same memory. */
+  /** The requested files by path, in memory, so that each file is read once. */
   private readonly bodies = new Map<string, Buffer>();
 
   constructor(private readonly environment: Environment) {}

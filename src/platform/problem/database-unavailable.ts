@@ -13,7 +13,7 @@ const FAULTS = [
   /^(timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end|Client was closed)|Unable to start a transaction in the given time/,
 ];
 
-/** Returns whether an error shows that the database is unreachable or overloaded. Socket errors count: remote calls never throw them. */
+/** Returns whether an error shows that the database is unreachable or overloaded. Includes socket errors: remote calls never throw them. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { code, originalCode, kind, message, originalMessage, cause, meta, errors } = error as {

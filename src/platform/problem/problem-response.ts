@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from './database-unavailable.js';
 import { Problem, PROBLEMS, type ProblemCode } from './problem.js';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json; charset=utf-8';
-/** A failover or a restart of the database usually takes this long; earlier retries only add load. */
+/** A failover or a restart of the database usually takes about 5 s. Earlier retries would only add load. */
 const DATABASE_RETRY_AFTER_SECONDS = 5;
 
 const CODE_OF_STATUS = new Map<number, ProblemCode>([

@@ -16,7 +16,7 @@ export class ProblemFilter implements ExceptionFilter {
     private readonly publicUrl: string | undefined,
   ) {
     server.addHook('onRoute', ({ method, url }) => {
-      // A catch-all route belongs to the console or an error handler and does not describe a resource.
+      // Skips wildcard routes, which do not describe a resource.
       if (url.includes('*')) return;
       const literal = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
       const pattern = new RegExp(`^${literal.replace(/:[^/]+/g, '[^/]+')}/?$`);
@@ -53,14 +53,14 @@ export class ProblemFilter implements ExceptionFilter {
     const path = request.url.replace(/\?.*$/, '');
     const methods = this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     const allow = [...new Set(methods)].sort();
-    // If the method is supported, the path has a trailing slash or an overlong parameter: our pattern allows both, but the router neither.
+    // If the method is supported, the path has a trailing slash or an overlong parameter. Our patterns accept both, the router neither.
     return allow.length > 0 && !allow.includes(request.method)
       ? new Problem('method_not_allowed', `This resource supports ${allow.join(', ')}`, { allow })
       : new Problem('not_found', 'There is nothing at this path');
   }
 
   private report(error: unknown, request: FastifyRequest): Problem {
-    // Only name, message and stack: an error object may contain a whole request, with its credentials.
+    // Logs only name, message and stack: an error object may contain a whole request, with its credentials.
     this.logger.error(
       `${request.method} ${request.routeOptions.url ?? 'no route'} ${request.id}: ${nameOf(error)}`,
       error instanceof Error ? error.stack : undefined,

@@ -13,7 +13,7 @@ interface ProblemKind {
   readonly meaning: string;
 }
 
-/** All error responses that we give. `code` is part of the contract; `detail` is for people. */
+/** All kinds of error responses, by their code. The code is part of the contract; `detail` is for people. */
 export const PROBLEMS = {
   invalid_request: {
     status: 400,

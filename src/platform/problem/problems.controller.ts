@@ -12,7 +12,7 @@ const ProblemKindView = schemaOf('ProblemKindView', {
   meaning: text('When the problem occurs, and what to do'),
 });
 
-/** The target of every problem's `type`. */
+/** Explains each problem code at the address that the `type` of a problem names. */
 @ApiTags('Operation')
 @Controller('problems')
 export class ProblemsController {

@@ -10,7 +10,7 @@ export const STOP_WITHIN_MS = {
   handlers: 2_000,
   /** Webhook requests in flight, a part of `deliveries`. After this time, they are aborted, not recorded, and sent again later. */
   webhooks: 1_000,
-  /** Waits for a token. They end early enough for the calls that need it to be recorded as not sent. */
+  /** Waits for a token. They end early enough that the calls which need the token are recorded as `not_sent`. */
   token: 1_500,
   /** Remote calls that register users. If they take longer, their leases expire, and the registrations become `uncertain`. */
   registrations: 3_000,
@@ -19,7 +19,7 @@ export const STOP_WITHIN_MS = {
   habits: 500,
   /** Reads of sessions in flight. After this time, they are aborted. */
   reads: 2_000,
-  /** Writing the results of these reads, after `reads`. */
+  /** Writing the results of the reads, after `reads`. */
   readResults: 1_000,
   streams: 2_000,
   broker: 3_000,
@@ -29,6 +29,6 @@ export const STOP_WITHIN_MS = {
   listener: 500,
   /** Writing how many requests were refused. */
   refusals: 500,
-  /** Exporting the last spans, after the application has stopped. The rest is lost. */
+  /** Exporting the last spans, after the application has stopped. Spans that are not exported by then are lost. */
   traces: 500,
 } as const;

@@ -24,7 +24,6 @@ export class Listener implements OnApplicationShutdown {
   private readonly loop = new Loop({
     step: (stop) => this.listen(stop),
     onError: (error) => {
-      // Logs once per outage, not at every attempt.
       if (!this.isLost)
         this.logger.warn(`no notifications arrive until it reconnects: ${(error as Error).message}`);
       this.isLost = true;
@@ -41,7 +40,7 @@ export class Listener implements OnApplicationShutdown {
   on(channel: string, hint: () => void): void {
     this.hints.set(channel, hint);
     if (this.hints.size === 1) this.loop.start();
-    // If this fails, the heartbeat notices it.
+    // If LISTEN fails, the heartbeat detects it.
     else if (this.client !== undefined) void this.client.query(listenTo(channel)).then(hint, () => {});
   }
 
@@ -69,7 +68,7 @@ export class Listener implements OnApplicationShutdown {
     } finally {
       this.client = undefined;
       done.abort();
-      // `end` destroys the socket at once if a query is pending. Awaited only on stop, since a lost connection may never end.
+      // `end` destroys the socket at once if a query is pending. Awaits it only on stop, since on a lost connection it may never resolve.
       const ended = client.end().catch(() => {});
       if (stop.aborted) await ended;
     }
@@ -84,7 +83,7 @@ export class Listener implements OnApplicationShutdown {
     for (;;) {
       await sleep(HEARTBEAT_MS, undefined, { signal: stop });
       const channels = [...this.hints.keys()];
-      // Not NOTIFY, which would wait for a lock that a stalled commit may hold.
+      // A NOTIFY as heartbeat would wait for a lock that a stalled commit may have.
       const { rowCount } = await client.query(HEARTBEAT, [channels]);
       if (rowCount !== channels.length)
         throw new Error('a pooler has switched to a connection that does not listen');

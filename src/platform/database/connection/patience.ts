@@ -1,20 +1,20 @@
 import type pg from 'pg';
 
-/** How long to wait for the responses of the database. */
+/** Whether to wait for each response only for OUTCOME_RESPONSE_WITHIN_MS, instead of RESPONSE_WITHIN_MS. */
 export interface Patience {
   readonly isShort: boolean;
 }
 
 /**
- * For claims, and for writes of outcomes that only this process knows: a silent connection must leave time for a try on another connection.
- * Repeat the write of an outcome with `repeatWhileUnavailable`.
+ * For claims, and for writes of outcomes that only this process knows: if a connection is silent, there must be time to retry on another
+ * connection. Retry the write of an outcome with `repeatWhileUnavailable`.
  */
 export const OUTCOME: Patience = { isShort: true };
 
-/** Shorter than the lease of every claim. Such a statement takes milliseconds. */
+/** Shorter than every lease in the default configuration. Claims and writes of outcomes take milliseconds. */
 export const OUTCOME_RESPONSE_WITHIN_MS = 4_000;
 
-/** A query with an own limit for the wait for its response, which the types of pg lack. */
+/** A query with its own response timeout, an option that the types of pg lack. */
 interface LimitedQuery extends pg.QueryConfig {
   readonly query_timeout?: number;
 }

@@ -1,14 +1,14 @@
 import type pg from 'pg';
 import { spanNameOf } from '../span-name.js';
 
-/** The error of pg-pool after a wait for a connection that became too long. Not that of a server that does not respond. */
+/** The message of pg-pool if no connection became free in time. If a server does not respond, the message is another. */
 const USED_UP = 'timeout exceeded when trying to connect';
 
 /** Returns whether an error says that all connections of the pool were in use. */
 export const isUsedUp = (error: unknown): error is Error =>
   error instanceof Error && error.message.startsWith(USED_UP);
 
-/** Watches who uses the connections of a pool. */
+/** Measures how long the connections of a pool are in use. */
 export class PoolUse {
   private readonly inUse = new Map<pg.PoolClient, number>();
   private waitingSince: number | undefined;
@@ -25,19 +25,19 @@ export class PoolUse {
     );
   }
 
-  /** Returns for how long statements have waited for connections, as of the calls of this method; 0 if none waits. */
+  /** Returns for how many seconds every call of this method has found statements that wait for a connection; 0 if none waits now. */
   waitingSeconds(): number {
     if (this.pool.waitingCount === 0) this.waitingSince = undefined;
     else this.waitingSince ??= performance.now();
     return this.waitingSince === undefined ? 0 : (performance.now() - this.waitingSince) / 1_000;
   }
 
-  /** Returns, for people, which connection has been in use longest and for what. Contains no value. Null if none is in use. */
+  /** Returns a description, for people, of the longest use of a connection. It contains no values. Null if no connection is in use. */
   longest(): string | null {
     const [first] = [...this.inUse].sort(([, a], [, b]) => a - b);
     if (first === undefined) return null;
     const [client, since] = first;
-    // Null between two statements of a transaction.
+    // `_activeQuery` is null between two statements of a transaction.
     const { _activeQuery: active } = client as unknown as { _activeQuery?: { text?: string } | null };
     const text = active?.text;
     return `${text === undefined ? 'a transaction' : spanNameOf(text)}, for ${((performance.now() - since) / 1_000).toFixed(1)} s`;

@@ -63,7 +63,7 @@ async function keepStatements(one: pg.Client, other: pg.Client): Promise<boolean
   }
 }
 
-/** Identifies a database. A copy has another identity. */
+/** Identifies a database by its cluster and its oid. */
 const IDENTITY = `
   SELECT concat_ws('/', system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database())) AS identity
   FROM pg_control_system()`;
@@ -79,7 +79,7 @@ async function withTwoClients<T>(
 ): Promise<T> {
   const clients: pg.Client[] = [];
   const connect = async (): Promise<pg.Client> => {
-    // Reads the files that the URL names, so it throws if one is missing.
+    // The constructor reads the files that the URL names, and throws if a file is missing.
     const client = new pg.Client({ connectionString, ...TIMEOUTS, application_name: 'pv-onboarding start' });
     // Without a handler, a lost connection would end the process.
     client.on('error', () => {});
@@ -97,7 +97,7 @@ async function withTwoClients<T>(
   }
 }
 
-/** Returns why a connection failed. If TLS is the reason, says what to do. */
+/** Returns why a connection failed. If TLS is the reason, also returns the remedy. */
 function faultOf({ message, code }: Error & { code?: string }): string {
   const fault = certificateFault(
     code,

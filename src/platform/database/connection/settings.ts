@@ -17,13 +17,13 @@ const LOST_BY_POOLERS: Settings = {
   default_transaction_isolation: 'read committed',
 };
 
-/** No statement of ours needs this long, unless it waits for a lock or has lost its connection. */
+/** Only a statement that waits for a lock or has lost its connection takes longer. */
 export const STATEMENT_TIMEOUT_MS = 15_000;
 
-/** How long the client waits for a response: a server that cannot be reached cannot enforce its own timeout. */
+/** How long the client waits for a response. A server that cannot be reached cannot enforce its own timeout. */
 export const RESPONSE_WITHIN_MS = STATEMENT_TIMEOUT_MS + 1_000;
 
-/** How long to wait for a connection, and then for its settings. */
+/** How long to wait for a connection, and after that for its settings. */
 export const CONNECT_WITHIN_MS = 5_000;
 
 export const TIMEOUTS: Settings = {
@@ -46,22 +46,22 @@ const assign = (command: 'SET' | 'SET LOCAL', settings: Settings): string =>
     .map(([name, value]) => `${command} ${name} TO '${value}'`)
     .join('; ');
 
-/** Pool options for connections that belong to one client. Not startup parameters, which poolers refuse. pg-pool awaits `onConnect`. */
+/** Pool options for connections that clients do not share. Sends SET, as poolers refuse startup parameters. pg-pool awaits `onConnect`. */
 export const withSettings = (timeouts: Settings) => ({
   onConnect: (client: pg.ClientBase) =>
     set(client, assign('SET', { ...timeouts, ...KEPT_BY_POOLERS, ...LOST_BY_POOLERS })),
 });
 
-/** Pool options for connections through a transaction pooler. Other settings would change the connections of other clients. */
+/** Pool options for connections through a transaction pooler. Other settings would affect other clients of the pooler. */
 export const withPooledSettings = {
   onConnect: (client: pg.ClientBase) => set(client, assign('SET', KEPT_BY_POOLERS)),
 };
 
-/** Pool options for migrations, which may take long. The other timeouts that a role may have would end the connection with their lock. */
+/** Pool options for migrations, which may take long. Also disables timeouts of the role that would close the connection, and so unlock. */
 export const withoutTimeouts = {
   onConnect: async (client: pg.ClientBase) => {
     await withSettings(NO_TIMEOUTS).onConnect(client);
-    // Not SET, which fails before PostgreSQL 17, where transaction_timeout does not exist.
+    // SET would fail before PostgreSQL 17, in which transaction_timeout first exists.
     await client.query(
       `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout')`,
     );

@@ -19,12 +19,12 @@ const LOCK_POLL_MS = 200;
 const OLDEST_SERVER = 150_000;
 const logger = new Logger('Migrations');
 
-/** When a waiting process logs whom it waits for. A start without missing migrations has the lock for moments only. */
+/** When a waiting process logs the owner of the lock. A replica without missing migrations releases the lock within moments. */
 const WAIT_LINES = { firstAfterMs: 2_000, everyMs: 30_000 };
 
 /**
- * Runs `work` on a session that has the lock, while no other process migrates. Throws if the server is unfit. A killed process keeps the lock for as long as PostgreSQL
- * runs its last statement, because the session that has the lock also runs the migrations.
+ * Locks the migrations and runs `work` on the session that has the lock. Throws if the server is unfit. If the process is killed,
+ * PostgreSQL releases the lock at the end of the current statement, because the session that has the lock also runs the migrations.
  */
 export async function withMigrationLock<T>(
   databaseUrl: string,
@@ -46,17 +46,16 @@ export async function withMigrationLock<T>(
     await lockMigrations(client, waitLines);
     return await work(client);
   } finally {
-    // Ends the session, and with it the lock.
+    // Closes the session, which releases the lock.
     client.release(true);
     await pool.end();
   }
 }
 
 /**
- * Locks for the session, since migrations commit.
- *
- * Each attempt is a statement outside a transaction. Prisma's command line takes the same lock and may run CREATE INDEX CONCURRENTLY, which
- * waits for the end of every transaction in which it saw a running statement: a replica that waited within one would block it.
+ * Locks the migrations for the session, since each migration commits. Each attempt is a statement outside a transaction. Prisma's command
+ * line takes the same lock and may run CREATE INDEX CONCURRENTLY, which waits for the end of every transaction in which it saw a running
+ * statement. A replica that waited for the lock within a transaction would block it.
  */
 async function lockMigrations(
   client: pg.ClientBase,
@@ -82,7 +81,7 @@ function warn({ severity, message, hint }: { severity?: string; message?: string
   if (severity === 'WARNING') logger.warn([message, hint].filter(Boolean).join('. '));
 }
 
-/** Throws if the server is too old, or if its database could not store every character. */
+/** Throws if the server is too old, or if its database cannot store every character. */
 async function refuseUnfitServer(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ number: string; name: string; encoding: string }>(
     `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name,

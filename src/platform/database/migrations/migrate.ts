@@ -10,7 +10,7 @@ export const migrate = (databaseUrl: string): Promise<string[]> =>
   withMigrationLock(databaseUrl, async (client) => {
     const migrations = await readMigrations();
     const applied = await applyMissing(client, migrations);
-    // The views of a later release stay, since an earlier release does not know what they read.
+    // Keeps the views of a later release, since this release does not know the schema that they read.
     if (!(await isNewer(client, migrations))) await createViews(client);
     return applied;
   });
@@ -26,7 +26,7 @@ export async function applyMissing(
   return missing.map(({ name }) => name);
 }
 
-/** Applies a migration and records it in one transaction, so that neither exists without the other, whenever the process ends. */
+/** Applies a migration and records it in one transaction, so that neither exists without the other, even if the process is killed. */
 async function apply(client: pg.ClientBase, { name, script }: Migration): Promise<void> {
   try {
     await client.query('BEGIN');
@@ -40,7 +40,7 @@ async function apply(client: pg.ClientBase, { name, script }: Migration): Promis
   }
 }
 
-// Marks the record of Prisma's command line that was interrupted.
+// Marks a record that an interrupted run of Prisma's command line left.
 const ROLL_BACK_UNFINISHED = `
   UPDATE _prisma_migrations SET rolled_back_at = clock_timestamp()
   WHERE migration_name = $1 AND finished_at IS NULL AND rolled_back_at IS NULL`;

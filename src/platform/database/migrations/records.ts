@@ -5,7 +5,7 @@ import { MigrationError, readMigrationNames, type Migration } from './script.js'
 const UNDEFINED_TABLE = '42P01';
 
 // Prisma's own table of migrations, so that Prisma's command line can read and correct it. We apply the migrations ourselves,
-// because Prisma would download an engine for that.
+// because Prisma would download an engine to apply them.
 export const CREATE_RECORDS = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id varchar(36) PRIMARY KEY,
@@ -33,14 +33,14 @@ export async function findMissingMigrations(sql: Sql): Promise<string[] | null> 
 }
 
 /**
- * Resolves once a write is committed. Throws the error of the database if it does not accept writes. Locks a row, because PostgreSQL writes a
- * row lock to the write-ahead log, and its commit waits for a synchronous standby, as with any write. A row lock needs no separate table,
- * and blocks no other check.
+ * Locks a row and resolves after the commit. Throws the error of the database if it does not accept writes. PostgreSQL writes a row lock to
+ * the write-ahead log, so the commit waits for a synchronous standby, as with any write. A row lock needs no separate table and blocks no
+ * other check.
  */
 export const proveWritable = (sql: Sql): Promise<unknown> =>
   sql.query('SELECT FROM _prisma_migrations ORDER BY started_at LIMIT 1 FOR KEY SHARE');
 
-/** Returns which of `migrations` would be applied. Throws if the database belongs to another program, or if its schema is too old. */
+/** Returns those of `migrations` that are not applied. Throws if the database belongs to another program, or if its schema is too old. */
 export async function findApplicable(
   client: pg.ClientBase,
   migrations: readonly Migration[],

@@ -5,8 +5,8 @@ import { digestOf, readViews, type Migration } from './script.js';
 const INVALID_TABLE_DEFINITION = '42P16';
 
 /**
- * Creates the views of prisma/views in one transaction, unless the database has exactly these. Replaces a view where PostgreSQL can, which keeps
- * its grants and the views that others have built on it; drops and creates it otherwise.
+ * Creates the views of prisma/views in one transaction, unless the database already has exactly these. Replaces a view if PostgreSQL can,
+ * which keeps its grants and the views that others have built on it. Otherwise drops and creates the view.
  */
 export async function createViews(client: pg.ClientBase): Promise<void> {
   const views = await readViews();
@@ -39,7 +39,7 @@ async function createView(client: pg.ClientBase, { name, script }: Migration): P
 const READ_COMMENT = `SELECT obj_description('admin'::regnamespace) AS comment`;
 const NOTE = / Views: [0-9a-f]+$/;
 
-/** Gives each column of a view without a comment that of the column of the same name which the view reads. The oldest such table counts. */
+/** Copies to each view column without a comment the comment of the table column of the same name. Of several tables, uses the oldest. */
 const COMMENT_COLUMNS = `
 DO $$
 DECLARE
