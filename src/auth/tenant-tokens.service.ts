@@ -143,7 +143,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return turn;
   }
 
-  /** Does the next step to a token. Returns null if the row must be read again. Without a call, renews the token if that is due. */
+  /** Does the next step towards a token. Returns null if the row must be read again. Without a call, renews the token if that is due. */
   private async step(call?: TokenCall): Promise<Acquired | null> {
     try {
       const row = await this.store.read();

@@ -13,7 +13,7 @@ export interface Token {
   readonly life: TokenLife;
 }
 
-/** Interface section 2.2. That section is ambiguous about `expires_in`: see findTokenDrift. */
+/** The token response (interface section 2.2). The interface is ambiguous about `expires_in`: see findTokenDrift. */
 export const TOKEN_RESPONSE = {
   documented: { access_token: 'string', expires_in: 'anything', token_type: 'string' },
   read: (fields: Fields) => readTokenResponse(fields, new Date()),

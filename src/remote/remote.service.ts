@@ -112,7 +112,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return this.budget.perSecond;
   }
 
-  /** Whether calls have waited for SCS_MAX_REQUESTS_PER_SECOND in the last seconds. */
+  /** Whether calls have waited for SCS_MAX_REQUESTS_PER_SECOND in the last 2 seconds. */
   get isPaced(): boolean {
     return this.budget.isPaced;
   }

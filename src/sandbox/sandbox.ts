@@ -21,6 +21,6 @@ export interface Sandbox {
   change(settings: Partial<Settings>): void;
   /** Clears the state, the faults and the ledger, and restores the default settings. */
   reset(): void;
-  /** Returns the base URL of every `startUrl`. Valid once the sandbox listens. */
+  /** Returns the base URL of every `startUrl`. May be called once the sandbox listens. */
   url(): string;
 }

@@ -108,7 +108,7 @@ const expireWhenOver = (session: Session, at: number): boolean => {
   return true;
 };
 
-/** Completes the owner's web flow. Replaces the planned changes: the session comes online after `afterMs` or, if that is null, never. */
+/** Completes the owner's web flow. Plans that the session comes online after `afterMs`, or plans nothing if that is null. */
 export const completeFlow = (
   session: Session,
   at: number,

@@ -9,7 +9,7 @@ import { HTTP_LIMITS } from '../../platform/http/http-limits.js';
 import { errorText } from '../redaction/error-text.js';
 import { Metrics } from './metrics.js';
 
-/** Enough for a few scrapers. */
+/** The maximum number of connections: enough for a few scrapers. */
 const CONNECTIONS = 64;
 
 /** Serves GET /metrics on METRICS_PORT, and nothing else there. Does nothing if METRICS_PORT is not set. */

@@ -9,7 +9,7 @@ interface Named<Name extends string, Label extends string> {
   readonly labels?: readonly Label[];
 }
 
-/** Bounds of durations in seconds. The fastest responses take a millisecond, and most timeouts are below 15 s. */
+/** The bounds of histogram buckets, in seconds. The fastest responses take a millisecond, and most timeouts are below 15 s. */
 export const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** The metrics of GET /metrics. One registry per application, since tests run several in one process. docs/metrics.md lists all. */

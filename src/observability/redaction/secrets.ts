@@ -2,11 +2,11 @@ import type { Environment } from '../../platform/env/environment.js';
 
 export const HIDDEN = '[redacted]';
 
-/** Hiding shorter values would hide ordinary words. */
+/** Shorter values are not hidden, because they may be ordinary words. */
 export const LEAST_SECRET_LENGTH = 6;
 
 const BEARER = /\b(Bearer\s+)[A-Za-z0-9\-._~+/]{8,}=*/gi;
-/** Secrets in the form of Standard Webhooks. There may be many, so they are recognised by form, not by value. */
+/** Matches secrets in the form of Standard Webhooks. There may be many, so they are recognised by form, not by value. */
 const WEBHOOK_SECRET = /\bwhsec_[A-Za-z0-9+/_-]{8,}=*/g;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/@]*:)[^\s@/]+@/gi;
 

@@ -1,4 +1,4 @@
-/** Control and format characters (C0, C1, bidirectional marks), line and paragraph separators, lone surrogates. */
+/** Matches control and format characters (C0, C1, bidirectional marks), line and paragraph separators, and lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** Returns one line in which each unprintable character, including the line feed, is written as \uXXXX. JSON stays equivalent. */

@@ -14,7 +14,7 @@ import { ReplicaView } from './replica.view.js';
 
 const age = (gauge?: string) => number('Age of the oldest of these, in seconds; 0 if there is none', gauge);
 
-/** The facts about the deployment and the responding replica in the status. */
+/** The fields of the status about the deployment and the responding replica. */
 export const FACTS = {
   build: part('BuildView', 'What the responding replica runs', {
     version: text(),

@@ -27,12 +27,12 @@ export const BOUNDS = {
   ClocksDiffer: 30,
 };
 const FALLEN_TO = 0.2;
-/** Ignores shorter failures, because a single failed attempt says little about a receiver. */
+/** Shorter failures of webhooks are ignored, because a single failed attempt says little about a receiver. */
 const FAILING_SECONDS = 60;
-/** Ignores shorter waits for our ceiling, because they are only bursts. */
+/** A shorter wait for our ceiling is ignored, because it is only a burst. */
 const PACED_MS = 60_000;
 
-/** Returns what is wrong with the deployment, the worst first. Returns a reason at once; most alerts wait some minutes first (`for`). */
+/** Returns what is wrong with the deployment, the worst first. The alert for the same problem may fire some minutes later (`for`). */
 export function findReasons(facts: Facts, ceilings: Ceilings): { code: Code; detail: string }[] {
   return REASON_CODES.flatMap((code) =>
     [FINDERS[code](facts, ceilings)].flat().flatMap((detail) => (detail === false ? [] : { code, detail })),

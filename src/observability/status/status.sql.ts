@@ -36,7 +36,7 @@ export const READ_POLLING = `
 const MOST_DOUBTFUL = 10_000;
 /** An inverter that has changed hands may be listed for two customers, which is not suspicious. */
 const SHARED_BY = 5;
-/** Examines only this many of the inverters that were first listed within 7 days, so that the cost does not grow with their number. */
+/** Only this many of the inverters first listed within 7 days are examined, so that the cost does not grow with their number. */
 const NEWEST_INVERTERS = 2_000;
 
 // Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Does not read session_polls, so that a
@@ -127,7 +127,7 @@ export const READ_QUEUES = `
     ) AS "tokenAgeSeconds"
   FROM outbox, handlers, webhooks, registrations, starts, sessions`;
 
-/** Counts only this many of the latest changes per state, so that the cost does not grow with their number. */
+/** Only this many of the latest changes per state are counted, so that the cost does not grow with their number. */
 const CHANGES_PER_STATE = 1_000;
 
 // Compares the time of a transition with `updated_at`, when the session changed by the clock of the remote service. That time is known only
@@ -152,7 +152,7 @@ export const READ_BUDGET = `
        FROM noticed) AS noticed
   FROM read_budget b`;
 
-/** Counts at most this many changes or starts, so that the cost does not grow with their number. */
+/** At most this many changes or starts are counted, so that the cost does not grow with their number. */
 const MOST_COUNTED = 1_000;
 
 const countOf = (condition: string, from: string, to: string): string => `

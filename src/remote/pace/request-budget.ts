@@ -2,9 +2,9 @@ import { RateMeter } from '../../platform/rate/rate-meter.js';
 
 /** A draw takes at most the tokens of this period. They are lost if the replica dies. */
 const DRAW_MS = 250;
-/** Undrawn tokens lapse after this time. Until then, they can be drawn as one burst. Drawn tokens lapse this long after their period. */
+/** Undrawn tokens lapse after this time: until then, a burst can use them. Drawn tokens lapse this long after the end of their period. */
 export const BURST_MS = 100;
-/** The pause after a draw that failed. */
+/** The pause after a failed draw. */
 const RETRY_MS = 250;
 /** A replica counts as paced for this time after a request waited. Longer than the time between two calls at one per second. */
 const PACED_MS = 2_000;

@@ -18,9 +18,7 @@ import { SignsOfLife } from './signs-of-life.service.js';
 
 /** If a notification is lost, a replica learns within this time that the service requested a wait. Until then, the replica may send calls. */
 const READ_EVERY_MS = 250;
-/**
- * An operation counts as in trouble for this long after its breaker opened. Without TRIALS, failing probes open it every 36 s or sooner.
- */
+/** An operation counts as in trouble for this time after its breaker opened. Without TRIALS, failed probes reopen it within 36 s. */
 const TROUBLE_LASTS_MS = 90_000;
 const LEARN = 'read what other replicas know';
 

@@ -4,7 +4,7 @@ import { UnreadableResponse } from './read-response.js';
 
 /** Documented responses nest 3 levels deep. At 50,000 levels, recursion would overflow the stack. */
 const MAX_DEPTH = 64;
-/** Maximum number of objects, arrays and commas. 1 MB of inverters has 46,000. Parsing 500,000 would block for half a second. */
+/** The maximum of objects, arrays and commas. A 1 MB body of inverters has 46,000. Parsing 500,000 would block for half a second. */
 const MAX_PARTS = 50_000;
 
 export type Fields = Readonly<Record<string, unknown>>;
