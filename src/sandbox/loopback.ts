@@ -20,8 +20,8 @@ export const onlyTrusted =
 const LOOPBACK_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Refuses a request unless its Host is a loopback name or in `allowedHosts` (lower case, without ports). Prevents DNS rebinding, in which the
- * host name of a foreign page resolves to this machine.
+ * Refuses a request unless its Host is a loopback name or in `allowedHosts` (lower case, without ports). Prevents DNS rebinding, in which
+ * the host name of a foreign page resolves to this machine.
  */
 export const onlyTo =
   (allowedHosts: readonly string[]) =>

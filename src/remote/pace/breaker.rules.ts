@@ -49,8 +49,8 @@ export const TRIALS: Partial<Record<OperationClass, Trials>> = {
 };
 
 /**
- * The result of a call for the breaker and the call queue. `limited` and `unavailable` are a 429 and a 503. `unknown`: we cancelled the call or
- * did not send it, so its result says nothing about the service.
+ * The result of a call for the breaker and the call queue. `limited` is a 429, `unavailable` a 503. `unknown`: we cancelled the call or did
+ * not send it, so its result says nothing about the service.
  */
 export type CallResult = 'succeeded' | 'failed' | 'timed_out' | 'unavailable' | 'limited' | 'unknown';
 

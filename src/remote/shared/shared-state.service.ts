@@ -16,7 +16,7 @@ import { OPERATIONS_CHANNEL, OperationsStore, type SharedOperation } from './ope
 import { ReplicasStore } from './replicas.store.js';
 import { SignsOfLife } from './signs-of-life.service.js';
 
-/** If a notification is lost, a replica learns within this time that the service requested a wait. Until then, the replica may send calls. */
+/** If a notification of a requested wait is lost, a replica learns of the wait within this time. Until then, it may send calls. */
 const READ_EVERY_MS = 250;
 /** An operation counts as in trouble for this time after its breaker opened. Without TRIALS, failed probes reopen it within 36 s. */
 const TROUBLE_LASTS_MS = 90_000;

@@ -46,7 +46,7 @@ export function readString(object: Fields, field: string): string {
 /** Reads a UUID and returns it in lower case, as PostgreSQL writes it, so that ids compare as text. */
 export const readUuid = (object: Fields, field: string): string => readId(object, field).toLowerCase();
 
-/** Reads an ISO 8601 timestamp with Z or an offset. Outside the years 1 to 9999, returns the nearest valid instant (drift.ts reports it). */
+/** Reads an ISO 8601 timestamp with Z or an offset. Outside the years 1 to 9999, returns the nearest valid instant (see drift.ts). */
 export function readInstant(object: Fields, field: string): Date {
   const read = parseInstant(own(object, field), 'remote');
   if (read.kind === 'none')
