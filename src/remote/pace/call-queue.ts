@@ -43,7 +43,7 @@ export class CallQueue {
     return Math.floor(this.state.limit);
   }
 
-  /** Returns how many background calls may be in flight: at most one fewer than the ceiling, to leave a place to foreground calls. */
+  /** Returns how many background calls may be in flight. Leaves foreground calls one place of the ceiling, unless the ceiling is 1. */
   get backgroundLimit(): number {
     return Math.min(this.limit, Math.max(1, this.ceiling - 1));
   }
