@@ -42,7 +42,7 @@ export class ErasuresStore {
   async eraseReference(tenantReference: string, actor: string): Promise<Erasure | BeingSent | null> {
     return this.write(async (tx, id) => {
       const person = await lockPerson(tx, tenantReference);
-      // The response to the commit of an earlier try was lost.
+      // An earlier try has committed, but the response to its commit was lost.
       const erasure = await findErasure(tx, { id });
       if (erasure !== null) return erasure;
       const isKnown = person.userId !== null || person.registrations.length > 0;
@@ -50,7 +50,7 @@ export class ErasuresStore {
     });
   }
 
-  /** `id` is the same for every try. */
+  /** Runs `work` in a transaction. If the database is unavailable, tries again with the same `id`. */
   private write<T>(work: (tx: Transaction, id: string) => Promise<T>): Promise<T> {
     const id = randomUUID();
     return repeatWhileUnavailable(() => this.database.transaction((tx) => work(tx, id), OUTCOME), 0);

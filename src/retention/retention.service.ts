@@ -42,7 +42,7 @@ export class Retention {
       observations: await this.pruneAll(sql.PRUNE_OBSERVATIONS, environment.RETENTION_OBSERVATIONS_DAYS),
       deliveries: await this.pruneAll(sql.PRUNE_DELIVERIES, environment.RETENTION_DELIVERIES_DAYS),
       events: await this.pruneAll(sql.PRUNE_EVENTS, environment.RETENTION_EVENTS_DAYS),
-      // After the events, since the events about a registration keep it.
+      // Runs after the events, since a registration is kept while events about it are stored.
       registrations: await this.pruneAll(sql.PRUNE_REGISTRATIONS, environment.RETENTION_REGISTRATIONS_DAYS),
       starts: await this.pruneAll(sql.PRUNE_STARTS, environment.RETENTION_STARTS_DAYS),
       audit: await this.pruneAll(sql.PRUNE_AUDIT, environment.RETENTION_AUDIT_DAYS),

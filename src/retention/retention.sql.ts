@@ -1,23 +1,22 @@
-// SQL by hand, since Prisma Client has no database clock, no LIMIT for deletes and no SKIP LOCKED. Each statement reads up to $2 rows and
-// deletes those older than $1 days, with the rows that belong to them. It returns their number as `pruned`, and as `next` the cursor of the
-// next statement, or null if no old rows are left. $3 is the cursor, '0' at first. Replicas that prune at the same time skip each other's rows.
-// MATERIALIZED, since a nested loop would run a plain subquery, and its LIMIT, once per row.
+// The statements are SQL, since Prisma Client has no database clock, no LIMIT for deletes and no SKIP LOCKED. Each statement reads up to $2
+// rows and deletes those older than $1 days, with the rows that belong to them. It returns their number as `pruned`, and as `next` the
+// cursor of the next statement, or null if no old rows are left. $3 is the cursor, '0' at first. Replicas that prune at the same time skip
+// each other's rows. The CTEs are MATERIALIZED, since a nested loop would run a plain subquery, and its LIMIT, once per row.
 
-// now() instead of clock_timestamp(): only a stable function can bound an index scan.
+// Uses now() instead of clock_timestamp(), since only a stable function can bound an index scan.
 const cutoff = `now() - $1 * interval '1 day'`;
 
-/** Deletes the rows whose keys are in `gone`. */
 const deleteGone = (table: string, key = 'id') =>
   `pruned AS (DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM gone) RETURNING 1)`;
-/** For a statement that reads old rows alone: some may be left if it deleted as many as it may. */
+/** Ends a statement that reads only old rows. If it has deleted $2 rows, more old rows may be left. */
 const WHILE_FULL =
   'SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned';
-/** For a statement that reads a page of rows, of which it keeps some. `next`: the cursor of the next page. */
+/** Ends a statement that reads a page of rows and keeps some of them. `next`: the cursor of the next page. */
 const nextPage = (next: string) =>
   `SELECT (SELECT count(*)::int FROM pruned) AS pruned, ${next} AS next FROM page`;
 
-// Deletes only whole histories: from an incomplete history, `rederive` would derive a wrong state. So the age counts from closed_at. Reads
-// the oldest observations after the id $3, since there is no index by session and age.
+// Deletes only whole histories: from an incomplete history, `rederive` would derive a wrong state. So the age of a session counts from its
+// closed_at. Reads the oldest observations after the id $3, since there is no index by session and age.
 export const PRUNE_OBSERVATIONS = `
     WITH page AS MATERIALIZED (
       SELECT id, session_id, observed_at FROM session_observations WHERE id > $3 ORDER BY id LIMIT $2
@@ -40,9 +39,9 @@ export const PRUNE_DELIVERIES = `
     ), ${deleteGone('webhook_deliveries')}
     ${WHILE_FULL}`;
 
-// Keeps every event that an endpoint (enabled or not, of a webhook or handler) or the broker has not received yet. Keeps the newest event, because new
-// sequences continue from its sequence. Reads the oldest events after the sequence $3: otherwise, every batch would read the kept events
-// again.
+// Keeps every event that an endpoint (of a webhook or handler, enabled or not) or the broker has not received yet. Keeps the newest event,
+// because new sequences continue from its sequence. Reads the oldest events after the sequence $3, since otherwise every batch would
+// read the kept events again.
 export const PRUNE_EVENTS = `
     WITH page AS MATERIALIZED (
       SELECT position, sequence, time FROM domain_events WHERE sequence > $3 ORDER BY sequence LIMIT $2
@@ -57,7 +56,7 @@ export const PRUNE_EVENTS = `
     ${nextPage(`CASE WHEN bool_or(time < ${cutoff}) THEN max(sequence) END`)}`;
 
 /**
- * Deletes closed sessions with their starts, history and inverters. Their events stay, and pruned_sessions says whose they are. A later
+ * Deletes closed sessions with their starts, history and inverters. Their events stay, and pruned_sessions records their users. A later
  * change, such as a refresh, restarts the period.
  */
 export const PRUNE_SESSIONS = `
@@ -69,7 +68,7 @@ export const PRUNE_SESSIONS = `
     ), ${deleteGone('onboarding_sessions')}
     ${WHILE_FULL}`;
 
-/** Deletes from pruned_sessions the sessions that have no events any more. Reads all of them, in the order of their ids ($3 without hyphens). */
+/** Deletes from pruned_sessions the sessions without events. Reads all its rows in the order of their ids ($3 without hyphens). */
 export const FORGET_SESSIONS = `
     WITH page AS MATERIALIZED (
       SELECT session_id FROM pruned_sessions WHERE $1::float8 > 0 AND session_id > lpad($3, 32, '0')::uuid ORDER BY session_id LIMIT $2
@@ -81,9 +80,9 @@ export const FORGET_SESSIONS = `
     ), ${deleteGone('pruned_sessions', 'session_id')}
     ${nextPage(`CASE count(*) WHEN $2 THEN max(replace(session_id::text, '-', '')) END`)}`;
 
-// Keeps a registration while events about it are stored: an erasure of the person finds them by its id. So no reader misses it either.
-// Clears the request ids in its audit entries, as an erasure would, since an erasure can no longer find them. Reads all ended registrations,
-// in the order of their ids ($3 without hyphens): otherwise, every batch would read the kept ones again.
+// Keeps a registration while events about it are stored: an erasure of the person finds the events by the id of the registration.
+// Clears the request ids in its audit entries, as an erasure would, since an erasure can no longer find them. Reads all ended
+// registrations, in the order of their ids ($3 without hyphens): otherwise, every batch would read the kept ones again.
 export const PRUNE_REGISTRATIONS = `
     WITH page AS MATERIALIZED (
       SELECT id, updated_at FROM registrations
@@ -106,7 +105,7 @@ export const PRUNE_STARTS = `
     ), ${deleteGone('session_starts')}
     ${WHILE_FULL}`;
 
-// Keeps the proof of each erasure. Reads the oldest entries after the id $3, as the observations.
+// Keeps the proof of each erasure. Reads the oldest entries after the id $3, like PRUNE_OBSERVATIONS.
 export const PRUNE_AUDIT = `
     WITH page AS MATERIALIZED (
       SELECT id, at, action FROM audit_log WHERE id > $3 ORDER BY id LIMIT $2

@@ -1,18 +1,18 @@
 import { jsonNumberText } from '../platform/json/lossless.js';
 import type { FieldError } from '../platform/problem/problem.js';
 
-/** The EAN of a grid connection in Belgium or the Netherlands is a GS1 number of 18 digits. It is stored as text, so that no digit is lost. */
+/** The EAN of a grid connection in Belgium or the Netherlands is a GS1 number of 18 digits. It is stored as text to keep every digit. */
 const EAN_DIGITS = 18;
 export const EAN_PATTERN = '^[1-9][0-9]{17}$';
 
 export const EAN_WARNINGS = ['ean_check_digit', 'ean_elsewhere'] as const;
 
-/** Something conspicuous about an EAN that was accepted. Like an error, it names the place and never repeats the EAN. */
+/** A warning about an accepted EAN. Like an error, it names the field and never repeats the EAN. */
 export interface EanWarning extends FieldError {
   readonly code: (typeof EAN_WARNINGS)[number];
 }
 
-/** Returns why `value` is not an EAN (text or a JSON number), else undefined. Never repeats the value, since an EAN identifies a household. */
+/** Returns why `value` (text or JSON number) is not an EAN, else undefined. Never repeats it, since an EAN identifies a household. */
 export function eanFault(value: unknown): string | undefined {
   if (typeof value !== 'string' && jsonNumberText(value) === undefined)
     return 'must be an EAN: 18 digits, as a string or as a number';
@@ -43,10 +43,10 @@ export function hasValidCheckDigit(ean: string): boolean {
 }
 
 /**
- * Returns an error for each EAN in `gridLocations` of `body` that the client has probably rounded: a bare number with the digits of a double
- * and a wrong check digit. A double is written as its shortest digits (JSON.stringify: 541448860004178050) or as all of its digits (C's
- * `%.0f`: 541448860004178048). Both are compared, since the two seldom agree. `known`: EANs of the existing registration, which are never
- * reported.
+ * Returns an error for each EAN in `gridLocations` of `body` that the client has probably rounded: a bare number with the digits of a
+ * double and a wrong check digit. A double is written as its shortest digits (JSON.stringify: 541448860004178050) or as all of its digits
+ * (C's `%.0f`: 541448860004178048). Both are compared, since the two seldom agree. `known`: EANs of the existing registration, which are
+ * never reported.
  */
 export function roundedEans(body: unknown, known: readonly string[] = []): FieldError[] {
   const { gridLocations } = (body ?? {}) as { readonly gridLocations?: unknown };
@@ -62,7 +62,7 @@ export function roundedEans(body: unknown, known: readonly string[] = []): Field
   });
 }
 
-/** Returns well-formed EANs in the order sent, with an error per duplicate. The `rule` says whether a wrong check digit is an error, too. */
+/** Returns the EANs as sent, with an error for each duplicate. `rule`: whether a wrong check digit is ignored, a warning or an error. */
 export function readGridLocations(
   gridLocations: readonly { ean: unknown }[],
   rule: 'off' | 'warn' | 'enforce',
@@ -83,7 +83,7 @@ export function readGridLocations(
   };
 }
 
-/** Returns a warning for each EAN that other references have. `others`: how many do, by EAN. Which ones is not the caller's business. */
+/** Returns a warning for each EAN that other references have. `others`: the number of these references, by EAN. */
 export const warnOfOthers = (eans: readonly string[], others: ReadonlyMap<string, number>): EanWarning[] =>
   eans.flatMap((ean, index) => {
     const count = others.get(ean) ?? 0;

@@ -47,7 +47,7 @@ function metadataFilterFault(value: unknown): string | undefined {
   return count > MAX_KEYS ? `must have at most ${MAX_KEYS} keys, not ${count}` : undefined;
 }
 
-/** Returns a condition for each key: `column` contains the value as text, or as the JSON value that the text denotes. A GIN index serves this. */
+/** Returns a condition for each key: `column` contains the value as text, or as the JSON value of that text. A GIN index makes it fast. */
 export function containsMetadata(column: string, filter: MetadataFilter = {}): Condition[] {
   return Object.entries(filter).map(([key, text]) => {
     const objects = [text, ...jsonScalar(text)].map((value) => JSON.stringify({ [key]: value }));

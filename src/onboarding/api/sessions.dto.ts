@@ -99,7 +99,7 @@ export class SessionsQuery extends PageQuery {
   metadata?: MetadataFilter;
 }
 
-/** Position in the list of inverters, newest first. Two users may have the same inverter, so its id alone is not a position. */
+/** The position of an item in the list of inverters. It includes the session id, since two users may have the same inverter. */
 export type InverterPosition = Pick<InverterView, 'firstSeenAt' | 'id' | 'sessionId'>;
 
 export class InvertersQuery extends LimitQuery {

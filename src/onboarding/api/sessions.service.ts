@@ -12,7 +12,7 @@ import type { SessionState } from '../rules/machine.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import type { SessionQuery } from './sessions.dto.js';
 
-/** Reads sessions for callers. After new events, and at least once a second, the sessions and the keys of all waiting callers are checked. */
+/** Reads sessions for callers. Checks the sessions and API keys of all waiting callers after new events, and at least once a second. */
 @Injectable()
 export class SessionsService implements OnModuleDestroy {
   private readonly waiters = new Set<{
@@ -47,8 +47,8 @@ export class SessionsService implements OnModuleDestroy {
   }
 
   /**
-   * Returns the session. With `wait`, waits while the state is `from` (default: the current state). With `stale`, returns the
-   * stored session, marked as stale, if the remote service cannot be read. Throws Problem, for example replica_busy.
+   * Returns the session. Waits for at most `wait` seconds while the state is `from`. Default of `from`: the current state. If `stale` is
+   * given and the remote service cannot be read, returns the stored session, marked as stale. Throws Problem, for example replica_busy.
    */
   async read(
     id: string,
@@ -67,7 +67,7 @@ export class SessionsService implements OnModuleDestroy {
     );
     await this.authentication.requireUnrevoked(key);
     const later = await this.refreshes.getSession(id);
-    // A read that changed the state counts for `checkedAt` only once its batch is closed.
+    // `checkedAt` changes only once the batch of the read is closed, so a changed state also shows that the session was read.
     const wasRead = later.checkedAt.getTime() !== checkedAt.getTime() || later.state !== state;
     return { ...later, stale: session.stale && !wasRead };
   }
@@ -81,7 +81,7 @@ export class SessionsService implements OnModuleDestroy {
     }
   }
 
-  /** Waits until the session leaves the state `from` or is no longer watched, `waitMs` have passed, `gone` aborts or the process stops. */
+  /** Waits for at most `waitMs`. Ends early if the state or the watch ends, the key is revoked, `gone` aborts or the process stops. */
   private async wait(
     sessionId: string,
     from: SessionState,

@@ -7,17 +7,17 @@ import { hazardsOf, type Hazards } from '../rules/habits.rules.js';
 import type { WatchedSession } from '../rules/schedule.rules.js';
 import { countHabitsDaily, findKnownHabits, type BrandHabits } from './habits.store.js';
 
-/** How old the habits in this process may be. They change once a day. */
+/** The pause between two reloads of the habits from the database, where they change once a day. */
 const RELOAD_MS = 300_000;
 
-/** `brand`: null for sessions without a brand, and for all brands without known habits. */
+/** `brand` is null for sessions without a brand, and for all brands without known habits. */
 type Kind = Pick<BrandHabits, 'phase'> & { readonly brand: string | null };
 const keyOf = ({ brand, phase }: Kind) => JSON.stringify([brand, phase]);
 
 /**
- * The only place that knows how long the sessions of a brand stay in each phase: the schedule of reads asks it, and so must every text such as
- * `usually within 3 hours`. One worker counts the stays once a day; the known hazards are in memory. Sessions without a brand are not counted
- * and follow the assumed schedule.
+ * Provides the habits of brands: how long their sessions stay in each phase. The schedule of reads uses the habits, and every text such as
+ * `usually within 3 hours` must use them, too. One worker counts the stays once a day, and every process has the result in memory. Sessions
+ * without a brand are not counted and follow the assumed schedule.
  */
 @Injectable()
 export class ReadHabits extends BackgroundTasks {
@@ -41,13 +41,13 @@ export class ReadHabits extends BackgroundTasks {
     return this.known.get(keyOf(kind));
   }
 
-  /** Returns `learned` of a claimed session, for `planNextReadMs`. */
+  /** Returns the field `learned` of a claimed session, which `planNextReadMs` uses. */
   learnedOf(poll: Kind & { readonly recordedAt: Date }): WatchedSession['learned'] {
     const hazards = this.hazardsOf(poll);
     return hazards && { hazards, startedAt: poll.recordedAt };
   }
 
-  /** Reads the habits. If their daily count is due, counts them and reads them again. */
+  /** Reads the habits. If the daily count is due, a worker then counts the stays and reads the habits again. */
   async reload(): Promise<void> {
     await this.read();
     if (this.environment.ROLE !== 'api' && (await countHabitsDaily(this.database))) await this.read();

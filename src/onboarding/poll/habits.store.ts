@@ -8,22 +8,22 @@ export interface BrandHabits {
   readonly counts: readonly HabitCount[];
 }
 
-/** Only stays that began in this time are counted, so that old habits are forgotten. */
+/** A count includes only the stays that began within this number of days, so that old habits are forgotten. */
 const COUNTED_DAYS = 90;
-/** Only this many of the latest transitions are read. Far fewer are enough to recognise habits. */
+/** The maximum number of transitions that a count reads: the latest ones. Far fewer are enough to recognise habits. */
 const MOST_TRANSITIONS = 200_000;
-/** Less than a process has to stop. A count that takes longer fails, and the next one is a day later. */
+/** The timeout of each statement of a count, less than STOP_WITHIN_MS.process. After a timeout, the next count is due a day later. */
 const COUNT_WITHIN_MS = 4_000;
 const DAY_MS = 86_400_000;
 
-/** Claims the daily count. Returns a row to one worker only, and whether any session has a brand. */
+/** Claims the daily count. Returns a row to one worker only. `isDue`: whether any session has a brand, so that there are stays to count. */
 const CLAIM_COUNT = `
     UPDATE read_budget SET habits_after = ${msFromNow('$1')}
      WHERE coalesce(habits_after <= clock_timestamp(), true)
     RETURNING EXISTS (SELECT FROM onboarding_sessions WHERE brand IS NOT NULL) AS "isDue"`;
 
-// A stay in a phase lasts from the transition that began it to the one that ended it, to the close (or erasure) of the session, or until now.
-// Phases as in phaseOf. The time of a change is that of the read that noticed it, later by a fraction of the age.
+// A stay in a phase begins with a transition. It lasts until the transition that ended it, the close or erasure of the session, or now. The
+// phases are those of phaseOf. A change has the time of the read that observed it, so it is late by a fraction of the age.
 const COUNT_HABITS = `
     INSERT INTO read_habits (brand, phase, age, changed, ended, seconds)
     SELECT brand, phase, age, count(*) FILTER (WHERE is_change), count(*),
@@ -59,7 +59,7 @@ const FIND_KNOWN = `
 export async function countHabitsDaily(database: Database): Promise<boolean> {
   const [claimed] = await database.query<{ isDue: boolean }>(CLAIM_COUNT, [DAY_MS]);
   if (claimed?.isDue !== true) return false;
-  // A parameter, not a subquery: the planner must know how few transitions are read.
+  // Passes the last id as a parameter. From a subquery, the planner would not know how few transitions are read.
   const [last] = await database.query<{ id: string }>(
     'SELECT coalesce(max(id), 0) AS id FROM session_transitions',
   );
@@ -71,5 +71,5 @@ export async function countHabitsDaily(database: Database): Promise<boolean> {
   return true;
 }
 
-/** Returns the counts of all brands and phases with enough known changes. */
+/** Returns the counts of all brands and phases with at least LEAST_CHANGES changes. */
 export const findKnownHabits = (database: Database): Promise<BrandHabits[]> => database.query(FIND_KNOWN);

@@ -10,10 +10,10 @@ import { ReadPool } from './read-pool.js';
 import { PollWrites } from './write-queue.js';
 
 const RELEASE_EVERY_MS = 1_000;
-/** How many times the leases are renewed while one lasts. */
+/** How many times a lease is renewed before it would expire. */
 const RENEWALS_PER_LEASE = 6;
 
-/** Claims due sessions for the pool that reads them, and keeps their leases. Runs in any number of replicas. */
+/** Claims due sessions for the pool that reads them, and renews their leases. Runs in any number of replicas. */
 @Injectable()
 export class Poller extends BackgroundTasks {
   protected readonly tasks = [
@@ -51,7 +51,7 @@ export class Poller extends BackgroundTasks {
   }
 
   override async beforeApplicationShutdown(): Promise<void> {
-    // The pool releases what a claim still adds.
+    // A claim in flight may still add sessions, which the closing pool releases.
     await Promise.all([super.beforeApplicationShutdown(), this.pool.close()]);
   }
 
@@ -59,7 +59,7 @@ export class Poller extends BackgroundTasks {
   private async claimWhileDue(stop: AbortSignal): Promise<void> {
     for (let isMoreDue = true; isMoreDue && !stop.aborted;) {
       const { count } = this.pool.ended;
-      // The results of earlier reads may have been written since.
+      // Results may have been written meanwhile, so the pool may start reads that it held back.
       this.pool.start();
       const size = this.pool.wanted;
       if (size === 0) await this.pool.ended.wait(stop, this.environment.POLL_TICK_MS, count);
@@ -67,7 +67,7 @@ export class Poller extends BackgroundTasks {
     }
   }
 
-  /** Returns how many sessions it has claimed. */
+  /** Claims at most `size` sessions for the pool. Returns the number of claimed sessions. */
   private async claim(size: number): Promise<number> {
     const claimedAt = performance.now();
     const polls = await this.polls.claimDue(size);

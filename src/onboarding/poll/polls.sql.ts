@@ -10,15 +10,15 @@ import { LANE_STARTS_SECONDS, LANES } from './lanes.rules.js';
  * the batch and clears batch_id of its sessions in one transaction. batch_id is also the fence: every write of a read names the batch
  * of its claim, so a worker whose lease has expired changes nothing.
  *
- * The claim is also the reschedule: a poll writes one narrow row, and an unchanged response writes nothing. Once the batch is deleted,
- * claimed_at is the time of the last good read, since a failed read resets it. Rejected: a lease in each row. Its release would be a second
- * update per poll, and because of the index on due_at neither update would be HOT.
+ * The claim also sets the next due time, so a poll writes one narrow row, and an unchanged response writes nothing. Once the batch is
+ * deleted, claimed_at is the time of the last successful read, since a failed read resets it. Rejected: a lease in each row. Its release
+ * would be a second update per poll, and because of the index on due_at neither update would be HOT.
  *
  * The cost: a session is claimed again only after the slowest read of its batch. That read takes at most SCS_TIMEOUT_MS and a wait in the
- * call queue. By default this is not longer than POLL_MIN_INTERVAL_MS, before which the session is not due anyway.
+ * call queue. By default, both are not longer than POLL_MIN_INTERVAL_MS, before which the session is not due anyway.
  */
 
-/** Inserts a batch. Returns the stretch, and one claim time for all its sessions: parsing a timestamp per row would take a microsecond each. */
+/** Inserts a batch. Returns one claim time for all its sessions, since to parse a timestamp takes a microsecond per row. */
 export const OPEN_BATCH: Statement = {
   name: 'onboarding.open_poll_batch',
   text: `
@@ -33,7 +33,7 @@ const CLAIMED_COLUMNS = `
            s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.brand`;
 
 // OFFSET 0 prevents a hash join, which scanned all 20,000 sessions to find 500 and took two thirds of the statement's time.
-// By primary key, a session costs 3 µs, whatever the size of the table.
+// A look-up by primary key takes 3 µs per session, whatever the size of the table.
 const SESSION_OF_POLL = `
     LATERAL (SELECT expires_at, recorded_at, brand FROM onboarding_sessions WHERE id = p.session_id OFFSET 0) s`;
 
@@ -42,7 +42,7 @@ const SESSION_OF_POLL = `
 const NOT_CLAIMED = (batchId: string) =>
   `(${batchId} IS NULL OR ${batchId} <> ALL (ARRAY(SELECT id FROM poll_batches)))`;
 
-/** The lane of a row, as in the index session_polls_lane_idx. planned_at is later than claimed_at only after a read that failed or was lost. */
+/** The lane of row `q`, as in session_polls_lane_idx. planned_at is later than claimed_at only after a read that failed or was lost. */
 const LANE = `width_bucket(q.due_at - greatest(q.claimed_at, q.planned_at), '{${LANE_STARTS_SECONDS.map((start) => `${start} s`).join()}}'::interval[])`;
 
 const ALL_LANES = `(VALUES ${LANES.map(
@@ -50,18 +50,18 @@ const ALL_LANES = `(VALUES ${LANES.map(
     `(${lane}, interval '${longestSeconds} s', interval '${lateAfterSeconds} s')`,
 ).join()}) AS l(lane, longest, late_after)`;
 
-/** Walks the due rows of lane `l`, the longest overdue first. */
-// Compares rows, so that only the index on lanes gives the order: a walk of another index would pass the due rows of all other lanes.
-// The subquery hides the time from the planner. Otherwise the planner trusts old statistics of due_at, expects almost no due rows and sorts the
-// whole backlog (54 ms for 500 of 14,500 rows). With the subquery, the planner expects a third of the table and walks the index (2 to 6 ms).
+/** Selects the due rows `q` of lane `l`. IN_ORDER sorts them, the longest overdue first. */
+// Compares lane and due_at as one row, so that only the index on lanes fits: another index would pass the due rows of all other lanes.
+// The subquery hides the time from the planner. Otherwise the planner trusts old statistics of due_at, expects almost no due rows and sorts
+// the whole backlog (54 ms for 500 of 14,500 rows). With the subquery, it expects a third of the table and walks the index (2 to 6 ms).
 const DUE_OF_LANE = `session_polls q
            WHERE (${LANE}, q.due_at) <= (l.lane, (SELECT now())) AND ${NOT_CLAIMED('q.batch_id')}`;
 const SINCE = (time: string) => `(${LANE}, q.due_at) >= (l.lane, ${time})`;
 const IN_ORDER = `ORDER BY ${LANE}, q.due_at`;
 
-/** Locks and returns at most $2 due sessions: first at most $1 of the fresh, then any others. See lanes.rules.ts. */
-// MATERIALIZED: a nested loop may execute a plain subquery once per row, and each execution would lock further rows.
-// now() instead of clock_timestamp(): only a stable function can bound the index scan.
+/** Locks and returns at most $2 due sessions: first at most $1 fresh ones, then any others. See lanes.rules.ts. */
+// The parts are MATERIALIZED, since a nested loop may execute a plain subquery once per row, and each execution would lock further rows.
+// Uses now() instead of clock_timestamp(), since only a stable function can bound the index scan.
 // A nested loop takes the lanes in their order and ends at the outer limit, so no lane is walked or locked further than needed.
 export const SELECT_DUE: Statement = {
   name: 'onboarding.select_due_polls',
@@ -83,7 +83,7 @@ export const SELECT_DUE: Statement = {
      ORDER BY p.part, p.due_at`,
 };
 
-/** Locks and returns the poll of one session, due or not. CLAIM_POLLS skips the session if it is being read. */
+/** Locks and returns the poll of one session, due or not. CLAIM_POLLS skips the session if another batch has claimed it. */
 export const SELECT_ONE: Statement = {
   name: 'onboarding.select_one_poll',
   text: `
@@ -119,23 +119,24 @@ export const DELETE_EXPIRED_BATCHES = `
      WHERE id IN (SELECT id FROM poll_batches WHERE lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED)
     RETURNING id::text`;
 
-/** Makes the sessions of expired batches due. batch_id has no index: every poll would update the index, and no other statement would use it. */
+/** Makes the sessions of expired batches due. batch_id has no index, since every poll would update it for this rare statement. */
 export const RELEASE_BATCHES = `
     UPDATE session_polls SET due_at = least(due_at, clock_timestamp()), claimed_at = checked_at, planned_at = claimed_at, batch_id = NULL
      WHERE batch_id = ANY($1::bigint[])`;
 
-/** The interval whose lane the session takes: that of the claim, or the wait if it is longer. */
+/** The interval that decides the lane: the one planned at the claim, or the wait before the retry if that is longer. */
 const INTERVAL = `greatest(f."retryMs" * interval '1 millisecond', p.due_at - p.claimed_at)`;
 const DUE = `CASE WHEN f."retryMs" = 0 THEN f."dueAt" ELSE least(f."dueAt" + ${INTERVAL}, ${msFromNow('f."retryMs"')}) END`;
-/** The part of RECORD_FAILURES that a seeded bug replaces. */
+/** The part of RECORD_FAILURES that a fault test replaces with a seeded bug. */
 export const STAYS_LATE = `planned_at = CASE WHEN f."retryMs" = 0 THEN p.planned_at ELSE ${DUE} - ${INTERVAL} END, due_at = ${DUE}`;
 
 /**
- * Records reads without a usable response. Resets `claimed_at` to the last good read, since this claim observed nothing. With `dueAt`, nothing
- * is known about the session. If its read was refused, it is due one interval later than before the claim; if it was not tried, as before.
+ * Records reads without a usable response. Resets `claimed_at` to the last successful read. The session is due again after `retryMs`. If
+ * the read showed nothing about the session, `dueAt` is given: the session is due at `dueAt` if no request was tried (`retryMs` is 0),
+ * otherwise one interval after `dueAt` if that is earlier than `retryMs` from now.
  */
-// Rejected: to make these sessions due again after a pause. Beside a limit of 20 reads per second, they went to the back of their lane each
-// time, and into the lane of the pause, where they delayed the fresh: a change was noticed after 17 s instead of 2 s.
+// Rejected: to make refused sessions due again after a pause. With a remote limit of 20 reads per second, each refusal moved a session to
+// the back of its lane or into the lane of the pause, where it delayed fresh sessions: a change was noticed after 17 s instead of 2 s.
 export const RECORD_FAILURES: Statement = {
   name: 'onboarding.record_poll_failures',
   text: `
@@ -148,8 +149,8 @@ export const RECORD_FAILURES: Statement = {
 };
 
 /**
- * Reschedules sessions after a change, or a good read after failures. The caller has locked the sessions and checked their batch, if any.
- * `isRecorded`: the response is now the last observation.
+ * Reschedules sessions after a change, or after a successful read that follows failures. The caller has locked the sessions and checked
+ * their batch, if any. `isRecorded`: whether the response is now the last recorded one.
  */
 export const RESCHEDULE: Statement = {
   name: 'onboarding.reschedule_polls',
@@ -180,7 +181,7 @@ export const WATCH_CLOSED = `
     )
     SELECT id FROM readable`;
 
-/** Deletes the poll of a closed session after a failed read. Leaves a poll that another batch has claimed, since that read may reopen the session. */
+/** Deletes the poll of a closed session after a failed read. If another batch has claimed the poll, keeps it for the read of that batch. */
 export const STOP_CLOSED_POLL = `
     DELETE FROM session_polls p USING onboarding_sessions s
      WHERE p.session_id = $1 AND p.batch_id = $2::bigint AND s.id = p.session_id AND s.closed_at IS NOT NULL`;

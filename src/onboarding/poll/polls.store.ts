@@ -15,7 +15,7 @@ interface Claim {
   /** The database's clock at the claim. */
   readonly now: Date;
   readonly stretch: number;
-  /** The span of the claim, and then of the read. */
+  /** The trace context: that of the claim, and once the session has been read, that of the read. */
   readonly traceparent?: string;
 }
 
@@ -26,7 +26,7 @@ type DuePoll = Omit<ClaimedPoll, keyof Claim | 'learned'> & { readonly brand: st
 
 export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> & Omit<Postponement, 'kind'>;
 
-/** The longest usual foreground read, in timeouts: three (call, token renewal, second call) for each of the two paths, and one in the call queue. */
+/** The longest usual read, in multiples of SCS_TIMEOUT_MS: a wait in the call queue, then call, token renewal and retry for two paths. */
 const TIMEOUTS_PER_READ = 7;
 
 /** Claims sessions, and renews and releases their leases. SessionsStore applies the readings. */
@@ -53,12 +53,12 @@ export class PollsStore {
     return (await this.claim(sql.SELECT_ONE, [sessionId], leaseMs))[0];
   }
 
-  /** Makes a closed session due once more. Returns false if the session does not exist or its user has been erased. */
+  /** Makes a closed session due for a single read. Returns false if the session does not exist or its user has been erased. */
   async watchClosed(sessionId: string, state: SessionState): Promise<boolean> {
     return (await this.database.query(sql.WATCH_CLOSED, [sessionId, phaseOf(state)])).length > 0;
   }
 
-  /** Undoes `watchClosed` after the read of the batch has failed. */
+  /** Ends the watch that `watchClosed` began, after the read of the batch has failed. */
   async stopWatchingClosed(sessionId: string, batchId: string): Promise<void> {
     await this.database.query(sql.STOP_CLOSED_POLL, [sessionId, batchId]);
   }

@@ -8,15 +8,15 @@ import { scheduleSettings } from '../rules/schedule.rules.js';
 import { ReadHabits } from './habits.service.js';
 import { ReadBudgetStore, type Budget, type BudgetMeasure } from './read-budget.store.js';
 
-/** The longest period of the measures. The usual period is POLL_MIN_INTERVAL_MS. */
+/** The bounds of the pause between two measures. Default: POLL_MIN_INTERVAL_MS. */
 const MOST_PERIOD_MS = 15_000;
 const LEAST_PERIOD_MS = 1_000;
-/** The pause after a scan, in multiples of its duration: the sessions are scanned for at most 2 % of the time. */
+/** The pause after a scan, in multiples of its duration. So the sessions are scanned for at most 2 % of the time. */
 const PAUSE_PER_SCAN = 50;
-/** After a worker has begun a scan, no worker begins another for this time. If the scan succeeds, the pause after it applies instead. */
+/** How long after the beginning of a scan no worker begins another. Once the scan has succeeded, PAUSE_PER_SCAN decides instead. */
 const SCAN_MS = 60_000;
 
-/** Computes the stretch for all replicas. Every worker tries; the database lets one of them scan the sessions. */
+/** Computes the stretch for all replicas. Every worker tries, but the database lets only one at a time scan the sessions. */
 @Injectable()
 export class ReadBudget extends BackgroundTasks {
   private readonly settings = scheduleSettings(this.environment);
@@ -56,7 +56,7 @@ export class ReadBudget extends BackgroundTasks {
     await this.budgets.finish(measure, budget, eventsOf(measure, budget));
   }
 
-  /** Returns the reads per second that all sessions want. */
+  /** Returns the reads per second that all sessions want at stretch 1. */
   private async countWanted(): Promise<number> {
     const groups = await this.budgets.countByAge(this.habits.brands);
     const known = groups.map((group) => ({ ...group, hazards: this.habits.hazardsOf(group) }));

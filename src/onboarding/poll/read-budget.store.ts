@@ -5,16 +5,15 @@ import { Database } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import { AGES_PER_E, type AgeGroup, type Shortage } from '../rules/read-budget.rules.js';
 
-/** The current stretch, as an SQL expression. */
 export const STRETCH = 'coalesce((SELECT stretch FROM read_budget), 1)';
 
-/** `measureAfter` is the fence of `finish`. */
+/** Claims the measure, if it is due. The returned `measureAfter` is the fence of `finish`. */
 const BEGIN = `
     UPDATE read_budget SET measure_after = ${msFromNow('$1')}
      WHERE coalesce(measure_after <= clock_timestamp(), true)
     RETURNING measure_after AS "measureAfter", clock_timestamp() AS now, short_since AS "shortSince", announced_at AS "announcedAt"`;
 
-// date_part instead of extract, which computes a numeric and takes longer. A scan of a million sessions takes a second on two busy cores.
+// Uses date_part, since extract computes a numeric and takes longer. A scan of a million sessions takes a second on two busy cores.
 const countByAge = (brand: string, sessions: string) => `
     SELECT ${brand} AS brand, phase, floor(${AGES_PER_E} * ln(greatest(0.001, date_part('epoch', now() - anchor_at))))::int AS age, count(*)::int AS sessions
       FROM ${sessions} GROUP BY 1, 2, 3`;
@@ -26,7 +25,7 @@ const COUNT_BY_BRAND = countByAge(
   'session_polls JOIN onboarding_sessions s ON s.id = session_id',
 );
 
-/** A measure that only this worker makes. */
+/** A measure that this worker has claimed. */
 export interface BudgetMeasure extends Shortage {
   readonly measureAfter: Date;
   readonly now: Date;
@@ -40,12 +39,11 @@ export interface Budget extends Shortage {
   readonly allowedPerSecond: number | null;
 }
 
-/** Stores the read budget, which all replicas share. */
 @Injectable()
 export class ReadBudgetStore {
   constructor(private readonly database: Database) {}
 
-  /** Begins a measure if one is due. Then no other worker begins one for `withinMs`, or until `finish`. */
+  /** Claims the measure if it is due. No other worker can claim it for `withinMs`, or until `finish`. */
   async begin(withinMs: number): Promise<BudgetMeasure | undefined> {
     return (await this.database.query<BudgetMeasure>(BEGIN, [withinMs]))[0];
   }

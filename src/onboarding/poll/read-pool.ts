@@ -13,13 +13,13 @@ import { scheduleSettings } from '../rules/schedule.rules.js';
 import type { ClaimedPoll } from './polls.store.js';
 import { PollWrites } from './write-queue.js';
 
-/** The pause before the next probe (a read of one session), unless the service sent a Retry-After. */
+/** The pause before the next probe (a read of one session), unless the remote service sent a Retry-After. */
 const PROBE_PAUSE_MS = 1_000;
 /** How long the reads of a batch should take: long enough to claim the next batch, which takes 10 ms, or 100 ms on a busy database. */
 // Rejected: to claim only when at most as many sessions are queued as are in flight. Then no read was in flight for 29 to 48 % of the time.
 const BATCH_TARGET_MS = 500;
 
-/** Reads claimed sessions, as many at once as the remote service accepts. A slow response delays no other. */
+/** Reads claimed sessions, as many at once as the remote service accepts. A slow response does not delay other reads. */
 @Injectable()
 export class ReadPool {
   private readonly logger = new Logger(ReadPool.name);
@@ -40,11 +40,11 @@ export class ReadPool {
     private readonly remote: Remote,
     private readonly environment: Environment,
   ) {
-    // Every read in flight adds a listener.
+    // Allows any number of listeners, since every read in flight adds one.
     setMaxListeners(0, this.giveUp.signal);
   }
 
-  /** Returns how many sessions to claim now. 0: enough are queued, or no read may be sent. */
+  /** Returns how many sessions to claim now. Returns 0 if enough are queued or no read may be sent. */
   get wanted(): number {
     if (this.isClosing) return 0;
     if (this.probeAt !== undefined) return performance.now() >= this.probeAt && !this.isBusy ? 1 : 0;

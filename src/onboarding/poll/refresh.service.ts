@@ -12,23 +12,23 @@ import { SessionViewsStore, type SessionRow } from '../store/session-views.store
 import { SessionReader } from '../remote/session-reader.service.js';
 import { SessionsStore } from '../store/sessions.store.js';
 
-/** How long a refresh waits before it looks again: at first, and at most, because the worker that reads may have died. */
+/** The pause before a refresh tries again to claim a session that another process reads. The pause grows from `first` to `most`. */
 const CHECK_AGAIN_MS = { first: 50, most: 1_000 };
 /** A refresh waits at most SCS_TIMEOUT_MS plus this time for another read of its session. */
 const WAIT_MARGIN_MS = 5_000;
 
 /** A read that waits for its claim. Its request has not been sent, so every caller may join it. */
 interface WaitingRead {
-  /** All callers accept a read made at this time or later. If Infinity, they accept only a new read. */
+  /** A read at this time or later is recent enough for all callers. If Infinity, only a new read is. */
   readonly need: { oldest: number };
   readonly done: Promise<void>;
 }
 
-/** Reads a session for a caller that waits. Claims it like the poller, so that no two reads of a session are in flight at once. */
+/** Reads sessions for callers that wait. Claims each session like the poller, so that two reads of it are never in flight at once. */
 @Injectable()
 export class SessionRefreshService {
   private readonly settings = scheduleSettings(this.environment);
-  /** By session id. Reads in flight are not included. */
+  /** The reads that wait for their claim, by session id. */
   private readonly waiting = new Map<string, WaitingRead>();
 
   constructor(
@@ -54,7 +54,7 @@ export class SessionRefreshService {
     return this.getSequenced(id);
   }
 
-  /** Returns the session. Reads an open session first if its last read is older than `maxAgeMs`. Throws Problem not_found or remote_unavailable. */
+  /** Returns the session, and first reads it if its copy is older than `maxAgeMs`. Throws Problem not_found or remote_unavailable. */
   async getFresh(id: string, maxAgeMs: number): Promise<SessionRow> {
     const session = await this.getSession(id);
     const oldest = session.now.getTime() - maxAgeMs;
@@ -80,7 +80,7 @@ export class SessionRefreshService {
     return done;
   }
 
-  /** Claims the session. No caller can join afterwards. Returns undefined if another read is recent enough. Throws Problem remote_unavailable. */
+  /** Claims the session, after which no caller can join. Returns undefined if no read is needed. Throws Problem remote_unavailable. */
   private async claim(id: string, need: WaitingRead['need']): Promise<ClaimedPoll | undefined> {
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
     let againMs = CHECK_AGAIN_MS.first;
@@ -106,7 +106,7 @@ export class SessionRefreshService {
     throw new Problem('remote_unavailable', detail, { retryAfterSeconds: 1 });
   }
 
-  /** Reads the session, writes the result, and closes the batch last, because then the read counts. Throws Problem remote_unavailable. */
+  /** Reads the session, writes the result, and closes the batch, since only then the read counts. Throws Problem remote_unavailable. */
   private async readClaimed(poll: ClaimedPoll): Promise<void> {
     const read = await this.reader.read(poll, 'foreground');
     const step = planRead(poll, read, this.settings, Math.random());

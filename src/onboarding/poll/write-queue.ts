@@ -10,10 +10,10 @@ import { planUnsavable, type ReadStep } from '../rules/read-plan.rules.js';
 import { SessionsStore, type BatchReading } from '../store/sessions.store.js';
 import { bytesToWrite } from '../rules/write-sets.rules.js';
 
-/** Readings per transaction. In a larger transaction, longer row locks cost more than fewer statements save. */
+/** The most readings per transaction. A larger transaction saves statements, but its longer row locks cost more. */
 const READINGS_PER_WRITE = 500;
 const RETRY_MS = 250;
-/** How long to collect results before a write, which takes 11 round trips. Without this delay, a write at 10,000 reads/s had only five changes. */
+/** The delay of a write, which takes 11 round trips, to collect results. Without it, a write had only five changes at 10,000 reads/s. */
 const GATHER_MS = 50;
 /** Maximum bytes of responses that wait to be written. Above this limit, no session is read, so that responses cannot fill the memory. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
@@ -23,7 +23,7 @@ const CALLS_PER_READ = 3;
 interface LiveBatch {
   /** The number of sessions whose read has not ended. */
   unread: number;
-  /** No read starts after this time of performance.now(), since its call might end after the lease, while another worker reads the session. */
+  /** No read starts after this time of performance.now(): the lease might expire during the read, and another worker read the session. */
   readUntil: number;
 }
 
@@ -35,7 +35,7 @@ export class PollWrites {
   private readonly readings: BatchReading[] = [];
   private waitingBytes = 0;
   private readonly failures: FailedRead[] = [];
-  /** Whether results wait to be written. */
+  /** Whether results wait to be written or are being written. */
   isWriting = false;
   private readonly readWithinMs: number;
 
@@ -49,7 +49,7 @@ export class PollWrites {
     this.readWithinMs = Math.max(POLL_LEASE_MS - CALLS_PER_READ * SCS_TIMEOUT_MS, POLL_LEASE_MS / 3);
   }
 
-  /** `claimedAt` is the time of performance.now() before the claim. */
+  /** Adds a claimed batch. `claimedAt` is the time of performance.now() before the claim. */
   begin(batchId: string, reads: number, claimedAt: number): void {
     this.live.set(batchId, { unread: reads, readUntil: claimedAt + this.readWithinMs });
   }
@@ -96,7 +96,7 @@ export class PollWrites {
     return this.readings.length > 0 || this.failures.length > 0 || this.finished.length > 0;
   }
 
-  /** Returns the batches of which nothing is to be read or written. */
+  /** Returns the batches whose reads have all ended and whose results have all been written. */
   private get finished(): string[] {
     const waiting = new Set([...this.readings, ...this.failures].map(({ batchId }) => batchId));
     return [...this.live].filter(([id, { unread }]) => unread === 0 && !waiting.has(id)).map(([id]) => id);

@@ -23,14 +23,14 @@ const READ_OUTCOMES = ['unchanged', 'observed', 'not_found', 'refused', 'failed'
 const NO_RESPONSE = { status: 0, body: '', retryAfterMs: undefined };
 const responseOf = (sent: Sent) => (sent.kind === 'response' ? sent.response : NO_RESPONSE);
 
-/** The response of one path. */
+/** The result of a read by one of the two paths. */
 interface PathRead {
   readonly request: RemoteRequest;
   readonly status: number;
   readonly read: SessionRead;
 }
 
-/** Reads sessions from the remote service. A session may be at one of two paths; the last successful path is tried first. */
+/** Reads sessions from the remote service. The remote service may use either of two paths; the last successful path is tried first. */
 @Injectable()
 export class SessionReader {
   private worked: client.PathShape | null = null;
@@ -47,7 +47,7 @@ export class SessionReader {
     private readonly responses: Responses,
     private readonly metrics: Metrics,
   ) {
-    // A counter that appears with its first read shows no increase by it.
+    // Starts every counter at 0. If a counter appeared with its first read, Prometheus would not count that read as an increase.
     for (const outcome of READ_OUTCOMES) this.reads.inc({ outcome }, 0);
   }
 
@@ -74,7 +74,7 @@ export class SessionReader {
     return this.weighed(counts === one.status ? one : other);
   }
 
-  /** Returns the read. A refusal is `not_sent` if it is about the credentials. */
+  /** Returns the read, or `not_sent` if it was refused because of the credentials. */
   private weighed({ read, request, status }: PathRead): SessionRead {
     if (read.kind !== 'refused') return read;
     const refusal = this.remote.weigh(request, status);
@@ -105,7 +105,7 @@ export class SessionReader {
   private async interpret(sent: Sent, session: ReadableSession): Promise<SessionRead> {
     const { status, body, retryAfterMs } = responseOf(sent);
     const bodyHash = hash('sha1', body);
-    // Most responses are unchanged, so comparing hashes saves parsing and writing. Excludes an empty body: a recorded 404 has its hash.
+    // Most responses are unchanged, so comparing hashes saves parsing and writing. An empty body is parsed: a recorded 404 has its hash.
     if (status === 200 && body !== '' && bodyHash === session.responseHash) return { kind: 'unchanged' };
     if (body.length >= LONG_BODY) await this.takeTurn();
     const outcome = this.responses.interpret('read_session', sent, {

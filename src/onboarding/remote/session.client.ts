@@ -29,13 +29,13 @@ const SESSION_RESPONSE: DocumentedFields = {
   expiresAt: 'timestamp',
 };
 
-/** Interface sections 2.5 and 4.3. The response to a start has neither `expired` nor `inverters`. */
+/** The response to a start (interface sections 2.5 and 4.3). It has neither `expired` nor `inverters`. */
 export const START_RESPONSE = {
   documented: { ...SESSION_RESPONSE, startUrl: 'URL' },
   read: readStartSessionResponse,
 } as const;
 
-/** Interface sections 2.5, 2.6 and 4.4. The id is the only documented field of an inverter. */
+/** The response to a read (interface sections 2.5, 2.6 and 4.4). The id is the only documented field of an inverter. */
 export const READ_RESPONSE: DocumentedFields = {
   ...SESSION_RESPONSE,
   expired: 'boolean',
@@ -44,12 +44,12 @@ export const READ_RESPONSE: DocumentedFields = {
 
 const START_URL_MAX_LENGTH = 4_096;
 
-/** Returns the request of interface section 4.3. */
+/** Returns the request that starts a session (interface section 4.3). */
 export function startSessionRequest(gridLocationId: string): RemoteRequest {
   return { operation: 'start_session', method: 'POST', path: `/api/v1/ssa/onboarding/pv/${gridLocationId}` };
 }
 
-/** Throws UnreadableResponse. */
+/** Returns the started session. Throws UnreadableResponse. */
 export function readStartSessionResponse(fields: Fields, response: RemoteResponse): StartedSession {
   const startUrl = readStartUrl(fields);
   const body = recordableBody(response.body, fields);
@@ -60,10 +60,10 @@ export function readStartSessionResponse(fields: Fields, response: RemoteRespons
   };
 }
 
-/** Names the two possible paths for reading a session. Interface section 4.4 does not say which path to use. */
+/** The two possible paths for reading a session. Interface section 4.4 does not say which path to use. */
 export type PathShape = 'onboarding' | 'user';
 
-/** Returns the paths to try, the last successful path first. The next path is tried after a status of UNSERVED. */
+/** Returns the paths to try, the last successful path first. If its status is one of UNSERVED, the caller tries the other path. */
 export function planShapes(
   configured: PathShape | 'auto',
   worked: PathShape | null,
@@ -85,8 +85,8 @@ const UNSERVED: Readonly<Record<number, 'refused' | 'not_found' | 'no_path'>> = 
 export const mayBeUnserved = (status: number): boolean => status in UNSERVED;
 
 /**
- * Returns which of two such statuses is about the session; the other is about its path. The path that worked last is served, so its status
- * counts. Otherwise a refusal counts before a session that is not found, since a refusal says less.
+ * Returns which of two statuses of UNSERVED is about the session; the other is about its path. If the first path has worked before, its
+ * status is about the session. Otherwise, a refusal takes precedence over a session that is not found, since a refusal says less.
  */
 export function statusOfSession(first: number, second: number, firstHasWorked: boolean): number {
   if (UNSERVED[first] === 'no_path') return second;
@@ -153,7 +153,7 @@ function readSession(fields: Fields): ObservedSession {
     sessionId: readUuid(fields, 'sessionId'),
     finished: readBoolean(fields, 'finished'),
     active: readBoolean(fields, 'active'),
-    // The response to a start has neither `expired` nor `inverters`. Null counts as absent.
+    // Null counts as absent.
     expired: isAbsent(fields.expired) ? null : readBoolean(fields, 'expired'),
     inverters: isAbsent(fields.inverters) ? [] : readInverters(fields),
     createdAt: readInstant(fields, 'createdAt'),
@@ -171,7 +171,7 @@ function readInverters(fields: Fields): string[] {
   return [...new Set(ids)];
 }
 
-/** Returns the startUrl. Throws UnreadableResponse for a URL that a parser would silently change or that two parsers would read differently. */
+/** Returns the startUrl. Throws UnreadableResponse for a URL that a parser would change, or that two parsers would read differently. */
 function readStartUrl(fields: Fields): string {
   const startUrl = readString(fields, 'startUrl');
   if (/[\p{Cc}\p{Cf}\p{Z}\\]/u.test(startUrl))

@@ -26,7 +26,7 @@ const END_EVIDENCE_READS = 5;
 /** The longest plausible lifetime of a session. The interface's example shows one day. */
 const LONGEST_LIFETIME_MS = 365 * 86_400_000;
 
-/** Returns the reason to end the watch if enough time has passed, else null. Without the flag `expired`, the late window starts at expiresAt. */
+/** Returns why the watch is over at `now`, else null. In a phase other than `settling` and `late`, the late window starts at expiresAt. */
 export function findEnd(session: EndingSession, now: Date, settings: ScheduleSettings): CloseReason | null {
   const isOver = (from: number, windowMs: number) => now.getTime() - from >= windowMs;
   switch (session.phase) {
@@ -48,7 +48,7 @@ function believableEnd({ expiresAt, recordedAt }: EndingSession): number {
 }
 
 /** Decides whether to close a session now for `reason`, or to add this read to the evidence. `before` is the earlier evidence. */
-// Elapsed time closes a session at once. A reason from the remote service must last (`mustLast`), so that a fault there closes no session.
+// Elapsed time closes a session at once. A reason from the remote service must last (`mustLast`), so that its faults close no session.
 export function weighEnd(
   reason: CloseReason | null,
   mustLast: boolean,

@@ -4,9 +4,9 @@ import { takeCell } from '../../platform/rate/cell-rate.rules.js';
 const CHANGES = { amount: 30, periodMs: 3_600_000 };
 
 export interface ChangeRecord {
-  /** When the counted changes no longer matter (`clearAt` in cell-rate.rules.ts). Null before the first change. */
+  /** When the full amount of changes is allowed again (`clearAt` in cell-rate.rules.ts). Null before the first change. */
   readonly changesClearAt: Date | null;
-  /** Since when changes are held back. Reset to null by the first change after `changesClearAt`. */
+  /** Since when changes are held back. The first change after `changesClearAt` resets it to null. */
   readonly flappingSince: Date | null;
 }
 

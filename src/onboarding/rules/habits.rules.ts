@@ -1,31 +1,31 @@
 /*
- * Learned schedules. Where enough changes of a brand in a phase are known, their hazard takes the place of the assumed one: in each group of
- * ages, the changes divided by the time for which sessions were watched at these ages (the occurrence-exposure rate). Sessions that left the
- * phase in another way, or are still in it, count as watched until then.
+ * Learned schedules. If enough changes of a brand in a phase are known, their hazard replaces the assumed hazard. The hazard of a group of
+ * ages is the number of changes divided by the time for which sessions were watched at these ages (the occurrence-exposure rate). A session
+ * that left the phase in another way counts until it left, and a session that is still in the phase counts until now.
  *
- * The density of reads is √(h / 2p), as in schedule.rules.ts. The next read is due when the density, added up from now, reaches the stretch.
- * So an interval before a rise of the hazard is shorter than one before a fall.
+ * The density of reads is √(h / 2p), as in schedule.rules.ts. The next read is due when the integral of the density from now reaches the
+ * stretch. So the interval is shorter before a rise of the hazard than before a fall.
  */
 
-/** Groups ages: `HABIT_AGES_PER_E` groups while the age grows by the factor e. Finer groups would need more changes to be told apart. */
+/** The number of groups of ages while the age grows by the factor e. Finer groups would need more changes for the same precision. */
 export const HABIT_AGES_PER_E = 2;
-/** The last group. Older ages, from 13 days, belong to it. */
+/** The last group. All ages above 13 days belong to it. */
 export const OLDEST_HABIT = 28;
 
-/** With fewer changes of a brand in a phase, its sessions follow the assumed hazard. */
+/** If fewer changes of a brand in a phase are known, its sessions follow the assumed hazard. */
 export const LEAST_CHANGES = 200;
-/** A group with fewer changes is joined with its neighbours. The density then has a standard error of about a tenth. */
+/** A group with fewer changes is joined with its neighbours. With 20 changes, the density has a standard error of about a tenth. */
 const CHANGES_PER_GROUP = 20;
-/** The cost 2p of a read, in seconds: a read costs as much as 6 seconds of delay. It is that of the assumed schedule, whose 2p / α is 25 s, at α = 0.5. */
+/** 2p in seconds: a read costs as much as 6 seconds of delay. The assumed schedule has the same cost: its 2p / α is 25 s at α = 0.5. */
 const TWICE_COST_SECONDS = 12.5;
 
-/** The stays of a brand's sessions in a phase that ended at an age of the group. A stay that continues counts as ended now. */
+/** The stays of a brand's sessions in one phase that ended at an age of this group. A stay that continues counts as ended now. */
 export interface HabitCount {
   readonly age: number;
-  /** Stays that ended by a change that somebody waits for. */
+  /** The stays that ended with a change that somebody waits for (`is_change` in habits.store.ts). */
   readonly changed: number;
   readonly ended: number;
-  /** How long these stays lasted beyond the start of the group, added up. */
+  /** The sum of the times that these stays lasted beyond the least age of the group. */
   readonly seconds: number;
 }
 

@@ -1,16 +1,16 @@
 import type { SESSION_STATES } from '../../events/event-schemas.rules.js';
 
 /**
- * The state of a session is a pure function of one observation and of the session's start: the first matching rule below decides. The interface
- * (section 3) describes only three combinations of flags; the rules cover all.
+ * The state of a session is a pure function of one observation and of the session's start: the first matching rule below decides. The
+ * interface (section 3) describes only three combinations of flags; the rules cover all.
  *
  * - `awaiting_owner`: the session has not changed since its start. The PV owner has the startUrl.
  * - `awaiting_installation`: the owner has finished the web flow. This is inferred, since no flag states it.
  * - `online`: finished, with at least one inverter. No later response changes this state, only the inverters.
  * - `expired`: the remote service has set this flag. The session is watched a while longer, since an installation may still come online.
- * - `lost`: 404, 410 or a refusal on every path in several consecutive reads. The session leaves this state when the remote service returns it again.
- * - `unrecognised`: flags that the interface does not describe, or too many inverters. The session is still watched. It leaves this state with
- *   the first response that a rule describes.
+ * - `lost`: 404, 410 or a refusal on every path in several reads. The session leaves this state when the remote service returns it again.
+ * - `unrecognised`: flags that the interface does not describe, or too many inverters. The session is still watched. It leaves this state
+ *   with the first response that matches another rule.
  */
 export type SessionState = (typeof SESSION_STATES)[number];
 
@@ -77,7 +77,7 @@ export const RULES: readonly Rule[] = [
   { rule: 'undescribed_flags', state: 'unrecognised', basis: 'observed', holds: () => true },
 ];
 
-/** Classifies one response, regardless of the current state. `startedUpdatedAt`: the updatedAt of the response to the start. Default: the same. */
+/** Classifies a response, whatever the current state. `startedUpdatedAt`: `updatedAt` of the response to the start. Default: of `seen`. */
 export function classify(
   seen: Observation,
   startedUpdatedAt: Date = seen.updatedAt,
@@ -86,7 +86,7 @@ export function classify(
   return { state, basis, rule };
 }
 
-/** Classifies a session with 404, 410, 401 or 403 on every path. It is recorded only after several such reads: see read-plan.rules.ts. */
+/** Classifies a session with 404, 410, 401 or 403 on every path. read-plan.rules.ts decides after how many such reads it is `lost`. */
 export function classifyGone(status: number): Classification {
   const isRefused = status === 401 || status === 403;
   return {
@@ -96,7 +96,7 @@ export function classifyGone(status: number): Classification {
   };
 }
 
-/** Returns the transition from `previous` to `classification`, or null if the state stays the same. */
+/** Returns the transition from `previous` to `classification`, or null if the state stays the same. `online` always stays the same. */
 export function next(previous: SessionState | null, classification: Classification): Classification | null {
   if (previous === 'online' || previous === classification.state) return null;
   return classification;

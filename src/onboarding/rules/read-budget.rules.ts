@@ -2,30 +2,30 @@ import type { Hazards } from './habits.rules.js';
 import { planNextReadMs, type Phase, type ScheduleSettings } from './schedule.rules.js';
 
 /*
- * The read budget: how the reads that SCS_MAX_REQUESTS_PER_SECOND allows are divided. All intervals between reads are lengthened by one factor,
- * the stretch, so that the reads fit. All sessions together want W reads per second at stretch 1, and W / s at stretch s. So the stretch for a
- * budget A is W / A. W follows from the ages of the sessions.
+ * How the reads that SCS_MAX_REQUESTS_PER_SECOND allows are divided among sessions. All intervals between reads are lengthened by one
+ * factor, the stretch, so that the reads fit. All sessions together want W reads per second at stretch 1, and W / s at stretch s. So the
+ * stretch for a budget A is W / A. W follows from the ages of the sessions.
  *
  * Rejected: to derive the stretch from the backlog. A backlog follows a change of the stretch only after whole intervals, seconds for some
  * sessions and hours for others. A controller of the backlog is therefore either slow or oscillates.
- * Rejected: to learn the budget from refusals, if the remote service has a limit that is not set as ours. Beside a limit of 20 reads per second,
- * that changed neither the refusals nor the delays. The lanes (lanes.rules.ts) and the limit of concurrency are enough.
+ * Rejected: to learn the budget from refusals, in case the remote service has a lower limit than ours. With a remote limit of 20 reads per
+ * second, this changed neither the refusals nor the delays. The lanes (lanes.rules.ts) and the limit of concurrency are enough.
  */
 
-/** The part of the budget that the plan uses. The rest works off a backlog and serves registrations, starts and callers that wait. */
+/** The part of the budget that the plan uses. The rest is for a backlog, registrations, starts and callers that wait. */
 const PLANNED_PART = 0.97;
-/** A bound for faulty figures only. A million sessions a week old at 2 reads per second need a stretch of 550. */
+/** Limits the effect of faulty figures. A million sessions a week old need a stretch of only 550 at 2 reads per second. */
 const MOST_STRETCH = 1_000;
 
 /**
- * Once the stretch has been above this for `SHORT_MS`, the shortage is announced (`remote.budget_short`). Once the stretch is not above
- * `ENOUGH_STRETCH`, the end of the shortage is announced.
+ * Once the stretch has been above `SHORT_STRETCH` for `SHORT_MS`, an event announces the shortage (`remote.budget_short`). Once the stretch
+ * is at most `ENOUGH_STRETCH`, an event announces its end.
  */
 export const SHORT_STRETCH = 2;
 const ENOUGH_STRETCH = 1.5;
 export const SHORT_MS = 15 * 60_000;
 
-/** Groups sessions by age: `AGES_PER_E` groups while the age grows by the factor e. The oldest of a group is 13 % older than the youngest. */
+/** The number of groups of ages while the age grows by the factor e. The ages in a group differ by at most 13 %. */
 export const AGES_PER_E = 8;
 
 export interface AgeGroup {
@@ -38,7 +38,7 @@ export interface AgeGroup {
 
 const LONG_AGO = new Date(-1e15);
 
-/** Returns the reads per second that the sessions would take at stretch 1. */
+/** Returns the reads per second that the sessions want at stretch 1. */
 export function wantedPerSecond(groups: readonly AgeGroup[], settings: ScheduleSettings): number {
   const now = new Date(0);
   return groups.reduce((sum, { phase, age, sessions, hazards }) => {
@@ -57,13 +57,13 @@ export const allowedPerSecond = (ceiling: number): number => PLANNED_PART * ceil
 export const stretchFor = (wanted: number, allowed: number): number =>
   Math.min(MOST_STRETCH, Math.max(1, wanted / allowed));
 
-/** When the stretch rose above the bound, and when that was announced. */
+/** Since when the stretch has been too large, and when the shortage was announced. */
 export interface Shortage {
   readonly shortSince: Date | null;
   readonly announcedAt: Date | null;
 }
 
-/** Returns the shortage after the stretch was computed. It is over if an announced one becomes null. */
+/** Returns the shortage after a new stretch. If `announcedAt` becomes null, the announced shortage is over. */
 export function nextShortage({ shortSince, announcedAt }: Shortage, stretch: number, now: Date): Shortage {
   const isShort = stretch > (announcedAt === null ? SHORT_STRETCH : ENOUGH_STRETCH);
   if (!isShort) return { shortSince: null, announcedAt: null };

@@ -29,21 +29,21 @@ export interface Postponement {
   readonly failures: number;
   readonly notFound: number;
   readonly error: string | null;
-  /** 0 if no request was tried. */
+  /** The wait before the next read. 0 if no request was tried. */
   readonly retryMs: number;
-  /** When the session was due, if nothing is known about it: it stays nearly as late as it was. */
+  /** When the session was due. Given only if nothing is known about the session, so that it stays nearly as late as it was. */
   readonly dueAt?: string;
 }
 
 /** How long a session is postponed if its response cannot be saved; last_error gives the reason. */
 const UNSAVABLE_RETRY_MS = 15 * 60_000;
 
-/** After this many consecutive reads with 404 or 410 on every path, a session is `lost`. By default, these reads take about four minutes. */
-// Longer than a deployment of the remote service takes, but short, since customers wait until the session is `lost`.
+/** A session is `lost` after this many reads with 404 or 410 on every path, without a successful read between them. Default: 8 minutes. */
+// This is longer than a deployment of the remote service takes, but short, since customers wait until the session is `lost`.
 export const LOST_AFTER_READS = 5;
 
 /** The same for reads with 401 or 403 on every path. By default, these reads take at least an hour. */
-// Longer, since a refusal may be a passing fault of permissions. Reads that are refused together with those of other sessions do not count.
+// More reads, since a refusal may be a temporary fault of permissions. Refusals that other sessions get at the same time do not count.
 export const LOST_AFTER_REFUSALS = 10;
 
 export interface ReadSession extends WatchedSession, EndingSession {

@@ -99,7 +99,7 @@ export function reconcile(
   };
 }
 
-/** A reading, and what it is compared with. */
+/** What a reading is compared with: the session, the database's clock and the schedule. */
 interface Context {
   readonly session: SessionRecord;
   readonly now: Date;
@@ -113,7 +113,7 @@ function changeBy(reading: Reading, context: Context) {
   const transition = reading.kind === 'rederived' ? classification : next(session.state, classification);
   const state = transition?.state ?? session.state;
   const { listed, missing, present } = compareInverters(session, reading, classification);
-  // Only a change of phase restarts the watch window. Otherwise a session that alternates between lost and expired would be watched forever.
+  // Only a change of phase restarts the watch window. Otherwise, alternating between lost and expired would extend the watch forever.
   const isSamePhase = phaseOf(state) === phaseOf(session.state);
   const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
   const { reason, close, evidence } = endOf(reading, state, anchorAt, context);
@@ -151,7 +151,7 @@ function classificationOf(session: SessionRecord, reading: Reading): Classificat
   }
 }
 
-/** Returns whether the reading, with which the session is in `state`, gives a reason to end the watch, and whether it ends it now. */
+/** Returns the reason to end the watch, if the reading gives one, and whether the watch ends now. `state`: the state after the reading. */
 function endOf(reading: Reading, state: SessionState, anchorAt: Date, { session, now, settings }: Context) {
   const observed = reading.kind === 'observed' ? reading.observation : null;
   const expiresAt = observed?.expiresAt ?? session.expiresAt;
@@ -170,7 +170,7 @@ function endOf(reading: Reading, state: SessionState, anchorAt: Date, { session,
   return { reason, ...weighEnd(reason, mustLast, session, now, settings) };
 }
 
-/** `present`: the recorded inverters that are not missing after the reading. */
+/** Compares the inverters. `present`: the recorded inverters that are not missing after the reading. */
 function compareInverters(session: SessionRecord, reading: Reading, classification: Classification) {
   const known = new Map(session.inverters.map(({ id, missing }) => [id, missing]));
   if (reading.kind !== 'observed' || classification.rule === 'too_many_inverters') {

@@ -23,7 +23,7 @@ export interface ScheduleSettings {
   readonly endEvidenceMs: number;
 }
 
-/** `endEvidenceMs` in multiples of `minIntervalMs`. By default 6 hours, longer than any deployment of the remote service. */
+/** `endEvidenceMs` in multiples of `minIntervalMs`. Default: 6 hours, longer than any deployment of the remote service. */
 const END_EVIDENCE_INTERVALS = 1_440;
 
 export const scheduleSettings = (environment: Environment): ScheduleSettings => ({
@@ -38,7 +38,7 @@ export interface WatchedSession {
   readonly phase: Phase;
   /** When the phase began, by the database's clock. */
   readonly anchorAt: Date;
-  /** Consecutive reads that failed or returned 404 or 410. */
+  /** The reads since the last successful read: they failed, were refused, or returned 404 or 410. */
   readonly failures: number;
   /** The hazards of this brand in this phase, if they are known, and when the session started. */
   readonly learned?: { readonly hazards: Hazards; readonly startedAt: Date } | undefined;
@@ -50,27 +50,27 @@ export interface WatchedSession {
  * changes come soon, a few after days. Hence the interval √(2p(t + τ) / α). It grows with the square root of the age, not with the age.
  *
  * α and p occur only as 2p / α. At stretch 1, p is the cost at which the first interval of a phase is right: 2p / α = first² / τ. A stretch
- * multiplies all intervals, since p is stretch² times this cost.
+ * multiplies all intervals, since it multiplies this p by stretch².
  *
- * This hazard is assumed. Where the hazard of a brand is known, habits.rules.ts takes its place, at the same cost.
+ * This hazard is assumed. If the hazard of a brand is known, habits.rules.ts uses that hazard instead, with the same cost.
  */
 interface PhasePlan {
   /** The first interval, in multiples of `minIntervalMs`. */
   readonly first: number;
   /** How long the first interval stays the same, in multiples of `minIntervalMs`. At the end of this time, t is 0. */
   readonly held: number;
-  /** In multiples of `minIntervalMs`. The smaller, the faster the intervals grow. */
+  /** τ, in multiples of `minIntervalMs`. The smaller τ is, the faster the intervals grow. */
   readonly tau: number;
   /** The longest interval, in multiples of `maxIntervalMs`. */
   readonly ceiling: number;
 }
 
 const PLANS: Readonly<Record<Phase, PhasePlan>> = {
-  // Somebody waits at a screen for 10 minutes. Of the others, half return within hours. After 9 hours, the interval is 15 minutes.
+  // Owners wait at the screen for up to 10 minutes. Of those who leave, half return within hours. After 9 hours, reads are 15 min apart.
   awaiting_owner: { first: 1, held: 40, tau: 0.6, ceiling: 1 },
-  // The fastest brands need minutes, and the owner still waits; the others need hours to days.
+  // Installations of the fastest brands take minutes, while the owner still waits. Those of other brands take hours to days.
   awaiting_installation: { first: 1, held: 40, tau: 0.6, ceiling: 1 },
-  // Nobody knows what comes next, so it is read like an open session, half as often.
+  // Nobody knows what comes next, so the session is read half as often as an open session.
   unrecognised: { first: 2, held: 20, tau: 1.2, ceiling: 1 },
   // Further inverters come within the hour after the first, or not at all. Nobody waits for them.
   settling: { first: 4, held: 0, tau: 4, ceiling: 4 },
@@ -88,7 +88,7 @@ export const longestIntervalMs = (phase: Phase, maxIntervalMs: number): number =
   maxIntervalMs * PLANS[phase].ceiling;
 
 /** Returns when to read next, in milliseconds from `now`. `stretch` is at least 1. `random` is in [0, 1). */
-// The ceiling bounds the interval at stretch 1, and the waits after failures. A scarce budget lengthens every interval alike.
+// The ceiling bounds the interval at stretch 1, and the waits after failures. A stretch above 1 lengthens every interval alike.
 export function planNextReadMs(
   session: WatchedSession,
   now: Date,
@@ -107,7 +107,7 @@ export function planNextReadMs(
   return Math.max(plannedMs, within(minIntervalMs * 2 ** Math.min(session.failures, 30)));
 }
 
-/** Returns the interval at stretch 1, before the clamps. */
+/** Returns the interval at stretch 1, which the caller then limits. */
 function intervalMs(
   { phase, anchorAt, learned }: WatchedSession,
   now: Date,

@@ -9,7 +9,7 @@ import { StartsStore } from './starts.store.js';
 @Injectable()
 export class AbandonedStarts extends BackgroundTasks {
   protected readonly tasks = [{ everyMs: 1_000, run: () => this.end() }];
-  // A lease is ended 4 s after this worker first saw it expired, so a live process can store its outcome first when the database is back.
+  // Ends a start 4 s after this worker first saw its expired lease. After a database outage, a live process stores its outcome first.
   private readonly expiredLeases = new SeenLeases(() => this.starts.findExpiredLeases());
 
   constructor(

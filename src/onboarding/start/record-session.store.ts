@@ -29,7 +29,7 @@ export interface LeasedStart {
 export type RecordedStart =
   /** The session is now the current session of its location and brand. */
   | { readonly kind: 'recorded' }
-  /** Nothing was written: the start was taken over or ended by another process, or the user was erased. The session is counted as an orphan. */
+  /** Nothing was written: another process has taken over or ended the start, or the user was erased. The session counts as an orphan. */
   | { readonly kind: 'lease_lost' }
   /** Nothing was written: the session id already belongs to another object. `owner` describes that object without its id. */
   | { readonly kind: 'foreign'; readonly owner: string };
@@ -95,7 +95,6 @@ export async function recordSession(
   return { kind: 'recorded' };
 }
 
-/** Inserts the session and its poll, which is first due at `dueAt`. */
 async function insertSession(
   tx: Transaction,
   session: Omit<EventSubject, 'tenantReference'> & Pick<LockedSession, 'startUrlCiphertext'>,
@@ -123,7 +122,7 @@ async function insertSession(
   });
 }
 
-/** Returns why the start cannot use the known session, in words without ids. Returns null if user, location and brand match and it is open. */
+/** Returns why the start cannot use the known session, in words without ids. Returns null if all of them match and it is open. */
 function findForeignOwner(known: LockedSession, start: LeasedStart, wanted: WantedSession): string | null {
   if (known.userId !== start.userId) return 'another user';
   if (known.gridLocationId !== wanted.gridLocationId) return 'another location';

@@ -6,9 +6,9 @@ import { STRETCH } from '../poll/read-budget.store.js';
 import { ABANDONED, RELEASED } from '../rules/start-failure.rules.js';
 import { failedStart, PLACE_OF_START } from './failed-starts.store.js';
 
-// SQL by hand, because leases begin and end by the database's clock, which Prisma Client cannot use.
+// The statements are SQL, because leases begin and end by the database's clock, which Prisma Client cannot use.
 
-/** Selects the location $1 and locks its user, unless the user is erased. Locks the user before the start, as an erasure does, to avoid deadlocks. */
+/** Selects the location $1 of a user who is not erased. Locks the user before the start, as an erasure does, to avoid deadlocks. */
 const LOCKED_PLACE = `
     place AS MATERIALIZED (
       SELECT g.id, u.id AS user_id, u.tenant_reference FROM grid_locations g JOIN users u ON u.id = g.user_id
@@ -16,9 +16,9 @@ const LOCKED_PLACE = `
          FOR KEY SHARE OF u
     )`;
 
-/** Inserts the intent to start a session, or takes over a start whose lease has expired. Returns no row if the location or its user is gone. */
+/** Inserts the intent to start a session, or takes over a start with an expired lease. Returns no row if its location or user is gone. */
 // The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
-// A take-over counts an orphan, since the call of the process before may have had its effect.
+// A take-over counts an orphan, since the call of the previous process may have started a session.
 export const BEGIN_START: Statement = {
   name: 'onboarding.begin_session_start',
   text: `
@@ -40,7 +40,7 @@ export const BEGIN_START: Statement = {
 export const LEASES = leasesOn({ table: 'session_starts', key: 'id', isDue: 'true' });
 
 /** Renews the lease before a retry. Counts an orphan: the call whose response was lost may have started a session. */
-// $5 is the number of calls so far. If the statement has had its effect before, it changes no count.
+// $5 is the number of calls so far. If an earlier execution has had its effect, this one changes no count.
 export const REPEAT_START = `
     UPDATE session_starts
        SET attempts = $5::int + 1, orphans = orphans + ($5::int + 1 - attempts), last_error = $3, updated_at = clock_timestamp(),
@@ -48,7 +48,7 @@ export const REPEAT_START = `
      WHERE id = $1 AND lease_token = $2 AND status = 'sending' AND attempts IN ($5::int, $5::int + 1)
     RETURNING attempts`;
 
-/** Marks a start as failed. Raises the count of orphans to at least $3, the number of calls that may have had an effect. $5: the reason. */
+/** Marks a start as failed. Raises the orphans to at least $3, the number of calls that may have had an effect. $5: the reason. */
 export const FAIL_START = `
     UPDATE session_starts s
        SET status = 'failed', orphans = greatest(s.orphans, $3), last_error = $4, updated_at = clock_timestamp()
@@ -82,7 +82,7 @@ export const LOCK_CURRENT_AND_KNOWN: Statement = {
        FOR UPDATE`,
 };
 
-/** Deletes a start that was never sent. If an earlier process may have sent it, marks it as failed: the orphan is already counted. */
+/** Deletes a start that was never sent. If an earlier process may have sent it, marks it as failed: its orphan is already counted. */
 // Finds the start by its lease: the id may have been lost with the database's response.
 export const RELEASE_START = `
     WITH dropped AS (
@@ -103,8 +103,8 @@ const IS_EXPIRED = `status = 'sending' AND lease_until < clock_timestamp()`;
 
 export const FIND_EXPIRED_LEASES = `SELECT lease_token AS lease FROM session_starts WHERE ${IS_EXPIRED} ${FOR_SEEN_LEASES}`;
 
-/** Marks starts as failed whose lease is one of $1 and has expired. Counts an orphan for each, since its call may have had its effect. */
-// SKIP LOCKED: a locked start is being recorded, repeated or erased.
+/** Marks as failed the starts with an expired lease of $1. Counts an orphan for each, since its call may have started a session. */
+// Skips locked starts: another transaction is recording, repeating or erasing them.
 export const END_ABANDONED_STARTS = `
     WITH abandoned AS MATERIALIZED (
       SELECT id FROM session_starts WHERE ${IS_EXPIRED} AND lease_token = ANY ($1) FOR UPDATE SKIP LOCKED

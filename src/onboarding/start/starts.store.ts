@@ -88,8 +88,8 @@ export class StartsStore {
   }
 
   /**
-   * Records the session that the remote service returned for a start, and ends the start. Retries for the time of a lease. If it throws,
-   * marks the start as failed once the database is back.
+   * Records the session that the remote service returned for a start, and ends the start. Retries for `leaseMs` while the database is
+   * unavailable. If it throws, marks the start as failed once the database is back.
    */
   async record(start: LeasedStart, started: StartedSession, wanted: WantedSession): Promise<RecordedStart> {
     const { cipher } = this;
@@ -136,12 +136,11 @@ export class StartsStore {
     }));
   }
 
-  /** Returns the tokens of expired leases. */
   async findExpiredLeases(): Promise<string[]> {
     return (await this.database.query<{ lease: string }>(sql.FIND_EXPIRED_LEASES)).map(({ lease }) => lease);
   }
 
-  /** Marks starts as failed whose lease is one of `leases` and has expired. Returns their grid locations. */
+  /** Marks as failed the starts whose lease is one of `leases` and has expired. Returns their grid locations. */
   async endAbandoned(leases: readonly string[]): Promise<string[]> {
     const ended = await this.failures.query<EndedStart>(sql.END_ABANDONED_STARTS, [leases]);
     return ended.flatMap(({ failed }) => failed?.gridLocationId ?? []);

@@ -27,8 +27,8 @@ export const ERASE_STARTS = `
 const SELECT_LOCATIONS = 'SELECT id FROM grid_locations WHERE user_id = $1';
 
 /**
- * Erases the data of sessions and closes them. Does not change the state or an earlier closed_at. Copies the time of the last good read
- * from the poll.
+ * Erases the data of sessions and closes them. Does not change the state or an earlier closed_at. Copies the time of the last
+ * successful read from the poll.
  */
 export const ERASE_SESSIONS = `
     UPDATE onboarding_sessions s
@@ -46,12 +46,12 @@ export const DELETE_OBSERVATIONS =
 
 export const DELETE_INVERTERS = 'DELETE FROM inverters WHERE session_id = ANY($1::uuid[]) RETURNING id';
 
-/** Returns the user's sessions that retention has deleted, whose events may remain. */
-// A statement after LOCK_SESSIONS_OF_USER, because its snapshot includes the sessions that were being deleted while that one waited.
+/** Deletes the entries of the user's sessions that retention has deleted, and returns their ids: events of these sessions may remain. */
+// Runs after LOCK_SESSIONS_OF_USER, so that its snapshot includes the sessions that retention deleted while that statement waited.
 export const TAKE_PRUNED_SESSIONS =
   'DELETE FROM pruned_sessions WHERE user_id = $1 RETURNING session_id AS id';
 
-/** Erases and closes the sessions of a locked user, if there is one. Deletes their polls, so that the results of reads in flight are dropped. */
+/** Erases and closes the sessions of the locked user, if any. Deletes their polls, so that the results of reads in flight are dropped. */
 export async function eraseSessions(tx: Transaction, userId: string | null, erasedAt: Date) {
   const failed = await tx.query<EndedStart>(ERASE_STARTS, [userId]);
   const locations = await tx.query<{ id: string }>(SELECT_LOCATIONS, [userId]);

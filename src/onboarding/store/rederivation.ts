@@ -4,7 +4,7 @@ import { readObservation } from '../remote/session.client.js';
 import { classify, classifyGone, next } from '../rules/machine.rules.js';
 import type { Observation, SessionState, Classification } from '../rules/machine.rules.js';
 
-/** A recorded session with its responses, the oldest first. A response that made the session lost is its status. */
+/** A recorded session with its responses, the oldest first. A response that made the session lost is given as its HTTP status. */
 export interface SessionHistory {
   readonly id: string;
   readonly state: SessionState;

@@ -27,9 +27,9 @@ interface RawSession extends Omit<SessionRow, 'inverters'> {
   })[];
 }
 
-/** Returns the condition that selects one session per inverter and owner: prefers a session that still lists the inverter, then the latest one. */
-// PostgreSQL must search the owner's few sessions, not the index on inverter ids: if all inverters had the same id, each row would be compared
-// with every other. A scalar subquery rules out a join. BETWEEN instead of = makes the planner overestimate the cost of the index.
+/** Selects one session per inverter and owner: prefers a session that still lists the inverter, then the latest one that found it. */
+// PostgreSQL must search the owner's few sessions, not the index on inverter ids: if all inverters had the same id, each row would be
+// compared with every other. A scalar subquery rules out a join. BETWEEN instead of = makes the planner overestimate the cost of the index.
 const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
   NOT EXISTS (SELECT FROM onboarding_sessions other
                WHERE other.${owner} = s.${owner}
@@ -51,7 +51,7 @@ export class SessionViewsStore {
     return row === undefined ? null : toSession(row);
   }
 
-  /** Like `findSession`, but first assigns sequences, so that `sequence` includes the session's last event, unless this takes too long. */
+  /** Assigns sequences, then finds the session. Its `sequence` is that of its last event, unless the database is overloaded. */
   async findSequenced(id: string): Promise<SessionRow | null> {
     await sequenceBeforeRead(this.database);
     return this.findSession(id);
@@ -95,7 +95,7 @@ export class SessionViewsStore {
     return startUrl;
   }
 
-  /** Returns the inverter as one of its sessions lists it: a session that still lists it before others, then the latest that found it. */
+  /** Returns the inverter from one of its sessions: prefers a session that still lists the inverter, then the latest one that found it. */
   async findInverter(id: string): Promise<InverterView | null> {
     const text = `${SELECT_INVERTER} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
     const [inverter] = await this.database.query<InverterView>(text, [id]);

@@ -31,7 +31,7 @@ const SELECT_RECORD = `
 
 export const LOCK_SESSIONS_OF_USER = `${SELECT_RECORD} LEFT JOIN session_polls p ON p.session_id = s.id WHERE s.user_id = $1 ORDER BY s.id FOR UPDATE OF s`;
 
-/** Locks sessions and their polls in the order of their ids, to avoid deadlocks. Phases, transitions and events all use the returned `now`. */
+/** Locks sessions and their polls in the order of their ids, to avoid deadlocks. Phases, transitions and events use the returned `now`. */
 export const LOCK_SESSIONS: Statement = {
   name: 'onboarding.lock_sessions',
   text: `${SELECT_RECORD} JOIN session_polls p ON p.session_id = s.id WHERE s.id = ANY($1::uuid[]) ORDER BY s.id FOR UPDATE OF s, p`,
@@ -43,7 +43,7 @@ export const LOCK_ANY_SESSIONS = `${SELECT_RECORD} LEFT JOIN session_polls p ON 
      WHERE s.id = ANY($1::uuid[]) AND s.close_reason IS DISTINCT FROM 'erased' ORDER BY s.id FOR UPDATE OF s`;
 
 /** The only statement that changes the state of recorded sessions. The caller has locked the sessions and checked their batch, if any. */
-// Deletes the startUrl of an online, expired or closed session. Does not delete that of a lost or unrecognised session, which may open again.
+// Deletes the startUrl of an online, expired or closed session. Keeps that of a lost or unrecognised session, which may open again.
 export const MOVE_SESSIONS: Statement = {
   name: 'onboarding.move_sessions',
   text: `
@@ -103,8 +103,8 @@ export const MISS_INVERTERS = `
 const IS_ONLINE = `state = 'online' AND close_reason IS DISTINCT FROM 'erased'`;
 
 /** Selects the current session that is open and has a startUrl. */
-// A session that awaits the owner must have a minute left by the database's clock, or half of its time if that is shorter. An expiresAt that
-// had passed when we recorded the session as active is not believed.
+// A session that awaits the owner must have a minute left by the database's clock, or half of its lifetime if that is shorter. An expiresAt
+// that had passed when we recorded the session as active is ignored.
 const IS_OPEN = `
   superseded_at IS NULL AND closed_at IS NULL
   AND state IN ('awaiting_owner', 'awaiting_installation') AND start_url_ciphertext IS NOT NULL
@@ -112,8 +112,8 @@ const IS_OPEN = `
        OR expires_at > clock_timestamp() + least(interval '1 minute', (expires_at - recorded_at) / 2))`;
 
 /** Returns the session that a repeated start of location $1 and brand $2 gets: an online session, watched or not, or the open one. */
-// Of several, returns the one that came online or was started last: an open session that was started after another was online is wanted, and
-// one that was started before is not needed any more.
+// Of several, returns the one that came online or was started last. An open session is wanted if it was started after another came online,
+// but is no longer needed if it was started before.
 export const FIND_SESSION_TO_REUSE: Statement = {
   name: 'onboarding.find_session_to_reuse',
   text: `
@@ -122,11 +122,11 @@ export const FIND_SESSION_TO_REUSE: Statement = {
      ORDER BY CASE state WHEN 'online' THEN state_changed_at ELSE recorded_at END DESC, id LIMIT 1`,
 };
 
-/** The time of the last good read of session `s`, from its poll `p` and the poll's batch `b`. A read counts once its batch is closed. */
+/** The time of the last successful read of session `s`, from its poll `p` and its batch `b`. A read counts once its batch is closed. */
 export const CHECKED_AT = `
   CASE WHEN p.session_id IS NULL THEN s.last_checked_at WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END`;
 
-/** When inverter `i` was last seen: if it is not missing, at the last good read of its session, but not before first_seen_at. */
+/** When inverter `i` was last seen: if it is not missing, at the last successful read of its session, but not before first_seen_at. */
 const LAST_SEEN_AT = `
   greatest(i.first_seen_at, CASE WHEN i.missing_since IS NOT NULL THEN i.last_seen_at ELSE ${CHECKED_AT} END)`;
 
@@ -155,7 +155,7 @@ export const SELECT_SESSION = `
       FROM onboarding_sessions s
       JOIN users u ON u.id = s.user_id ${JOIN_POLL}`;
 
-/** Prepared, because it is by far the most frequent query. */
+/** A prepared statement, because it is by far the most frequent query. */
 export const FIND_SESSION: Statement = {
   name: 'onboarding.find_session',
   text: `${SELECT_SESSION} WHERE s.id = $1`,

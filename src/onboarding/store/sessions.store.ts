@@ -58,7 +58,7 @@ export class SessionsStore {
 
   /**
    * Applies readings in one transaction. Skips a reading if its batch has lost the claim on the session; `stale`: how many were skipped.
-   * Readings may be applied again if their commit was not confirmed.
+   * If the commit was not confirmed, the caller may apply the same readings again.
    */
   async applyReadings(readings: readonly BatchReading[]): Promise<{ readonly stale: number }> {
     const byId = new Map(readings.map((reading) => [reading.sessionId, reading]));
@@ -78,7 +78,7 @@ export class SessionsStore {
     });
   }
 
-  /** Applies re-derived states, unless the state has changed since the replay. Returns the number applied. `actor` goes to the audit log. */
+  /** Applies re-derived states, unless the state has changed since the replay. Returns their number. `actor` goes to the audit log. */
   async applyRederived(changes: readonly RederivedChange[], actor: string): Promise<number> {
     const byId = new Map(changes.map((change) => [change.id, change]));
     return this.database.transaction(async (tx) => {

@@ -6,12 +6,12 @@ import { insertUser } from '../user/users.store.js';
 import type { RegistrationRequest, RegistrationStatus, Settlement } from './registration.rules.js';
 import { MOVE_REGISTRATION } from './registrations.sql.js';
 
-/** Nothing was stored: these fields of the user, such as `gridLocations[0].id`, belong to another user here. */
+/** Nothing was stored: these fields of the user, such as `gridLocations[0].id`, belong to another user in our database. */
 export interface IdentityTaken {
   readonly foreignFields: readonly string[];
 }
 
-/** Runs a transaction with `confirmUser`, and again if another one has inserted the same id meanwhile: the second run finds that id. */
+/** Runs a transaction with `confirmUser`. Repeats it if another transaction has inserted the same id, which the second run then finds. */
 export const repeatOnConflict = <T>(run: () => Promise<T>): Promise<T> =>
   run().catch((error: unknown) => {
     if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
@@ -37,7 +37,7 @@ export async function confirmUser(
   return 'stored';
 }
 
-/** Changes the status of a locked registration, and appends its event. Each attempt in an outage would repeat that of `pending`. */
+/** Changes the status of a locked registration and appends its event. Appends `pending` once, not for each attempt in an outage. */
 export async function moveRegistration(
   tx: Transaction,
   registration: Announced,
@@ -72,11 +72,11 @@ export const appendOutcomes = (
   );
 
 /**
- * Checks the user id $2, the grid location ids $3 and their EANs $4. Selects the fields whose value belongs to a user with another reference
- * than $1, or to another object, such as a session. A requested EAN ($5) may belong to several users, since people move house.
+ * Checks the user id $2, the grid location ids $3 and their EANs $4. Selects the fields whose value belongs to a user with another
+ * reference than $1, or to another object, such as a session. A requested EAN ($5) may belong to several users, since people move house.
  */
-// An erased user has no reference, but still owns its ids. An id that is already the subject of events, such as a session id, also counts as
-// taken. Otherwise two people would share one history, and the erasure of one person would erase both.
+// An erased user has no reference, but still owns its ids. An id that is already the subject of events, such as a session id, also counts
+// as taken. Otherwise two people would share one history, and the erasure of one person would erase both.
 const SELECT_FOREIGN_FIELDS: Statement = {
   name: 'users.select_foreign_fields',
   text: `

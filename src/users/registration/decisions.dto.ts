@@ -9,7 +9,7 @@ import { flag, listOf, nullable, schemaOf, text, uuid } from '../../platform/ope
 import { LastErrorFilter } from '../users.dto.js';
 import { DECIDABLE, type RegistrationStatus } from './registration.rules.js';
 
-/** The most registrations of one call. Each takes a few milliseconds, so a call ends well within the patience of clients. */
+/** The most registrations in one call. Each takes a few milliseconds, so a call ends before usual clients time out. */
 export const MAX_DECISIONS = 1_000;
 
 const BULK_DECISIONS = ['retry', 'discard'] as const;

@@ -18,7 +18,7 @@ export class DecisionsService {
     private readonly registrations: RegistrationsStore,
   ) {}
 
-  /** Applies a person's decision. `confirmed` is the user to `resolve` with. Throws Problem not_found, registration_conflict, ean_rounded or invalid_request. */
+  /** Applies a decision. Throws Problem not_found, registration_conflict or, for a faulty `confirmed`, ean_rounded or invalid_request. */
   async decide(
     id: string,
     actor: string,

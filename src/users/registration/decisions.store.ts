@@ -28,7 +28,7 @@ export interface Decision {
   readonly unchangedSince?: Date;
 }
 
-/** Due at once: a worker sends the registration. */
+/** Makes the registration due at once, so that a worker sends it. */
 const RETRIED = {
   status: 'pending',
   reason: 'a person decided to send it again',
@@ -53,7 +53,7 @@ export class DecisionsStore {
       this.database.transaction(async (tx): Promise<Decided> => {
         const [registration] = await tx.query<RegistrationRecord>(LOCK_REGISTRATION, [id]);
         if (registration === undefined) return { status: 'not_found' };
-        // The response to the commit of an earlier try was lost.
+        // An earlier try has committed, but the response to its commit was lost.
         if (await isAudited(tx, { target: id, details: { path: ['decisionId'], equals: decisionId } }))
           return { status: 'decided' };
         const { status, attempts, lastError, isBeingSent, updatedAt } = registration;

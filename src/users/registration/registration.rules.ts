@@ -25,7 +25,7 @@ export interface Claim extends RegistrationRequest {
 export const REGISTRATION_STATUSES = ['pending', 'registered', 'rejected', 'uncertain', 'discarded'] as const;
 export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 
-/** The status after a call, or after a person's decision. `lastError` is for the tenant and may quote the remote service. `reason` goes into an event and must not quote it. */
+/** The status after a call or a decision. `lastError` may quote the remote service. `reason` goes into an event and must not quote it. */
 export type Settlement =
   | { readonly status: 'registered'; readonly user: RemoteUser }
   | {
@@ -35,13 +35,13 @@ export type Settlement =
       readonly nextAttemptInMs?: number;
     };
 
-/** Starts short, since a caller may wait for the first attempts. In a long outage, each registration is retried every five minutes. */
+/** The wait before a retry. It starts short, since a caller may wait for the first attempts, and grows to five minutes in a long outage. */
 const BACKOFF = { firstMs: 1_000, mostMs: 300_000 };
 /** The longest Retry-After that is obeyed. A longer Retry-After is probably a mistake and would delay the user for too long. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 const LONGEST_BREAKER_WAIT_MS = 30_000;
 
-/** The least delay after a refusal that does not say how long to wait: TenantTokens says it, unless the service accepts the token for other calls. */
+/** The least delay after refused credentials. TenantTokens gives a longer one, unless the service accepts the token for other calls. */
 const REJECTED_DELAY_MS = 5_000;
 
 /** Returns the status after a call. Retries a call that certainly had no effect, but never one that may have had an effect. */
@@ -61,7 +61,7 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
     }
     case 'not_sent': {
       const leastDelayMs = outcome.reason === 'credentials_rejected' ? REJECTED_DELAY_MS : 0;
-      // A worker sends it only once the breaker is closed, and may then be earlier than the breaker had planned.
+      // The wait may be short: a worker sends nothing while the breaker is open, and the breaker may close earlier than planned.
       const longestMs = outcome.reason === 'breaker_open' ? LONGEST_BREAKER_WAIT_MS : LONGEST_RETRY_AFTER_MS;
       const retryAfterMs = Math.min(outcome.retryAfterMs ?? 0, longestMs);
       return {
@@ -92,8 +92,8 @@ export interface CalledRegistration {
 }
 
 /**
- * Returns what to do with the outcome of a call: `write`, nothing because it is `stored` (the response to an earlier commit was lost), or
- * nothing because it is `stale`. A certain outcome stays true after the lease has expired. An uncertain one must not undo a decision.
+ * Returns what to do with the outcome of a call. `write`: store it. `stored`: nothing, since an earlier try has committed it. `stale`: drop
+ * it. A certain outcome stays true after the lease has expired. An uncertain outcome must not undo a decision.
  */
 export function planOutcome(
   called: CalledRegistration | undefined,
@@ -110,7 +110,7 @@ export function planOutcome(
   return isUndecided && settlement.status !== 'uncertain' ? 'write' : 'stale';
 }
 
-/** Returns the settlement of a response with ids that belong to another user here. */
+/** Returns the settlement of a response with ids that belong to another user in our database. */
 export function withForeignIds(fields: readonly string[]): Settlement {
   const named = fields.join(', ');
   return uncertain(`the remote service responded with ids that belong to another user here (${named})`);

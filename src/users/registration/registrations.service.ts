@@ -13,16 +13,16 @@ import type { Claim, RegistrationRequest } from './registration.rules.js';
 import { RegistrationsStore, type RegistrationRecord } from './registrations.store.js';
 import { RegistrationSender } from './send-registrations.service.js';
 
-/** The result of `POST /users`: the user that this or an earlier request registered, or a registration that is still pending or uncertain. */
+/** The result of `POST /users`: the user that this or an earlier request registered, or a registration that is pending or uncertain. */
 type Registered =
   | { readonly kind: 'created' | 'existing'; readonly user: UserRecord }
   | { readonly kind: 'open'; readonly registration: RegistrationRecord };
 
-/** Added to SCS_TIMEOUT_MS: time to wait in the call queue and to store the outcome. */
+/** Added to SCS_TIMEOUT_MS, since the sender may wait in the call queue and then stores the outcome. */
 const WAIT_MARGIN_MS = 2_000;
 /** The pause between two reads of a registration. It grows, so that many long waits do not burden the database. */
 const PAUSE = { firstMs: 25, mostMs: 400 };
-/** Maximum attempts to insert or join a registration. An attempt fails only if another request's registration ends without a user meanwhile. */
+/** Maximum attempts to insert or join a registration. An attempt fails only if the registration of another request ends meanwhile. */
 const ROUNDS = 5;
 
 @Injectable()
@@ -36,11 +36,11 @@ export class RegistrationsService {
     private readonly sender: RegistrationSender,
   ) {}
 
-  /** Registers a user once. Throws Problem ean_rounded, invalid_request, tenant_reference_conflict, registration_conflict or remote_rejected. */
+  /** Registers a user. Throws Problem invalid_request, ean_rounded, remote_rejected, tenant_reference_conflict, registration_conflict. */
   async register(
     input: RegisterUserInput,
   ): Promise<Registered & { readonly warnings: readonly EanWarning[] }> {
-    // Checked before the search for duplicates, since rounding makes different EANs equal.
+    // Refuses rounded EANs before duplicates, since rounding makes different EANs equal.
     refuse(roundedEans(input), 'ean_rounded');
     const { tenantReference, gridLocations, metadata = {} } = input;
     const { eans, errors, warnings } = readGridLocations(gridLocations, this.environment.EAN_CHECK_DIGIT);
@@ -48,7 +48,7 @@ export class RegistrationsService {
     if (warnings.length > 0)
       this.logger.warn(`accepted ${warnings.length} of ${eans.length} EANs whose check digit is wrong`);
     const registered = await this.registerOnce({ tenantReference, eans, metadata });
-    // Counted after the request is stored, so that of two concurrent requests with one EAN at least one is warned.
+    // Counts after the request is stored, so that at least one of two concurrent requests with the same EAN gets the warning.
     const others = await this.store.countOthersWith(eans, tenantReference);
     return { ...registered, warnings: [...warnings, ...warnOfOthers(eans, others)] };
   }
@@ -98,7 +98,7 @@ export class RegistrationsService {
 
   private async resultOf(id: string, kind: 'created' | 'existing'): Promise<Registered> {
     let registration = await this.store.findRegistration(id);
-    // Concurrent requests must get the same response, which contains the sequence. So the last event must have its sequence first.
+    // Concurrent requests must get the same response, which contains the sequence. So the last event must first get its sequence.
     if (registration?.status === 'pending' || registration?.status === 'uncertain')
       registration = await this.store.findSequenced(id);
     const user = registration?.userId ? await this.users.findUser(registration.userId) : null;

@@ -4,14 +4,14 @@ import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 
-// The guarantees of registrations rest on three rules, which every statement here follows.
+// The guarantees of registrations depend on three rules, which every statement in this file follows.
 // - Only a claim sets a lease. It also sets sent_at and increments `attempts`, so a lease means that the call may have been sent.
 //   `attempts` numbers the calls and is the fence against a late response.
 // - A claim never takes a leased row, even if the lease has expired. A registration with an expired lease becomes `uncertain`.
 // - Every time is by the database's clock: clock_timestamp(), since now() is constant within a transaction.
-// SQL by hand, since Prisma Client has no database clock, no ON CONFLICT by a partial index and no SKIP LOCKED.
+// The statements are SQL, since Prisma Client has no database clock, no ON CONFLICT by a partial index and no SKIP LOCKED.
 
-/** What the events about a registration say of it. */
+/** The columns of a registration that its events contain. */
 const ANNOUNCED = 'registrations.id, tenant_reference AS "tenantReference", metadata';
 
 const CLAIM_COLUMNS = `${ANNOUNCED}, eans, attempts, lease_token AS "leaseToken"`;
@@ -31,7 +31,7 @@ const DUE = `status = 'pending' AND lease_token IS NULL AND next_attempt_at <= c
 /** The statuses that prevent a reference from being registered anew. The partial unique index has the same condition. */
 const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
 
-/** Inserts the intent of a new registration, leased to the caller. Returns no row if the reference is live, or unchecked after a restore. */
+/** Inserts the intent of a registration, leased to the caller. Returns no row if its reference is live, or unchecked after a restore. */
 // The partial unique index lets only one of several concurrent requests insert a row. The others wait until that request has committed.
 export const OPEN_INTENT: Statement = {
   name: 'registrations.open_intent',
@@ -64,10 +64,10 @@ export const MOVE_PENDING_TO_UNCERTAIN = `
     WHERE status = 'pending'
     RETURNING ${ANNOUNCED}`;
 
-// Uses the index on next_attempt_at, which a claim sets to null. Thousands of registrations may be pending, but few are leased.
+// Uses the index on next_attempt_at, which is null after a claim. Thousands of registrations may be pending, but few are leased.
 const IS_LEASED = `status = 'pending' AND next_attempt_at IS NULL AND lease_token IS NOT NULL`;
 
-/** Makes unsent registrations due again, if they do not yet count as abandoned. */
+/** Makes the unsent registrations of a claim due again, unless they have become `uncertain` meanwhile. */
 export const RETURN_CLAIM = `
     UPDATE registrations SET last_error = 'the database was lost before it was sent', next_attempt_at = clock_timestamp(),
       sent_at = NULL, ${RELEASED}
@@ -77,7 +77,7 @@ export const RETURN_CLAIM = `
 /** Claims one registration for a request, if the registration is due and no worker has claimed it. */
 export const CLAIM_ONE = `UPDATE registrations SET ${LEASED} WHERE id = $3 AND ${DUE} RETURNING ${CLAIM_COLUMNS}`;
 
-// MATERIALIZED: a nested-loop join would execute a plain subquery, and its LIMIT, once per row.
+// `due` is MATERIALIZED, since a nested-loop join would execute a plain subquery, and its LIMIT, once per row.
 export const CLAIM_DUE: Statement = {
   name: 'registrations.claim_due',
   text: `
@@ -93,7 +93,7 @@ export const CLAIM_DUE: Statement = {
 
 export const LEASES = leasesOn({ table: 'registrations', key: 'id', isDue: DUE });
 
-/** Locks the registration if $2 is its latest call. `isLeased`: to the caller. `isFree`: to nobody. */
+/** Locks the registration if $2 is its latest call. `isLeased`: whether the caller has its lease. `isFree`: whether nobody has. */
 export const LOCK_FOR_OUTCOME: Statement = {
   name: 'registrations.lock_for_outcome',
   text: `
@@ -115,8 +115,8 @@ export const MOVE_REGISTRATION: Statement = {
 export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_SEEN_LEASES}`;
 
 /**
- * Makes registrations `uncertain` whose lease is one of these and has expired. A live sender renews its lease, so the sender died during
- * its call.
+ * Makes the registrations `uncertain` whose lease is one of $2 and has expired. A live sender renews its lease, so the sender has died
+ * during its call, or could not renew the lease.
  */
 export const MOVE_ABANDONED_TO_UNCERTAIN = `
     WITH abandoned AS MATERIALIZED (
@@ -128,7 +128,7 @@ export const MOVE_ABANDONED_TO_UNCERTAIN = `
     FROM abandoned WHERE registrations.id = abandoned.id
     RETURNING ${ANNOUNCED}`;
 
-// Both sentences come from the views for administrators, so that they are written once. The kind leaves the planner one part of admin.stuck.
+// The texts come from the views for administrators, so that they are written once. By `kind`, the planner skips other parts of admin.stuck.
 const NEEDS = `
   LEFT JOIN LATERAL (
     SELECT open.waiting_for AS "waitingFor", open.what_to_do AS "whatToDo",
@@ -155,7 +155,7 @@ export const FIND_LIVE_REGISTRATION: Statement = {
   text: `${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`,
 };
 
-/** Counts, for each EAN of $2, the references but $1 that have it: as registered, or in a live registration. */
+/** Counts, for each EAN of $2, the references other than $1 that have it as a user or in a live registration. */
 export const COUNT_OTHERS: Statement = {
   name: 'registrations.count_others',
   text: `

@@ -60,7 +60,7 @@ export class RegistrationsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Inserts the intent, leased to the caller. Returns null if the reference already has a live registration, or now has an uncertain one. */
+  /** Inserts the intent, leased to the caller. Returns null if a live registration exists or, after a restore, `uncertain` was inserted. */
   async openIntent(request: RegistrationRequest): Promise<Claim | null> {
     const { tenantReference, eans, metadata } = request;
     const [claim] = await this.claim(sql.OPEN_INTENT, [randomUUID(), tenantReference, eans, metadata]);
@@ -82,7 +82,7 @@ export class RegistrationsStore {
     try {
       return await this.database.query<Claim>(statement, [LEASE_MS, lease, ...values], OUTCOME);
     } catch (error) {
-      // The claim may be committed although nothing is sent. Returns it, since otherwise its registrations would become `uncertain`.
+      // The claim may be committed, but nothing was sent. Makes its registrations due again, since they would become `uncertain`.
       if (mayBeCommitted(error))
         repeatUntilEffective(this.database, sql.RETURN_CLAIM, [lease], RETURN_WITHIN_MS);
       throw error;
@@ -101,7 +101,7 @@ export class RegistrationsStore {
     return (await this.database.query<{ lease: string }>(sql.FIND_LEASES)).map(({ lease }) => lease);
   }
 
-  /** Makes registrations `uncertain` whose lease is one of `leases` and has expired. Returns their ids. */
+  /** Makes the registrations `uncertain` whose lease is one of `leases` and has expired. Returns their ids. */
   async moveAbandonedToUncertain(leases: readonly string[]): Promise<string[]> {
     return this.database.transaction(async (tx) => {
       const moved = await tx.query<Claim>(sql.MOVE_ABANDONED_TO_UNCERTAIN, [ABANDONED, leases]);
@@ -114,7 +114,7 @@ export class RegistrationsStore {
     return (await this.database.query<RegistrationRecord>(sql.FIND_REGISTRATION, [id]))[0] ?? null;
   }
 
-  /** Like `findRegistration`, but first assigns sequences, so that `sequence` is that of its last event, unless this takes too long. */
+  /** Assigns sequences, then finds the registration. Its `sequence` is that of its last event, unless the database is overloaded. */
   async findSequenced(id: string): Promise<RegistrationRecord | null> {
     await sequenceBeforeRead(this.database);
     return this.findRegistration(id);
@@ -126,7 +126,7 @@ export class RegistrationsStore {
     return (await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, values))[0] ?? null;
   }
 
-  /** Returns how many other references have each of these EANs. An EAN that no other reference has is missing. */
+  /** Returns how many other references have each of these EANs. The map omits an EAN that no other reference has. */
   async countOthersWith(
     eans: readonly string[],
     tenantReference: string,

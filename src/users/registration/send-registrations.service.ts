@@ -31,11 +31,11 @@ const PAUSE_MS = 1_000;
 /** Registrations per claim. All are sent at once, so this limits a replica's concurrent calls and leaves room for the poller's reads. */
 const BATCH = 8;
 
-/** The statuses after which it is better to pause before the next calls. */
+/** The statuses after which `sendDue` ends, so that the loop pauses before the next calls. */
 const TROUBLE: readonly (RegistrationStatus | undefined)[] = ['pending', 'uncertain'];
 
-/** Sends claimed registrations and stores their outcomes, without an open transaction during a call. A worker also claims due registrations. */
-// The table is the queue. Rejected: a job queue. A job may run twice, but this call must not, so the table would need the same lease anyway.
+/** Sends claimed registrations and stores their outcomes. No transaction is open during a call. A worker also claims due registrations. */
+// The table is the queue. Rejected: a job queue. A job may run twice, but this call must not, so the table would still need the lease.
 @Injectable()
 export class RegistrationSender extends BackgroundTasks {
   protected readonly tasks = [
@@ -79,7 +79,7 @@ export class RegistrationSender extends BackgroundTasks {
     const interpreted = this.responses.interpret('register_user', sent, {
       documented: USER_RESPONSE,
       read: (fields) => readRegisterUserResponse(fields, claim),
-      // All digits of an EAN matter.
+      // Keeps all digits of an EAN.
       parse: parseLossless,
     });
     const outcome = this.remote.weighOutcome(request, interpreted);
@@ -121,7 +121,7 @@ export class RegistrationSender extends BackgroundTasks {
     for (const registrationId of ids) this.logger.warn({ message, registrationId });
   }
 
-  /** Sends due registrations, until none is left or the remote service accepts no more. Claims none that would not be sent. */
+  /** Sends due registrations until none is left or a call fails. Claims no more than the remote service may be sent now. */
   private async sendDue(stop: AbortSignal): Promise<void> {
     let mayMoreBeDue = true;
     while (mayMoreBeDue && !stop.aborted) {

@@ -25,7 +25,7 @@ export async function movePendingToUncertain(tx: Transaction): Promise<number> {
   return moved.length;
 }
 
-/** Confirms that everything registered after the backup was found. Returns false if there is no restore with unchecked references. */
+/** Records that all references registered after the backup have been found. Returns false if no restore has unchecked references. */
 export const confirmReferences = async (via: Sql): Promise<boolean> =>
   (await via.query(sql.CONFIRM_REFERENCES)).length > 0;
 

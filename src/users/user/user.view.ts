@@ -43,7 +43,6 @@ export const UserView = schemaOf('UserView', FIELDS);
 export const RegisteredUserView = schemaOf('RegisteredUserView', { ...FIELDS, warnings: WARNINGS });
 export type RegisteredUserView = InstanceType<typeof RegisteredUserView>;
 export type UserView = InstanceType<typeof UserView>;
-/** A user as the store returns it. */
 export type UserRecord = Omit<UserView, 'object'>;
 
 export const toUserView = (user: UserRecord): UserView => ({ object: 'user', ...user });

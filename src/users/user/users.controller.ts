@@ -98,6 +98,6 @@ export class UsersController {
   }
 }
 
-/** Returns at least one second: a Retry-After of 0 would invite a client to retry in a loop. */
+/** Returns the seconds until `at`, but at least 1, since with a Retry-After of 0 a client might retry in a loop. */
 const secondsUntil = (at: Date, now: Date): string =>
   String(Math.max(1, Math.ceil((at.getTime() - now.getTime()) / 1_000)));

@@ -9,7 +9,7 @@ import type { RemoteUser } from '../remote/remote-user.rules.js';
 import type { ListUsersQuery } from '../users.dto.js';
 import type { UserRecord } from './user.view.js';
 
-// SQL by hand: Prisma cannot test whether JSON contains an object, which a GIN index makes fast.
+// This is SQL, since Prisma cannot test whether JSON contains an object, which a GIN index makes fast.
 const SELECT_USERS = `
   SELECT id, tenant_reference AS "tenantReference", tenant_name AS "tenantName", first_name AS "firstName", last_name AS "lastName",
     email, metadata, created_at AS "createdAt", updated_at AS "updatedAt", registered_at AS "registeredAt",
@@ -43,13 +43,13 @@ export class UsersStore {
       ...containsMetadata('metadata', filter.metadata),
       ['(registered_at, id) < (?, ?::uuid)', position?.at, position?.id],
     ]);
-    // Not a prepared statement, so that PostgreSQL plans each query for its values: by the GIN index, or by the index in the order of the list.
+    // This is not a prepared statement, so that PostgreSQL plans each query for its values: by the GIN index or the index in list order.
     const text = `${SELECT_USERS} ${where} ORDER BY registered_at DESC, id DESC LIMIT ${limit}`;
     return this.database.query<UserRecord>(text, values);
   }
 }
 
-/** Inserts a confirmed user with its grid locations. Fails with a unique violation if an id or the reference belongs to another user. */
+/** Inserts a confirmed user with its grid locations. Throws a unique violation if an id or the reference belongs to another user. */
 export async function insertUser(
   { prisma }: Transaction,
   { gridLocations, createdAt, updatedAt, ...user }: RemoteUser,
