@@ -24,7 +24,7 @@ export interface ChildOptions {
   readonly execArgv?: readonly string[];
   /** The first message to the child over the IPC channel. Secrets belong in it, because every user can read a command line. */
   readonly request?: object;
-  /** Receives the output of the process. Default: the output is discarded. */
+  /** The file for the output of the child. Default: the output is discarded. */
   readonly logFile?: string;
 }
 

@@ -16,8 +16,8 @@ type Account = { readonly uid?: number; readonly gid?: number };
 export type Places = Awaited<ReturnType<typeof placesForPostgres>>;
 
 /**
- * Returns PostgreSQL's account, the folder of its programs, and the folder `base` for its files, which the account owns. Replaces a folder
- * that the account cannot enter, such as one below /root, by one below /var/tmp.
+ * Returns PostgreSQL's account, the folder of its programs, and the folder `base` for its files, which the account owns. If the account
+ * cannot enter a folder, such as one below /root, uses a folder below /var/tmp instead.
  */
 export async function placesForPostgres(wanted: string) {
   const packageFolder = await findPackage();
@@ -31,7 +31,7 @@ export async function placesForPostgres(wanted: string) {
   if (await reaches(account, binaries)) return { account, binaries, base };
   const copy = join(await outside(binaries), basename(packageFolder));
   if (!existsSync(copy)) {
-    // An interrupted copy must not be taken for a complete one.
+    // Copies to another name first, so that an interrupted copy is never taken for a complete one.
     const partial = `${copy}.${randomUUID()}`;
     await cp(binaries, partial, { recursive: true, verbatimSymlinks: true });
     await rename(partial, copy);

@@ -32,7 +32,7 @@ export async function readCommit(root: string): Promise<string | null> {
   return given === '' ? commitOfClone(root) : given;
 }
 
-/** Returns null in a folder that is not a clone. */
+/** Returns the commit that is checked out, or null in a folder that is not a clone. */
 async function commitOfClone(root: string): Promise<string | null> {
   // With --git-dir, git also reads a clone that belongs to another user.
   const args = ['--git-dir', join(root, '.git'), 'rev-parse', 'HEAD'];

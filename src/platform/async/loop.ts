@@ -6,7 +6,7 @@ interface LoopOptions {
   readonly step: (stop: AbortSignal) => Promise<number>;
   /** Returns the pause after a failed step in milliseconds. `failures` counts consecutive failed steps. Not called after `stop`. */
   readonly onError: (error: unknown, failures: number) => number;
-  /** Ends the pause early. A signal during a successful step skips the pause after it; a signal during a failed step is ignored. */
+  /** Its signals end the pause. A signal during a successful step skips the next pause; a signal during a failed step is ignored. */
   readonly wakeUp?: WakeUp;
 }
 

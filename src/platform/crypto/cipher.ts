@@ -51,7 +51,7 @@ export class Cipher {
     return text;
   }
 
-  /** Returns null if the bytes are not our ciphertext, were altered or copied from another row, or if their key is missing. */
+  /** Returns the text; null if the bytes are not our ciphertext, were altered or copied from another row, or if their key is missing. */
   tryDecrypt(stored: Uint8Array, context: string): string | null {
     const bytes = Buffer.from(stored);
     const key = this.keyOf(bytes);
@@ -76,7 +76,7 @@ export class Cipher {
   }
 }
 
-// The id is an HMAC of a label used for nothing else, so that it differs from anything else derived from the key.
+// The key id is an HMAC of a label used for nothing else, so that it differs from every other value derived from the key.
 const keyOf = (secret: Buffer) => {
   const id = createHmac('sha256', secret).update('pv-onboarding/key-id').digest().subarray(0, KEY_ID_BYTES);
   return { secret, header: Buffer.concat([Buffer.of(VERSION), id]) };

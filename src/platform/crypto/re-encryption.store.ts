@@ -39,7 +39,7 @@ export interface ReEncryption {
   readonly left: number;
 }
 
-/** Rows per transaction: few, so that each row is locked only briefly. */
+/** How many rows a transaction changes: few, so that each row is locked only briefly. */
 const BATCH = 100;
 /** The second pass re-encrypts rows written during the first. If rows are left after the third, a process keeps using another key. */
 const PASSES = 3;

@@ -64,7 +64,7 @@ export class Database implements Sql, OnApplicationShutdown {
   readonly use: PoolUse;
   /** Replaced in tests. */
   outcomeResponseWithinMs = OUTCOME_RESPONSE_WITHIN_MS;
-  /** Has one connection, which it opens only while all connections of `pool` are in use, and closes after 10 s without use. */
+  /** The pool for `queryAside`. Opens its one connection only while all of `pool` are in use, and closes it after 10 s without use. */
   private readonly aside: pg.Pool;
   private readonly prismaOnPool: PrismaOnPool;
   private readonly begin: string;
@@ -116,7 +116,7 @@ export class Database implements Sql, OnApplicationShutdown {
     values: readonly unknown[] = [],
     patience?: Patience,
   ): Promise<Row[]> {
-    // After an error, the pool closes the connection of a single statement.
+    // pg-pool closes the connection of a statement that has failed.
     return this.run<Row>(this.pool, statement, values, this.limitOf(patience));
   }
 

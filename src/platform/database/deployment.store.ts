@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../env/read-environment.js';
 import type { Sql } from './database.js';
 
-// SQL instead of Prisma, since Prisma Client cannot read the system catalogues of PostgreSQL.
+// Uses SQL, since Prisma Client cannot read the system catalogues of PostgreSQL.
 
 /**
  * Identifies this database. A restored dump gets another oid of the table, a copied database another oid of the database, and a cluster

@@ -37,7 +37,7 @@ const RENEWALS = 4;
 
 /** The leases on the rows of one table: at most one process at a time works on a row. */
 export class Leases {
-  /** The consecutive failures of the work on each row. */
+  /** The number of consecutive failures of the work on a row, by its id. */
   private readonly failures = new Map<string, number>();
 
   constructor(

@@ -80,7 +80,7 @@ export class Environment {
 
   /** Whether `/docs` serves the documentation of the API. Default: only outside production. */
   @IsOptional() @Flag() DOCS: boolean;
-  /** Per API key and process; 0 means no limit. */
+  /** The limit per API key and process; 0 means no limit. */
   @Integer(0, 1_000_000) API_MAX_REQUESTS_PER_SECOND = 300;
   /** Proxies whose X-Forwarded-For is trusted: addresses or networks such as 10.0.0.0/8. */
   @IsOptional() @List() @IsNetwork() TRUSTED_PROXIES?: string[];
@@ -89,7 +89,7 @@ export class Environment {
   ROLE: 'api' | 'worker' | 'all' = 'all';
 
   @PostgresUrl() DATABASE_URL: string;
-  /** For uses that need a dedicated connection: notifications and migrations. Default: DATABASE_URL. */
+  /** The address for notifications and migrations, which need a dedicated connection. Default: DATABASE_URL. */
   @IsOptional() @PostgresUrl() DATABASE_DIRECT_URL: string;
   @Flag() DATABASE_PREPARED_STATEMENTS = true;
   @Integer(2, 500) DATABASE_POOL_SIZE = 10;
@@ -105,7 +105,7 @@ export class Environment {
   SCS_SESSION_PATH: 'auto' | 'onboarding' | 'user' = 'auto';
   @Integer(100, 120_000) SCS_TIMEOUT_MS = 10_000;
   @Integer(1, 10_000) SCS_MAX_CONCURRENCY = 32;
-  /** For all replicas together; 0 means no limit. */
+  /** The limit for all replicas together; 0 means no limit. */
   @Integer(0, 1_000_000) SCS_MAX_REQUESTS_PER_SECOND = 0;
 
   /** How long a stopping process still serves requests while unready, so that load balancers first stop sending requests to it.

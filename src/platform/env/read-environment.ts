@@ -74,7 +74,7 @@ export function warningsOf(source: EnvironmentSource): string[] {
   return [...unread, `${UNCHECKED_TLS}; production refuses it`];
 }
 
-/** Returns whether a variable of OpenTelemetry is read. Platforms set them also for programs without traces. Empty ones count as unset. */
+/** Returns whether a variable of OpenTelemetry is read. Platforms also set them for programs that export no traces. Ignores empty ones. */
 const countsForTraces = (
   { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED }: EnvironmentSource,
   value: string,

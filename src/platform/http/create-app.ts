@@ -33,7 +33,7 @@ const UNPREFIXED = [
 
 type Settings = Pick<Environment, 'METRICS_PORT' | 'PUBLIC_URL' | 'ROLE' | 'TRUSTED_PROXIES'>;
 
-/** Creates the complete application, not listening yet. */
+/** Creates the complete application, which does not listen yet. */
 export async function createApp(
   module: DynamicModule | Type,
   settings: Settings,
@@ -137,7 +137,7 @@ function decideConnections(server: FastifyInstance): void {
 
 function measureRequests(server: FastifyInstance, metrics: Metrics): void {
   server.addHook('onResponse', (request, reply, done) => {
-    // The pattern of the route, never the URL: an id in a label would leak it and create a new time series for every request.
+    // The label is the pattern of the route: the URL would leak ids and create a new time series for every request.
     const route = request.routeOptions.url ?? 'none';
     // Excludes the time for which the request was deliberately held open.
     const tookMs = Math.max(0, reply.elapsedTime - (request.heldMs ?? 0));

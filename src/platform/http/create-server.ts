@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpLimits } from './http-limits.js';
 
-/** Creates a server with our limits of time, headers and connections, not listening yet. */
+/** Creates a server with our limits of time, headers and connections. It does not listen yet. */
 export function createLimitedServer(listener: RequestListener, limits: HttpLimits): Server {
   const options = {
     headersTimeout: limits.headersMs,

@@ -7,7 +7,7 @@ type RequestContext = ReturnType<typeof contextOf>;
 
 const storage = new AsyncLocalStorage<RequestContext>();
 
-// Printable ASCII, because the id is returned in a header and logged.
+// Accepts only printable ASCII, because the id is returned in a header and logged.
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** Returns the caller's X-Request-Id if it is usable, else a new id. */

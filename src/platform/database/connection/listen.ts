@@ -35,7 +35,7 @@ export class Listener implements OnApplicationShutdown {
 
   /**
    * Calls `hint` at every NOTIFY on the channel, and after every (re)connect, since notifications are lost while disconnected. Callers must
-   * also read the data periodically, since a lost connection is noticed late.
+   * also read the data periodically, since a lost connection is detected late.
    */
   on(channel: string, hint: () => void): void {
     this.hints.set(channel, hint);

@@ -57,7 +57,7 @@ export const withPooledSettings = {
   onConnect: (client: pg.ClientBase) => set(client, assign('SET', KEPT_BY_POOLERS)),
 };
 
-/** Pool options for migrations, which may take long. Also disables timeouts of the role that would close the connection, and so unlock. */
+/** Pool options for migrations, which may take long. Also disables timeouts of the role that would close the connection with the lock. */
 export const withoutTimeouts = {
   onConnect: async (client: pg.ClientBase) => {
     await withSettings(NO_TIMEOUTS).onConnect(client);
