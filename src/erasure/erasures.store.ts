@@ -64,7 +64,7 @@ export class ErasuresStore {
   ): Promise<Erasure | BeingSent> {
     const sent = person.registrations.find(({ isBeingSent }) => isBeingSent);
     if (sent !== undefined) return { registrationBeingSent: sent.id };
-    // Read after the person is locked, so that `erasedAt` is later than every row committed during that wait.
+    // Reads the clock after the person is locked, so that `erasedAt` is later than every row committed during the wait for the lock.
     const [clock] = await tx.query<{ now: Date }>('SELECT clock_timestamp() AS now');
     const erasedAt = clock!.now;
     const { userId } = person;

@@ -2,7 +2,7 @@ const MAX_LENGTH = 200;
 const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
 const BLANK_AT_AN_END = /^\s|\s$/u;
 
-/** Returns why `value` is not a tenantReference, else undefined. Never trims it: the reference must equal the one in the tenant's system. */
+/** Returns why `value` is not a tenantReference, else undefined. Does not trim it: it must equal the reference in the tenant's system. */
 export const tenantReferenceFault = (value: unknown) => lineFault(value, MAX_LENGTH);
 
 /** Returns why `value` is not one line of 1 to `maxLength` characters, else undefined. */

@@ -111,7 +111,7 @@ class ConfirmedGridLocationInput extends GridLocationInput {
   id: string;
 }
 
-/** The remote service's user object (interface section 2.3), for the OpenAPI document. As in a response, further properties are not an error. */
+/** The remote service's user object (interface section 2.3), for the OpenAPI document. Further properties are ignored, as in a response. */
 export const ConfirmedUserInput = schemaOf('ConfirmedUserInput', {
   id: uuid(),
   tenantReference: text('The tenantReference of the registration'),

@@ -81,7 +81,7 @@ export class SessionsService implements OnModuleDestroy {
     }
   }
 
-  /** Waits for at most `waitMs`. Ends early if the state or the watch ends, the key is revoked, `gone` aborts or the process stops. */
+  /** Waits for at most `waitMs`. Ends if the state changes, the watch ends, the key is revoked, `gone` aborts or the process stops. */
   private async wait(
     sessionId: string,
     from: SessionState,

@@ -1,14 +1,14 @@
 /*
  * Which due sessions are read first. A lane consists of the sessions whose planned intervals, from the claim or a failed read to the due
- * time, differ by at most LANE_FACTOR. So its longest overdue session is also about the latest in relation to its interval.
+ * time, differ by at most a factor of LANE_FACTOR. So its longest overdue session is also about the latest in relation to its interval.
  *
- * Half of each claim is for fresh sessions, the shortest intervals first. Fresh sessions are late by at most LATE_AFTER_INTERVALS, so they
- * never wait behind a backlog. The rest of the claim is for the lane that is the latest in relation to its intervals, so no lane waits for
- * ever. If the budget allows 1/S of the wanted reads, a session waits for at most 2 × S of its intervals.
+ * Half of each claim is for fresh sessions, the shortest intervals first, so they never wait behind a backlog. A session is fresh until it
+ * is late by LATE_AFTER_INTERVALS. The rest of the claim is for the lane that is the latest in relation to its intervals, so no lane waits
+ * for ever. If the budget allows 1/S of the wanted reads, a session waits for at most 2 × S of its intervals.
  *
  * Rejected: the longest overdue first. If a budget allows only a fifth of the reads, a session with an interval of 10 s is then read as
- * seldom as one with 15 minutes. Rejected: one index by deadline (due time plus a multiple of the interval). In a backlog,
- * a walk by deadline passes all sessions with a short interval that are not due yet, so fresh sessions would slow down every claim.
+ * seldom as one with 15 minutes. Rejected: one index by deadline (due time plus a multiple of the interval). In a backlog, a walk by
+ * deadline passes all sessions with a short interval that are not due yet, so every claim would be slower the more sessions are fresh.
  */
 
 /** The ratio of the shortest intervals of two neighbouring lanes. */

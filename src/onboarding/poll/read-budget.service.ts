@@ -8,7 +8,7 @@ import { scheduleSettings } from '../rules/schedule.rules.js';
 import { ReadHabits } from './habits.service.js';
 import { ReadBudgetStore, type Budget, type BudgetMeasure } from './read-budget.store.js';
 
-/** The bounds of the pause between two measures. Default: POLL_MIN_INTERVAL_MS. */
+/** The pause between two measures is POLL_MIN_INTERVAL_MS, but at most MOST_PERIOD_MS and at least LEAST_PERIOD_MS. */
 const MOST_PERIOD_MS = 15_000;
 const LEAST_PERIOD_MS = 1_000;
 /** The pause after a scan, in multiples of its duration. So the sessions are scanned for at most 2 % of the time. */

@@ -118,7 +118,7 @@ export class ReadPool {
   }
 
   private finish(poll: ClaimedPoll, read: SessionRead): void {
-    // The shutdown may have aborted the read, so the failure is not counted.
+    // The shutdown may have aborted the read, so it does not count as a failure.
     if (this.isClosing && (read.kind === 'not_sent' || read.kind === 'failed')) return this.release(poll);
     const now = performance.now();
     if (read.kind === 'not_sent') {

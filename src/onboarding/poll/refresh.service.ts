@@ -54,7 +54,7 @@ export class SessionRefreshService {
     return this.getSequenced(id);
   }
 
-  /** Returns the session, and first reads it if its copy is older than `maxAgeMs`. Throws Problem not_found or remote_unavailable. */
+  /** Returns the session. If it is open and its copy older than `maxAgeMs`, reads it first. Throws Problem not_found, remote_unavailable. */
   async getFresh(id: string, maxAgeMs: number): Promise<SessionRow> {
     const session = await this.getSession(id);
     const oldest = session.now.getTime() - maxAgeMs;

@@ -13,7 +13,7 @@ import { bytesToWrite } from '../rules/write-sets.rules.js';
 /** The most readings per transaction. A larger transaction saves statements, but its longer row locks cost more. */
 const READINGS_PER_WRITE = 500;
 const RETRY_MS = 250;
-/** The delay of a write, which takes 11 round trips, to collect results. Without it, a write had only five changes at 10,000 reads/s. */
+/** How long a write of 11 round trips waits to collect results. Without the wait, a write at 10,000 reads/s had only five changes. */
 const GATHER_MS = 50;
 /** Maximum bytes of responses that wait to be written. Above this limit, no session is read, so that responses cannot fill the memory. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
@@ -23,7 +23,7 @@ const CALLS_PER_READ = 3;
 interface LiveBatch {
   /** The number of sessions whose read has not ended. */
   unread: number;
-  /** No read starts after this time of performance.now(): the lease might expire during the read, and another worker read the session. */
+  /** No read starts after this time of performance.now(), since the lease might expire while the read is in flight. */
   readUntil: number;
 }
 

@@ -63,7 +63,7 @@ export function readStartSessionResponse(fields: Fields, response: RemoteRespons
 /** The two possible paths for reading a session. Interface section 4.4 does not say which path to use. */
 export type PathShape = 'onboarding' | 'user';
 
-/** Returns the paths to try, the last successful path first. If its status is one of UNSERVED, the caller tries the other path. */
+/** Returns the paths to try, the last successful path first. If the first response is one of UNSERVED, the caller tries the second. */
 export function planShapes(
   configured: PathShape | 'auto',
   worked: PathShape | null,

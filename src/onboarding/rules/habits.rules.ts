@@ -9,7 +9,7 @@
 
 /** The number of groups of ages while the age grows by the factor e. Finer groups would need more changes for the same precision. */
 export const HABIT_AGES_PER_E = 2;
-/** The last group. All ages above 13 days belong to it. */
+/** The last group. All ages above about 14 days belong to it. */
 export const OLDEST_HABIT = 28;
 
 /** If fewer changes of a brand in a phase are known, its sessions follow the assumed hazard. */

@@ -103,7 +103,7 @@ export function planRead(
   }
 }
 
-/** Returns what to write about a session of which nothing is known after its claim. */
+/** Returns what to write about a claimed session if its read has shown nothing about it. */
 export const planUnread = (
   { failures, notFound, dueAt }: Pick<ReadSession, 'failures' | 'notFound' | 'dueAt'>,
   error: string | null,

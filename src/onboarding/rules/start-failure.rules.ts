@@ -1,6 +1,6 @@
 import { NOT_SENT_TEXT, type Outcome } from '../../remote/outcome.rules.js';
 
-/** Why a start has failed. `error` is for the tenant and may quote the remote service. `reason` goes into an event and must not quote it. */
+/** Why a start has failed. `error` may quote the remote service. `reason` goes into an event and must not quote it. */
 export interface StartFailure {
   readonly error: string;
   readonly reason: string;

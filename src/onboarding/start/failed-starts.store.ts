@@ -30,7 +30,7 @@ const toEvent = (failed: FailedStart): NewEvent => ({
   data: { ...failed, failedAt: parseJsonTimestamp(failed.failedAt).toISOString() },
 });
 
-/** Returns a runner of statements that return EndedStarts. It appends the event of each failed start in the transaction of the statement. */
+/** Returns a runner for statements that return EndedStarts. It appends the event of each failed start in the same transaction. */
 export const runnerOfFailures = (database: Database): Sql => ({
   query: <Row>(...statement: Parameters<Sql['query']>) =>
     database.transaction(async (tx) => {

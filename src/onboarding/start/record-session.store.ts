@@ -69,7 +69,7 @@ export async function recordSession(
   const owner = known ? findForeignOwner(known, start, wanted) : await findOtherSubject(tx, id);
   if (owner !== null) return { kind: 'foreign', owner };
   const superseded = locked.find((session) => session.id !== id);
-  // Supersede first: the unique index allows one current session per location and brand.
+  // Supersedes the earlier session first, since the unique index allows one current session per location and brand.
   if (superseded !== undefined) {
     const data = { supersededAt: now, changedAt: now };
     await tx.prisma.onboardingSession.update({ where: { id: superseded.id }, data });

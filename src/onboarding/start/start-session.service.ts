@@ -43,7 +43,7 @@ export class StartSessionService {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Throws Problem not_found, remote_rejected or remote_unavailable. */
+  /** Starts or reuses a session. Throws Problem not_found, remote_rejected or remote_unavailable. */
   async start(wanted: WantedSession): Promise<Started> {
     try {
       const started = await traced({ name: 'start session' }, () => this.startOnce(wanted));
@@ -87,7 +87,7 @@ export class StartSessionService {
     throw unavailable('Another request is starting this session and has no response yet');
   }
 
-  /** Returns the session's id. Returns null if the lease is lost: the start was taken over or ended, or the user was erased. Throws like `start`. */
+  /** Returns the session's id, or null if the lease is lost: the start was taken over or ended, or the user was erased. Throws Problem. */
   private async send(start: LeasedStart, wanted: WantedSession): Promise<string | null> {
     for (let attempt = start.attempts; ; attempt++) {
       const request = startSessionRequest(wanted.gridLocationId);

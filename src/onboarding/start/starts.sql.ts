@@ -48,7 +48,7 @@ export const REPEAT_START = `
      WHERE id = $1 AND lease_token = $2 AND status = 'sending' AND attempts IN ($5::int, $5::int + 1)
     RETURNING attempts`;
 
-/** Marks a start as failed. Raises the orphans to at least $3, the number of calls that may have had an effect. $5: the reason. */
+/** Marks a start as failed. Raises `orphans` to at least $3, the number of calls that may have had an effect. $5: the reason. */
 export const FAIL_START = `
     UPDATE session_starts s
        SET status = 'failed', orphans = greatest(s.orphans, $3), last_error = $4, updated_at = clock_timestamp()

@@ -59,13 +59,13 @@ export class StartsStore {
       [start] = await this.database.query<NonNullable<typeof start>>(sql.BEGIN_START, values, OUTCOME);
       if (start === undefined) return { kind: 'gone' };
       if (start.id === null) return { kind: 'in_flight' };
-      // Check again: another start may have finished before this start was inserted. From now on, the unique index allows no other start.
+      // Checks again: another start may have finished before this start was inserted. From now on, the unique index allows no other start.
       const finished = await this.findExisting(wanted);
       if (finished === null) return { kind: 'begun', start };
       await this.failures.query(sql.RELEASE_START, lease);
       return { kind: 'exists', sessionId: finished };
     } catch (error) {
-      // Release the start, which was not sent. Otherwise its lease would expire, and the start would count as sent.
+      // Releases the start, which was not sent. Otherwise its lease would expire, and the start would count as sent.
       if (start !== undefined || mayBeCommitted(error))
         repeatUntilEffective(this.failures, sql.RELEASE_START, lease, this.leaseMs);
       throw error;

@@ -59,7 +59,7 @@ export class DecisionsService {
 
 /** Returns the user that a person has entered. Throws Problem ean_rounded or invalid_request. */
 function readConfirmed(confirmed: unknown, registration: RegistrationRecord): RemoteUser {
-  // An EAN of the registration has lost no digit, even if the provider's object passed through a client that rounds.
+  // Excludes the EANs of the registration: an equal EAN has lost no digit, even if the person's client rounds numbers.
   refuse(roundedEans(confirmed, registration.eans), 'ean_rounded');
   const read = readRemoteUser(confirmed, registration, 'person');
   if ('faults' in read) throw invalidRequest(read.faults);

@@ -16,10 +16,10 @@ export interface Claim extends RegistrationRequest {
 }
 
 /**
- * - `pending`: due, to be retried, or in flight. Entered by a request or a person's retry. If the sender dies during the call: `uncertain`.
+ * - `pending`: due, to be retried, or in flight. If the sender dies during the call, the registration becomes `uncertain`.
  * - `registered`: the remote service or a person confirmed the user. Final.
- * - `rejected`: the remote service refused the request, so no user exists. A person may retry, or the tenant may register the reference anew.
- * - `uncertain`: the call may have created a user, and the interface has no look-up. Ended by a person's decision or a late, certain response.
+ * - `rejected`: the remote service refused the request; no user exists. A person may retry, or the tenant may register the reference anew.
+ * - `uncertain`: the call may have created a user, and the interface has no look-up. A person's decision or a late response ends it.
  * - `discarded`: a person gave up the registration. The tenant may register the reference anew.
  */
 export const REGISTRATION_STATUSES = ['pending', 'registered', 'rejected', 'uncertain', 'discarded'] as const;
@@ -82,7 +82,7 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
   }
 }
 
-/** A registration whose latest call is the one that ended. */
+/** The registration of a call that has ended, if no newer call has begun. */
 export interface CalledRegistration {
   readonly status: RegistrationStatus;
   readonly userId: string | null;

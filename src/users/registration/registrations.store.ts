@@ -39,16 +39,16 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
   /** Whether a call is in flight, or was in flight when its sender died. */
   readonly isBeingSent: boolean;
   readonly isDue: boolean;
-  /** As in admin.registrations_open and admin.stuck: null unless the registration is pending or uncertain, or stuck. */
+  /** The texts of admin.registrations_open: null unless the registration is pending or uncertain. `stuckReason` is that of admin.stuck. */
   readonly waitingFor: string | null;
   readonly stuckReason: string | null;
   readonly whatToDo: string | null;
 }
 
 /** A sender renews its lease every 2.5 s: three renewals may fail, and a dead sender is detected within 11 s. */
-// Independent of SCS_TIMEOUT_MS, since a call may first wait in the call queue and for a token.
+// It does not depend on SCS_TIMEOUT_MS, since a call may first wait in the call queue and for a token.
 export const LEASE_MS = 10_000;
-/** How long a sender tries to return a claim that may be committed although its statement failed. Longer than most database outages. */
+/** How long a sender tries to return a claim that may be committed although its statement failed. Most database outages are shorter. */
 const RETURN_WITHIN_MS = 300_000;
 
 const ABANDONED = 'the sender was lost during the call, so nobody knows whether it had its effect';
@@ -60,7 +60,7 @@ export class RegistrationsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Inserts the intent, leased to the caller. Returns null if a live registration exists or, after a restore, `uncertain` was inserted. */
+  /** Inserts the intent, leased to the caller. Returns null if a live registration exists or an uncertain one was inserted. */
   async openIntent(request: RegistrationRequest): Promise<Claim | null> {
     const { tenantReference, eans, metadata } = request;
     const [claim] = await this.claim(sql.OPEN_INTENT, [randomUUID(), tenantReference, eans, metadata]);
@@ -82,7 +82,7 @@ export class RegistrationsStore {
     try {
       return await this.database.query<Claim>(statement, [LEASE_MS, lease, ...values], OUTCOME);
     } catch (error) {
-      // The claim may be committed, but nothing was sent. Makes its registrations due again, since they would become `uncertain`.
+      // The claim may be committed, but nothing was sent. Makes its registrations due again; otherwise they would become `uncertain`.
       if (mayBeCommitted(error))
         repeatUntilEffective(this.database, sql.RETURN_CLAIM, [lease], RETURN_WITHIN_MS);
       throw error;

@@ -23,7 +23,7 @@ import {
 } from './registration.rules.js';
 import { RegistrationsStore } from './registrations.store.js';
 
-/** How long to retry storing an outcome. Long, since a lost outcome makes the registration uncertain, and a person has to resolve it. */
+/** How long a sender tries to store an outcome. If it fails, the registration becomes `uncertain`, and a person must decide. */
 const STORE_FOR_MS = 30_000;
 
 /** The pause between two rounds of a loop. A due registration waits for half of it on average, which no caller notices after a 202. */
@@ -64,7 +64,7 @@ export class RegistrationSender extends BackgroundTasks {
     });
   }
 
-  /** Sends the call. Returns null if a newer call or a decision came first. `foreground`: a request waits for the result. */
+  /** Sends the call. Returns null if a newer call or a decision came first. `priority` is `foreground` if a request waits for it. */
   send(claim: Claim, priority: Priority): Promise<Settlement | null> {
     const parent = priority === 'foreground' ? undefined : null;
     const attributes = { 'pv_onboarding.registration.id': claim.id };

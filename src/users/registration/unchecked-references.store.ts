@@ -29,7 +29,7 @@ export async function movePendingToUncertain(tx: Transaction): Promise<number> {
 export const confirmReferences = async (via: Sql): Promise<boolean> =>
   (await via.query(sql.CONFIRM_REFERENCES)).length > 0;
 
-/** Returns which references have neither a user nor an uncertain registration, so that a new request would send them again. */
+/** Returns the references without a live registration. A new request would send such a reference to the remote service again. */
 export async function findUnknownReferences(via: Sql, references: readonly string[]): Promise<string[]> {
   const rows = await via.query<{ reference: string }>(sql.FIND_UNKNOWN_REFERENCES, [references]);
   return rows.map(({ reference }) => reference);

@@ -4,7 +4,7 @@ import { UnreadableResponse } from '../../remote/wire/read-response.js';
 import type { Fields } from '../../remote/wire/read-field.js';
 import { readRemoteUser, type RequestedUser, type RemoteUser } from './remote-user.rules.js';
 
-/** The user object of interface sections 2.3 and 2.4. */
+/** The response to a registration (interface sections 2.3 and 2.4). */
 export const USER_RESPONSE: DocumentedFields = {
   id: 'UUID',
   firstName: 'string',
@@ -17,7 +17,7 @@ export const USER_RESPONSE: DocumentedFields = {
   gridLocations: [{ id: 'UUID', ean: 'number' }],
 };
 
-/** Returns the request of interface section 4.2. Its body is built as text: JavaScript cannot represent a number of 18 digits. */
+/** Returns the request that registers a user (interface section 4.2). Its body is text, since JavaScript cannot represent 18 digits. */
 export function registerUserRequest({ tenantReference, eans }: RequestedUser): RemoteRequest {
   const gridLocations = eans.map((ean) => `{"ean":${ean}}`).join(',');
   return {
