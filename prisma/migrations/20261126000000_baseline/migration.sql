@@ -626,6 +626,7 @@ CREATE TABLE webhook_endpoints (
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   created_by text NOT NULL,
   updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  is_reported boolean DEFAULT false NOT NULL,
   CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_endpoints_disabled_has_reason CHECK ((disabled_at IS NULL) = (disabled_reason IS NULL) AND disabled_reason IN ('requested', 'gone', 'failing')),
   CONSTRAINT webhook_endpoints_failing_since_first_failure CHECK ((failures = 0) = (failing_since IS NULL)),
@@ -661,6 +662,7 @@ COMMENT ON COLUMN webhook_endpoints.last_delivered_at IS 'When it took an event 
 COMMENT ON COLUMN webhook_endpoints.created_at IS 'When it was made.';
 COMMENT ON COLUMN webhook_endpoints.created_by IS 'Who made it, as in audit_log.actor.';
 COMMENT ON COLUMN webhook_endpoints.updated_at IS 'When a person or key changed it last.';
+COMMENT ON COLUMN webhook_endpoints.is_reported IS 'Whether the log says that it fails. False again once an attempt succeeds.';
 
 CREATE TABLE webhook_deliveries (
   id uuid DEFAULT gen_random_uuid() NOT NULL,

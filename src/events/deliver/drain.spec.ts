@@ -13,7 +13,7 @@ import type { DeliveryQueue } from './queue.store.js';
 
 const delivered: SendOutcome = { kind: 'delivered' };
 const failed: SendOutcome = { kind: 'failed' };
-const WELL = { failures: 0, failingSince: null, quietUntil: null };
+const WELL = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
 
 function deliveryOf(subject: string, position: number): DueDelivery {
   return {

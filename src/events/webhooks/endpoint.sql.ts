@@ -16,7 +16,7 @@ const READ = `
   SELECT url, types, headers_ciphertext AS "headersCiphertext", secret_ciphertext AS "secretCiphertext",
     CASE WHEN previous_secret_until > clock_timestamp() THEN previous_secret_ciphertext END AS "previousSecretCiphertext",
     disabled_at IS NOT NULL AS "isDisabled",
-    failures, failing_since AS "failingSince", quiet_until AS "quietUntil", clock_timestamp() AS now
+    failures, failing_since AS "failingSince", is_reported AS "isReported", quiet_until AS "quietUntil", clock_timestamp() AS now
   FROM webhook_endpoints WHERE id = $1 AND handler IS NULL`;
 
 export async function readEndpoint(sql: Sql, id: string, lock = ''): Promise<EndpointRow | null> {

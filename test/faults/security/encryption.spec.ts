@@ -243,8 +243,9 @@ describe('R37: keys are changed while the service keeps running', () => {
     try {
       const token = oldCipher.encrypt('token', TOKENS.context('tenant'));
       const now = new Date();
-      await stored.prisma.remoteToken.create({
-        data: { name: 'tenant', tokenCiphertext: token, obtainedAt: now, renewAt: now, expiresAt: now },
+      await stored.prisma.remoteToken.update({
+        where: { name: 'tenant' },
+        data: { tokenCiphertext: token, obtainedAt: now, renewAt: now, expiresAt: now },
       });
       const id = newCipher.missingKeyOf(token)!;
       await expect(start(NEW)).rejects.toThrow(`ENCRYPTION_KEYS lacks the key ${id}`);

@@ -23,6 +23,7 @@ const LISTED = {
   omit: {
     secretCiphertext: true,
     previousSecretCiphertext: true,
+    isReported: true,
     quietUntil: true,
     createdBy: true,
     handler: true,
@@ -55,7 +56,7 @@ const MAKE_SUBJECTS_DUE = `
   UPDATE webhook_subjects SET due_at = clock_timestamp() WHERE endpoint_id = $1 AND due_at > clock_timestamp()`;
 const MOST_COUNTED = 10_000;
 /** The health of an endpoint whose URL or headers were changed, that was enabled, or that has accepted a test event. */
-const WELL = { failures: 0, failingSince: null, quietUntil: null };
+const WELL = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
 
 type Recorder = (action: string, details?: AuditEntry['details']) => Promise<void>;
 

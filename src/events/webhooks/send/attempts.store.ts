@@ -67,18 +67,20 @@ export class WebhookAttemptsStore {
     before: EndpointRow,
     plan: HealthPlan,
   ): Promise<void> {
-    const { failures, failingSince, quietUntil, recoveredFrom, disable } = plan;
+    const { failures, failingSince, isReported, quietUntil, recoveredFrom, disable } = plan;
     const disabled = disable && { disabledAt: before.now, disabledReason: disable.reason };
-    const data = { failures, failingSince, quietUntil, ...disabled };
+    const data = { failures, failingSince, isReported, quietUntil, ...disabled };
     await tx.prisma.webhookEndpoint.update({ where: { id }, data });
     const log = (level: 'log' | 'warn', text: string) =>
       tx.afterCommit(() => this.logger[level]({ message: `a webhook endpoint ${text}`, endpointId: id }));
-    const hadFailed = isFailing({ failures: recoveredFrom });
-    if (hadFailed) log('log', `works again, after ${recoveredFrom} failures`);
-    if (isFailing(plan) && (hadFailed || !isFailing(before)))
+    const hasRecovered = recoveredFrom > 0;
+    if (hasRecovered && before.isReported) log('log', `works again, after ${recoveredFrom} failures`);
+    if (isReported && (hasRecovered || !before.isReported))
       log('warn', `fails: ${failures} attempts in a row`);
-    if (recoveredFrom > 0)
-      await tx.query(sql.MAKE_RETRIES_DUE, [id, hadFailed ? null : MOST_AFTER_FEW_FAILURES]);
+    if (hasRecovered) {
+      const most = isFailing({ failures: recoveredFrom }) ? null : MOST_AFTER_FEW_FAILURES;
+      await tx.query(sql.MAKE_RETRIES_DUE, [id, most]);
+    }
     if (disable === null) return;
     const details = { reason: disable.reason, since: disable.since.toISOString() };
     const action = 'webhook_endpoint.disabled';

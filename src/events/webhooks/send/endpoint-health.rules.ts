@@ -4,6 +4,8 @@ export interface Health {
   /** Consecutive failed attempts, across all events. */
   readonly failures: number;
   readonly failingSince: Date | null;
+  /** Whether the log says that the endpoint fails. */
+  readonly isReported: boolean;
   /** Before this time, nothing is sent to the endpoint. */
   readonly quietUntil: Date | null;
 }
@@ -19,6 +21,12 @@ export interface HealthPlan extends Health {
 const PLACES = 16;
 /** The number of consecutive failures from which an endpoint counts as failing, and gets one request at a time. */
 const FAILING_FROM = 10;
+/**
+ * The log says that an endpoint fails after this many consecutive failures over this time. The first retry comes later than that, so one
+ * delivery that fails twice is enough; failures between successes are not.
+ */
+const REPORTED_FROM = 2;
+const REPORTED_AFTER_MS = 3_000;
 /** The quiet period as a share of the time since the endpoint began to fail: 15 s after a minute, at most 5 minutes. */
 const QUIET_SHARE = 0.25;
 const SHORTEST_QUIET_MS = 1_000;
@@ -34,7 +42,7 @@ export const placesOf = (health: Pick<Health, 'failures'>): number => (isFailing
 
 /** Returns the health after these outcomes, which are ordered by the end of their attempts. */
 export function planHealth(before: Health, outcomes: readonly SendOutcome[], now: Date): HealthPlan {
-  let { failures, failingSince, quietUntil } = before;
+  let { failures, failingSince, isReported, quietUntil } = before;
   let recoveredFrom = 0;
   let isGone = false;
   for (const outcome of outcomes) {
@@ -42,6 +50,7 @@ export function planHealth(before: Health, outcomes: readonly SendOutcome[], now
       recoveredFrom = Math.max(recoveredFrom, failures);
       failures = 0;
       failingSince = null;
+      isReported = false;
       continue;
     }
     failures += 1;
@@ -53,10 +62,11 @@ export function planHealth(before: Health, outcomes: readonly SendOutcome[], now
   // A success ends the quiet period, unless a response has requested a wait with Retry-After.
   if (failures === 0 && !outcomes.some(({ retryAfterMs = 0 }) => retryAfterMs > 0)) quietUntil = null;
   const failingMs = failingSince === null ? 0 : now.getTime() - failingSince.getTime();
+  isReported ||= failures >= REPORTED_FROM && failingMs >= REPORTED_AFTER_MS;
   const hasFailedLong = failures >= DISABLED_FROM && failingMs >= DISABLED_AFTER_MS;
   const reason = isGone ? 'gone' : hasFailedLong ? 'failing' : null;
   const disable = reason === null ? null : ({ reason, since: failingSince ?? now } as const);
-  return { failures, failingSince, quietUntil, disable, recoveredFrom };
+  return { failures, failingSince, isReported, quietUntil, disable, recoveredFrom };
 }
 
 function quietOf(failures: number, failingSince: Date, now: Date): number {

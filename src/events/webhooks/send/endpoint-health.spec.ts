@@ -7,7 +7,7 @@ const ago = (ms: number) => new Date(NOW.getTime() - ms);
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-const WELL: Health = { failures: 0, failingSince: null, quietUntil: null };
+const WELL: Health = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
 const delivered: SendOutcome = { kind: 'delivered' };
 const failed: SendOutcome = { kind: 'failed' };
 const gone: SendOutcome = { kind: 'gone' };
@@ -44,6 +44,16 @@ describe('the health of a webhook endpoint', () => {
 
   it('has the shortest quiet period after many failures at once', () => {
     expect(quietMs(planHealth(WELL, times(16, failed), NOW))).toBe(1_000);
+  });
+
+  it.each([
+    ['one failure', [failed], WELL, false],
+    ['a second failure at once', [failed], { ...WELL, failures: 1, failingSince: ago(100) }, false],
+    ['a second failure later', [failed], { ...WELL, failures: 1, failingSince: ago(5_000) }, true],
+    ['failures between successes', [failed, failed, delivered, failed, failed], WELL, false],
+    ['a success', [delivered], { ...WELL, failures: 3, failingSince: ago(MINUTE), isReported: true }, false],
+  ])('is reported only after failing for a while: %s', (_case, outcomes, before, isReported) => {
+    expect(planHealth(before, outcomes, NOW)).toMatchObject({ isReported });
   });
 
   it('returns how many failures a delivery has ended', () => {
