@@ -86,7 +86,7 @@ export class Poller extends BackgroundTasks {
   }
 }
 
-/** Returns the polls with the span of their claim. Claims that find nothing have no span, because they repeat every second. */
+/** Returns the polls with the span of their claim. Claims that find nothing have no span, because they repeat every POLL_TICK_MS. */
 function withSpan(polls: readonly ClaimedPoll[], beganAtMs: number): readonly ClaimedPoll[] {
   const attributes = { 'pv_onboarding.sessions': polls.length };
   return traced({ name: 'claim sessions', parent: null, beganAtMs, attributes }, ({ traceparent }) =>

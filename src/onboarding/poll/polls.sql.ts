@@ -18,7 +18,7 @@ import { LANE_STARTS_SECONDS, LANES } from './lanes.rules.js';
  * call queue. By default, both are not longer than POLL_MIN_INTERVAL_MS, before which the session is not due anyway.
  */
 
-/** Inserts a batch. Returns one claim time for all its sessions, since to parse a timestamp takes a microsecond per row. */
+/** Inserts a batch. Returns one claim time for all its sessions, since parsing one per session would take a microsecond each. */
 export const OPEN_BATCH: Statement = {
   name: 'onboarding.open_poll_batch',
   text: `

@@ -54,7 +54,7 @@ export class SessionRefreshService {
     return this.getSequenced(id);
   }
 
-  /** Returns the session. If it is open and its copy older than `maxAgeMs`, reads it first. Throws Problem not_found, remote_unavailable. */
+  /** Returns the session. If it is open and our copy older than `maxAgeMs`, reads it. Throws Problem not_found, remote_unavailable. */
   async getFresh(id: string, maxAgeMs: number): Promise<SessionRow> {
     const session = await this.getSession(id);
     const oldest = session.now.getTime() - maxAgeMs;

@@ -48,7 +48,7 @@ function believableEnd({ expiresAt, recordedAt }: EndingSession): number {
 }
 
 /** Decides whether to close a session now for `reason`, or to add this read to the evidence. `before` is the earlier evidence. */
-// Elapsed time closes a session at once. A reason from the remote service must last (`mustLast`), so that its faults close no session.
+// Elapsed time closes a session at once. A reason from the remote service must last (`mustLast`), since it may be a fault.
 export function weighEnd(
   reason: CloseReason | null,
   mustLast: boolean,

@@ -43,7 +43,7 @@ const UNSAVABLE_RETRY_MS = 15 * 60_000;
 export const LOST_AFTER_READS = 5;
 
 /** The same for reads with 401 or 403 on every path. By default, these reads take at least an hour. */
-// More reads, since a refusal may be a temporary fault of permissions. Refusals that other sessions get at the same time do not count.
+// This is more, since a refusal may be a temporary fault of permissions. Refusals that other sessions get at the same time do not count.
 export const LOST_AFTER_REFUSALS = 10;
 
 export interface ReadSession extends WatchedSession, EndingSession {

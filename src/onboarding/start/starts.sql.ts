@@ -103,7 +103,7 @@ const IS_EXPIRED = `status = 'sending' AND lease_until < clock_timestamp()`;
 
 export const FIND_EXPIRED_LEASES = `SELECT lease_token AS lease FROM session_starts WHERE ${IS_EXPIRED} ${FOR_SEEN_LEASES}`;
 
-/** Marks as failed the starts with an expired lease of $1. Counts an orphan for each, since its call may have started a session. */
+/** Marks starts as failed if their lease is one of $1 and has expired. Counts an orphan for each: its call may have started a session. */
 // Skips locked starts: another transaction is recording, repeating or erasing them.
 export const END_ABANDONED_STARTS = `
     WITH abandoned AS MATERIALIZED (

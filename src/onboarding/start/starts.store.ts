@@ -140,7 +140,7 @@ export class StartsStore {
     return (await this.database.query<{ lease: string }>(sql.FIND_EXPIRED_LEASES)).map(({ lease }) => lease);
   }
 
-  /** Marks as failed the starts whose lease is one of `leases` and has expired. Returns their grid locations. */
+  /** Marks starts as failed if their lease is one of `leases` and has expired. Returns their grid locations. */
   async endAbandoned(leases: readonly string[]): Promise<string[]> {
     const ended = await this.failures.query<EndedStart>(sql.END_ABANDONED_STARTS, [leases]);
     return ended.flatMap(({ failed }) => failed?.gridLocationId ?? []);

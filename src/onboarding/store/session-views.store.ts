@@ -27,7 +27,7 @@ interface RawSession extends Omit<SessionRow, 'inverters'> {
   })[];
 }
 
-/** Selects one session per inverter and owner: prefers a session that still lists the inverter, then the latest one that found it. */
+/** Returns the condition that selects one session per inverter and owner: prefers one that still lists the inverter, then the latest. */
 // PostgreSQL must search the owner's few sessions, not the index on inverter ids: if all inverters had the same id, each row would be
 // compared with every other. A scalar subquery rules out a join. BETWEEN instead of = makes the planner overestimate the cost of the index.
 const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `

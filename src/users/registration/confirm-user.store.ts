@@ -37,7 +37,7 @@ export async function confirmUser(
   return 'stored';
 }
 
-/** Changes the status of a locked registration and appends its event. Appends `pending` once, not for each attempt in an outage. */
+/** Changes the status of a locked registration and appends its event. In an outage, appends the event of `pending` only once. */
 export async function moveRegistration(
   tx: Transaction,
   registration: Announced,

@@ -18,7 +18,7 @@ type Registered =
   | { readonly kind: 'created' | 'existing'; readonly user: UserRecord }
   | { readonly kind: 'open'; readonly registration: RegistrationRecord };
 
-/** Added to SCS_TIMEOUT_MS, since the sender may wait in the call queue and then stores the outcome. */
+/** Added to SCS_TIMEOUT_MS when a request waits for another sender, which may wait in the call queue and then stores the outcome. */
 const WAIT_MARGIN_MS = 2_000;
 /** The pause between two reads of a registration. It grows, so that many long waits do not burden the database. */
 const PAUSE = { firstMs: 25, mostMs: 400 };
@@ -40,7 +40,7 @@ export class RegistrationsService {
   async register(
     input: RegisterUserInput,
   ): Promise<Registered & { readonly warnings: readonly EanWarning[] }> {
-    // Refuses rounded EANs before duplicates, since rounding makes different EANs equal.
+    // Checks for rounded EANs first, since rounding makes different EANs equal, so that they would look like duplicates.
     refuse(roundedEans(input), 'ean_rounded');
     const { tenantReference, gridLocations, metadata = {} } = input;
     const { eans, errors, warnings } = readGridLocations(gridLocations, this.environment.EAN_CHECK_DIGIT);

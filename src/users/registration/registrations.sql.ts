@@ -115,7 +115,7 @@ export const MOVE_REGISTRATION: Statement = {
 export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_SEEN_LEASES}`;
 
 /**
- * Makes the registrations `uncertain` whose lease is one of $2 and has expired. A live sender renews its lease, so the sender has died
+ * Makes registrations `uncertain` if their lease is one of $2 and has expired. A live sender renews its lease, so the sender has died
  * during its call, or could not renew the lease.
  */
 export const MOVE_ABANDONED_TO_UNCERTAIN = `

@@ -101,7 +101,7 @@ export class RegistrationsStore {
     return (await this.database.query<{ lease: string }>(sql.FIND_LEASES)).map(({ lease }) => lease);
   }
 
-  /** Makes the registrations `uncertain` whose lease is one of `leases` and has expired. Returns their ids. */
+  /** Makes registrations `uncertain` if their lease is one of `leases` and has expired. Returns their ids. */
   async moveAbandonedToUncertain(leases: readonly string[]): Promise<string[]> {
     return this.database.transaction(async (tx) => {
       const moved = await tx.query<Claim>(sql.MOVE_ABANDONED_TO_UNCERTAIN, [ABANDONED, leases]);
