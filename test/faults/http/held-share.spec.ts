@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { HTTP_LIMITS } from '../../../src/platform/http/http-limits.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import type { Scope } from '../../../src/access/scopes.js';
 import { TestClient } from '../../setup/client.js';
@@ -12,7 +13,8 @@ import { sendUnread, type UnreadRequests } from '../support/input/unread-request
 const CEILING = 60;
 const SHARE = 20;
 const PIPELINING_CONNECTIONS = 4;
-const REQUESTS_EACH = 1_450;
+/** The most that a connection may pipeline. */
+const REQUESTS_EACH = HTTP_LIMITS.pipelinedRequests;
 
 let service: TestApp;
 let held: HeldRequests;
