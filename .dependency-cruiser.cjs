@@ -1,5 +1,5 @@
 // Layers, each of which may import only layers to its right; `layer` below has the exact lists:
-//   erasure -> onboarding -> users -> auth -> remote -> events -> access -> platform
+//   erasure -> invitations -> onboarding -> users -> auth -> remote -> events -> access -> platform
 // Every layer may import the observability except its status, which reads every layer.
 
 const GENERATED = '^src/platform/database/generated';
@@ -25,7 +25,8 @@ module.exports = {
     layer('auth', ['platform', 'remote', 'events', 'access']),
     layer('users', ['platform', 'remote', 'events', 'access', 'auth']),
     layer('onboarding', ['platform', 'remote', 'events', 'access', 'auth', 'users']),
-    layer('erasure', ['platform', 'events', 'access', 'users', 'onboarding']),
+    layer('invitations', ['platform', 'remote', 'events', 'access', 'auth', 'users', 'onboarding']),
+    layer('erasure', ['platform', 'events', 'access', 'users', 'onboarding', 'invitations']),
     layer('retention', ['platform']),
     layer('sandbox', []),
     {

@@ -32,6 +32,7 @@ COPY --from=production /app/node_modules ./node_modules
 # The first replica to start applies the migrations.
 COPY prisma/migrations ./prisma/migrations
 COPY prisma/views ./prisma/views
+COPY pages ./pages
 COPY --from=build /app/dist ./dist
 # To have the status name the commit, build with --build-arg COMMIT=$(git rev-parse HEAD).
 ARG COMMIT=

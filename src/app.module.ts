@@ -6,6 +6,7 @@ import { ErasureModule } from './erasure/erasure.module.js';
 import { EventsModule } from './events/events.module.js';
 import { WebhooksModule } from './events/webhooks/webhooks.module.js';
 import { OnboardingModule } from './onboarding/onboarding.module.js';
+import { InvitationsModule } from './invitations/invitations.module.js';
 import { Environment } from './platform/env/environment.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { RemoteModule } from './remote/remote.module.js';
@@ -29,6 +30,7 @@ export class AppModule {
         WebhooksModule,
         UsersModule,
         OnboardingModule,
+        InvitationsModule,
         ErasureModule,
         RetentionModule,
         StatusModule,

@@ -5,6 +5,7 @@ import type { ErasedCounts } from '../events/catalogue.rules.js';
 import { eraseEvents } from '../events/erase-events.sql.js';
 import { appendEvents } from '../events/outbox.js';
 import { eraseSessions } from '../onboarding/store/erase-sessions.sql.js';
+import { eraseInvitations } from '../invitations/invitations.store.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
@@ -70,6 +71,7 @@ export class ErasuresStore {
     const { userId } = person;
     const registrationIds = person.registrations.map(({ id }) => id);
     const sessions = await eraseSessions(tx, userId, erasedAt);
+    const invitationIds = userId === null ? [] : await eraseInvitations(tx, userId, erasedAt);
     const { registrations, gridLocations } = await eraseUser(tx, person, erasedAt);
     const sessionIds = [...sessions.sessionIds, ...sessions.prunedIds];
     const people = [...(userId === null ? [] : [userId]), ...registrationIds];
@@ -79,9 +81,9 @@ export class ErasuresStore {
       sessions: sessions.sessionIds.length,
       observations: sessions.observations,
       inverters: sessions.inverters,
-      events: await eraseEvents(tx, people, [...sessionIds, ...sessions.gridLocationIds]),
+      events: await eraseEvents(tx, people, [...sessionIds, ...sessions.gridLocationIds, ...invitationIds]),
     };
-    await eraseRequestIds(tx, [...people, ...sessionIds]);
+    await eraseRequestIds(tx, [...people, ...sessionIds, ...invitationIds]);
     await tx.prisma.erasure.create({ data: { id, userId, erasedAt, ...erased } });
     const data = { erasureId: id, userId, registrationIds, erasedAt: erasedAt.toISOString(), erased };
     await appendEvents(tx, [...sessions.events, { name: 'user.erased', subject: userId ?? id, data }]);

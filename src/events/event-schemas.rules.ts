@@ -84,6 +84,17 @@ const aboutRegistration = about('registration', {
   metadata: REQUEST_METADATA,
   reason: text('Why, without secrets and without the words of the remote service'),
 });
+const aboutInvitation = about('invitation', {
+  invitationId: uuid('Id of the invitation'),
+  gridLocationId: session.gridLocationId,
+  userId: session.userId,
+  tenantReference: TENANT_REFERENCE,
+  brands: { type: 'array', items: text('A brand'), description: 'The brands to connect; empty if any' },
+  locale: textOrNull('The language of the page; null if it is that of the browser'),
+  metadata: { type: 'object', description: 'As passed at the invitation; empty once the user has been erased' },
+  campaignId: textOrNull('Id of the campaign; null if there is none'),
+  expiresAt: instant('After this the owner can no longer begin'),
+});
 const aboutRemoteTrouble = about('class of remote operations', {
   operation: OPERATION,
   reason: text('What went wrong, without secrets'),
@@ -191,6 +202,10 @@ export const EVENT_SCHEMAS = {
   'session.flapping': aboutSession(
     'the session changes too often to record and announce every change. Announced once, until it has been calm for an hour',
   ),
+  'invitation.created': aboutInvitation('an owner is invited'),
+  'invitation.opened': aboutInvitation('a person has opened the page of an invitation for the first time'),
+  'invitation.expired': aboutInvitation('the date of an invitation has passed before its owner was done'),
+  'invitation.revoked': aboutInvitation('an invitation was revoked'),
   'inverter.online': aboutInverter('the session lists an inverter that it did not list before'),
   'inverter.missing': aboutInverter('the session no longer lists an inverter'),
   'remote.degraded': aboutRemoteTrouble(

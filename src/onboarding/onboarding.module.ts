@@ -40,5 +40,6 @@ import { StartsStore } from './start/starts.store.js';
     ReadBudgetStore,
     Poller,
   ],
+  exports: [StartSessionService, SessionViewsStore, ReadHabits],
 })
 export class OnboardingModule {}

@@ -238,6 +238,67 @@ COMMENT ON COLUMN onboarding_sessions.last_checked_at IS 'When it was read, as o
 COMMENT ON COLUMN onboarding_sessions.closed_at IS 'When we stopped watching. Null while it is watched.';
 COMMENT ON COLUMN onboarding_sessions.close_reason IS 'settled: online, and SETTLE_HOURS are over. late_window_over: expired (or past expires_at), and LATE_ONLINE_DAYS are over. lost: gone at the remote service for hours. erased: its user was, which takes the place of an earlier reason. Null while it is watched.';
 
+CREATE TABLE invitations (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  grid_location_id uuid NOT NULL,
+  campaign_id uuid,
+  token_hash bytea NOT NULL,
+  token_ciphertext bytea,
+  brands text[],
+  locale text,
+  expected_inverters integer,
+  metadata jsonb NOT NULL,
+  return_url text,
+  wish_brand text,
+  wish_due_at timestamptz(3),
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  opened_at timestamptz(3),
+  started_at timestamptz(3),
+  owner_done_at timestamptz(3),
+  online_at timestamptz(3),
+  expires_at timestamptz(3) NOT NULL,
+  expired_at timestamptz(3),
+  revoked_at timestamptz(3),
+  erased_at timestamptz(3),
+  CONSTRAINT invitations_pkey PRIMARY KEY (id),
+  CONSTRAINT invitations_steps_follow_each_other CHECK (
+    (started_at IS NULL OR opened_at IS NOT NULL) AND (wish_due_at IS NULL OR opened_at IS NOT NULL)),
+  CONSTRAINT invitations_end_once CHECK (num_nonnulls(expired_at, revoked_at, online_at) <= 1),
+  CONSTRAINT invitations_token_is_hashed CHECK (octet_length(token_hash) = 32),
+  CONSTRAINT invitations_grid_location_id_fkey FOREIGN KEY (grid_location_id) REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX invitations_token_hash_key ON invitations(token_hash);
+-- One live invitation per location, whatever the concurrency. The condition is that of LIVE in src/invitations/invitations.sql.ts.
+CREATE UNIQUE INDEX invitations_live_key ON invitations(grid_location_id)
+  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
+CREATE INDEX invitations_grid_location_id_idx ON invitations(grid_location_id);
+CREATE INDEX invitations_created_at_id_idx ON invitations(created_at, id);
+CREATE INDEX invitations_wishes ON invitations(wish_due_at) WHERE wish_due_at IS NOT NULL;
+CREATE INDEX invitations_expiring ON invitations(expires_at)
+  WHERE owner_done_at IS NULL AND online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
+COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or past their date. Erasing the user clears everything but the hash of the token, by which the link can still say what became of it.';
+COMMENT ON COLUMN invitations.id IS 'Id of the invitation.';
+COMMENT ON COLUMN invitations.grid_location_id IS 'The grid location whose owner is invited.';
+COMMENT ON COLUMN invitations.campaign_id IS 'The campaign that created it. Null: it was created by POST /invitations.';
+COMMENT ON COLUMN invitations.token_hash IS 'SHA-256 of the token in the link, by which the link is found.';
+COMMENT ON COLUMN invitations.token_ciphertext IS 'The token, encrypted, so that the tenant can read the link again. Null once the user has been erased.';
+COMMENT ON COLUMN invitations.brands IS 'The brands to connect, in the order in which the owner is asked. Empty: the remote service asks for the brand.';
+COMMENT ON COLUMN invitations.locale IS 'The language of the owner''s page. Null: the language of the browser.';
+COMMENT ON COLUMN invitations.expected_inverters IS 'How many inverters the tenant expects. Null: not known.';
+COMMENT ON COLUMN invitations.metadata IS 'As passed by the tenant; empty once the user has been erased.';
+COMMENT ON COLUMN invitations.return_url IS 'Where the page leads once the installation is online or the invitation is over. Null: nowhere.';
+COMMENT ON COLUMN invitations.wish_brand IS 'The brand of an owner''s wish to start that could not be fulfilled yet. Null: no wish, or without a brand.';
+COMMENT ON COLUMN invitations.wish_due_at IS 'When the start that the owner wished for is tried next. Null: there is no unfulfilled wish.';
+COMMENT ON COLUMN invitations.created_at IS 'When it was created.';
+COMMENT ON COLUMN invitations.opened_at IS 'When a person first opened the page. Null: not yet.';
+COMMENT ON COLUMN invitations.started_at IS 'When the owner''s wish first led to a session. Null: not yet.';
+COMMENT ON COLUMN invitations.owner_done_at IS 'When a session of the location was first found to await its installation or to be online. Inferred: the remote service has no flag for it. Null: not yet.';
+COMMENT ON COLUMN invitations.online_at IS 'When the location was online with each of the brands. Null: not yet.';
+COMMENT ON COLUMN invitations.expires_at IS 'After this the owner can no longer begin.';
+COMMENT ON COLUMN invitations.expired_at IS 'When its expiry was recorded and announced. Null: not yet, or it did not expire.';
+COMMENT ON COLUMN invitations.revoked_at IS 'When the tenant revoked it. Null: never.';
+COMMENT ON COLUMN invitations.erased_at IS 'When its user was erased. Null: never.';
+
 -- Every poll moves due_at, which is indexed, so no poll can be HOT; room on the page keeps the new version beside the old.
 -- The table is small and turns over all day: vacuum by a small fraction, without the cost delay that would let it fall behind.
 CREATE TABLE session_polls (

@@ -14,16 +14,16 @@ import { lineFault, tenantReferenceFault } from '../../users/tenant-reference.ru
 import type { SessionState } from '../rules/machine.rules.js';
 import type { InverterView } from './sessions.view.js';
 
-const BRAND_MAX_LENGTH = 100;
+export const MAX_BRAND_LENGTH = 100;
 
 /** Returns why `value` is not a valid brand, else undefined. The interface lists no brands, so any name is valid. */
-const brandFault = (value: unknown) => lineFault(value, BRAND_MAX_LENGTH);
+export const brandFault = (value: unknown) => lineFault(value, MAX_BRAND_LENGTH);
 
 export class NewSession {
   @OptionalText(brandFault, {
     description: 'The inverter brand; one session connects inverters of one brand',
     minLength: 1,
-    maxLength: BRAND_MAX_LENGTH,
+    maxLength: MAX_BRAND_LENGTH,
   })
   brand?: string;
 

@@ -144,6 +144,27 @@ export class Environment {
   /** Longer than the other periods, because misuse is often discovered late. */
   @Days() RETENTION_AUDIT_DAYS = 730;
 
+  /** The name under which owners know the tenant. */
+  @MinLength(1) @MaxLength(100) TENANT_NAME = 'Your energy supplier';
+  /** The colour of the owner's page. Where it lacks contrast, it is made darker or lighter. */
+  @Matches(/^#[\da-f]{6}$/i, { message: 'TENANT_COLOR must be a colour such as #0a5c36' })
+  TENANT_COLOR = '#0a5c36';
+  /** A file with the tenant's logo: SVG, PNG or WebP. */
+  @IsOptional()
+  @Matches(/\.(svg|png|webp)$/, { message: 'TENANT_LOGO must be the path of a .svg, .png or .webp file' })
+  TENANT_LOGO?: string;
+  /** Where an owner gets help. */
+  @IsOptional() @HttpUrl() TENANT_SUPPORT_URL?: string;
+  /** How long an invitation is valid if its request does not say. */
+  @Integer(1, 366) INVITATION_DAYS = 90;
+  /** The origins to which an invitation may lead back, such as https://example.com. */
+  @List()
+  @Matches(/^https:\/\/[^\/\s]+$/, {
+    each: true,
+    message: 'INVITATION_RETURN_ORIGINS must be origins such as https://example.com',
+  })
+  INVITATION_RETURN_ORIGINS: string[] = [];
+
   @IsIn(['off', 'warn', 'enforce'])
   EAN_CHECK_DIGIT: 'off' | 'warn' | 'enforce' = 'warn';
 

@@ -29,6 +29,10 @@ const UNPREFIXED = [
   'asyncapi.json',
   'docs',
   'docs/:asset',
+  'i/page.css',
+  'i/page.js',
+  'i/logo',
+  'i/:token',
 ];
 
 type Settings = Pick<Environment, 'METRICS_PORT' | 'PUBLIC_URL' | 'ROLE' | 'TRUSTED_PROXIES'>;

@@ -15,6 +15,7 @@ export const STOP_WITHIN_MS = {
   /** Remote calls that register users. If they take longer, their leases expire, and the registrations become `uncertain`. */
   registrations: 3_000,
   abandonedStarts: 1_000,
+  invitations: 1_000,
   budget: 500,
   habits: 500,
   /** Reads of sessions in flight. After this time, they are aborted. */

@@ -38,6 +38,7 @@ export function sessionEvent(
     NewEvent['name'],
     | `user.${string}`
     | `inverter.${string}`
+    | `invitation.${string}`
     | `remote.${string}`
     | `webhook_endpoint.${string}`
     | 'session.closed'

@@ -15,6 +15,7 @@ const FOLDER = fileURLToPath(new URL('../../../node_modules/.cache/test-build', 
 const LINKS = {
   src: 'dist',
   dist: 'dist',
+  pages: 'pages',
   prisma: 'prisma',
   'package.json': 'package.json',
   'openapi.json': 'openapi.json',

@@ -1,0 +1,49 @@
+// Keeps the page current. Without scripts, the page works as well: it then reloads itself while something is awaited.
+const EVERY_MS = 4000;
+const main = document.querySelector('main');
+
+/** Reports that a person, and not a scanner of mail, has opened the page. */
+function reportPerson() {
+  for (const event of ['pointerdown', 'keydown', 'wheel', 'touchstart'])
+    removeEventListener(event, reportPerson);
+  if (!main.hasAttribute('data-unopened')) return;
+  main.removeAttribute('data-unopened');
+  void fetch('?opened=1', { method: 'POST', keepalive: true }).catch(() => {});
+}
+for (const event of ['pointerdown', 'keydown', 'wheel', 'touchstart'])
+  addEventListener(event, reportPerson, { passive: true });
+
+async function refresh() {
+  const response = await fetch(location.href, { headers: { accept: 'text/html' } });
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const next = page.querySelector('main');
+  if (next === null) return;
+  document.title = page.title;
+  for (const name of ['data-live', 'data-goes-on']) main.toggleAttribute(name, next.hasAttribute(name));
+  const [status, nextStatus] = [main, next].map((each) => each.querySelector('#status'));
+  // An unchanged live region stays untouched, so that a screen reader does not repeat it.
+  if (status.innerHTML !== nextStatus.innerHTML) status.innerHTML = nextStatus.innerHTML;
+  const rest = (each) => [...each.children].filter(({ id }) => id !== 'status');
+  const texts = [main, next].map((each) =>
+    rest(each)
+      .map(({ outerHTML }) => outerHTML)
+      .join(''),
+  );
+  if (texts[0] !== texts[1]) {
+    for (const each of rest(main)) each.remove();
+    main.append(...rest(next));
+  }
+}
+
+let wished = main.hasAttribute('data-live') && main.querySelector('form') === null;
+setInterval(() => {
+  if (!main.hasAttribute('data-live') || document.hidden) return;
+  refresh().then(
+    () => {
+      // The wish has been fulfilled: goes on, as the owner has asked.
+      if (wished && main.hasAttribute('data-goes-on')) main.querySelector('form').requestSubmit();
+      if (main.querySelector('form') !== null) wished = false;
+    },
+    () => {},
+  );
+}, EVERY_MS);

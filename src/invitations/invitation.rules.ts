@@ -1,0 +1,79 @@
+/** The languages of the owner's page; each has a file of messages in pages/messages. */
+export const LOCALES = ['en', 'nl', 'de', 'fr'] as const;
+export type Locale = (typeof LOCALES)[number];
+
+/**
+ * - `invited`: nobody has opened the page yet.
+ * - `opened`: a person has opened the page.
+ * - `started`: the owner's wish has led to a session.
+ * - `owner_done`: the owner has completed the web flow. This is inferred.
+ * - `online`: the location is online with each of the brands.
+ * - `expired`: its date has passed before the owner was done.
+ * - `revoked`: the tenant has revoked it.
+ */
+export const INVITATION_STATES = [
+  'invited',
+  'opened',
+  'started',
+  'owner_done',
+  'online',
+  'expired',
+  'revoked',
+] as const;
+export type InvitationState = (typeof INVITATION_STATES)[number];
+
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 366;
+
+/** Returns why an invitation cannot expire at this instant, else undefined. */
+export function expiryFault(expiresAt: Date, now: Date): string | undefined {
+  const inMs = expiresAt.getTime() - now.getTime();
+  if (inMs <= 0) return 'must be in the future';
+  return inMs > MAX_DAYS * DAY_MS ? `must be at most ${MAX_DAYS} days from now` : undefined;
+}
+
+/** Returns why the owner's page must not lead to this URL, else undefined. `origins`: the configured ones. */
+export function returnUrlFault(
+  returnUrl: string,
+  origins: readonly string[],
+  isProduction: boolean,
+): string | undefined {
+  const { protocol, hostname, origin, username, password } = new URL(returnUrl);
+  if (username !== '' || password !== '') return 'must not contain credentials';
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (!isProduction && isLoopback && (protocol === 'http:' || protocol === 'https:')) return undefined;
+  if (protocol !== 'https:') return 'must begin with https://';
+  return origins.includes(origin) ? undefined : 'must be of an origin that INVITATION_RETURN_ORIGINS names';
+}
+
+/** The headers of a request for the owner's page. */
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * Returns whether a person has followed the link. Scanners of mail and prefetching browsers follow links too, so this is known only of a
+ * navigation that a user started, which a browser states in Sec-Fetch-User. The script of the page reports the other browsers' users.
+ */
+export function isOpenedByPerson(method: string, headers: Headers): boolean {
+  const purpose = `${headers['sec-purpose'] ?? ''}${headers.purpose ?? ''}${headers['x-moz'] ?? ''}`;
+  return (
+    method === 'GET' &&
+    headers['sec-fetch-user'] === '?1' &&
+    !/prefetch|prerender|preview/i.test(purpose)
+  );
+}
+
+/** Returns the language of the page: that of the invitation, else the first of Accept-Language that we have, else the first of all. */
+export function localeOf(invited: string | null, acceptLanguage = ''): Locale {
+  const accepted = acceptLanguage
+    .split(',')
+    .map((part) => {
+      const [tag = '', quality = '1'] = part.trim().split(/\s*;\s*q=/);
+      return { language: tag.slice(0, 2).toLowerCase(), quality: Number(quality) };
+    })
+    .filter(({ quality }) => quality > 0)
+    .sort((one, other) => other.quality - one.quality)
+    .map(({ language }) => language);
+  return LOCALES.find((locale) => locale === invited) ?? accepted.flatMap(asLocale)[0] ?? LOCALES[0];
+}
+
+const asLocale = (language: string) => LOCALES.filter((locale) => locale === language);

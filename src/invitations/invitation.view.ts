@@ -1,0 +1,33 @@
+import * as schema from '../platform/openapi/schema-of.js';
+import type { Metadata } from '../users/metadata.rules.js';
+import { INVITATION_STATES, LOCALES } from './invitation.rules.js';
+
+const ExpectedView = schema.schemaOf('ExpectedView', {
+  inverters: schema.nullable(schema.count('null if not given')),
+});
+
+export const InvitationView = schema.schemaOf('InvitationView', {
+  id: schema.uuid(),
+  url: schema.field<string | null>(
+    { type: String, format: 'uri', nullable: true },
+    'The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`',
+  ),
+  state: schema.oneOf(INVITATION_STATES, '`owner_done` is inferred'),
+  gridLocationId: schema.uuid(),
+  userId: schema.uuid(),
+  tenantReference: schema.text(),
+  brands: schema.field<readonly string[]>({ type: [String] }, 'In the order in which the owner is asked'),
+  locale: schema.nullable(schema.oneOf(LOCALES)),
+  expected: schema.view(ExpectedView),
+  metadata: schema.field<Metadata>({ type: 'object', additionalProperties: true }, 'As given'),
+  returnUrl: schema.nullable(schema.text()),
+  campaignId: schema.nullable(schema.uuid('null if it was created by itself')),
+  openedAt: schema.nullable(schema.instant('When a person first opened the page')),
+  startedAt: schema.nullable(schema.instant("When the owner's wish first led to a session")),
+  ownerDoneAt: schema.nullable(schema.instant('When the owner had probably completed the web flow')),
+  onlineAt: schema.nullable(schema.instant('When the location was online with each of the brands')),
+  expiresAt: schema.instant(),
+  revokedAt: schema.nullable(schema.instant()),
+  createdAt: schema.instant(),
+});
+export type InvitationView = InstanceType<typeof InvitationView>;

@@ -1,0 +1,99 @@
+import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentKey } from '../access/current-key.decorator.js';
+import { Operation } from '../access/operation.decorator.js';
+import { hasScope, type Principal } from '../access/scopes.js';
+import { toPage, type Page } from '../platform/http/page.js';
+import { ParseUuid } from '../platform/http/uuid.pipe.js';
+import { ApiPage } from '../platform/openapi/api-page.decorator.js';
+import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
+import { LOCATION } from '../platform/openapi/response-headers.js';
+import { found } from '../platform/problem/found.js';
+import { InvitationView } from './invitation.view.js';
+import { InvitationsQuery, NewInvitation } from './invitations.dto.js';
+import { InvitationsService } from './invitations.service.js';
+import { InvitationsStore, type InvitationRow } from './invitations.store.js';
+
+@ApiTags('Invitations')
+@Controller('invitations')
+export class InvitationsController {
+  constructor(
+    private readonly invitations: InvitationsService,
+    private readonly store: InvitationsStore,
+  ) {}
+
+  @Post()
+  @Operation('onboarding:write', {
+    summary: 'Invite the owner of a grid location',
+    description:
+      'Returns 200 with the live invitation of the location, unchanged, if there is one. The link stays valid until the installation is online, or the invitation is revoked or past its date.',
+  })
+  @ApiCreatedResponse({ type: InvitationView, headers: LOCATION })
+  @ApiOkResponse({ description: 'The live invitation', type: InvitationView, headers: LOCATION })
+  @ApiProblems('invalid_request', 'invalid_json', 'not_found')
+  async createInvitation(
+    @Body() input: NewInvitation,
+    @CurrentKey() key: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<InvitationView> {
+    const { invitation, created } = await this.invitations.invite(input);
+    void reply.status(created ? 201 : 200).header('location', `/api/v1/invitations/${invitation.id}`);
+    return this.view(invitation, key);
+  }
+
+  @Get()
+  @Operation('onboarding:read', {
+    summary: 'List invitations, the newest first',
+    description: 'Without those of erased users.',
+  })
+  @ApiPage(InvitationView)
+  async listInvitations(
+    @Query() { limit, cursor, ...filter }: InvitationsQuery,
+    @CurrentKey() key: Principal,
+  ): Promise<Page<InvitationView>> {
+    const rows = await this.store.list(filter, cursor, limit + 1);
+    return toPage(
+      rows,
+      limit,
+      ({ createdAt, id }) => [createdAt, id],
+      (row) => this.view(row, key),
+    );
+  }
+
+  @Get(':invitationId')
+  @Operation('onboarding:read', {
+    summary: 'Read an invitation',
+    description: 'That of an erased user is `not_found`.',
+  })
+  @ApiOkResponse({ type: InvitationView })
+  @ApiProblems('invalid_request', 'not_found')
+  async readInvitation(
+    @Param('invitationId', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<InvitationView> {
+    return this.view(found(await this.store.find(id), `invitation ${id}`), key);
+  }
+
+  @Delete(':invitationId')
+  @Operation('onboarding:write', {
+    summary: 'Revoke an invitation',
+    description:
+      'Its link then says that it is no longer valid. An invitation that is over stays as it is. The session that the owner may have started stays.',
+  })
+  @ApiOkResponse({ type: InvitationView })
+  @ApiProblems('invalid_request', 'not_found')
+  async revokeInvitation(
+    @Param('invitationId', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<InvitationView> {
+    await this.store.revoke(id);
+    return this.readInvitation(id, key);
+  }
+
+  private view(row: InvitationRow, key: Principal): InvitationView {
+    const { tokenCiphertext: _, wishDueAt, erasedAt, expectedInverters, ...invitation } = row;
+    const url = hasScope(key, 'links:read') ? this.invitations.urlOf(row) : null;
+    return { ...invitation, url, expected: { inverters: expectedInverters } };
+  }
+}

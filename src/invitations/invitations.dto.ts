@@ -1,0 +1,120 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional, IsUUID } from 'class-validator';
+import { PageQuery } from '../platform/http/page.js';
+import { ChoiceParameter, OptionalText, UuidParameter } from '../platform/http/parameters.js';
+import { CheckedBy } from '../platform/http/validation.js';
+import { parseInstant } from '../platform/time/instant.rules.js';
+import { MetadataField } from '../users/metadata.dto.js';
+import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
+import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
+import { brandFault, MAX_BRAND_LENGTH } from '../onboarding/api/sessions.dto.js';
+import { INVITATION_STATES, LOCALES, type InvitationState, type Locale } from './invitation.rules.js';
+
+const MAX_BRANDS = 10;
+const MAX_INVERTERS = 1_000;
+const MAX_URL_LENGTH = 2_000;
+
+function brandsFault(value: unknown): string | undefined {
+  if (!Array.isArray(value) || value.length > MAX_BRANDS)
+    return `must be an array of at most ${MAX_BRANDS} brands`;
+  const fault = value.map(brandFault).find((each) => each !== undefined);
+  if (fault !== undefined) return `must contain only brands: each ${fault}`;
+  return new Set(value).size < value.length ? 'must contain each brand once' : undefined;
+}
+
+function expectedFault(value: unknown): string | undefined {
+  if (!isPlainObject(value) || Object.keys(value).some((key) => key !== 'inverters'))
+    return 'must be an object with `inverters`';
+  const { inverters } = value;
+  const fits = Number.isInteger(inverters) && Number(inverters) >= 1 && Number(inverters) <= MAX_INVERTERS;
+  return inverters === undefined || fits ? undefined : `must have \`inverters\` from 1 to ${MAX_INVERTERS}`;
+}
+
+const isInstant = (value: unknown) =>
+  parseInstant(value).kind === 'instant' ? undefined : 'must be an RFC 3339 timestamp with Z or an offset';
+
+const urlFault = (value: unknown) =>
+  typeof value === 'string' && value.length <= MAX_URL_LENGTH && URL.canParse(value)
+    ? undefined
+    : `must be a URL of at most ${MAX_URL_LENGTH} characters`;
+
+const Optional = (schema: object, faultOf: (value: unknown) => string | undefined): PropertyDecorator =>
+  applyDecorators(ApiPropertyOptional(schema), IsOptional(), CheckedBy(faultOf));
+
+export class NewInvitation {
+  @ApiPropertyOptional({ format: 'uuid', description: 'Required unless `tenantReference` is given' })
+  @IsOptional()
+  @IsUUID('loose')
+  gridLocationId?: string;
+
+  @OptionalText(tenantReferenceFault, {
+    description: 'In place of `gridLocationId`, for a user with one grid location',
+  })
+  tenantReference?: string;
+
+  @Optional(
+    {
+      type: [String],
+      maxItems: MAX_BRANDS,
+      description: `The brands to connect, each of at most ${MAX_BRAND_LENGTH} characters. Default: the remote service asks for the brand`,
+    },
+    brandsFault,
+  )
+  brands?: string[];
+
+  @ChoiceParameter(LOCALES, "The language of the owner's page. Default: the language of the browser")
+  locale?: Locale;
+
+  @Optional(
+    {
+      type: 'object',
+      properties: { inverters: { type: 'integer', minimum: 1, maximum: MAX_INVERTERS } },
+      additionalProperties: false,
+      description: 'What you expect to come online',
+    },
+    expectedFault,
+  )
+  expected?: { inverters?: number };
+
+  @MetadataField({
+    description:
+      'Your own data, returned unchanged in responses and events. The page shows a text `label` as the name of the place. No personal data',
+  })
+  metadata?: Metadata;
+
+  @Optional(
+    {
+      type: String,
+      format: 'uri',
+      description:
+        'Where the page leads once all is done: https, of an origin in `INVITATION_RETURN_ORIGINS`',
+    },
+    urlFault,
+  )
+  returnUrl?: string;
+
+  @Optional(
+    {
+      type: String,
+      format: 'date-time',
+      description: 'In the future, at most 366 days. Default: `INVITATION_DAYS` from now',
+    },
+    isInstant,
+  )
+  expiresAt?: string;
+}
+
+export class InvitationsQuery extends PageQuery {
+  @ChoiceParameter(INVITATION_STATES)
+  state?: InvitationState;
+
+  @UuidParameter()
+  gridLocationId?: string;
+
+  @OptionalText(tenantReferenceFault)
+  tenantReference?: string;
+
+  @UuidParameter()
+  campaignId?: string;
+}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { OnboardingModule } from '../onboarding/onboarding.module.js';
+import { InvitationUpkeep } from './invitation-upkeep.service.js';
+import { InvitationsController } from './invitations.controller.js';
+import { InvitationsService } from './invitations.service.js';
+import { InvitationsStore } from './invitations.store.js';
+import { OwnerPageController } from './owner/owner-page.controller.js';
+import { OwnerPageView } from './owner/owner-page.view.js';
+import { OwnerStarts } from './owner/owner-starts.service.js';
+
+@Module({
+  imports: [OnboardingModule],
+  controllers: [InvitationsController, OwnerPageController],
+  providers: [InvitationsService, InvitationsStore, InvitationUpkeep, OwnerPageView, OwnerStarts],
+})
+export class InvitationsModule {}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { Environment } from '../platform/env/environment.js';
+import { invalidRequest } from '../platform/http/validation.js';
+import { found } from '../platform/problem/found.js';
+import { expiryFault, returnUrlFault } from './invitation.rules.js';
+import type { NewInvitation } from './invitations.dto.js';
+import { InvitationsStore, type InvitationRow } from './invitations.store.js';
+
+@Injectable()
+export class InvitationsService {
+  constructor(
+    private readonly store: InvitationsStore,
+    private readonly environment: Environment,
+    private readonly host: HttpAdapterHost,
+  ) {}
+
+  /** Throws Problem invalid_request or not_found. */
+  async invite(input: NewInvitation): Promise<{ invitation: InvitationRow; created: boolean }> {
+    const { INVITATION_DAYS, INVITATION_RETURN_ORIGINS, NODE_ENV } = this.environment;
+    const { brands = [], locale = null, expected, metadata = {}, returnUrl = null } = input;
+    const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
+    refuse('expiresAt', expiresAt && expiryFault(expiresAt, new Date()));
+    refuse(
+      'returnUrl',
+      returnUrl && returnUrlFault(returnUrl, INVITATION_RETURN_ORIGINS, NODE_ENV === 'production'),
+    );
+    const gridLocationId = await this.locationOf(input);
+    const expectedInverters = expected?.inverters ?? null;
+    const wanted = { gridLocationId, brands, locale, expectedInverters, metadata, returnUrl, expiresAt };
+    return found(await this.store.create(wanted, INVITATION_DAYS), `grid location ${gridLocationId}`);
+  }
+
+  /** Returns the link for the owner, or null if it cannot be known any more. */
+  urlOf(invitation: InvitationRow): string | null {
+    const token = this.store.tokenOf(invitation);
+    return token && `${this.origin()}/i/${token}`;
+  }
+
+  private async locationOf({ gridLocationId, tenantReference }: NewInvitation): Promise<string> {
+    if ((gridLocationId === undefined) === (tenantReference === undefined))
+      refuse('gridLocationId', 'or `tenantReference` must be given, and not both');
+    const locations = await this.store.findLocations({ gridLocationId, tenantReference });
+    if (locations.length > 1)
+      refuse('tenantReference', `has ${locations.length} grid locations: give \`gridLocationId\``);
+    return found(
+      locations[0],
+      gridLocationId ? `grid location ${gridLocationId}` : `user with the reference ${tenantReference}`,
+    );
+  }
+
+  /** Returns the address under which owners reach us. Default: the address at which this process listens. */
+  private origin(): string {
+    const { PUBLIC_URL, HOST } = this.environment;
+    if (PUBLIC_URL !== undefined) return PUBLIC_URL.replace(/\/+$/, '');
+    const address = this.host.httpAdapter.getHttpServer().address() as { port: number };
+    return `http://${HOST}:${address.port}`;
+  }
+}
+
+function refuse(field: string, fault: string | null | undefined): void {
+  if (fault) throw invalidRequest([{ field, message: fault }]);
+}

@@ -1,0 +1,118 @@
+import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
+import type { Statement } from '../platform/database/database.js';
+
+export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertext');
+
+/** Whether the owner may still use invitation `i`. A unique index has the same condition. */
+const LIVE = 'i.online_at IS NULL AND i.revoked_at IS NULL AND i.expired_at IS NULL AND i.erased_at IS NULL';
+
+/** Whether live invitation `i` is past its date. An owner who has begun may finish. */
+const IS_OVERDUE = `
+  i.expires_at <= clock_timestamp() AND i.owner_done_at IS NULL AND NOT (
+    i.started_at IS NOT NULL AND EXISTS (
+      SELECT FROM onboarding_sessions s WHERE s.grid_location_id = i.grid_location_id AND s.closed_at IS NULL
+        AND s.state IN ('awaiting_owner', 'awaiting_installation')))`;
+
+/** The state of invitation `i`, for views and filters. An invitation that was never started is expired even before its expiry is recorded. */
+export const STATE = `
+  CASE WHEN i.revoked_at IS NOT NULL THEN 'revoked'
+       WHEN i.online_at IS NOT NULL THEN 'online'
+       WHEN i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.expires_at <= clock_timestamp()) THEN 'expired'
+       WHEN i.owner_done_at IS NOT NULL THEN 'owner_done'
+       WHEN i.started_at IS NOT NULL THEN 'started'
+       WHEN i.opened_at IS NOT NULL THEN 'opened'
+       ELSE 'invited' END`;
+
+export const SELECT_INVITATION = `
+    SELECT i.id, ${STATE} AS state, i.grid_location_id AS "gridLocationId", u.id AS "userId", u.tenant_reference AS "tenantReference",
+           i.brands, i.locale, i.expected_inverters AS "expectedInverters", i.metadata, i.campaign_id AS "campaignId",
+           i.return_url AS "returnUrl", i.token_ciphertext AS "tokenCiphertext", i.wish_due_at AS "wishDueAt", i.opened_at AS "openedAt",
+           i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
+           i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt"
+      FROM invitations i
+      JOIN grid_locations g ON g.id = i.grid_location_id
+      JOIN users u ON u.id = g.user_id`;
+
+/** Finds the locations of a user by its reference, or one location by its id. Locks the user, so that an erasure waits. */
+export const FIND_LOCATIONS = `
+    SELECT g.id AS "gridLocationId" FROM grid_locations g JOIN users u ON u.id = g.user_id
+     WHERE u.erased_at IS NULL AND (g.id = $1::uuid OR u.tenant_reference = $2) ORDER BY g.id FOR KEY SHARE OF u`;
+
+export const FIND_LIVE = `${SELECT_INVITATION} WHERE i.grid_location_id = $1 AND ${LIVE}`;
+
+/** Inserts nothing if the location has a live invitation. */
+export const INSERT_INVITATION = `
+    INSERT INTO invitations (id, grid_location_id, token_hash, token_ciphertext, brands, locale, expected_inverters, metadata, return_url, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, clock_timestamp() + $11 * interval '1 day'))
+    ON CONFLICT DO NOTHING RETURNING id`;
+
+/** Records the expiry of overdue invitations, of location $1 if it is not null, at most $2. */
+export const EXPIRE = `
+    UPDATE invitations SET expired_at = clock_timestamp(), wish_due_at = NULL, wish_brand = NULL
+     WHERE id IN (SELECT i.id FROM invitations i
+                   WHERE ${LIVE} AND ($1::uuid IS NULL OR i.grid_location_id = $1) AND ${IS_OVERDUE}
+                   ORDER BY i.id LIMIT $2 FOR UPDATE SKIP LOCKED)
+    RETURNING id`;
+
+export const OPEN = `
+    UPDATE invitations i SET opened_at = clock_timestamp()
+     WHERE i.id = $1 AND i.opened_at IS NULL AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
+
+export const REVOKE = `
+    UPDATE invitations i SET revoked_at = clock_timestamp(), wish_due_at = NULL, wish_brand = NULL
+     WHERE i.id = $1 AND ${LIVE} RETURNING i.id`;
+
+/** Records the owner's wish to start, before the start. It is due again after $3 ms, unless it is fulfilled by then. */
+export const WISH = `
+    UPDATE invitations i
+       SET wish_brand = $2, wish_due_at = clock_timestamp() + $3 * interval '1 ms', opened_at = coalesce(i.opened_at, clock_timestamp())
+     WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
+
+/** Claims at most $1 wishes that are due, for $2 ms. */
+export const CLAIM_WISHES: Statement = {
+  name: 'invitations.claim_wishes',
+  text: `
+    UPDATE invitations SET wish_due_at = clock_timestamp() + $2 * interval '1 ms'
+     WHERE id IN (SELECT id FROM invitations WHERE wish_due_at <= clock_timestamp() ORDER BY wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+    RETURNING id, grid_location_id AS "gridLocationId", wish_brand AS brand, metadata`,
+};
+
+/** Records that the wish has led to a session. */
+export const FULFIL_WISH = `
+    UPDATE invitations SET started_at = coalesce(started_at, clock_timestamp()), wish_due_at = NULL, wish_brand = NULL
+     WHERE id = $1 AND opened_at IS NOT NULL`;
+
+export const DROP_WISH = 'UPDATE invitations SET wish_due_at = NULL, wish_brand = NULL WHERE id = $1';
+
+/** The sessions of the location of invitation $1 that count for it: of one of its brands, or of any if it names none. The newest first. */
+export const FIND_SESSIONS = `
+    SELECT s.id, s.brand, s.state, s.state_changed_at AS "stateChangedAt"
+      FROM invitations i JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id
+     WHERE i.id = $1 AND s.superseded_at IS NULL AND (i.brands = '{}' OR s.brand = ANY (i.brands))
+     ORDER BY s.recorded_at DESC, s.id`;
+
+/** Carries what became of the sessions of location $1 over to its live invitation, which ends when every brand is online. */
+// From the states in our database and not from the event that leads here, so that a repeated or late event changes nothing.
+export const RECORD_PROGRESS = `
+    WITH done AS (
+      SELECT s.brand, s.state, (SELECT min(t.at) FROM session_transitions t
+                                 WHERE t.session_id = s.id AND t.to_state IN ('awaiting_installation', 'online')) AS at
+        FROM onboarding_sessions s
+       WHERE s.grid_location_id = $1 AND s.state IN ('awaiting_installation', 'online') AND s.close_reason IS DISTINCT FROM 'erased'
+    )
+    UPDATE invitations i
+       SET owner_done_at = coalesce(i.owner_done_at, greatest((SELECT min(at) FROM done WHERE i.brands = '{}' OR brand = ANY (i.brands)), i.created_at)),
+           online_at = CASE
+             WHEN i.brands = '{}' AND EXISTS (SELECT FROM done WHERE state = 'online') THEN clock_timestamp()
+             WHEN i.brands <> '{}' AND NOT EXISTS (
+               SELECT FROM unnest(i.brands) AS wanted WHERE NOT EXISTS (SELECT FROM done WHERE brand = wanted AND state = 'online'))
+               THEN clock_timestamp() END
+     WHERE i.grid_location_id = $1 AND ${LIVE} AND EXISTS (SELECT FROM done WHERE i.brands = '{}' OR brand = ANY (i.brands))`;
+
+/** Erases the invitations of user $1. The hash of the token stays, so that the link can say that it is over. */
+export const ERASE_INVITATIONS = `
+    UPDATE invitations i
+       SET token_ciphertext = NULL, metadata = '{}', return_url = NULL, locale = NULL, brands = '{}', expected_inverters = NULL,
+           wish_brand = NULL, wish_due_at = NULL, erased_at = $2
+      FROM grid_locations g WHERE g.id = i.grid_location_id AND g.user_id = $1 AND i.erased_at IS NULL
+    RETURNING i.id`;

@@ -1,0 +1,242 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { NewEvent } from '../events/catalogue.rules.js';
+import { appendEvents } from '../events/outbox.js';
+import { Cipher } from '../platform/crypto/cipher.js';
+import { OUTCOME } from '../platform/database/connection/patience.js';
+import { Database, type Transaction } from '../platform/database/database.js';
+import type { ListPosition } from '../platform/database/list-position.js';
+import { whereOf } from '../platform/database/where.js';
+import type { SessionState } from '../onboarding/rules/machine.rules.js';
+import type { Metadata } from '../users/metadata.rules.js';
+import type { InvitationView } from './invitation.view.js';
+import type { InvitationsQuery } from './invitations.dto.js';
+import * as sql from './invitations.sql.js';
+
+/** 256 bits: nobody finds a link by guessing. */
+const TOKEN_BYTES = 32;
+/** The most invitations whose expiry one transaction records. */
+const EXPIRE_AT_ONCE = 200;
+
+/** An invitation as the API returns it, with its token still encrypted. */
+export interface InvitationRow extends Omit<InvitationView, 'url' | 'expected'> {
+  readonly expectedInverters: number | null;
+  readonly tokenCiphertext: Buffer | null;
+  /** When a wish to start that could not be fulfilled is tried next. */
+  readonly wishDueAt: Date | null;
+  readonly erasedAt: Date | null;
+}
+
+export interface WantedInvitation {
+  readonly gridLocationId: string;
+  readonly brands: readonly string[];
+  readonly locale: string | null;
+  readonly expectedInverters: number | null;
+  readonly metadata: Metadata;
+  readonly returnUrl: string | null;
+  readonly expiresAt: Date | null;
+}
+
+export interface InvitedSession {
+  readonly id: string;
+  readonly brand: string | null;
+  readonly state: SessionState;
+  readonly stateChangedAt: Date;
+}
+
+export interface ClaimedWish {
+  readonly id: string;
+  readonly gridLocationId: string;
+  readonly brand: string | null;
+  readonly metadata: Metadata;
+}
+
+type InvitationEvent =
+  'invitation.created' | 'invitation.opened' | 'invitation.expired' | 'invitation.revoked';
+
+const hashOf = (token: string): Buffer<ArrayBuffer> => createHash('sha256').update(token).digest();
+
+@Injectable()
+export class InvitationsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher,
+  ) {}
+
+  /** Returns the ids of the locations with this id, or of the user with this reference. */
+  async findLocations(where: { gridLocationId?: string; tenantReference?: string }): Promise<string[]> {
+    const values = [where.gridLocationId ?? null, where.tenantReference ?? null];
+    const found = await this.database.query<{ gridLocationId: string }>(sql.FIND_LOCATIONS, values);
+    return found.map(({ gridLocationId }) => gridLocationId);
+  }
+
+  /** Creates an invitation, or returns the live one of the location. Returns null if the user has been erased meanwhile. */
+  async create(
+    wanted: WantedInvitation,
+    defaultDays: number,
+  ): Promise<{ invitation: InvitationRow; created: boolean } | null> {
+    const id = randomUUID();
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const { gridLocationId } = wanted;
+    return this.database.transaction(async (tx) => {
+      const locations = await tx.query(sql.FIND_LOCATIONS, [gridLocationId, null]);
+      if (locations.length === 0) return null;
+      await expire(tx, gridLocationId, 1);
+      const inserted = await tx.query(sql.INSERT_INVITATION, [
+        id,
+        gridLocationId,
+        hashOf(token),
+        this.cipher.encrypt(token, sql.INVITATION_TOKENS.context(id)),
+        wanted.brands,
+        wanted.locale,
+        wanted.expectedInverters,
+        JSON.stringify(wanted.metadata),
+        wanted.returnUrl,
+        wanted.expiresAt,
+        defaultDays,
+      ]);
+      const created = inserted.length > 0;
+      if (created) await announce(tx, 'invitation.created', [id]);
+      const [invitation] = await tx.query<InvitationRow>(sql.FIND_LIVE, [gridLocationId]);
+      return invitation ? { invitation, created } : null;
+    }, OUTCOME);
+  }
+
+  async find(id: string): Promise<InvitationRow | null> {
+    const text = `${sql.SELECT_INVITATION} WHERE i.id = $1 AND i.erased_at IS NULL`;
+    return (await this.database.query<InvitationRow>(text, [id]))[0] ?? null;
+  }
+
+  /** Returns the invitation whose link has this token, also of an erased user. */
+  async findByToken(token: string): Promise<InvitationRow | null> {
+    const text = `${sql.SELECT_INVITATION} WHERE i.token_hash = $1`;
+    return (await this.database.query<InvitationRow>(text, [hashOf(token)]))[0] ?? null;
+  }
+
+  async list(
+    filter: Omit<InvitationsQuery, 'limit' | 'cursor'>,
+    after: ListPosition | undefined,
+    limit: number,
+  ): Promise<InvitationRow[]> {
+    const { where, values } = whereOf([
+      ['i.erased_at IS NULL'],
+      [`${sql.STATE} = ?`, filter.state],
+      ['i.grid_location_id = ?', filter.gridLocationId],
+      ['u.tenant_reference = ?', filter.tenantReference],
+      ['i.campaign_id = ?', filter.campaignId],
+      ['(i.created_at, i.id) < (?, ?::uuid)', after?.at, after?.id],
+    ]);
+    const text = `${sql.SELECT_INVITATION} ${where} ORDER BY i.created_at DESC, i.id DESC LIMIT ${limit}`;
+    return this.database.query<InvitationRow>(text, values);
+  }
+
+  /** Returns the token of the link, or null if no key decrypts it or the user has been erased. */
+  tokenOf({ id, tokenCiphertext }: InvitationRow): string | null {
+    return tokenCiphertext && this.cipher.tryDecrypt(tokenCiphertext, sql.INVITATION_TOKENS.context(id));
+  }
+
+  findSessions(id: string): Promise<InvitedSession[]> {
+    return this.database.query(sql.FIND_SESSIONS, [id]);
+  }
+
+  /** Records that a person has opened the page, if nobody has before. */
+  open(id: string): Promise<void> {
+    return this.change(sql.OPEN, [id], 'invitation.opened');
+  }
+
+  /** Revokes the invitation, if it is live. */
+  revoke(id: string): Promise<void> {
+    return this.change(sql.REVOKE, [id], 'invitation.revoked');
+  }
+
+  /** Records the owner's wish to start before the start. Returns false if the invitation is over. */
+  async wish(id: string, brand: string | null, dueInMs: number): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      const opened = await tx.query<{ id: string }>(sql.OPEN, [id]);
+      if (opened.length > 0) await announce(tx, 'invitation.opened', [id]);
+      return (await tx.query(sql.WISH, [id, brand, dueInMs])).length > 0;
+    }, OUTCOME);
+  }
+
+  claimWishes(limit: number, forMs: number): Promise<ClaimedWish[]> {
+    return this.database.query(sql.CLAIM_WISHES, [limit, forMs]);
+  }
+
+  /** Records that the wish has led to a session. The session may already be further. */
+  async fulfil(id: string, gridLocationId: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      await tx.query(sql.FULFIL_WISH, [id]);
+      await tx.query(sql.RECORD_PROGRESS, [gridLocationId]);
+    }, OUTCOME);
+  }
+
+  async dropWish(id: string): Promise<void> {
+    await this.database.query(sql.DROP_WISH, [id]);
+  }
+
+  /** Carries the states of a location's sessions over to its live invitation. May be repeated. */
+  async recordProgress(gridLocationId: string): Promise<void> {
+    await this.database.query(sql.RECORD_PROGRESS, [gridLocationId]);
+  }
+
+  /** Records and announces what has expired. Returns whether there may be more. */
+  async expireOverdue(): Promise<boolean> {
+    return this.database.transaction((tx) => expire(tx, null, EXPIRE_AT_ONCE), OUTCOME);
+  }
+
+  private async change(statement: string, values: readonly unknown[], event: InvitationEvent): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const changed = await tx.query<{ id: string }>(statement, values);
+      await announce(
+        tx,
+        event,
+        changed.map(({ id }) => id),
+      );
+    }, OUTCOME);
+  }
+}
+
+/** Erases the invitations of a locked user. Returns their ids. */
+export async function eraseInvitations(tx: Transaction, userId: string, erasedAt: Date): Promise<string[]> {
+  const erased = await tx.query<{ id: string }>(sql.ERASE_INVITATIONS, [userId, erasedAt]);
+  return erased.map(({ id }) => id);
+}
+
+async function expire(tx: Transaction, gridLocationId: string | null, limit: number): Promise<boolean> {
+  const expired = await tx.query<{ id: string }>(sql.EXPIRE, [gridLocationId, limit]);
+  await announce(
+    tx,
+    'invitation.expired',
+    expired.map(({ id }) => id),
+  );
+  return expired.length === limit;
+}
+
+/** Appends an event about each of these invitations, as they are now. */
+async function announce(tx: Transaction, name: InvitationEvent, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const text = `${sql.SELECT_INVITATION} WHERE i.id = ANY ($1::uuid[]) ORDER BY i.id`;
+  const rows = await tx.query<InvitationRow>(text, [ids]);
+  await appendEvents(
+    tx,
+    rows.map(
+      ({ id, gridLocationId, userId, tenantReference, brands, locale, metadata, campaignId, expiresAt }) => {
+        const data = {
+          invitationId: id,
+          gridLocationId,
+          userId,
+          tenantReference,
+          brands,
+          locale,
+          metadata,
+          campaignId,
+        };
+        return {
+          name,
+          subject: id,
+          data: { ...data, expiresAt: expiresAt.toISOString() },
+        } satisfies NewEvent;
+      },
+    ),
+  );
+}

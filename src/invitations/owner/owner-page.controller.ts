@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { Controller, Get, Param, Post, Query, Req, Res, UseFilters } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RateLimit } from '../../access/rate-limit.js';
+import { clientNetwork } from '../../access/request-hooks.service.js';
+import { Environment } from '../../platform/env/environment.js';
+import { Public } from '../../platform/http/public.decorator.js';
+import { Problem } from '../../platform/problem/problem.js';
+import { isOpenedByPerson, localeOf } from '../invitation.rules.js';
+import { InvitationsStore, type InvitationRow } from '../invitations.store.js';
+import { OwnerPageFilter, sendPage } from './owner-page.filter.js';
+import { isFromOwnPage, planOwnerPage, tokenIn, type OwnerPage } from './owner-page.rules.js';
+import { OwnerPageView, type OtherPage, type PageContext } from './owner-page.view.js';
+import { OwnerStarts } from './owner-starts.service.js';
+
+/** Links that lead nowhere, per client network. A person mistypes a few; 256 bits cannot be guessed, but guesses need not cost a query. */
+const UNKNOWN_LINKS = { amount: 30, periodMs: 60_000 };
+const STATUS_OF = { unknown: 404, revoked: 410, expired: 410, erased: 410 } as const;
+const LOGO_TYPES: Readonly<Record<string, string>> = {
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webp': 'image/webp',
+};
+
+interface Visit {
+  readonly invitation: InvitationRow;
+  readonly page: OwnerPage;
+}
+
+/** The page of an invitation, for the owner, without a key: the token in its address is the owner's credential. */
+@ApiExcludeController()
+@UseFilters(OwnerPageFilter)
+@Controller('i')
+export class OwnerPageController {
+  private readonly unknown = new RateLimit('unknown-link', UNKNOWN_LINKS);
+  private readonly logo = this.environment.TENANT_LOGO && readFileSync(this.environment.TENANT_LOGO);
+
+  constructor(
+    private readonly store: InvitationsStore,
+    private readonly starts: OwnerStarts,
+    private readonly view: OwnerPageView,
+    private readonly environment: Environment,
+  ) {}
+
+  @Get('page.css')
+  @Public()
+  style(@Res() reply: FastifyReply): void {
+    void reply.headers(CACHED).type('text/css; charset=utf-8').send(this.view.style);
+  }
+
+  @Get('page.js')
+  @Public()
+  script(@Res() reply: FastifyReply): void {
+    void reply.headers(CACHED).type('text/javascript; charset=utf-8').send(this.view.script);
+  }
+
+  @Get('logo')
+  @Public()
+  image(@Res() reply: FastifyReply): void {
+    const { TENANT_LOGO = '' } = this.environment;
+    if (!this.logo) throw new Problem('not_found', 'There is no logo');
+    void reply
+      .headers(CACHED)
+      .type(LOGO_TYPES[extname(TENANT_LOGO)] ?? 'image/png')
+      .send(this.logo);
+  }
+
+  /** Shows the page, and starts nothing: scanners of mail and prefetching browsers follow links. */
+  @Get(':token')
+  @Public()
+  async show(
+    @Param('token') text: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const visit = await this.find(text, request);
+    if (visit === null) return this.send(reply, request, { kind: 'unknown' });
+    const isOpened = isOpenedByPerson(request.method, request.headers);
+    if (isOpened && visit.invitation.openedAt === null) await this.store.open(visit.invitation.id);
+    this.send(reply, request, visit.page, visit.invitation, !isOpened);
+  }
+
+  /** Starts the session of a brand, or takes the one that is open, and leads to the remote service. With `opened`, records a person's visit. */
+  @Post(':token')
+  @Public()
+  async begin(
+    @Param('token') text: string,
+    @Query() { brand, opened }: Readonly<Record<string, string>>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (!isFromOwnPage(request.headers, this.origins(request)))
+      return this.send(reply.status(403), request, { kind: 'elsewhere' });
+    const visit = await this.find(text, request);
+    if (visit === null) return this.send(reply, request, { kind: 'unknown' });
+    const { invitation, page } = visit;
+    if (opened !== undefined) {
+      await this.store.open(invitation.id);
+      return void reply.status(204).send();
+    }
+    const wanted = wantedBrand(page, brand);
+    if (wanted === undefined) return this.goBack(reply, text);
+    const { id, gridLocationId, metadata } = invitation;
+    const begun = await this.starts.begin({ id, gridLocationId, brand: wanted, metadata });
+    if (begun.kind === 'rejected')
+      return this.send(reply.status(422), request, { kind: 'rejected' }, invitation);
+    if (begun.kind === 'started' && begun.startUrl !== null)
+      return void reply.status(303).header('location', begun.startUrl).send();
+    return this.goBack(reply, text);
+  }
+
+  private goBack(reply: FastifyReply, text: string): void {
+    void reply.status(303).header('location', encodeURIComponent(text)).send();
+  }
+
+  /** Throws Problem too_many_requests. */
+  private async find(text: string, request: FastifyRequest): Promise<Visit | null> {
+    const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
+    const { waitMs } = this.unknown.take(network, performance.now());
+    if (waitMs > 0)
+      throw new Problem('too_many_requests', 'Too many unknown links', { retryAfterSeconds: waitMs / 1_000 });
+    const token = tokenIn(text);
+    const invitation = token === null ? null : await this.store.findByToken(token);
+    if (invitation === null) return null;
+    this.unknown.giveBack(network);
+    return { invitation, page: planOwnerPage(invitation, await this.store.findSessions(invitation.id)) };
+  }
+
+  private send(
+    reply: FastifyReply,
+    request: FastifyRequest,
+    page: OwnerPage | { readonly kind: OtherPage },
+    invitation?: InvitationRow,
+    isUnopened = false,
+  ): void {
+    const { kind } = page;
+    if (kind in STATUS_OF) void reply.status(STATUS_OF[kind as keyof typeof STATUS_OF]);
+    const context: PageContext = {
+      locale: localeOf(invitation?.locale ?? null, request.headers['accept-language']),
+      label: invitation?.metadata.label,
+      returnUrl: invitation?.returnUrl,
+      isUnopened: isUnopened && invitation?.openedAt === null,
+    };
+    sendPage(reply, this.view.render(page, context), this.environment.NODE_ENV === 'production');
+  }
+
+  private origins({ protocol, host }: FastifyRequest): string[] {
+    const { PUBLIC_URL } = this.environment;
+    return [`${protocol}://${host}`, ...(PUBLIC_URL === undefined ? [] : [new URL(PUBLIC_URL).origin])];
+  }
+}
+
+const CACHED = { 'cache-control': 'public, max-age=300' };
+
+/** Returns the brand of the page's button, or of the link that the owner used before. Returns undefined if there is nothing to begin. */
+function wantedBrand(page: OwnerPage, given: string | undefined): string | null | undefined {
+  if (!('steps' in page)) return undefined;
+  const step = page.steps.find(({ brand }) => brand === (given ?? null));
+  if (step !== undefined) return step.kind === 'online' ? undefined : step.brand;
+  return 'brand' in page ? page.brand : undefined;
+}

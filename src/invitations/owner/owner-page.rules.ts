@@ -1,0 +1,74 @@
+import type { SessionState } from '../../onboarding/rules/machine.rules.js';
+import type { InvitationState } from '../invitation.rules.js';
+
+/** What the owner has done for one brand; `brand` is null if the invitation names none. */
+export interface Step {
+  readonly brand: string | null;
+  readonly kind: 'todo' | 'started' | 'waiting' | 'online';
+}
+
+/** What the owner's page is about. */
+export type OwnerPage =
+  | {
+      readonly kind: 'ready' | 'started' | 'next';
+      readonly steps: readonly Step[];
+      readonly brand: string | null;
+    }
+  | { readonly kind: 'waiting' | 'wish'; readonly steps: readonly Step[] }
+  | { readonly kind: 'online' | 'expired' | 'revoked' | 'erased' };
+
+interface Invited {
+  readonly state: InvitationState;
+  readonly brands: readonly string[];
+  readonly erasedAt: Date | null;
+  readonly wishDueAt: Date | null;
+}
+
+interface KnownSession {
+  readonly brand: string | null;
+  readonly state: SessionState;
+}
+
+/** Returns the page of an invitation. `sessions`: those of its location that count for it. */
+export function planOwnerPage(invitation: Invited, sessions: readonly KnownSession[]): OwnerPage {
+  const { state, erasedAt, wishDueAt } = invitation;
+  if (erasedAt !== null) return { kind: 'erased' };
+  if (state === 'revoked' || state === 'expired' || state === 'online') return { kind: state };
+  const steps = stepsOf(invitation.brands, sessions);
+  if (wishDueAt !== null) return { kind: 'wish', steps };
+  const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');
+  if (next === undefined) return { kind: 'waiting', steps };
+  if (next.kind === 'started') return { kind: 'started', steps, brand: next.brand };
+  const isFirst = steps.every(({ kind }) => kind === 'todo');
+  return { kind: isFirst ? 'ready' : 'next', steps, brand: next.brand };
+}
+
+function stepsOf(brands: readonly string[], sessions: readonly KnownSession[]): Step[] {
+  if (brands.length === 0) return [{ brand: null, kind: furthest(sessions) }];
+  return brands.map((brand) => ({
+    brand,
+    kind: furthest(sessions.filter((session) => session.brand === brand)),
+  }));
+}
+
+/** An expired or lost session, and one that nobody can interpret, is begun again. */
+function furthest(sessions: readonly KnownSession[]): Step['kind'] {
+  const states = sessions.map(({ state }) => state);
+  if (states.includes('online')) return 'online';
+  if (states.includes('awaiting_installation')) return 'waiting';
+  return states.includes('awaiting_owner') ? 'started' : 'todo';
+}
+
+/** Returns whether a POST comes from our own page. Browsers that send neither header are as old as forms. */
+export function isFromOwnPage(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  origins: readonly string[],
+): boolean {
+  const { 'sec-fetch-site': site, origin } = headers;
+  if (site !== undefined) return site === 'same-origin';
+  // Our referrer policy makes browsers send `null`.
+  return origin === undefined || origin === 'null' || origins.includes(String(origin));
+}
+
+/** Returns the token in the last part of a path, without what mail clients append, or null if it cannot be one. */
+export const tokenIn = (text: string): string | null => /^([\w-]{43})[^\w-]*$/.exec(text)?.[1] ?? null;

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import { Eta } from 'eta';
+import { Environment } from '../../platform/env/environment.js';
+import { LOCALES, type Locale } from '../invitation.rules.js';
+import { accentsOf } from './colour.rules.js';
+import type { OwnerPage, Step } from './owner-page.rules.js';
+
+const FOLDER = new URL('../../../pages/owner/', import.meta.url);
+const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
+
+type Messages = Readonly<Record<string, string>>;
+
+/** The pages of a link that leads nowhere, and of a request that cannot be served. */
+export type OtherPage = 'unknown' | 'tooMany' | 'elsewhere' | 'trouble' | 'rejected';
+
+export interface PageContext {
+  readonly locale: Locale;
+  /** The name of the place in the tenant's metadata. */
+  readonly label?: unknown;
+  readonly returnUrl?: string | null;
+  /** How long the installation usually takes to come online after the web flow. */
+  readonly usuallySeconds?: number | null;
+  readonly isUnopened?: boolean;
+}
+
+const MAX_LABEL_LENGTH = 120;
+
+/** Renders the owner's pages: the template, style, script and messages in pages/owner, in the tenant's name and colour. */
+@Injectable()
+export class OwnerPageView {
+  readonly style: string;
+  readonly script = read('page.js');
+  private readonly eta = new Eta({ autoEscape: true });
+  private readonly template = this.eta.compile(read('page.eta'));
+  private readonly messages = new Map<Locale, Messages>(
+    LOCALES.map((locale) => [locale, JSON.parse(read(`messages/${locale}.json`)) as Messages]),
+  );
+
+  constructor(private readonly environment: Environment) {
+    const { light, dark } = accentsOf(environment.TENANT_COLOR);
+    const accents = `--accent-light: ${light.accent}; --on-accent-light: ${light.text}; --accent-dark: ${dark.accent}; --on-accent-dark: ${dark.text};`;
+    this.style = `:root { ${accents} }\n${read('page.css')}`;
+  }
+
+  render(page: OwnerPage | { readonly kind: OtherPage }, context: PageContext): string {
+    const { locale } = context;
+    const tenant = this.environment.TENANT_NAME;
+    const text = (key: string, values: Messages = {}): string =>
+      this.messages
+        .get(locale)!
+        [key]!.replace(/\{(\w+)\}/g, (_, name: string) => ({ tenant, ...values })[name]!);
+    const steps = 'steps' in page ? page.steps : [];
+    const brand = 'brand' in page ? page.brand : undefined;
+    const isOver = page.kind === 'online' || page.kind === 'expired' || page.kind === 'revoked';
+    return this.eta.render(this.template, {
+      locale,
+      tenant,
+      hasLogo: this.environment.TENANT_LOGO !== undefined,
+      heading: text(`${page.kind}.heading`),
+      paragraphs: this.paragraphs(page.kind, context, text),
+      steps: steps.map((step: Step) => ({ ...step, text: text(`step.${step.kind}`) })),
+      button: brand !== undefined && {
+        action: brand === null ? '?' : `?brand=${encodeURIComponent(brand)}`,
+        text: text(...buttonOf(page.kind, brand)),
+      },
+      // Something may change without the owner.
+      isLive: ['waiting', 'wish', 'started', 'next'].includes(page.kind),
+      goesOn: page.kind === 'started',
+      isUnopened: context.isUnopened,
+      link: isOver && context.returnUrl && { url: context.returnUrl, text: text('return') },
+      support: this.environment.TENANT_SUPPORT_URL && {
+        url: this.environment.TENANT_SUPPORT_URL,
+        text: text('support'),
+      },
+    });
+  }
+
+  private paragraphs(
+    kind: OwnerPage['kind'] | OtherPage,
+    { label, locale, usuallySeconds }: PageContext,
+    text: (key: string, values?: Messages) => string,
+  ): string[] {
+    const place =
+      typeof label === 'string' && label !== ''
+        ? [text('place', { label: label.slice(0, MAX_LABEL_LENGTH) })]
+        : [];
+    switch (kind) {
+      case 'ready':
+        return [text('ready.invited'), ...place, text('ready.what'), text('ready.duration')];
+      case 'waiting':
+        return [
+          text('waiting.text'),
+          ...(usuallySeconds
+            ? [text('waiting.usually', { duration: durationIn(locale, usuallySeconds) })]
+            : []),
+        ];
+      default:
+        return [text(`${kind}.text`)];
+    }
+  }
+}
+
+function buttonOf(
+  kind: OwnerPage['kind'] | OtherPage,
+  brand: string | null,
+): [key: string, values: Messages] {
+  const key = kind === 'started' ? 'started.button' : 'ready.button';
+  return brand === null ? [key, {}] : [`${key}OfBrand`, { brand }];
+}
+
+/** Returns a duration in words, such as `3 hours`, rounded up to minutes, hours or days. */
+function durationIn(locale: Locale, seconds: number): string {
+  const [unit, value] =
+    seconds <= 5_400
+      ? ['minute', Math.ceil(seconds / 60)]
+      : seconds <= 129_600
+        ? ['hour', Math.ceil(seconds / 3_600)]
+        : ['day', Math.ceil(seconds / 86_400)];
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: String(unit), unitDisplay: 'long' }).format(
+    Number(value),
+  );
+}

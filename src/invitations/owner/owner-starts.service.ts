@@ -1,0 +1,64 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { StartSessionService } from '../../onboarding/start/start-session.service.js';
+import { SessionViewsStore, type SessionRow } from '../../onboarding/store/session-views.store.js';
+import { within } from '../../platform/async/within.js';
+import { Environment } from '../../platform/env/environment.js';
+import { errorText } from '../../observability/redaction/error-text.js';
+import { Problem } from '../../platform/problem/problem.js';
+import { InvitationsStore, type ClaimedWish } from '../invitations.store.js';
+
+/** How long an owner waits for the response to a click. The start then continues, and the page says so. */
+const PATIENCE_MS = 8_000;
+/** A wish that could not be fulfilled is tried again after this time. */
+const RETRY_MS = 15_000;
+
+/** What came of an owner's click. */
+export type Begun =
+  | { readonly kind: 'started'; readonly startUrl: string | null }
+  /** The wish is recorded and is tried again. */
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'rejected' }
+  /** The invitation is over. */
+  | { readonly kind: 'over' };
+
+/** Starts the sessions that owners wish for. The wish is committed before the start, so that a lost process loses no wish. */
+@Injectable()
+export class OwnerStarts {
+  private readonly logger = new Logger(OwnerStarts.name);
+  /** Longer than a start, so that no other process begins the same start meanwhile. */
+  readonly retryMs = RETRY_MS + 2 * this.environment.SCS_TIMEOUT_MS;
+
+  constructor(
+    private readonly store: InvitationsStore,
+    private readonly sessions: StartSessionService,
+    private readonly views: SessionViewsStore,
+    private readonly environment: Environment,
+  ) {}
+
+  /** Starts a session of the brand, or takes the one that is open or online. */
+  async begin(wish: ClaimedWish): Promise<Begun> {
+    if (!(await this.store.wish(wish.id, wish.brand, this.retryMs))) return { kind: 'over' };
+    return within(PATIENCE_MS, this.fulfil(wish), () => ({ kind: 'waiting' }) as const);
+  }
+
+  /** Tries to fulfil a recorded wish. Throws nothing. */
+  async fulfil({ id, gridLocationId, brand, metadata }: ClaimedWish): Promise<Begun> {
+    try {
+      const { session } = await this.sessions.start({ gridLocationId, brand, metadata, reuse: true });
+      await this.store.fulfil(id, gridLocationId);
+      return { kind: 'started', startUrl: this.startUrlOf(session) };
+    } catch (error) {
+      if (error instanceof Problem && (error.code === 'remote_rejected' || error.code === 'not_found')) {
+        await this.store.dropWish(id).catch(() => {});
+        return { kind: 'rejected' };
+      }
+      if (!(error instanceof Problem))
+        this.logger.warn({ message: `a wish could not be fulfilled: ${errorText(error)}`, invitationId: id });
+      return { kind: 'waiting' };
+    }
+  }
+
+  private startUrlOf(session: SessionRow): string | null {
+    return this.views.findStartUrl(session);
+  }
+}
