@@ -56,9 +56,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export function isOpenedByPerson(method: string, headers: Headers): boolean {
   const purpose = `${headers['sec-purpose'] ?? ''}${headers.purpose ?? ''}${headers['x-moz'] ?? ''}`;
   return (
-    method === 'GET' &&
-    headers['sec-fetch-user'] === '?1' &&
-    !/prefetch|prerender|preview/i.test(purpose)
+    method === 'GET' && headers['sec-fetch-user'] === '?1' && !/prefetch|prerender|preview/i.test(purpose)
   );
 }
 

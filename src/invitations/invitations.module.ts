@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
+import { FunnelController } from './funnel.controller.js';
+import { FunnelStore } from './funnel.store.js';
 import { InvitationUpkeep } from './invitation-upkeep.service.js';
 import { InvitationsController } from './invitations.controller.js';
 import { InvitationsService } from './invitations.service.js';
@@ -10,7 +12,14 @@ import { OwnerStarts } from './owner/owner-starts.service.js';
 
 @Module({
   imports: [OnboardingModule],
-  controllers: [InvitationsController, OwnerPageController],
-  providers: [InvitationsService, InvitationsStore, InvitationUpkeep, OwnerPageView, OwnerStarts],
+  controllers: [InvitationsController, FunnelController, OwnerPageController],
+  providers: [
+    InvitationsService,
+    InvitationsStore,
+    FunnelStore,
+    InvitationUpkeep,
+    OwnerPageView,
+    OwnerStarts,
+  ],
 })
 export class InvitationsModule {}

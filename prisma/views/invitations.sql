@@ -1,0 +1,34 @@
+CREATE OR REPLACE VIEW admin.invitations AS
+SELECT i.id AS invitation_id,
+       u.tenant_reference,
+       u.id AS user_id,
+       i.grid_location_id,
+       g.ean,
+       CASE WHEN i.erased_at IS NOT NULL THEN 'erased'
+            WHEN i.revoked_at IS NOT NULL THEN 'revoked'
+            WHEN i.online_at IS NOT NULL THEN 'online'
+            WHEN i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.expires_at <= clock_timestamp()) THEN 'expired'
+            WHEN i.owner_done_at IS NOT NULL THEN 'owner_done'
+            WHEN i.started_at IS NOT NULL THEN 'started'
+            WHEN i.opened_at IS NOT NULL THEN 'opened'
+            ELSE 'invited' END AS state,
+       i.brands,
+       i.locale,
+       i.expected_inverters,
+       i.campaign_id,
+       i.wish_due_at,
+       i.created_at,
+       i.opened_at,
+       i.started_at,
+       i.owner_done_at,
+       i.online_at,
+       i.expires_at,
+       i.expired_at,
+       i.revoked_at,
+       i.erased_at
+  FROM public.invitations i
+  JOIN public.grid_locations g ON g.id = i.grid_location_id
+  JOIN public.users u ON u.id = g.user_id;
+COMMENT ON VIEW admin.invitations IS 'Links for owners, one row each, without their tokens, and how far each owner has come.';
+COMMENT ON COLUMN admin.invitations.state IS 'invited, opened (by a person), started (a session exists), owner_done (inferred), online (with each of the brands), expired, revoked or erased.';
+COMMENT ON COLUMN admin.invitations.wish_due_at IS 'When a start that the owner wished for is tried again. Null: there is no unfulfilled wish.';

@@ -1,0 +1,42 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { Operation } from '../access/operation.decorator.js';
+import { ChoiceParameter, InstantParameter } from '../platform/http/parameters.js';
+import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
+import { FunnelStore, type FunnelKey } from './funnel.store.js';
+import { FunnelPage } from './funnel.view.js';
+
+const DEFAULT_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+export class FunnelQuery {
+  @InstantParameter('Invitations created at or after this instant. Default: 30 days before `to`')
+  from?: Date;
+
+  @InstantParameter('Invitations created before this instant. Default: now')
+  to?: Date;
+
+  @ChoiceParameter(['day', 'brand', 'campaign'], 'Default: day')
+  by?: FunnelKey;
+}
+
+@ApiTags('Invitations')
+@Controller('funnel')
+export class FunnelController {
+  constructor(private readonly store: FunnelStore) {}
+
+  @Get()
+  @Operation('onboarding:read', {
+    summary: 'Count invitations by the steps that they reached',
+    description:
+      'Each invitation counts once, however many sessions its owner started; by brand, once for each of its brands.',
+  })
+  @ApiOkResponse({ type: FunnelPage })
+  @ApiProblems('invalid_request')
+  async readFunnel(
+    @Query()
+    { by = 'day', to = new Date(), from = new Date(to.getTime() - DEFAULT_DAYS * DAY_MS) }: FunnelQuery,
+  ): Promise<FunnelPage> {
+    return { items: await this.store.count(by, from, to) };
+  }
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import type { FunnelView } from './funnel.view.js';
+import { STATE } from './invitations.sql.js';
+
+/** The key of an invitation. One without brands has the key null, one of several brands counts for each of them. */
+const KEYS = {
+  day: { key: `to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`, join: '' },
+  brand: {
+    key: 'brand.name',
+    join: `LEFT JOIN LATERAL unnest(i.brands) AS brand (name) ON true`,
+  },
+  campaign: { key: 'i.campaign_id::text', join: '' },
+} as const;
+
+export type FunnelKey = keyof typeof KEYS;
+
+@Injectable()
+export class FunnelStore {
+  constructor(private readonly database: Database) {}
+
+  /** Counts the invitations created in a period by the steps that they reached, whenever that was. Each invitation counts once per key. */
+  async count(by: FunnelKey, from: Date, to: Date): Promise<FunnelView[]> {
+    const { key, join } = KEYS[by];
+    const toOnline = (share: number) =>
+      `percentile_disc(${share}) WITHIN GROUP (ORDER BY extract(epoch FROM i.online_at - i.created_at))::float8`;
+    return this.database.query(
+      `SELECT ${key} AS key, count(*)::int AS invited, count(i.opened_at)::int AS opened, count(i.started_at)::int AS started,
+              count(i.owner_done_at)::int AS "ownerDone", count(i.online_at)::int AS online,
+              (count(*) FILTER (WHERE ${STATE} = 'expired'))::int AS expired,
+              ${toOnline(0.5)} AS "medianSecondsToOnline", ${toOnline(0.95)} AS "p95SecondsToOnline"
+         FROM invitations i ${join}
+        WHERE i.created_at >= $1 AND i.created_at < $2
+        GROUP BY 1 ORDER BY 1`,
+      [from, to],
+    );
+  }
+}

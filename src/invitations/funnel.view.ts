@@ -1,0 +1,19 @@
+import * as schema from '../platform/openapi/schema-of.js';
+
+export const FunnelView = schema.schemaOf('FunnelView', {
+  key: schema.nullable(
+    schema.text('The day in UTC, the brand or the campaign; null for invitations without brand or campaign'),
+  ),
+  invited: schema.count('Invitations created in the period, whatever became of them'),
+  opened: schema.count('Of these, opened by a person'),
+  started: schema.count('Whose owner began the web flow'),
+  ownerDone: schema.count('Whose owner had probably completed it'),
+  online: schema.count('That are online with each of their brands'),
+  expired: schema.count('Whose date passed before the owner was done'),
+  medianSecondsToOnline: schema.nullable(schema.number('From the invitation to online; null without any')),
+  p95SecondsToOnline: schema.nullable(schema.number()),
+});
+export type FunnelView = InstanceType<typeof FunnelView>;
+
+export const FunnelPage = schema.schemaOf('FunnelPage', { items: schema.listOf(FunnelView) });
+export type FunnelPage = InstanceType<typeof FunnelPage>;

@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
+import { OwnerStarts } from '../../../src/invitations/owner/owner-starts.service.js';
+import { isLong, itAtLength, promise } from '../support/promise.js';
+import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
+
+const VISITS = isLong ? 1_000 : 100;
+const AT_ONCE = 20;
+
+/** What scanners of mail, chat programs and prefetching browsers send, in turn. */
+const MACHINES: readonly RequestInit[] = [
+  {},
+  { method: 'HEAD' },
+  { headers: { 'user-agent': 'Mozilla/5.0 (compatible; LinkScanner/1.0)' } },
+  { headers: { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/130.0' } },
+  { headers: { 'sec-purpose': 'prefetch;prerender', 'sec-fetch-user': '?1' } },
+  { headers: { purpose: 'preview', 'sec-fetch-user': '?1' } },
+  { headers: { 'x-moz': 'prefetch', 'sec-fetch-user': '?1' } },
+];
+
+let replicas: Replicas;
+afterEach(() => replicas.close());
+
+/** Lets machines follow the links of two invitations, and returns what came of it. */
+async function scan(prepare?: ReplicaOptions['prepare']) {
+  replicas = await startReplicas({ count: 1, environment: { ROLE: 'all' }, ...(prepare && { prepare }) });
+  const [client] = replicas.clients;
+  const { body: invitation } = await client!.call<{ id: string; url: string }>('POST', '/invitations', {
+    gridLocationId: await client!.locate(),
+  });
+  let served = 0;
+  for (let visit = 0; visit < VISITS * 2; visit += AT_ONCE) {
+    const responses = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, index) =>
+        fetch(invitation.url, { redirect: 'manual', ...MACHINES[(visit + index) % MACHINES.length] }),
+      ),
+    );
+    served += responses.filter(({ status }) => status === 200).length;
+    await Promise.all(responses.map((response) => response.arrayBuffer()));
+  }
+  const { openedAt } = (
+    await client!.call<{ openedAt: string | null }>('GET', `/invitations/${invitation.id}`)
+  ).body;
+  return { served, sessions: (await replicas.sandbox.control.ledger()).sessions.length, openedAt };
+}
+
+describe('R45: following a link creates nothing', () => {
+  it('whatever machines follow it', async () => {
+    const seen = await scan();
+    promise('R45', {
+      figure: `${seen.sessions} sessions and ${seen.openedAt === null ? 0 : 1} visits by ${VISITS * 2} requests of machines`,
+      bound: '0, 0',
+    });
+    expect(seen).toEqual({ served: VISITS * 2, sessions: 0, openedAt: null });
+  });
+
+  itAtLength('turns red when the page starts the session', async () => {
+    const seen = await scan((app) => {
+      const store = app.get(InvitationsStore);
+      const find = store.findByToken.bind(store);
+      store.findByToken = async (token) => {
+        const invitation = await find(token);
+        await app.get(OwnerStarts).begin({ ...invitation!, brand: null });
+        return invitation;
+      };
+    });
+    expect(seen.sessions).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from '@jest/globals';
+import { LOCALES } from '../../src/invitations/invitation.rules.js';
+
+const messagesOf = async (locale: string) =>
+  JSON.parse(await readFile(`pages/owner/messages/${locale}.json`, 'utf8')) as Record<string, string>;
+const placeholdersOf = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
+
+describe('the messages of the owner’s page', () => {
+  it.each(LOCALES)('are complete in %s, with the placeholders of the others', async (locale) => {
+    const [own, english] = await Promise.all([messagesOf(locale), messagesOf('en')]);
+    expect(Object.keys(own)).toEqual(Object.keys(english));
+    for (const [key, text] of Object.entries(english))
+      expect([key, ...placeholdersOf(own[key]!)]).toEqual([key, ...placeholdersOf(text)]);
+  });
+});

@@ -1,0 +1,149 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { LOCALES } from '../../src/invitations/invitation.rules.js';
+import { TestClient } from '../setup/client.js';
+import { findProgram } from '../setup/receivers/programs.js';
+import { useTestApp } from '../setup/test-app.js';
+import { waitFor } from '../setup/wait-for.js';
+
+const CHROMIUM = findProgram('chromium', 'CHROMIUM');
+/** Where the pictures of this run are kept. */
+const PICTURES = process.env.PICTURES_FOLDER ?? join('node_modules', '.cache', 'pictures');
+/** Without these, the browser calls its maker. */
+const OFFLINE = [
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-quic',
+];
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } } as const;
+
+if (CHROMIUM === null) {
+  const notice =
+    "THE OWNER'S PAGES WERE NOT TESTED: there is no chromium here (apt-get install chromium, or CHROMIUM)";
+  console.warn(notice);
+  it(`is not shown. ${notice}`, () => expect(findProgram('chromium', 'CHROMIUM')).toBeNull());
+} else
+  describe("the owner's page, in Chromium", () => {
+    const service = useTestApp({
+      POLL_MIN_INTERVAL_MS: 100,
+      POLL_TICK_MS: 50,
+      TENANT_NAME: 'Sunny Supply',
+      TENANT_COLOR: '#ffe14d',
+      TENANT_SUPPORT_URL: 'https://sunny.example/help',
+    });
+    const client = TestClient.of(service);
+    let browser: Browser;
+
+    beforeAll(async () => {
+      await mkdir(PICTURES, { recursive: true });
+      browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...OFFLINE] });
+    });
+    afterAll(() => browser?.close());
+
+    const invite = async (input: object = {}) => {
+      const { body } = await client.call<{ id: string; url: string }>('POST', '/invitations', {
+        gridLocationId: await client.locate(),
+        ...input,
+      });
+      return body;
+    };
+    const stateOf = async (id: string) =>
+      (await client.call<{ state: string }>('GET', `/invitations/${id}`)).body.state;
+
+    async function visit<T>(options: BrowserContextOptions, work: (page: Page) => Promise<T>): Promise<T> {
+      const context = await browser.newContext(options);
+      try {
+        return await work(await context.newPage());
+      } finally {
+        await context.close();
+      }
+    }
+
+    /** Returns what axe finds wrong, by the rule and the element. */
+    async function faultsOf(page: Page): Promise<string[]> {
+      // Not as a script of the page, which the policy of the page forbids.
+      const session = await page.context().newCDPSession(page);
+      await session.send('Page.setBypassCSP', { enabled: true });
+      await page.reload();
+      await page.addScriptTag({ path: AXE });
+      return page.evaluate(async () => {
+        const { axe } = window as unknown as {
+          axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+        };
+        const { violations } = await axe.run();
+        return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+      });
+    }
+
+    it.each(LOCALES)(
+      'has no fault of accessibility in %s, on a phone and a desktop, light and dark',
+      async (locale) => {
+        const { url } = await invite({
+          locale,
+          metadata: { label: 'Kerkstraat 12' },
+          brands: ['acme', 'sunward'],
+        });
+        for (const [screen, viewport] of Object.entries(SCREENS))
+          for (const colorScheme of ['light', 'dark'] as const)
+            await visit({ viewport, colorScheme }, async (page) => {
+              await page.goto(url);
+              await page.screenshot({
+                path: join(PICTURES, `${locale}-${screen}-${colorScheme}.png`),
+                fullPage: true,
+              });
+              expect(await faultsOf(page)).toEqual([]);
+              const width = await page.evaluate(() => document.documentElement.scrollWidth);
+              expect(width).toBeLessThanOrEqual(viewport.width);
+            });
+      },
+    );
+
+    it.each([true, false])(
+      'leads from the invitation to online (with scripts: %s)',
+      async (javaScriptEnabled) => {
+        const { id, url } = await invite();
+        await visit({ javaScriptEnabled, locale: 'en', viewport: SCREENS.phone }, async (page) => {
+          await page.goto(url);
+          expect(await stateOf(id)).toBe('opened');
+          await page.getByRole('button', { name: 'Connect now' }).click();
+          await page.getByRole('radio').first().check();
+          await page.getByRole('button', { name: 'Continue' }).click();
+          await page.getByLabel('Email address').fill('owner@example.com');
+          await page.getByLabel('Password').fill('secret');
+          await page.getByRole('button', { name: 'Sign in' }).click();
+          for (const each of ['Reading how much', 'Reducing their production'])
+            await page.getByLabel(each).check();
+          await page.getByRole('button', { name: 'Allow' }).click();
+          await page.getByText('Thank you').first().waitFor();
+          await waitFor('the owner to be done', async () => (await stateOf(id)) !== 'started');
+          await page.goto(url);
+          await page
+            .getByRole('heading', { name: /You have done your part|Your installation is connected/ })
+            .waitFor();
+          await page
+            .getByRole('heading', { name: 'Your installation is connected' })
+            .waitFor({ timeout: 60_000 });
+          await page.screenshot({
+            path: join(PICTURES, `online-${javaScriptEnabled ? 'live' : 'plain'}.png`),
+          });
+        });
+        expect(await stateOf(id)).toBe('online');
+      },
+    );
+
+    it('loads nothing from elsewhere, and sets no cookie', async () => {
+      const { url } = await invite();
+      await visit({}, async (page) => {
+        const requested: string[] = [];
+        page.on('request', (request) => requested.push(new URL(request.url()).origin));
+        await page.goto(url, { waitUntil: 'networkidle' });
+        expect(new Set(requested)).toEqual(new Set([service.url]));
+        expect(await page.context().cookies()).toEqual([]);
+      });
+    });
+  });
