@@ -88,7 +88,7 @@ export const DROP_WISH = 'UPDATE invitations SET wish_due_at = NULL, wish_brand 
 export const FIND_SESSIONS = `
     SELECT s.id, s.brand, s.state, s.state_changed_at AS "stateChangedAt"
       FROM invitations i JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id
-     WHERE i.id = $1 AND s.superseded_at IS NULL AND (i.brands = '{}' OR s.brand = ANY (i.brands))
+     WHERE i.id = $1 AND (s.superseded_at IS NULL OR s.state = 'online') AND (i.brands = '{}' OR s.brand = ANY (i.brands))
      ORDER BY s.recorded_at DESC, s.id`;
 
 /** Carries what became of the sessions of location $1 over to its live invitation, which ends when every brand is online. */

@@ -35,6 +35,8 @@ export function planOwnerPage(invitation: Invited, sessions: readonly KnownSessi
   if (erasedAt !== null) return { kind: 'erased' };
   if (state === 'revoked' || state === 'expired' || state === 'online') return { kind: state };
   const steps = stepsOf(invitation.brands, sessions);
+  // It was online before it was invited, or its invitation is not updated yet.
+  if (steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
   if (wishDueAt !== null) return { kind: 'wish', steps };
   const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');
   if (next === undefined) return { kind: 'waiting', steps };

@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals';
+import { isOpenedByPerson, localeOf, returnUrlFault } from '../invitation.rules.js';
+import { accentsOf, contrast } from './colour.rules.js';
+import { isFromOwnPage, planOwnerPage, tokenIn } from './owner-page.rules.js';
+
+const invited = { state: 'opened', brands: ['acme', 'sunward'], erasedAt: null, wishDueAt: null } as const;
+const of = (
+  brand: string | null,
+  state: 'awaiting_owner' | 'awaiting_installation' | 'online' | 'expired',
+) => ({ brand, state });
+
+describe('the page of an invitation', () => {
+  it.each([
+    ['ready', 'acme', []],
+    ['ready', 'acme', [of('acme', 'expired')]],
+    ['started', 'acme', [of('acme', 'awaiting_owner')]],
+    ['next', 'sunward', [of('acme', 'awaiting_installation')]],
+    ['next', 'acme', [of('sunward', 'online'), of('acme', 'expired')]],
+    ['waiting', undefined, [of('acme', 'awaiting_installation'), of('sunward', 'online')]],
+    ['online', undefined, [of('acme', 'online'), of('sunward', 'online')]],
+  ] as const)('is %s, for %s', (kind, brand, sessions) => {
+    expect(planOwnerPage(invited, sessions)).toMatchObject({ kind, ...(brand && { brand }) });
+  });
+
+  it('is about the first thing that is over, and else about a wish', () => {
+    const now = new Date(0);
+    expect(planOwnerPage({ ...invited, state: 'revoked', erasedAt: now }, []).kind).toBe('erased');
+    expect(planOwnerPage({ ...invited, state: 'expired', wishDueAt: now }, []).kind).toBe('expired');
+    expect(planOwnerPage({ ...invited, wishDueAt: now }, [of('acme', 'awaiting_owner')]).kind).toBe('wish');
+  });
+
+  it('is of any brand if none is named', () => {
+    const any = { ...invited, brands: [] };
+    expect(planOwnerPage(any, [])).toMatchObject({ kind: 'ready', brand: null });
+    expect(planOwnerPage(any, [of('acme', 'expired'), of('sunward', 'online')]).kind).toBe('online');
+  });
+});
+
+describe('a token', () => {
+  const token = 'a'.repeat(43);
+  it.each([
+    [token, token],
+    [`${token}.`, token],
+    [`${token}>)`, token],
+    [token.slice(1), null],
+    [`${token}b`, null],
+    ['../../etc/passwd', null],
+  ])('in %s is %s', (text, found) => expect(tokenIn(text)).toBe(found));
+});
+
+describe('a click', () => {
+  it.each([
+    [true, {}],
+    [true, { origin: 'null' }],
+    [true, { origin: 'https://pv.example' }],
+    [true, { origin: 'null', 'sec-fetch-site': 'same-origin' }],
+    [false, { origin: 'https://evil.example' }],
+    [false, { 'sec-fetch-site': 'cross-site' }],
+    [false, { origin: 'https://pv.example', 'sec-fetch-site': 'same-site' }],
+  ])('is from our page: %s, with %j', (isOwn, headers) => {
+    expect(isFromOwnPage(headers, ['https://pv.example'])).toBe(isOwn);
+  });
+});
+
+describe('a visit', () => {
+  it.each([
+    [true, 'GET', { 'sec-fetch-user': '?1' }],
+    [false, 'HEAD', { 'sec-fetch-user': '?1' }],
+    [false, 'GET', {}],
+    [false, 'GET', { 'sec-fetch-user': '?1', 'sec-purpose': 'prefetch;prerender' }],
+    [false, 'GET', { 'sec-fetch-user': '?1', purpose: 'preview' }],
+  ])('is by a person: %s, for %s with %j', (isPerson, method, headers) => {
+    expect(isOpenedByPerson(method, headers)).toBe(isPerson);
+  });
+});
+
+describe('the language', () => {
+  it.each([
+    ['de', 'de', 'fr'],
+    [null, 'fr', 'es, fr;q=0.8, en;q=0.5'],
+    [null, 'nl', 'nl-BE,nl;q=0.9'],
+    [null, 'en', 'es, fr;q=0'],
+    [null, 'en', undefined],
+  ])('of an invitation in %s is %s with Accept-Language %s', (invitedIn, locale, accepted) => {
+    expect(localeOf(invitedIn, accepted)).toBe(locale);
+  });
+});
+
+describe('a way home', () => {
+  const fault = (url: string, isProduction = true) =>
+    returnUrlFault(url, ['https://home.example'], isProduction);
+  it('leads to a configured origin by https only, outside production also to the loopback', () => {
+    expect(fault('https://home.example/done?id=1')).toBeUndefined();
+    expect(fault('https://home.example.evil.example/')).toContain('INVITATION_RETURN_ORIGINS');
+    expect(fault('https://home.example@evil.example/')).toContain('credentials');
+    expect(fault('http://home.example/')).toContain('https://');
+    expect(fault('http://localhost:8080/')).toContain('https://');
+    expect(fault('http://localhost:8080/', false)).toBeUndefined();
+    expect(fault('javascript:alert(1)', false)).toContain('https://');
+  });
+});
+
+describe("the tenant's colour", () => {
+  const parts = (colour: string) =>
+    colour.match(/[\da-f]{2}/g)!.map((part) => parseInt(part, 16)) as [number, number, number];
+  it.each(['#ffe14d', '#000000', '#ffffff', '#0a5c36', '#ff0000', '#7f7f7f'])(
+    'is readable on both pages, and text on it: %s',
+    (colour) => {
+      const { light, dark } = accentsOf(colour);
+      expect(contrast(parts(light.accent), [255, 255, 255])).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(parts(dark.accent), [28, 34, 43])).toBeGreaterThanOrEqual(4.5);
+      for (const { accent, text } of [light, dark])
+        expect(contrast(parts(accent), parts(text))).toBeGreaterThanOrEqual(4.5);
+    },
+  );
+});
