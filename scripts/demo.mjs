@@ -54,14 +54,22 @@ async function onboard(client, signal) {
   subjects.push(user.id);
   await printUntil('pv.user.registered.v1');
 
-  const params = { path: { id: location.id } };
-  const { data: session } = await client.POST('/api/v1/onboarding/pv/{id}', { params });
-  print('session', `${session.id} started: ${session.state}`);
+  const gridLocationId = location.id;
+  const { data: invitation } = await client.POST('/api/v1/invitations', { body: { gridLocationId } });
+  print('invited', `the owner, by ${invitation.url}`);
+  subjects.push(invitation.id);
+  await printUntil('pv.invitation.created.v1');
+
+  const startUrl = await clickOn(invitation.url);
+  print('owner', `clicks, and is led to ${startUrl}`);
+  const { data: started } = await client.GET('/api/v1/onboarding/pv', {
+    params: { query: { gridLocationId } },
+  });
+  const [session] = started.items;
   subjects.push(session.id);
   await printUntil('pv.session.started.v1');
 
-  print('owner', `opens ${session.startUrl}`);
-  await completeWebFlow(session.startUrl);
+  await completeWebFlow(startUrl);
   print('owner', 'chose Heliotec, signed in, allowed monitoring and curtailment');
 
   // Reads the session until it is online, as an app in the foreground does, and follows the events, as an app in the background does.
@@ -93,6 +101,14 @@ async function findService() {
     apiKey: process.env.ADMIN_API_KEY ?? (await generated()),
     sandboxUrl: service.remoteUrl,
   };
+}
+
+/** Clicks on the button of an invitation's page, as a browser would. Returns where it leads. */
+async function clickOn(url) {
+  const { status, headers } = await fetch(url, { method: 'POST', redirect: 'manual' });
+  const startUrl = headers.get('location');
+  if (status !== 303 || startUrl === null) throw forPeople(`The page of the invitation responded ${status}.`);
+  return startUrl;
 }
 
 /** Submits the three forms of the web flow, as a browser would. */
