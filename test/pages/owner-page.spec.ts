@@ -71,13 +71,10 @@ if (CHROMIUM === null) {
       await session.send('Page.setBypassCSP', { enabled: true });
       await page.reload();
       await page.addScriptTag({ path: AXE });
-      return page.evaluate(async () => {
-        const { axe } = window as unknown as {
-          axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-        };
-        const { violations } = await axe.run();
-        return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-      });
+      // As text: the types of this repository are those of Node, not of a browser.
+      return page.evaluate<string[]>(
+        'axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))',
+      );
     }
 
     it.each(LOCALES)(
@@ -97,7 +94,7 @@ if (CHROMIUM === null) {
                 fullPage: true,
               });
               expect(await faultsOf(page)).toEqual([]);
-              const width = await page.evaluate(() => document.documentElement.scrollWidth);
+              const width = await page.evaluate<number>('document.documentElement.scrollWidth');
               expect(width).toBeLessThanOrEqual(viewport.width);
             });
       },

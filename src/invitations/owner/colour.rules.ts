@@ -6,19 +6,19 @@ type Rgb = readonly [number, number, number];
 
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
-/** The cards of page.css, in light and in dark. */
-const LIGHT_CARD: Rgb = WHITE;
+/** Of the backgrounds in page.css, those with the least contrast: the page in light, the card in dark. */
+const LIGHT_PAGE: Rgb = [244, 245, 247];
 const DARK_CARD: Rgb = [28, 34, 43];
 
 /** Returns the tenant's colour and the colour of text on it, for light and dark pages: darker or lighter where it lacks contrast. */
 export function accentsOf(colour: string) {
   const rgb = parse(colour);
-  return { light: accentOn(LIGHT_CARD, rgb, BLACK), dark: accentOn(DARK_CARD, rgb, WHITE) };
+  return { light: accentOn(LIGHT_PAGE, rgb, BLACK), dark: accentOn(DARK_CARD, rgb, WHITE) };
 }
 
-function accentOn(card: Rgb, colour: Rgb, towards: Rgb) {
+function accentOn(background: Rgb, colour: Rgb, towards: Rgb) {
   let accent = colour;
-  for (let part = STEP; contrast(accent, card) < LEAST_CONTRAST && part <= 1; part += STEP)
+  for (let part = STEP; contrast(accent, background) < LEAST_CONTRAST && part <= 1; part += STEP)
     accent = mix(colour, towards, part);
   const text = contrast(WHITE, accent) >= contrast(BLACK, accent) ? WHITE : BLACK;
   return { accent: format(accent), text: format(text) };
