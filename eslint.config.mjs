@@ -21,6 +21,8 @@ export default tseslint.config(
       '**/node_modules/**',
       'src/platform/database/generated/**',
       'clients/typescript/src/openapi.ts',
+      // Runs in browsers, whose types are not installed.
+      'pages/**',
     ],
   },
   ...tseslint.configs.recommendedTypeChecked,

@@ -30,5 +30,6 @@ SELECT i.id AS invitation_id,
   JOIN public.grid_locations g ON g.id = i.grid_location_id
   JOIN public.users u ON u.id = g.user_id;
 COMMENT ON VIEW admin.invitations IS 'Links for owners, one row each, without their tokens, and how far each owner has come.';
+COMMENT ON COLUMN admin.invitations.invitation_id IS 'Id of the invitation.';
 COMMENT ON COLUMN admin.invitations.state IS 'invited, opened (by a person), started (a session exists), owner_done (inferred), online (with each of the brands), expired, revoked or erased.';
 COMMENT ON COLUMN admin.invitations.wish_due_at IS 'When a start that the owner wished for is tried again. Null: there is no unfulfilled wish.';

@@ -54,7 +54,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
  * navigation that a user started, which a browser states in Sec-Fetch-User. The script of the page reports the other browsers' users.
  */
 export function isOpenedByPerson(method: string, headers: Headers): boolean {
-  const purpose = `${headers['sec-purpose'] ?? ''}${headers.purpose ?? ''}${headers['x-moz'] ?? ''}`;
+  const purpose = [headers['sec-purpose'], headers.purpose, headers['x-moz']].join(' ');
   return (
     method === 'GET' && headers['sec-fetch-user'] === '?1' && !/prefetch|prerender|preview/i.test(purpose)
   );

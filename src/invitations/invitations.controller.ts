@@ -61,7 +61,7 @@ export class InvitationsController {
     );
   }
 
-  @Get(':invitationId')
+  @Get(':id')
   @Operation('onboarding:read', {
     summary: 'Read an invitation',
     description: 'That of an erased user is `not_found`.',
@@ -69,13 +69,13 @@ export class InvitationsController {
   @ApiOkResponse({ type: InvitationView })
   @ApiProblems('invalid_request', 'not_found')
   async readInvitation(
-    @Param('invitationId', ParseUuid) id: string,
+    @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<InvitationView> {
     return this.view(found(await this.store.find(id), `invitation ${id}`), key);
   }
 
-  @Delete(':invitationId')
+  @Delete(':id')
   @Operation('onboarding:write', {
     summary: 'Revoke an invitation',
     description:
@@ -84,7 +84,7 @@ export class InvitationsController {
   @ApiOkResponse({ type: InvitationView })
   @ApiProblems('invalid_request', 'not_found')
   async revokeInvitation(
-    @Param('invitationId', ParseUuid) id: string,
+    @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<InvitationView> {
     await this.store.revoke(id);

@@ -1,5 +1,7 @@
+import type { AddressInfo } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
 import { Environment } from '../platform/env/environment.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { found } from '../platform/problem/found.js';
@@ -17,7 +19,7 @@ export class InvitationsService {
 
   /** Throws Problem invalid_request or not_found. */
   async invite(input: NewInvitation): Promise<{ invitation: InvitationRow; created: boolean }> {
-    const { INVITATION_DAYS, INVITATION_RETURN_ORIGINS, NODE_ENV } = this.environment;
+    const { INVITATION_DAYS, INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
     const { brands = [], locale = null, expected, metadata = {}, returnUrl = null } = input;
     const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
     refuse('expiresAt', expiresAt && expiryFault(expiresAt, new Date()));
@@ -53,8 +55,8 @@ export class InvitationsService {
   private origin(): string {
     const { PUBLIC_URL, HOST } = this.environment;
     if (PUBLIC_URL !== undefined) return PUBLIC_URL.replace(/\/+$/, '');
-    const address = this.host.httpAdapter.getHttpServer().address() as { port: number };
-    return `http://${HOST}:${address.port}`;
+    const { server } = this.host.httpAdapter.getInstance<FastifyInstance>();
+    return `http://${HOST}:${(server.address() as AddressInfo).port}`;
   }
 }
 

@@ -649,7 +649,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/invitations/{invitationId}": {
+    "/api/v1/invitations/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -6157,7 +6157,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                invitationId: string;
+                id: string;
             };
             cookie?: never;
         };
@@ -6190,7 +6190,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                invitationId: string;
+                id: string;
             };
             cookie?: never;
         };

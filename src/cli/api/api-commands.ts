@@ -3,6 +3,7 @@ import { readId } from '../command-environment.js';
 import { print, printYaml } from '../print.js';
 import { ApiCommand, metadataOption } from './api-command.js';
 import { eventsCommand } from './events.command.js';
+import { funnelCommand, invitationsCommand } from './invitations.command.js';
 import { registrationsCommand } from './registrations.command.js';
 import type { FindApi } from './service-api.js';
 import { sessionsCommand } from './sessions.command.js';
@@ -17,6 +18,8 @@ export const apiCommands = (findApi: FindApi): Command[] =>
     registrationsCommand,
     sessionsCommand,
     invertersCommand,
+    invitationsCommand,
+    funnelCommand,
     webhooksCommand,
     eventsCommand,
   ].map((make) => make(findApi));

@@ -158,12 +158,13 @@ export class Environment {
   /** How long an invitation is valid if its request does not say. */
   @Integer(1, 366) INVITATION_DAYS = 90;
   /** The origins to which an invitation may lead back, such as https://example.com. */
+  @IsOptional()
   @List()
   @Matches(/^https:\/\/[^\/\s]+$/, {
     each: true,
     message: 'INVITATION_RETURN_ORIGINS must be origins such as https://example.com',
   })
-  INVITATION_RETURN_ORIGINS: string[] = [];
+  INVITATION_RETURN_ORIGINS?: string[];
 
   @IsIn(['off', 'warn', 'enforce'])
   EAN_CHECK_DIGIT: 'off' | 'warn' | 'enforce' = 'warn';

@@ -23,6 +23,7 @@ const CALLED_BY_NONE = {
   streamEvents: '`events tail`, which process.spec runs',
   redeliverWebhookDelivery: '`webhooks redeliver ID --delivery-ids`',
   registerUser: 'an act of an app',
+  createInvitation: 'an act of an app',
   eraseUser: '`erase` uses the database, so that it finds registrations that never became a user',
   readSessionOfUser: '`sessions show`',
   readInverter: '`inverters list` shows all of it',
@@ -150,6 +151,21 @@ describe('a command', () => {
     expect(second.out.split('\n')).toHaveLength(2);
     expect(second.out).toContain('channel-1');
     expect((await run(['sessions', 'list', '--metadata', 'channel=fax'])).err).toBe('none');
+  });
+
+  it('lists, shows and revokes invitations without their links, and counts them', async () => {
+    const gridLocationId = await client.locate('invited');
+    const { body } = await client.call<{ id: string; url: string }>('POST', '/invitations', {
+      gridLocationId,
+    });
+    const list = await runBoth('invitations', 'list', '--state', 'invited');
+    expect(list.table).toMatch(new RegExp(`^${body.id} +invited +\\d+s +- +invited$`, 'm'));
+    const show = await runBoth('invitations', 'show', body.id);
+    expect(show.json.url).toBe(body.url);
+    expect(show.table).not.toContain(body.url);
+    expect((await run(['invitations', 'revoke', body.id])).out).toContain('state: revoked');
+    const funnel = await runBoth('funnel', '--by', 'day');
+    expect(funnel.json.items).toMatchObject([{ invited: 1, opened: 0, online: 0 }]);
   });
 
   it('lists starts, also those that failed', async () => {

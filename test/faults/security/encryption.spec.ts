@@ -189,6 +189,7 @@ describe('R37: keys are changed while the service keeps running', () => {
     }
     expect(lines).toEqual([
       'onboarding_sessions.start_url_ciphertext: 0 re-encrypted, 0 under another key',
+      'invitations.token_ciphertext: 0 re-encrypted, 0 under another key',
       'remote_tokens.token_ciphertext: 0 re-encrypted, 0 under another key',
       'webhook_endpoints.secret_ciphertext: 0 re-encrypted, 0 under another key',
       'webhook_endpoints.previous_secret_ciphertext: 0 re-encrypted, 0 under another key',
