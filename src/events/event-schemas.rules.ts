@@ -91,7 +91,10 @@ const aboutInvitation = about('invitation', {
   tenantReference: TENANT_REFERENCE,
   brands: { type: 'array', items: text('A brand'), description: 'The brands to connect; empty if any' },
   locale: textOrNull('The language of the page; null if it is that of the browser'),
-  metadata: { type: 'object', description: 'As passed at the invitation; empty once the user has been erased' },
+  metadata: {
+    type: 'object',
+    description: 'As passed at the invitation; empty once the user has been erased',
+  },
   campaignId: textOrNull('Id of the campaign; null if there is none'),
   expiresAt: instant('After this the owner can no longer begin'),
 });
