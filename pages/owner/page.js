@@ -15,6 +15,8 @@ for (const event of ['pointerdown', 'keydown', 'wheel', 'touchstart'])
 
 async function refresh() {
   const response = await fetch(location.href, { headers: { accept: 'text/html' } });
+  // A page about trouble or too many requests says nothing about the invitation.
+  if (response.status === 429 || response.status >= 500) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const next = page.querySelector('main');
   if (next === null) return;
@@ -41,7 +43,7 @@ setInterval(() => {
   refresh().then(
     () => {
       // The wish has been fulfilled: goes on, as the owner has asked.
-      if (wished && main.hasAttribute('data-goes-on')) main.querySelector('form').requestSubmit();
+      if (wished && main.hasAttribute('data-goes-on')) main.querySelector('button').click();
       if (main.querySelector('form') !== null) wished = false;
     },
     () => {},

@@ -5,8 +5,8 @@ SELECT (i.created_at AT TIME ZONE 'UTC')::date AS day,
        count(i.started_at) AS started,
        count(i.owner_done_at) AS owner_done,
        count(i.online_at) AS online,
-       count(*) FILTER (WHERE i.revoked_at IS NULL AND i.online_at IS NULL
-         AND (i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.expires_at <= clock_timestamp()))) AS expired,
+       count(*) FILTER (WHERE i.revoked_at IS NULL AND i.online_at IS NULL AND i.erased_at IS NULL
+         AND (i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.owner_done_at IS NULL AND i.expires_at <= now()))) AS expired,
        percentile_disc(0.5) WITHIN GROUP (ORDER BY i.online_at - i.created_at) AS median_to_online,
        percentile_disc(0.95) WITHIN GROUP (ORDER BY i.online_at - i.created_at) AS p95_to_online
   FROM public.invitations i

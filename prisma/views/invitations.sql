@@ -7,7 +7,7 @@ SELECT i.id AS invitation_id,
        CASE WHEN i.erased_at IS NOT NULL THEN 'erased'
             WHEN i.revoked_at IS NOT NULL THEN 'revoked'
             WHEN i.online_at IS NOT NULL THEN 'online'
-            WHEN i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.expires_at <= clock_timestamp()) THEN 'expired'
+            WHEN i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.owner_done_at IS NULL AND i.expires_at <= now()) THEN 'expired'
             WHEN i.owner_done_at IS NOT NULL THEN 'owner_done'
             WHEN i.started_at IS NOT NULL THEN 'started'
             WHEN i.opened_at IS NOT NULL THEN 'opened'

@@ -1,6 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { DomainEvent } from '../events/catalogue.rules.js';
-import { OnEvent } from '../events/handlers/on-event.js';
 import { BackgroundTasks } from '../platform/async/background-tasks.js';
 import { Environment } from '../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
@@ -8,16 +6,23 @@ import { InvitationsStore } from './invitations.store.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
 
 const WISHES_EVERY_MS = 2_000;
+const PROGRESS_EVERY_MS = 1_000;
 const EXPIRE_EVERY_MS = 60_000;
 const WISHES_AT_ONCE = 8;
+/** A change is visible up to this long after its time, when its transaction commits. */
+const OVERLAP_MS = 60_000;
+/** The first run looks back this far, since sessions may have changed while no worker ran. */
+const FIRST_LOOK_BACK_MS = 7 * 86_400_000;
 
 /** Fulfils the owners' wishes that could not be fulfilled at once, records what expires, and follows the sessions of the locations. */
 @Injectable()
 export class InvitationUpkeep extends BackgroundTasks {
   protected readonly tasks = [
     { everyMs: WISHES_EVERY_MS, run: () => this.fulfilWishes() },
+    { everyMs: PROGRESS_EVERY_MS, run: () => this.follow() },
     { everyMs: EXPIRE_EVERY_MS, run: () => this.expire() },
   ];
+  private since = new Date(Date.now() - FIRST_LOOK_BACK_MS);
 
   constructor(
     private readonly store: InvitationsStore,
@@ -31,9 +36,10 @@ export class InvitationUpkeep extends BackgroundTasks {
     });
   }
 
-  @OnEvent(['session.awaiting_installation', 'session.online'], { handler: 'invitations' })
-  async follow({ data }: DomainEvent<'session.awaiting_installation' | 'session.online'>): Promise<void> {
-    await this.store.recordProgress(data.gridLocationId);
+  // Not by a handler of events, which would cost two more writes for each session that comes online.
+  private async follow(): Promise<void> {
+    const now = await this.store.recordProgress(this.since);
+    this.since = new Date(now.getTime() - OVERLAP_MS);
   }
 
   private async fulfilWishes(): Promise<void> {

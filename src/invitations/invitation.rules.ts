@@ -60,8 +60,8 @@ export function isOpenedByPerson(method: string, headers: Headers): boolean {
   );
 }
 
-/** Returns the language of the page: that of the invitation, else the first of Accept-Language that we have, else the first of all. */
-export function localeOf(invited: string | null, acceptLanguage = ''): Locale {
+/** Returns the language of the page: that of the invitation, else the first of Accept-Language that we have, else `otherwise`. */
+export function localeOf(invited: string | null, acceptLanguage = '', otherwise: Locale = 'en'): Locale {
   const accepted = acceptLanguage
     .split(',')
     .map((part) => {
@@ -71,7 +71,7 @@ export function localeOf(invited: string | null, acceptLanguage = ''): Locale {
     .filter(({ quality }) => quality > 0)
     .sort((one, other) => other.quality - one.quality)
     .map(({ language }) => language);
-  return LOCALES.find((locale) => locale === invited) ?? accepted.flatMap(asLocale)[0] ?? LOCALES[0];
+  return LOCALES.find((locale) => locale === invited) ?? accepted.flatMap(asLocale)[0] ?? otherwise;
 }
 
 const asLocale = (language: string) => LOCALES.filter((locale) => locale === language);

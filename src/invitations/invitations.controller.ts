@@ -3,7 +3,7 @@ import { ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
-import { hasScope, type Principal } from '../access/scopes.js';
+import { actorOf, hasScope, type Principal } from '../access/scopes.js';
 import { toPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
@@ -87,7 +87,7 @@ export class InvitationsController {
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<InvitationView> {
-    await this.store.revoke(id);
+    await this.store.revoke(id, actorOf(key));
     return this.readInvitation(id, key);
   }
 

@@ -1,9 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsUUID } from 'class-validator';
+import { IsUUID } from 'class-validator';
 import { PageQuery } from '../platform/http/page.js';
 import { ChoiceParameter, OptionalText, UuidParameter } from '../platform/http/parameters.js';
-import { CheckedBy } from '../platform/http/validation.js';
+import { CheckedBy, MayBeAbsent } from '../platform/http/validation.js';
 import { parseInstant } from '../platform/time/instant.rules.js';
 import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
@@ -40,11 +40,11 @@ const urlFault = (value: unknown) =>
     : `must be a URL of at most ${MAX_URL_LENGTH} characters`;
 
 const Optional = (schema: object, faultOf: (value: unknown) => string | undefined): PropertyDecorator =>
-  applyDecorators(ApiPropertyOptional(schema), IsOptional(), CheckedBy(faultOf));
+  applyDecorators(ApiPropertyOptional(schema), MayBeAbsent(), CheckedBy(faultOf));
 
 export class NewInvitation {
   @ApiPropertyOptional({ format: 'uuid', description: 'Required unless `tenantReference` is given' })
-  @IsOptional()
+  @MayBeAbsent()
   @IsUUID('loose')
   gridLocationId?: string;
 
@@ -98,7 +98,7 @@ export class NewInvitation {
     {
       type: String,
       format: 'date-time',
-      description: 'In the future, at most 366 days. Default: `INVITATION_DAYS` from now',
+      description: 'In the future, at most 366 days. Default: `INVITATION_TTL_DAYS` from now',
     },
     isInstant,
   )

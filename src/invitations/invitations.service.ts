@@ -19,7 +19,7 @@ export class InvitationsService {
 
   /** Throws Problem invalid_request or not_found. */
   async invite(input: NewInvitation): Promise<{ invitation: InvitationRow; created: boolean }> {
-    const { INVITATION_DAYS, INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
+    const { INVITATION_TTL_DAYS, INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
     const { brands = [], locale = null, expected, metadata = {}, returnUrl = null } = input;
     const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
     refuse('expiresAt', expiresAt && expiryFault(expiresAt, new Date()));
@@ -30,7 +30,7 @@ export class InvitationsService {
     const gridLocationId = await this.locationOf(input);
     const expectedInverters = expected?.inverters ?? null;
     const wanted = { gridLocationId, brands, locale, expectedInverters, metadata, returnUrl, expiresAt };
-    return found(await this.store.create(wanted, INVITATION_DAYS), `grid location ${gridLocationId}`);
+    return found(await this.store.create(wanted, INVITATION_TTL_DAYS), `grid location ${gridLocationId}`);
   }
 
   /** Returns the link for the owner, or null if it cannot be known any more. */

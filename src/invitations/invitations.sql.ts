@@ -6,18 +6,18 @@ export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertex
 /** Whether the owner may still use invitation `i`. A unique index has the same condition. */
 const LIVE = 'i.online_at IS NULL AND i.revoked_at IS NULL AND i.expired_at IS NULL AND i.erased_at IS NULL';
 
-/** Whether live invitation `i` is past its date. An owner who has begun may finish. */
+/** Whether live invitation `i` is past its date. An owner who has begun may finish the open session. */
+// now() instead of clock_timestamp(): only a stable function can bound an index scan.
 const IS_OVERDUE = `
-  i.expires_at <= clock_timestamp() AND i.owner_done_at IS NULL AND NOT (
-    i.started_at IS NOT NULL AND EXISTS (
-      SELECT FROM onboarding_sessions s WHERE s.grid_location_id = i.grid_location_id AND s.closed_at IS NULL
-        AND s.state IN ('awaiting_owner', 'awaiting_installation')))`;
+  i.expires_at <= now() AND NOT EXISTS (
+    SELECT FROM onboarding_sessions s WHERE s.grid_location_id = i.grid_location_id AND s.closed_at IS NULL
+      AND s.state IN ('awaiting_owner', 'awaiting_installation'))`;
 
 /** The state of invitation `i`, for views and filters. An invitation that was never started is expired even before its expiry is recorded. */
 export const STATE = `
   CASE WHEN i.revoked_at IS NOT NULL THEN 'revoked'
        WHEN i.online_at IS NOT NULL THEN 'online'
-       WHEN i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.expires_at <= clock_timestamp()) THEN 'expired'
+       WHEN i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.owner_done_at IS NULL AND i.expires_at <= now()) THEN 'expired'
        WHEN i.owner_done_at IS NOT NULL THEN 'owner_done'
        WHEN i.started_at IS NOT NULL THEN 'started'
        WHEN i.opened_at IS NOT NULL THEN 'opened'
@@ -47,11 +47,15 @@ export const INSERT_INVITATION = `
     ON CONFLICT DO NOTHING RETURNING id`;
 
 /** Records the expiry of overdue invitations, of location $1 if it is not null, at most $2. */
+// MATERIALIZED, since a nested loop would run a plain subquery, and its LIMIT, once per row.
 export const EXPIRE = `
-    UPDATE invitations SET expired_at = clock_timestamp(), wish_due_at = NULL, wish_brand = NULL
-     WHERE id IN (SELECT i.id FROM invitations i
-                   WHERE ${LIVE} AND ($1::uuid IS NULL OR i.grid_location_id = $1) AND ${IS_OVERDUE}
-                   ORDER BY i.id LIMIT $2 FOR UPDATE SKIP LOCKED)
+    WITH overdue AS MATERIALIZED (
+      SELECT i.id FROM invitations i
+       WHERE ${LIVE} AND ($1::uuid IS NULL OR i.grid_location_id = $1) AND ${IS_OVERDUE}
+       ORDER BY i.expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE invitations SET expired_at = clock_timestamp(), wish_due_at = NULL
+     WHERE id IN (SELECT id FROM overdue)
     RETURNING id`;
 
 export const OPEN = `
@@ -59,30 +63,38 @@ export const OPEN = `
      WHERE i.id = $1 AND i.opened_at IS NULL AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
 
 export const REVOKE = `
-    UPDATE invitations i SET revoked_at = clock_timestamp(), wish_due_at = NULL, wish_brand = NULL
+    UPDATE invitations i SET revoked_at = clock_timestamp(), wish_due_at = NULL
      WHERE i.id = $1 AND ${LIVE} RETURNING i.id`;
 
 /** Records the owner's wish to start, before the start. It is due again after $3 ms, unless it is fulfilled by then. */
 export const WISH = `
     UPDATE invitations i
-       SET wish_brand = $2, wish_due_at = clock_timestamp() + $3 * interval '1 ms', opened_at = coalesce(i.opened_at, clock_timestamp())
+       SET wish_brand = $2, wished_at = clock_timestamp(), wish_due_at = clock_timestamp() + $3 * interval '1 ms', opened_at = coalesce(i.opened_at, clock_timestamp())
      WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
 
-/** Claims at most $1 wishes that are due, for $2 ms. */
+/** Claims at most $1 wishes that are due, for $2 ms or half of their age, at most an hour. A wish that is a day old is tried for the last time. */
 export const CLAIM_WISHES: Statement = {
   name: 'invitations.claim_wishes',
   text: `
-    UPDATE invitations SET wish_due_at = clock_timestamp() + $2 * interval '1 ms'
-     WHERE id IN (SELECT id FROM invitations WHERE wish_due_at <= clock_timestamp() ORDER BY wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+    WITH due AS MATERIALIZED (
+      SELECT i.id FROM invitations i WHERE i.wish_due_at <= now() AND ${LIVE} ORDER BY i.wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE invitations
+       SET wish_due_at = CASE WHEN wished_at > now() - interval '1 day'
+                              THEN now() + greatest($2 * interval '1 ms', least(interval '1 hour', (now() - wished_at) / 2)) END
+     WHERE id IN (SELECT id FROM due)
     RETURNING id, grid_location_id AS "gridLocationId", wish_brand AS brand, metadata`,
 };
 
-/** Records that the wish has led to a session. */
+/** Records that the wish for brand $2 has led to a session. */
 export const FULFIL_WISH = `
-    UPDATE invitations SET started_at = coalesce(started_at, clock_timestamp()), wish_due_at = NULL, wish_brand = NULL
+    UPDATE invitations
+       SET started_at = coalesce(started_at, clock_timestamp()),
+           wish_due_at = CASE WHEN wish_brand IS DISTINCT FROM $2 THEN wish_due_at END
      WHERE id = $1 AND opened_at IS NOT NULL`;
 
-export const DROP_WISH = 'UPDATE invitations SET wish_due_at = NULL, wish_brand = NULL WHERE id = $1';
+export const DROP_WISH =
+  'UPDATE invitations SET wish_due_at = NULL WHERE id = $1 AND wish_brand IS NOT DISTINCT FROM $2';
 
 /** The sessions of the location of invitation $1 that count for it: of one of its brands, or of any if it names none. The newest first. */
 export const FIND_SESSIONS = `
@@ -91,28 +103,40 @@ export const FIND_SESSIONS = `
      WHERE i.id = $1 AND (s.superseded_at IS NULL OR s.state = 'online') AND (i.brands = '{}' OR s.brand = ANY (i.brands))
      ORDER BY s.recorded_at DESC, s.id`;
 
-/** Carries what became of the sessions of location $1 over to its live invitation, which ends when every brand is online. */
-// From the states in our database and not from the event that leads here, so that a repeated or late event changes nothing.
+/** Finds the locations with a live invitation of which a session may have changed since $1. */
+export const FIND_CHANGED = `
+    SELECT DISTINCT s.grid_location_id AS "gridLocationId"
+      FROM onboarding_sessions s JOIN invitations i ON i.grid_location_id = s.grid_location_id AND ${LIVE}
+     WHERE s.state IN ('awaiting_installation', 'online') AND s.changed_at >= $1`;
+
+/** Carries what became of the sessions of locations $1 over to their live invitations, each of which ends when every brand is online. */
+// Reads the states in our database, so that it may be repeated.
 export const RECORD_PROGRESS = `
     WITH done AS (
-      SELECT s.brand, s.state, (SELECT min(t.at) FROM session_transitions t
-                                 WHERE t.session_id = s.id AND t.to_state IN ('awaiting_installation', 'online')) AS at
+      SELECT s.grid_location_id, s.brand, s.state,
+             (SELECT min(t.at) FROM session_transitions t
+               WHERE t.session_id = s.id AND t.to_state IN ('awaiting_installation', 'online')) AS at
         FROM onboarding_sessions s
-       WHERE s.grid_location_id = $1 AND s.state IN ('awaiting_installation', 'online') AND s.close_reason IS DISTINCT FROM 'erased'
+       WHERE s.grid_location_id = ANY ($1::uuid[]) AND s.state IN ('awaiting_installation', 'online')
+         AND s.close_reason IS DISTINCT FROM 'erased'
+    ), progress AS (
+      SELECT i.id, greatest(min(done.at), i.created_at) AS owner_done_at,
+             CASE WHEN i.brands = '{}' THEN bool_or(done.state = 'online')
+                  ELSE i.brands <@ array_agg(done.brand) FILTER (WHERE done.state = 'online') END AS is_online
+        FROM invitations i JOIN done ON done.grid_location_id = i.grid_location_id AND (i.brands = '{}' OR done.brand = ANY (i.brands))
+       WHERE ${LIVE}
+       GROUP BY i.id
     )
     UPDATE invitations i
-       SET owner_done_at = coalesce(i.owner_done_at, greatest((SELECT min(at) FROM done WHERE i.brands = '{}' OR brand = ANY (i.brands)), i.created_at)),
-           online_at = CASE
-             WHEN i.brands = '{}' AND EXISTS (SELECT FROM done WHERE state = 'online') THEN clock_timestamp()
-             WHEN i.brands <> '{}' AND NOT EXISTS (
-               SELECT FROM unnest(i.brands) AS wanted WHERE NOT EXISTS (SELECT FROM done WHERE brand = wanted AND state = 'online'))
-               THEN clock_timestamp() END
-     WHERE i.grid_location_id = $1 AND ${LIVE} AND EXISTS (SELECT FROM done WHERE i.brands = '{}' OR brand = ANY (i.brands))`;
+       SET owner_done_at = coalesce(i.owner_done_at, progress.owner_done_at),
+           online_at = CASE WHEN is_online THEN clock_timestamp() END,
+           wish_due_at = CASE WHEN is_online THEN NULL ELSE i.wish_due_at END
+      FROM progress WHERE i.id = progress.id AND ${LIVE} AND (i.owner_done_at IS NULL OR is_online)`;
 
 /** Erases the invitations of user $1. The hash of the token stays, so that the link can say that it is over. */
 export const ERASE_INVITATIONS = `
     UPDATE invitations i
-       SET token_ciphertext = NULL, metadata = '{}', return_url = NULL, locale = NULL, brands = '{}', expected_inverters = NULL,
-           wish_brand = NULL, wish_due_at = NULL, erased_at = $2
+       SET token_ciphertext = NULL, metadata = '{}', return_url = NULL, locale = NULL, expected_inverters = NULL,
+           wish_due_at = NULL, erased_at = $2
       FROM grid_locations g WHERE g.id = i.grid_location_id AND g.user_id = $1 AND i.erased_at IS NULL
     RETURNING i.id`;

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../events/catalogue.rules.js';
+import { recordAudit } from '../access/audit-log.store.js';
 import { appendEvents } from '../events/outbox.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
@@ -96,8 +97,14 @@ export class InvitationsStore {
         defaultDays,
       ]);
       const created = inserted.length > 0;
-      if (created) await announce(tx, 'invitation.created', [id]);
-      const [invitation] = await tx.query<InvitationRow>(sql.FIND_LIVE, [gridLocationId]);
+      if (created) {
+        await announce(tx, 'invitation.created', [id]);
+        // The location may already be online.
+        await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
+      }
+      const [invitation] = created
+        ? await tx.query<InvitationRow>(`${sql.SELECT_INVITATION} WHERE i.id = $1`, [id])
+        : await tx.query<InvitationRow>(sql.FIND_LIVE, [gridLocationId]);
       return invitation ? { invitation, created } : null;
     }, OUTCOME);
   }
@@ -140,20 +147,24 @@ export class InvitationsStore {
   }
 
   /** Records that a person has opened the page, if nobody has before. */
-  open(id: string): Promise<void> {
-    return this.change(sql.OPEN, [id], 'invitation.opened');
+  async open(id: string): Promise<void> {
+    await this.database.transaction((tx) => open(tx, id), OUTCOME);
   }
 
   /** Revokes the invitation, if it is live. */
-  revoke(id: string): Promise<void> {
-    return this.change(sql.REVOKE, [id], 'invitation.revoked');
+  async revoke(id: string, actor: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const revoked = await tx.query(sql.REVOKE, [id]);
+      if (revoked.length === 0) return;
+      await announce(tx, 'invitation.revoked', [id]);
+      await recordAudit(tx, { actor, action: 'invitation.revoked', target: id });
+    }, OUTCOME);
   }
 
   /** Records the owner's wish to start before the start. Returns false if the invitation is over. */
   async wish(id: string, brand: string | null, dueInMs: number): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const opened = await tx.query<{ id: string }>(sql.OPEN, [id]);
-      if (opened.length > 0) await announce(tx, 'invitation.opened', [id]);
+      await open(tx, id);
       return (await tx.query(sql.WISH, [id, brand, dueInMs])).length > 0;
     }, OUTCOME);
   }
@@ -163,36 +174,29 @@ export class InvitationsStore {
   }
 
   /** Records that the wish has led to a session. The session may already be further. */
-  async fulfil(id: string, gridLocationId: string): Promise<void> {
+  async fulfil({ id, brand, gridLocationId }: ClaimedWish): Promise<void> {
     await this.database.transaction(async (tx) => {
-      await tx.query(sql.FULFIL_WISH, [id]);
-      await tx.query(sql.RECORD_PROGRESS, [gridLocationId]);
+      await tx.query(sql.FULFIL_WISH, [id, brand]);
+      await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
     }, OUTCOME);
   }
 
-  async dropWish(id: string): Promise<void> {
-    await this.database.query(sql.DROP_WISH, [id]);
+  async dropWish({ id, brand }: ClaimedWish): Promise<void> {
+    await this.database.query(sql.DROP_WISH, [id, brand]);
   }
 
-  /** Carries the states of a location's sessions over to its live invitation. May be repeated. */
-  async recordProgress(gridLocationId: string): Promise<void> {
-    await this.database.query(sql.RECORD_PROGRESS, [gridLocationId]);
+  /** Carries the sessions that have changed since `since` over to their live invitations. Returns the time of the database before. */
+  async recordProgress(since: Date): Promise<Date> {
+    const [clock] = await this.database.query<{ now: Date }>('SELECT now() AS now');
+    const changed = await this.database.query<{ gridLocationId: string }>(sql.FIND_CHANGED, [since]);
+    const ids = changed.map(({ gridLocationId }) => gridLocationId);
+    if (ids.length > 0) await this.database.query(sql.RECORD_PROGRESS, [ids]);
+    return clock!.now;
   }
 
   /** Records and announces what has expired. Returns whether there may be more. */
   async expireOverdue(): Promise<boolean> {
     return this.database.transaction((tx) => expire(tx, null, EXPIRE_AT_ONCE), OUTCOME);
-  }
-
-  private async change(statement: string, values: readonly unknown[], event: InvitationEvent): Promise<void> {
-    await this.database.transaction(async (tx) => {
-      const changed = await tx.query<{ id: string }>(statement, values);
-      await announce(
-        tx,
-        event,
-        changed.map(({ id }) => id),
-      );
-    }, OUTCOME);
   }
 }
 
@@ -200,6 +204,11 @@ export class InvitationsStore {
 export async function eraseInvitations(tx: Transaction, userId: string, erasedAt: Date): Promise<string[]> {
   const erased = await tx.query<{ id: string }>(sql.ERASE_INVITATIONS, [userId, erasedAt]);
   return erased.map(({ id }) => id);
+}
+
+async function open(tx: Transaction, id: string): Promise<void> {
+  const opened = await tx.query(sql.OPEN, [id]);
+  if (opened.length > 0) await announce(tx, 'invitation.opened', [id]);
 }
 
 async function expire(tx: Transaction, gridLocationId: string | null, limit: number): Promise<boolean> {

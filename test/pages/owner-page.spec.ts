@@ -32,9 +32,9 @@ if (CHROMIUM === null) {
     const service = useTestApp({
       POLL_MIN_INTERVAL_MS: 100,
       POLL_TICK_MS: 50,
-      TENANT_NAME: 'Sunny Supply',
-      TENANT_COLOR: '#ffe14d',
-      TENANT_SUPPORT_URL: 'https://sunny.example/help',
+      BRAND_NAME: 'Sunny Supply',
+      BRAND_COLOR: '#ffe14d',
+      BRAND_SUPPORT_URL: 'https://sunny.example/help',
     });
     const client = TestClient.of(service);
     let browser: Browser;

@@ -1540,7 +1540,7 @@ export interface components {
             returnUrl?: string;
             /**
              * Format: date-time
-             * @description In the future, at most 366 days. Default: `INVITATION_DAYS` from now
+             * @description In the future, at most 366 days. Default: `INVITATION_TTL_DAYS` from now
              */
             expiresAt?: string;
         };

@@ -250,6 +250,7 @@ CREATE TABLE invitations (
   metadata jsonb NOT NULL,
   return_url text,
   wish_brand text,
+  wished_at timestamptz(3),
   wish_due_at timestamptz(3),
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   opened_at timestamptz(3),
@@ -263,6 +264,7 @@ CREATE TABLE invitations (
   CONSTRAINT invitations_pkey PRIMARY KEY (id),
   CONSTRAINT invitations_steps_follow_each_other CHECK (
     (started_at IS NULL OR opened_at IS NOT NULL) AND (wish_due_at IS NULL OR opened_at IS NOT NULL)),
+  CONSTRAINT invitations_brands_are_given CHECK (brands IS NOT NULL),
   CONSTRAINT invitations_end_once CHECK (num_nonnulls(expired_at, revoked_at, online_at) <= 1),
   CONSTRAINT invitations_token_is_hashed CHECK (octet_length(token_hash) = 32),
   CONSTRAINT invitations_grid_location_id_fkey FOREIGN KEY (grid_location_id) REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE
@@ -275,7 +277,7 @@ CREATE INDEX invitations_grid_location_id_idx ON invitations(grid_location_id);
 CREATE INDEX invitations_created_at_id_idx ON invitations(created_at, id);
 CREATE INDEX invitations_wishes ON invitations(wish_due_at) WHERE wish_due_at IS NOT NULL;
 CREATE INDEX invitations_expiring ON invitations(expires_at)
-  WHERE owner_done_at IS NULL AND online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
+  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
 COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or past their date. Erasing the user clears everything but the hash of the token, by which the link can still say what became of it.';
 COMMENT ON COLUMN invitations.id IS 'Id of the invitation.';
 COMMENT ON COLUMN invitations.grid_location_id IS 'The grid location whose owner is invited.';
@@ -287,7 +289,8 @@ COMMENT ON COLUMN invitations.locale IS 'The language of the owner''s page. Null
 COMMENT ON COLUMN invitations.expected_inverters IS 'How many inverters the tenant expects. Null: not known.';
 COMMENT ON COLUMN invitations.metadata IS 'As passed by the tenant; empty once the user has been erased.';
 COMMENT ON COLUMN invitations.return_url IS 'Where the page leads once the installation is online or the invitation is over. Null: nowhere.';
-COMMENT ON COLUMN invitations.wish_brand IS 'The brand of an owner''s wish to start that could not be fulfilled yet. Null: no wish, or without a brand.';
+COMMENT ON COLUMN invitations.wish_brand IS 'The brand of the owner''s last click. Null: no click, or without a brand.';
+COMMENT ON COLUMN invitations.wished_at IS 'When the owner clicked last. Null: never.';
 COMMENT ON COLUMN invitations.wish_due_at IS 'When the start that the owner wished for is tried next. Null: there is no unfulfilled wish.';
 COMMENT ON COLUMN invitations.created_at IS 'When it was created.';
 COMMENT ON COLUMN invitations.opened_at IS 'When a person first opened the page. Null: not yet.';

@@ -15,7 +15,7 @@ import { isFromOwnPage, planOwnerPage, tokenIn, type OwnerPage } from './owner-p
 import { OwnerPageView, type OtherPage, type PageContext } from './owner-page.view.js';
 import { OwnerStarts } from './owner-starts.service.js';
 
-/** Links that lead nowhere, per client network. A person mistypes a few; 256 bits cannot be guessed, but guesses need not cost a query. */
+/** Links that lead nowhere, per client network. A person mistypes a few. */
 const UNKNOWN_LINKS = { amount: 30, periodMs: 60_000 };
 const STATUS_OF = { unknown: 404, revoked: 410, expired: 410, erased: 410 } as const;
 const LOGO_TYPES: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ interface Visit {
 @Controller('i')
 export class OwnerPageController {
   private readonly unknown = new RateLimit('unknown-link', UNKNOWN_LINKS);
-  private readonly logo = this.environment.TENANT_LOGO && readFileSync(this.environment.TENANT_LOGO);
+  private readonly logo = this.environment.BRAND_LOGO_FILE && readFileSync(this.environment.BRAND_LOGO_FILE);
 
   constructor(
     private readonly store: InvitationsStore,
@@ -59,11 +59,11 @@ export class OwnerPageController {
   @Get('logo')
   @Public()
   image(@Res() reply: FastifyReply): void {
-    const { TENANT_LOGO = '' } = this.environment;
+    const { BRAND_LOGO_FILE = '' } = this.environment;
     if (!this.logo) throw new Problem('not_found', 'There is no logo');
     void reply
       .headers(CACHED)
-      .type(LOGO_TYPES[extname(TENANT_LOGO)] ?? 'image/png')
+      .type(LOGO_TYPES[extname(BRAND_LOGO_FILE)] ?? 'image/png')
       .send(this.logo);
   }
 
@@ -107,7 +107,7 @@ export class OwnerPageController {
     if (begun.kind === 'rejected')
       return this.send(reply.status(422), request, { kind: 'rejected' }, invitation);
     if (begun.kind === 'started' && begun.startUrl !== null)
-      return void reply.status(303).header('location', begun.startUrl).send();
+      return void reply.status(303).header('location', new URL(begun.startUrl).href).send();
     return this.goBack(reply, text);
   }
 
@@ -118,13 +118,17 @@ export class OwnerPageController {
   /** Throws Problem too_many_requests. */
   private async find(text: string, request: FastifyRequest): Promise<Visit | null> {
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
-    const { waitMs } = this.unknown.take(network, performance.now());
-    if (waitMs > 0)
-      throw new Problem('too_many_requests', 'Too many unknown links', { retryAfterSeconds: waitMs / 1_000 });
     const token = tokenIn(text);
+    // Finding a token costs one look-up in an index, and must not depend on what others from the same address have tried.
     const invitation = token === null ? null : await this.store.findByToken(token);
-    if (invitation === null) return null;
-    this.unknown.giveBack(network);
+    if (invitation === null) {
+      const { waitMs } = this.unknown.take(network, performance.now());
+      if (waitMs > 0)
+        throw new Problem('too_many_requests', 'Too many unknown links', {
+          retryAfterSeconds: waitMs / 1_000,
+        });
+      return null;
+    }
     return { invitation, page: planOwnerPage(invitation, await this.store.findSessions(invitation.id)) };
   }
 
@@ -138,7 +142,11 @@ export class OwnerPageController {
     const { kind } = page;
     if (kind in STATUS_OF) void reply.status(STATUS_OF[kind as keyof typeof STATUS_OF]);
     const context: PageContext = {
-      locale: localeOf(invitation?.locale ?? null, request.headers['accept-language']),
+      locale: localeOf(
+        invitation?.locale ?? null,
+        request.headers['accept-language'],
+        this.environment.DEFAULT_LOCALE,
+      ),
       label: invitation?.metadata.label,
       returnUrl: invitation?.returnUrl,
       isUnopened: isUnopened && invitation?.openedAt === null,

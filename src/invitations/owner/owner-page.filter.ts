@@ -28,7 +28,7 @@ export class OwnerPageFilter implements ExceptionFilter {
     if (retryAfterSeconds !== undefined) void reply.header('retry-after', Math.ceil(retryAfterSeconds));
     void reply.status(problem?.status ?? 500);
     const kind = problem?.code === 'too_many_requests' ? 'tooMany' : 'trouble';
-    const locale = localeOf(null, request.headers['accept-language']);
+    const locale = localeOf(null, request.headers['accept-language'], this.environment.DEFAULT_LOCALE);
     sendPage(reply, this.view.render({ kind }, { locale }), this.environment.NODE_ENV === 'production');
   }
 }

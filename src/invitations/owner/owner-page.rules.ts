@@ -46,7 +46,12 @@ export function planOwnerPage(invitation: Invited, sessions: readonly KnownSessi
 }
 
 function stepsOf(brands: readonly string[], sessions: readonly KnownSession[]): Step[] {
-  if (brands.length === 0) return [{ brand: null, kind: furthest(sessions) }];
+  if (brands.length === 0) {
+    const open = sessions.find(
+      ({ state }) => state === 'awaiting_owner' || state === 'awaiting_installation',
+    );
+    return [{ brand: open?.brand ?? null, kind: furthest(sessions) }];
+  }
   return brands.map((brand) => ({
     brand,
     kind: furthest(sessions.filter((session) => session.brand === brand)),

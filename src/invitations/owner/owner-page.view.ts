@@ -19,8 +19,6 @@ export interface PageContext {
   /** The name of the place in the tenant's metadata. */
   readonly label?: unknown;
   readonly returnUrl?: string | null;
-  /** How long the installation usually takes to come online after the web flow. */
-  readonly usuallySeconds?: number | null;
   readonly isUnopened?: boolean;
 }
 
@@ -38,14 +36,14 @@ export class OwnerPageView {
   );
 
   constructor(private readonly environment: Environment) {
-    const { light, dark } = accentsOf(environment.TENANT_COLOR);
+    const { light, dark } = accentsOf(environment.BRAND_COLOR);
     const accents = `--accent-light: ${light.accent}; --on-accent-light: ${light.text}; --accent-dark: ${dark.accent}; --on-accent-dark: ${dark.text};`;
     this.style = `:root { ${accents} }\n${read('page.css')}`;
   }
 
   render(page: OwnerPage | { readonly kind: OtherPage }, context: PageContext): string {
     const { locale } = context;
-    const tenant = this.environment.TENANT_NAME;
+    const tenant = this.environment.BRAND_NAME;
     const text = (key: string, values: Messages = {}): string =>
       this.messages
         .get(locale)!
@@ -56,7 +54,7 @@ export class OwnerPageView {
     return this.eta.render(this.template, {
       locale,
       tenant,
-      hasLogo: this.environment.TENANT_LOGO !== undefined,
+      hasLogo: this.environment.BRAND_LOGO_FILE !== undefined,
       heading: text(`${page.kind}.heading`),
       paragraphs: this.paragraphs(page.kind, context, text),
       steps: steps.map((step: Step) => ({ ...step, text: text(`step.${step.kind}`) })),
@@ -69,8 +67,8 @@ export class OwnerPageView {
       goesOn: page.kind === 'started',
       isUnopened: context.isUnopened,
       link: isOver && context.returnUrl && { url: context.returnUrl, text: text('return') },
-      support: this.environment.TENANT_SUPPORT_URL && {
-        url: this.environment.TENANT_SUPPORT_URL,
+      support: this.environment.BRAND_SUPPORT_URL && {
+        url: this.environment.BRAND_SUPPORT_URL,
         text: text('support'),
       },
     });
@@ -78,7 +76,7 @@ export class OwnerPageView {
 
   private paragraphs(
     kind: OwnerPage['kind'] | OtherPage,
-    { label, locale, usuallySeconds }: PageContext,
+    { label }: PageContext,
     text: (key: string, values?: Messages) => string,
   ): string[] {
     const place =
@@ -88,13 +86,6 @@ export class OwnerPageView {
     switch (kind) {
       case 'ready':
         return [text('ready.invited'), ...place, text('ready.what'), text('ready.duration')];
-      case 'waiting':
-        return [
-          text('waiting.text'),
-          ...(usuallySeconds
-            ? [text('waiting.usually', { duration: durationIn(locale, usuallySeconds) })]
-            : []),
-        ];
       default:
         return [text(`${kind}.text`)];
     }
@@ -107,17 +98,4 @@ function buttonOf(
 ): [key: string, values: Messages] {
   const key = kind === 'started' ? 'started.button' : 'ready.button';
   return brand === null ? [key, {}] : [`${key}OfBrand`, { brand }];
-}
-
-/** Returns a duration in words, such as `3 hours`, rounded up to minutes, hours or days. */
-function durationIn(locale: Locale, seconds: number): string {
-  const [unit, value] =
-    seconds <= 5_400
-      ? ['minute', Math.ceil(seconds / 60)]
-      : seconds <= 129_600
-        ? ['hour', Math.ceil(seconds / 3_600)]
-        : ['day', Math.ceil(seconds / 86_400)];
-  return new Intl.NumberFormat(locale, { style: 'unit', unit: String(unit), unitDisplay: 'long' }).format(
-    Number(value),
-  );
 }

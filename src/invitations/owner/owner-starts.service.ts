@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { StartSessionService } from '../../onboarding/start/start-session.service.js';
-import { SessionViewsStore, type SessionRow } from '../../onboarding/store/session-views.store.js';
+import { SessionViewsStore } from '../../onboarding/store/session-views.store.js';
 import { within } from '../../platform/async/within.js';
 import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../observability/redaction/error-text.js';
@@ -42,23 +42,20 @@ export class OwnerStarts {
   }
 
   /** Tries to fulfil a recorded wish. Throws nothing. */
-  async fulfil({ id, gridLocationId, brand, metadata }: ClaimedWish): Promise<Begun> {
+  async fulfil(wish: ClaimedWish): Promise<Begun> {
+    const { id, gridLocationId, brand, metadata } = wish;
     try {
       const { session } = await this.sessions.start({ gridLocationId, brand, metadata, reuse: true });
-      await this.store.fulfil(id, gridLocationId);
-      return { kind: 'started', startUrl: this.startUrlOf(session) };
+      await this.store.fulfil(wish);
+      return { kind: 'started', startUrl: this.views.findStartUrl(session) };
     } catch (error) {
       if (error instanceof Problem && (error.code === 'remote_rejected' || error.code === 'not_found')) {
-        await this.store.dropWish(id).catch(() => {});
+        await this.store.dropWish(wish).catch(() => {});
         return { kind: 'rejected' };
       }
       if (!(error instanceof Problem))
         this.logger.warn({ message: `a wish could not be fulfilled: ${errorText(error)}`, invitationId: id });
       return { kind: 'waiting' };
     }
-  }
-
-  private startUrlOf(session: SessionRow): string | null {
-    return this.views.findStartUrl(session);
   }
 }

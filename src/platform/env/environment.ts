@@ -145,18 +145,21 @@ export class Environment {
   @Days() RETENTION_AUDIT_DAYS = 730;
 
   /** The name under which owners know the tenant. */
-  @MinLength(1) @MaxLength(100) TENANT_NAME = 'Your energy supplier';
+  @MinLength(1) @MaxLength(100) BRAND_NAME = 'Your energy supplier';
   /** The colour of the owner's page. Where it lacks contrast, it is made darker or lighter. */
-  @Matches(/^#[\da-f]{6}$/i, { message: 'TENANT_COLOR must be a colour such as #0a5c36' })
-  TENANT_COLOR = '#0a5c36';
+  @Matches(/^#[\da-f]{6}$/i, { message: 'BRAND_COLOR must be a colour such as #0a5c36' })
+  BRAND_COLOR = '#0a5c36';
   /** A file with the tenant's logo: SVG, PNG or WebP. */
   @IsOptional()
-  @Matches(/\.(svg|png|webp)$/, { message: 'TENANT_LOGO must be the path of a .svg, .png or .webp file' })
-  TENANT_LOGO?: string;
+  @Matches(/\.(svg|png|webp)$/, { message: 'BRAND_LOGO_FILE must be the path of a .svg, .png or .webp file' })
+  BRAND_LOGO_FILE?: string;
   /** Where an owner gets help. */
-  @IsOptional() @HttpUrl() TENANT_SUPPORT_URL?: string;
+  @IsOptional() @HttpUrl() BRAND_SUPPORT_URL?: string;
+  /** The language of the owner's page if neither the invitation nor the browser names one that we have. */
+  @IsIn(['en', 'nl', 'de', 'fr'])
+  DEFAULT_LOCALE: 'en' | 'nl' | 'de' | 'fr' = 'en';
   /** How long an invitation is valid if its request does not say. */
-  @Integer(1, 366) INVITATION_DAYS = 90;
+  @Integer(1, 366) INVITATION_TTL_DAYS = 90;
   /** The origins to which an invitation may lead back, such as https://example.com. */
   @IsOptional()
   @List()

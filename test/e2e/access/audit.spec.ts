@@ -20,6 +20,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   redeliverToWebhookEndpoint: 'webhook_endpoint.redelivered',
   redeliverWebhookDelivery: 'webhook_delivery.redelivered',
   probeCredentials: 'credentials.probed',
+  revokeInvitation: 'invitation.revoked',
 };
 
 interface Operation {

@@ -169,6 +169,13 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     parameters: { id: gridLocationId },
     request: { brand: 'acme', metadata: { campaign: 'autumn' } },
   };
+  const invite = { request: { gridLocationId, brands: ['acme'], locale: 'nl', metadata: { label: 'Barn' } } };
+  const invitation = await ask('createInvitation', 201, invite);
+  await ask('createInvitation', 200, invite);
+  await ask('listInvitations', 200, { parameters: { state: 'invited' } });
+  await ask('readInvitation', 200, { parameters: { id: invitation.id } });
+  await ask('revokeInvitation', 200, { parameters: { id: invitation.id } });
+  await ask('readFunnel', 200, { parameters: { by: 'day' } });
   const session = await ask('startSession', 201, start);
   await ask('startSession', 200, start);
   await ask('refreshSession', 200, { parameters: { sessionId: session.id } });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { isAudited, recordAudit, type AuditEntry } from '../../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../../platform/database/database.js';
 import type { Prisma } from '../../../platform/database/generated/client.js';
@@ -67,6 +67,8 @@ const disabledAt = (now: Date) => ({ disabledAt: now, disabledReason: 'requested
  */
 @Injectable()
 export class WebhookEndpointsStore {
+  private readonly logger = new Logger(WebhookEndpointsStore.name);
+
   constructor(
     private readonly database: Database,
     private readonly sealing: WebhookSealing,
@@ -199,9 +201,15 @@ export class WebhookEndpointsStore {
    * disabled or deleted.
    */
   async recover(id: string): Promise<void> {
-    const where = { id, disabledAt: null };
-    const { count } = await this.database.prisma.webhookEndpoint.updateMany({ where, data: WELL });
-    if (count > 0) await this.makeSubjectsDue(id);
+    const isWell = await this.database.transaction(async (tx) => {
+      const locked = await lockEndpoint(tx, id);
+      if (locked === null || locked.isDisabled) return false;
+      await tx.prisma.webhookEndpoint.update({ where: { id }, data: WELL });
+      const message = `a webhook endpoint works again, after ${locked.failures} failures`;
+      if (locked.isReported) tx.afterCommit(() => this.logger.log({ message, endpointId: id }));
+      return true;
+    });
+    if (isWell) await this.makeSubjectsDue(id);
   }
 
   /** Deletes an endpoint and its deliveries. First disables the endpoint, so that nothing is sent even if the deletion is interrupted. */
