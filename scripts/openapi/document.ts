@@ -17,6 +17,7 @@ Errors are \`application/problem+json\` (RFC 9457); handle them by \`code\`. Lis
 const TAGS = {
   Users: 'Users and their registration at the Solar Curtailment Service',
   Onboarding: 'Sessions in which owners connect their installations, and the inverters that came online',
+  Invitations: 'Links for owners that stay valid, and how far their owners have come',
   Events: 'The feed and the stream of everything that happens',
   Webhooks: 'Endpoints to which events are sent, and the log of their deliveries',
   'API keys': 'Keys for apps, with their scopes',
