@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import { Environment } from '../../platform/env/environment.js';
-import { createLimitedServer } from '../../platform/http/create-server.js';
 import { HTTP_LIMITS } from '../../platform/http/http-limits.js';
+import { limitIntake } from '../../platform/http/intake.js';
+import { listenError } from '../../platform/http/open-port.js';
 import { errorText } from '../redaction/error-text.js';
 import { Metrics } from './metrics.js';
 
@@ -16,10 +17,14 @@ const CONNECTIONS = 64;
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MetricsServer.name);
-  private readonly server = createLimitedServer((request, response) => void this.respond(request, response), {
-    ...HTTP_LIMITS,
-    connections: CONNECTIONS,
-  });
+  private readonly server = createServer(
+    {
+      headersTimeout: HTTP_LIMITS.headersMs,
+      requestTimeout: HTTP_LIMITS.requestMs,
+      maxHeaderSize: HTTP_LIMITS.headerBytes,
+    },
+    (request, response) => void this.respond(request, response),
+  );
 
   constructor(
     private readonly environment: Environment,
@@ -29,8 +34,13 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   async onApplicationBootstrap(): Promise<void> {
     const { HOST, METRICS_PORT } = this.environment;
     if (METRICS_PORT === undefined) return;
+    this.server.maxConnections = CONNECTIONS;
+    this.server.setTimeout(HTTP_LIMITS.idleMs);
+    limitIntake(this.server, HTTP_LIMITS);
     this.server.listen(METRICS_PORT, HOST);
-    await once(this.server, 'listening');
+    await once(this.server, 'listening').catch((error: unknown) => {
+      throw listenError(error, 'METRICS_PORT', METRICS_PORT, HOST);
+    });
     this.logger.log(`metrics are on port ${this.port}`);
   }
 

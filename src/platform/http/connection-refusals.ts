@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { bodyOf, PROBLEM_MEDIA_TYPE } from '../problem/problem-response.js';
 import { Problem } from '../problem/problem.js';
 import type { HttpLimits } from './http-limits.js';
+import { isDiscarding } from './intake.js';
 import { requestIdOf } from './request-context.js';
 
 /** The headers of every response, since any response may contain personal data, a startUrl or a key. */
@@ -16,27 +18,44 @@ export const RESPONSE_HEADERS = {
 /** How long the client may take to read the response. Closing a connection with unread input would reset it and lose the response. */
 const LINGER_MS = 500;
 
-/** Responds to input that Node refuses before a request exists, and closes the connection. */
+/** Responds to input that Node rejects before a request exists. */
 export function refuseBeforeHttp(
   error: NodeJS.ErrnoException,
   socket: Socket,
   limits: HttpLimits,
   publicUrl?: string,
 ): void {
-  // Node reports an error again for the input that follows the refused input.
-  if (!socket.writable || error.code === 'ECONNRESET') return;
-  socket.end(textOf(problemOf(error.code, limits), publicUrl));
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  // If the rest of a body is being discarded, its request already has a response.
+  if (!socket.writable || error.code === 'ECONNRESET' || isDiscarding(socket)) {
+    socket.destroy();
+    return;
+  }
+  const { headersMs, requestMs, headerBytes } = limits;
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    const detail = `The headers must arrive within ${headersMs} ms, the whole request within ${requestMs} ms`;
+    const text = textOf(new Problem('request_timeout', detail), publicUrl);
+    // A client that sends its request slowly may never read the response either, so close right after writing it.
+    socket.end(text, () => socket.destroySoon());
+    return;
+  }
+  const problem =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? new Problem('headers_too_large', `All headers together must stay below ${headerBytes} bytes`)
+      : new Problem('invalid_request', 'This is not valid HTTP/1.1');
+  refuse(socket, problem, publicUrl);
 }
 
-function problemOf(code: string | undefined, { headersMs, requestMs, headerBytes }: HttpLimits): Problem {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    const detail = `The headers must arrive within ${headersMs} ms, the whole request within ${requestMs} ms`;
-    return new Problem('request_timeout', detail);
-  }
-  return code === 'HPE_HEADER_OVERFLOW'
-    ? new Problem('headers_too_large', `All headers together must stay below ${headerBytes} bytes`)
-    : new Problem('invalid_request', 'This is not valid HTTP/1.1');
+/** Refuses CONNECT, a request for a tunnel to another host. */
+export function refuseTunnel(socket: Duplex, publicUrl?: string): void {
+  socket.on('error', () => {});
+  refuse(socket, new Problem('invalid_request', 'This is not a proxy: CONNECT is not supported'), publicUrl);
+}
+
+/** Writes the response, then discards input until the client closes or LINGER_MS have passed. */
+function refuse(socket: Duplex, problem: Problem, publicUrl?: string): void {
+  socket.removeAllListeners('data').resume();
+  const timeout = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timeout)).end(textOf(problem, publicUrl));
 }
 
 function textOf(problem: Problem, publicUrl?: string): string {

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { NotFoundException, type DynamicModule, type LoggerService, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -11,12 +11,12 @@ import { Problem } from '../problem/problem.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
 import { isTracing } from '../../observability/tracing/tracing.js';
 import { readBuild } from '../build.js';
-import { RESPONSE_HEADERS, refuseBeforeHttp } from './connection-refusals.js';
-import { createLimitedServer } from './create-server.js';
+import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
+import { limitIntake } from './intake.js';
 import { contextOf, requestIdOf, runInContext } from './request-context.js';
 import { traceRequests } from './trace-requests.js';
-import { RequestValidation } from './validation.js';
+import { invalidRequest, RefuseUnreadQuery, RequestValidation } from './validation.js';
 
 /** Paths outside the versioned API, which need no key. */
 const UNPREFIXED = [
@@ -59,7 +59,9 @@ export async function createApp(
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (length === '0' && encoding === undefined) delete request.headers['content-type'];
     reply.headers({ ...RESPONSE_HEADERS, 'x-request-id': request.id });
-    runInContext(contextOf(request), () => done(routeProblem(request, settings)));
+    runInContext(contextOf(request), () =>
+      done(headerProblem(request.raw) ?? routeProblem(request, settings)),
+    );
   });
   const metrics = app.get(Metrics);
   const { version, commit } = await readBuild();
@@ -69,12 +71,23 @@ export async function createApp(
   app.setGlobalPrefix('api/v1', { exclude: UNPREFIXED });
   app.useGlobalFilters(new ProblemFilter(server, settings.PUBLIC_URL));
   app.useGlobalPipes(new RequestValidation());
+  app.useGlobalGuards(new RefuseUnreadQuery());
   return app;
 }
 
 function createAdapter({ PUBLIC_URL, TRUSTED_PROXIES = [] }: Settings, limits: HttpLimits): FastifyAdapter {
-  return new FastifyAdapter({
-    serverFactory: (listener: RequestListener) => createLimitedServer(listener, limits),
+  const adapter = new FastifyAdapter({
+    http: {
+      headersTimeout: limits.headersMs,
+      connectionsCheckingInterval: limits.checkMs,
+      maxHeaderSize: limits.headerBytes,
+      // `headerProblem` sends a problem if Host is missing; Node would respond without a body.
+      requireHostHeader: false,
+    },
+    requestTimeout: limits.requestMs,
+    connectionTimeout: limits.idleMs,
+    // Longer than the 60 s after which common load balancers close an idle connection, so that they close it before we do.
+    keepAliveTimeout: 72_000,
     bodyLimit: limits.bodyBytes,
     // Any client can send X-Forwarded-For, so it is trusted only from these proxies.
     trustProxy: TRUSTED_PROXIES.length > 0 && TRUSTED_PROXIES,
@@ -89,6 +102,13 @@ function createAdapter({ PUBLIC_URL, TRUSTED_PROXIES = [] }: Settings, limits: H
     },
     clientErrorHandler: (error, socket) => refuseBeforeHttp(error, socket, limits, PUBLIC_URL),
   });
+  const server: Server = adapter.getInstance().server;
+  server.maxConnections = limits.connections;
+  limitIntake(server, limits);
+  // Without these listeners, Node sends a response without a body if Expect is unknown, and sends no response to a CONNECT.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_request, socket) => refuseTunnel(socket, PUBLIC_URL));
+  return adapter;
 }
 
 /** Accepts JSON in UTF-8 only. An empty body counts as no body: clients send the content type even with POSTs that need no body. */
@@ -112,6 +132,19 @@ function parseBody(body: Buffer): unknown {
     if (error instanceof JsonError) throw new Problem('invalid_json', error.message);
     throw new Problem('invalid_json', 'The body is not valid UTF-8');
   }
+}
+
+/** Returns a problem for headers that HTTP forbids (RFC 9112, section 3.2; RFC 9110, section 10.1.1) and that Node accepts here. */
+function headerProblem(request: IncomingMessage): Problem | undefined {
+  const { headers, httpVersion } = request;
+  const refusal = (field: string, message: string) => invalidRequest([{ field, message }]);
+  // `headers` contains only the first Host.
+  const hosts = request.rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
+  if (hosts > 1) return refusal('Host', 'must be given once');
+  if (hosts === 0 && httpVersion === '1.1') return refusal('Host', 'is required in HTTP/1.1');
+  if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect.trim()))
+    return refusal('Expect', 'must be 100-continue');
+  return undefined;
 }
 
 function routeProblem(request: FastifyRequest, { ROLE, METRICS_PORT }: Settings): Error | undefined {

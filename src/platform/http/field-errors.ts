@@ -1,6 +1,8 @@
 import type { FieldError } from '../problem/problem.js';
 import { LosslessNumber } from '../json/lossless.js';
 
+export const UNKNOWN_NAME = 'is not known here';
+
 /** JavaScript gives these names a special meaning, and class-transformer drops them silently. */
 const RESERVED_NAMES = ['__proto__', 'constructor'];
 
@@ -22,4 +24,25 @@ function errorsOf(text: string, field: string): FieldError[] {
   if (text.includes('\0')) return [{ field, message: 'must not contain the character U+0000' }];
   if (!text.isWellFormed()) return [{ field, message: 'must not contain half of a surrogate pair' }];
   return [];
+}
+
+/** Returns errors for inherited names such as `toString`, which class-transformer drops from a DTO. Free-form data may use such names. */
+export function inheritedNames(value: unknown, instance: unknown, path = ''): FieldError[] {
+  if (Array.isArray(value) && Array.isArray(instance))
+    return value.flatMap((item, index) => inheritedNames(item, instance[index], `${path}[${index}]`));
+  if (!isObject(value) || !isDto(instance)) return [];
+  return Object.keys(value).flatMap((name) => {
+    const field = path === '' ? name : `${path}.${name}`;
+    if (name in Object.prototype) return [{ field, message: UNKNOWN_NAME }];
+    return inheritedNames(value[name], instance[name], field);
+  });
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+function isDto(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value) || value instanceof LosslessNumber) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== null && prototype !== Object.prototype;
 }

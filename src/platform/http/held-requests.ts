@@ -63,7 +63,9 @@ export class HeldRequests {
   }
 
   private countWhere(matches: (held: HeldRequest) => boolean): number {
-    return [...this.held].filter(matches).length;
+    let count = 0;
+    for (const held of this.held) if (matches(held)) count++;
+    return count;
   }
 
   private requirePlace(holder: string): void {

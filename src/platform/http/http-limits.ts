@@ -8,15 +8,15 @@ export const HTTP_LIMITS = {
   checkMs: 1_000,
   /** A connection is closed if no byte was sent or received for idleMs: twice the longest time for which `?wait=` holds a request open. */
   idleMs: 120_000,
-  /** Longer than the 60 s after which common load balancers close an idle connection, so that they close it before we do. */
-  keepAliveMs: 72_000,
   headerBytes: 16 * 1024,
   /** A registration with 1,000 grid locations has 30 kB. */
   bodyBytes: 256 * 1024,
   /** Further connections are closed at once, to save memory: an idle connection uses about 20 kB. */
   connections: 10_000,
-  /** The most requests of a connection that wait for their responses. Clients hardly ever pipeline. */
-  pipelinedRequests: 16,
+  /** The most connections whose pipelined requests wait for an earlier response. Each buffers up to 128 kB. Further ones are closed. */
+  pipeliningConnections: 256,
+  /** After an early response, discards this many bytes of the body, so that the client reads the response; then closes the connection. */
+  discardedBytes: 8 * 1024 * 1024,
 };
 
 export type HttpLimits = Readonly<typeof HTTP_LIMITS>;

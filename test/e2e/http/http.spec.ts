@@ -109,6 +109,16 @@ describe('R39: a bad body is a clear 4xx', () => {
       '{"items":[{"name":"a"}],"metadata":{"a":[{"constructor":1}]}}',
       [{ field: 'metadata.a[0].constructor', message: 'is a name that is not allowed' }],
     ],
+    ...['toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'].map(
+      (name): [string, string, object[]] => [
+        name,
+        `{"items":[{"name":"a","${name}":1}],"${name}":{}}`,
+        [
+          { field: `items[0].${name}`, message: 'is not known here' },
+          { field: name, message: 'is not known here' },
+        ],
+      ],
+    ),
     [
       'NUL in a string',
       '{"items":[{"name":"a\\u0000"}]}',
@@ -225,6 +235,8 @@ describe('R39: a bad query or path is a clear 4xx', () => {
     ['colour=red', 'colour', 'is not known here'],
     ['__proto__=1', '__proto__', 'is a name that is not allowed'],
     ['constructor=1', 'constructor', 'is a name that is not allowed'],
+    ['toString=1', 'toString', 'is not known here'],
+    ['hasOwnProperty=', 'hasOwnProperty', 'is not known here'],
     ['state=%00', 'state', 'must not contain the character U+0000'],
     ['cursor=', 'cursor', 'must be the `next` of a page of this list'],
     ['cursor=nonsense', 'cursor', 'must be the `next` of a page of this list'],

@@ -5,8 +5,10 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { HTTP_LIMITS } from '../../../src/platform/http/http-limits.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startHttpFixture } from './http-fixture.js';
+import { inTime } from '../../faults/support/promise.js';
 
-const LIMITS = { ...HTTP_LIMITS, checkMs: 50, idleMs: 20_000 };
+const LIMITS = { ...HTTP_LIMITS, checkMs: 50, idleMs: 20_000, pipeliningConnections: 3 };
+const TOLERANCE_MS = 3_000;
 
 let app: NestFastifyApplication;
 let url: URL;
@@ -69,9 +71,9 @@ const KINDS = [
 describe('requests that are pipelined', () => {
   it('get their responses in order, however they arrive', async () => {
     for (const [count, partBytes] of [
-      [16, 1_000_000],
-      [16, 1_000],
-      [16, 37],
+      [300, 1_000_000],
+      [300, 1_000],
+      [300, 37],
       [12, 1],
     ] as const) {
       const expected = Array.from({ length: count }, (_, index) => `r${index}`);
@@ -96,13 +98,52 @@ describe('requests that are pipelined', () => {
     expect(ids()).toEqual([]);
   });
 
-  it('close their connection if there are too many', async () => {
+  it('get no response after one that closes the connection', async () => {
     const { socket, ids, closed } = await open();
-    socket.write(get('held', '/api/v1/things/never') + get('behind').repeat(LIMITS.pipelinedRequests));
+    socket.write(get('last').replace('host: x', 'host: x\r\nconnection: close') + get('behind'));
     await closed;
-    expect(ids()).toEqual([]);
+    expect(ids()).toEqual(['last']);
+  });
+
+  it('close their connection if too many connections have waiting requests', async () => {
+    const open3 = await Promise.all(Array.from({ length: 3 }, open));
+    for (const { socket } of open3) socket.write(get('held', '/api/v1/things/never') + get('behind'));
+    const single = await open();
+    single.socket.write(get('alone'));
+    await waitFor('a connection without waiting requests to be served', () => single.ids().length === 1);
+    const fourth = await open();
+    fourth.socket.write(get('held', '/api/v1/things/never') + get('behind'));
+    await fourth.closed;
+    expect(open3.filter(({ socket }) => socket.destroyed)).toEqual([]);
+  });
+
+  it('end with their connection if the client reads nothing', async () => {
+    const idleMs = 1_500;
+    const fixture = await startHttpFixture({ ...LIMITS, idleMs });
+    url = new URL(fixture.url);
+    const { socket, closed } = await open();
+    socket.pause();
+    socket.write(get('unread', '/metrics').repeat(2_000));
+    const isOpen = () => !socket.destroyed && socket.readyState === 'open';
+    const beganAt = performance.now();
+    await waitFor(
+      'the service to close the connection',
+      async () => (await openConnections(fixture.app)) === 0,
+    );
+    expect(performance.now() - beganAt).toBeLessThan(inTime(idleMs + 15_000 + TOLERANCE_MS));
+    expect(isOpen()).toBe(true);
+    socket.destroy();
+    await closed;
+    await fixture.app.close();
+    url = new URL(await app.getUrl());
   });
 });
+
+const openConnections = (of: NestFastifyApplication) =>
+  new Promise<number>((resolve, reject) => {
+    const { server } = of.getHttpAdapter().getInstance();
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+  });
 
 describe('a body that is refused', () => {
   const bodyOf = (megabytes: number) => 'x'.repeat(megabytes * 1024 * 1024);
@@ -127,9 +168,52 @@ describe('a body that is refused', () => {
       }
     },
   );
+
+  it('of more than is discarded: the connection is closed', async () => {
+    const { socket, ids, text, closed } = await open();
+    socket.write(post('large', bodyOf(20)) + get('next'));
+    await closed;
+    // A reset of the connection may discard a response that the client has not read.
+    if (text() !== '') expect(ids()).toEqual(['large']);
+    expect(text()).not.toContain('200 OK');
+  });
+
+  it('that stops arriving after its response: the connection is closed without a second response', async () => {
+    const fixture = await startHttpFixture({ ...LIMITS, headersMs: 300, requestMs: 500 });
+    url = new URL(fixture.url);
+    const { socket, ids, closed } = await open();
+    socket.write(post('large', bodyOf(1)).slice(0, 1_000));
+    await closed;
+    expect(ids()).toEqual(['large']);
+    await fixture.app.close();
+    url = new URL(await app.getUrl());
+  });
 });
 
 describe('a request that Node handles itself by default', () => {
+  it.each([
+    ['no Host', 'GET /api/v1/things HTTP/1.1\r\n\r\n', 'Host'],
+    ['two Hosts', 'GET /api/v1/things HTTP/1.1\r\nhost: x\r\nHOST: x\r\n\r\n', 'Host'],
+    ['an Expect', 'GET /api/v1/things HTTP/1.1\r\nhost: x\r\nexpect: 200-ok\r\n\r\n', 'Expect'],
+  ])('with %s is a 400 that names the header', async (_, request, field) => {
+    const { socket, text } = await open();
+    socket.write(request);
+    await waitFor('a response', () => text().endsWith('}'));
+    expect(text()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text()).toContain('content-type: application/problem+json');
+    const problem = JSON.parse(text().slice(text().indexOf('\r\n\r\n'))) as object;
+    expect(problem).toMatchObject({ code: 'invalid_request', errors: [{ field }] });
+  });
+
+  it('with CONNECT is a 400', async () => {
+    const { socket, text, closed } = await open();
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\n\r\n' + get('behind'));
+    socket.on('end', () => socket.end());
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text()).toContain('"code":"invalid_request"');
+  });
+
   it('needs no Host in HTTP/1.0, and may expect 100-continue', async () => {
     const old = await open();
     old.socket.write('GET /api/v1/things HTTP/1.0\r\n\r\n');
@@ -146,9 +230,7 @@ describe('a request that Node handles itself by default', () => {
   it('for an upgrade is served as an ordinary request, and so is the next one', async () => {
     const { socket, ids } = await open();
     const upgrade = 'host: x\r\nconnection: upgrade\r\nupgrade: websocket';
-    for (const id of ['first', 'second']) {
-      socket.write(get(id).replace('host: x', upgrade));
-      await waitFor('its response', () => ids().at(-1) === id);
-    }
+    socket.write(get('first').replace('host: x', upgrade) + get('second'));
+    await waitFor('both responses', () => ids().length === 2);
   });
 });

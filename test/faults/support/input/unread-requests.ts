@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 export interface UnreadRequests {
+  open(): number;
   leave(): void;
 }
 
@@ -19,6 +20,7 @@ export async function sendUnread(
     await new Promise((resolve) => socket.write(requests, resolve));
   }
   return {
+    open: () => sockets.filter(({ destroyed }) => !destroyed).length,
     leave: () => {
       for (const socket of sockets) socket.destroy();
     },
