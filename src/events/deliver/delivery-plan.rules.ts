@@ -2,6 +2,8 @@
 export interface SendOutcome {
   /** `gone`: the receiver responded with 410 and wants no more events (Standard Webhooks). */
   readonly kind: 'delivered' | 'gone' | 'failed';
+  /** The URL of the webhook endpoint that it was sent to. */
+  readonly url?: string;
   /** The HTTP status of the response, and the beginning of its body. */
   readonly status?: number;
   readonly answer?: string;

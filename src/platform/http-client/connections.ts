@@ -1,4 +1,5 @@
 import { type buildConnector, Client } from 'undici';
+import { skippingInformational } from './informational.js';
 
 /**
  * Opens one connection per concurrent exchange. Rejected: undici's Pool, which reconnects after an aborted exchange even if nothing is left
@@ -41,7 +42,7 @@ export class Connections {
       // Disabled, since both timeouts restart with every byte. Callers set a deadline for the exchange instead.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: this.connect,
+      connect: skippingInformational(this.connect),
     });
     this.all.add(client);
     return client;

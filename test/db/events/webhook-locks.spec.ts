@@ -13,7 +13,7 @@ import { insertRow } from '../valid-rows.js';
 
 const URL = 'https://supplier.example/hooks';
 /** These tests neither read nor write a secret. */
-const sealing = { openDestination: () => ({}) } as unknown as WebhookSealing;
+const sealing = { openDestination: (_: string, { url }: { url: string }) => ({ url }) } as unknown as WebhookSealing;
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -52,7 +52,7 @@ async function insertAttempt(endpoint_id: string, values: Partial<Attempt> = {})
 }
 
 const gone: Partial<Attempt> = {
-  outcome: { kind: 'gone' },
+  outcome: { kind: 'gone', url: URL },
   plan: { status: 'pending', waitMs: 0 },
 };
 
@@ -79,14 +79,17 @@ describe('an attempt', () => {
     expect(tries).toBe(1);
   });
 
-  it('that gets 410 disables the endpoint and stays pending', async () => {
+  it.each([
+    ['disables', URL, false],
+    ['does not disable', 'https://supplier.example/before', true],
+  ])('that gets 410 %s the endpoint if it was sent to %s', async (_, url, enabled) => {
     const id = await insertEndpoint();
-    const attempt = await insertAttempt(id, gone);
+    const attempt = await insertAttempt(id, { ...gone, outcome: { kind: 'gone', url } });
     const store = new WebhookAttemptsStore(database, new DeliveryQueue(database), sealing);
     const before = await store.findEndpoint(id);
-    expect(await store.record(id, before, [attempt])).toMatchObject({ endpoint: null });
+    expect((await store.record(id, before, [attempt])).endpoint !== null).toBe(enabled);
     const { rows } = await client.query('SELECT disabled_at IS NULL AS enabled FROM webhook_endpoints');
-    expect(rows).toEqual([{ enabled: false }]);
+    expect(rows).toEqual([{ enabled }]);
     expect((await client.query('SELECT attempts, status FROM webhook_deliveries')).rows).toEqual([
       { attempts: 1, status: 'pending' },
     ]);

@@ -1,6 +1,5 @@
 import type { Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { HTTP_LIMITS } from '../../../src/platform/http/http-limits.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import type { Scope } from '../../../src/access/scopes.js';
 import { TestClient } from '../../setup/client.js';
@@ -13,8 +12,7 @@ import { sendUnread, type UnreadRequests } from '../support/input/unread-request
 const CEILING = 60;
 const SHARE = 20;
 const PIPELINING_CONNECTIONS = 4;
-/** The most that a connection may pipeline. */
-const REQUESTS_EACH = HTTP_LIMITS.pipelinedRequests;
+const REQUESTS_EACH = 1_450;
 
 let service: TestApp;
 let held: HeldRequests;

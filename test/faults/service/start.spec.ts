@@ -111,7 +111,7 @@ describe('a start with nothing but defaults', () => {
         expect(service.logs()).toContain('port 3000 is in use, using a free one');
         expect(service.logs()).not.toMatch(/"level":"(error|fatal)"/);
         await service.stop();
-        await expect(start({ PORT: '3000' })).rejects.toThrow('address already in use 127.0.0.1:3000');
+        await expect(start({ PORT: '3000' })).rejects.toThrow('PORT 3000 is in use');
       } finally {
         occupied.close();
       }

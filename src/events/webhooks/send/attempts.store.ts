@@ -50,7 +50,10 @@ export class WebhookAttemptsStore {
       const endpoint = this.open(id, await lockEndpoint(tx, id));
       const isThereMore = await sql.settle(tx, id, attempts);
       if (endpoint === null) return { endpoint, isThereMore };
-      const plan = planHealth(endpoint, outcomes, endpoint.now);
+      // An attempt at an earlier URL says nothing about the endpoint.
+      const current = outcomes.filter(({ url }) => url === endpoint.destination.url);
+      if (current.length === 0) return { endpoint, isThereMore };
+      const plan = planHealth(endpoint, current, endpoint.now);
       await this.writeHealth(tx, id, endpoint, plan);
       return { endpoint: plan.disable === null ? { ...endpoint, ...plan } : null, isThereMore };
     });

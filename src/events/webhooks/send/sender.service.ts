@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
 import { Environment } from '../../../platform/env/environment.js';
+import { skippingInformational } from '../../../platform/http-client/informational.js';
 import { errorText } from '../../../observability/redaction/error-text.js';
 import { redact } from '../../../observability/redaction/redaction.js';
 import { HIDDEN } from '../../../observability/redaction/secrets.js';
@@ -41,7 +42,7 @@ export class WebhookSender implements OnApplicationShutdown {
   constructor({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate }: Environment) {
     const refusal = allowsPrivate ? () => null : refusalOf;
     this.agent = new Agent({
-      connect: guardedConnector((hostname) => this.resolve(hostname), refusal),
+      connect: skippingInformational(guardedConnector((hostname) => this.resolve(hostname), refusal)),
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Ignores a longer lifetime that the server offers in its Keep-Alive header.
       keepAliveMaxTimeout: KEEP_ALIVE_MS,

@@ -70,10 +70,11 @@ export class WebhookOutlet implements Outlet {
     };
     return traced({ name: `webhook ${name}`, kind: 'client', parent, attributes }, async (span) => {
       const message = { id, body, timestamp: new Date(), traceparent: span.traceparent };
-      const sent = await this.sender.send(this.endpoint!.destination, message, this.closing.signal);
+      const { destination } = this.endpoint!;
+      const sent = await this.sender.send(destination, message, this.closing.signal);
       if (sent.status !== undefined) span.set({ 'http.response.status_code': sent.status });
       if (sent.kind !== 'delivered') span.fail(String(sent.status ?? sent.kind));
-      return sent;
+      return { ...sent, url: destination.url };
     });
   }
 

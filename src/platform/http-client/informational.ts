@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+import type { buildConnector } from 'undici';
+
+/** Where the status code starts in `HTTP/1.1 200 OK`. */
+const STATUS_AT = 9;
+const ONE = 0x31;
+/** Matches complete 1xx responses at the start, except 101, which undici handles. */
+const INFORMATIONAL = /^(?:HTTP\/1\.\d 1(?!01)\d\d[^]*?\r?\n\r?\n)*/;
+/** Matches what may be the beginning of such a response. */
+const UNDECIDED = /^(?:[^]{0,9}|[^]{9}1[^]?|HTTP\/1\.\d 1(?!01)\d\d[^]*)$/;
+/** undici's limit for the head of a response. Longer input is passed on to undici. */
+const MAX_BYTES = 16_384;
+const NOTHING = Buffer.alloc(0);
+
+/** Returns a connector whose sockets skip 1xx responses. RFC 9110, section 15.2, allows them, but undici fails at an unsolicited 100. */
+export function skippingInformational(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...result) => {
+      const [, socket] = result;
+      // On failure, undici passes only an error.
+      if (socket) skipOn(socket);
+      callback(...result);
+    });
+}
+
+/** Makes `socket.read` skip 1xx responses. Relies on undici to write no request before it has read the whole previous response. */
+function skipOn(socket: Socket): void {
+  const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+  /** `bytesWritten` when the final response to the last request began. */
+  let responseAt = 0;
+  let held: Buffer = NOTHING;
+  let skipped = 0;
+  socket.read = (size?: number): Buffer | null => {
+    for (;;) {
+      const chunk = read(size);
+      // No request was written since the final response began, so this chunk continues the response.
+      if (chunk === null || socket.bytesWritten === responseAt) return chunk;
+      held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      if (held.length <= STATUS_AT || held[STATUS_AT] === ONE) {
+        const text = held.toString('latin1', 0, MAX_BYTES);
+        const { length } = INFORMATIONAL.exec(text)![0];
+        held = held.subarray(length);
+        skipped += length;
+        if (UNDECIDED.test(text.slice(length)) && skipped + held.length <= MAX_BYTES) continue;
+      }
+      const response = held;
+      responseAt = socket.bytesWritten;
+      held = NOTHING;
+      skipped = 0;
+      return response;
+    }
+  };
+}
