@@ -1,7 +1,7 @@
 import type { Transaction } from '../platform/database/database.js';
 
 /** The values that replace personal data. Ids stay: they identify nobody outside the remote service, and readers need them for deletion. */
-const ERASED = { tenantReference: null, metadata: {}, inverters: [], inverterId: null };
+const ERASED = { tenantReference: null, metadata: {}, locale: null, inverters: [], inverterId: null };
 
 // Updates in place, so that positions, sequences and deliveries do not change. Locks events in the same order as sequencing, to avoid
 // deadlocks. Filters by name, because a faulty remote service may use the same id for a user and a session.

@@ -46,6 +46,7 @@ export function discoverHandlers(discovery: DiscoveryService): EventHandler[] {
         throw new Error(`@OnEvent ${name}: the provider must not be request-scoped`);
       if (handlers.has(name))
         throw new Error(`@OnEvent ${name}: two handlers have this name; give one of them a "handler"`);
+      if (events.length === 0) throw new Error(`@OnEvent ${name}: it names no event`);
       const unknown = events.find((event: string) => !isEventName(event));
       if (unknown !== undefined) throw new Error(`@OnEvent ${name}: there is no event ${unknown}`);
       handlers.set(name, { name, events, handle: (event) => instance[method]!(event) });

@@ -297,6 +297,14 @@ describe('the start', () => {
     await expect(start(Typo)).rejects.toThrow('@OnEvent Typo.store: there is no event session.onlin');
   });
 
+  it('refuses a handler without an event', async () => {
+    class Idle {
+      @OnEvent([])
+      store() {}
+    }
+    await expect(start(Idle)).rejects.toThrow('@OnEvent Idle.store: it names no event');
+  });
+
   it('refuses two handlers of the same name', async () => {
     class One {
       @OnEvent('session.online', { handler: 'mail' })

@@ -13,7 +13,9 @@ import { insertRow } from '../valid-rows.js';
 
 const URL = 'https://supplier.example/hooks';
 /** These tests neither read nor write a secret. */
-const sealing = { openDestination: (_: string, { url }: { url: string }) => ({ url }) } as unknown as WebhookSealing;
+const sealing = {
+  openDestination: (_: string, { url }: { url: string }) => ({ url }),
+} as unknown as WebhookSealing;
 
 let testDatabase: TestDatabase;
 let database: Database;
