@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRequire } from 'node:module';
@@ -20,6 +21,11 @@ const OFFLINE = [
   '--disable-quic',
 ];
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+/** Returns a function that returns a message of the page in this language. */
+const messages = (locale: string) => {
+  const text = readFileSync(new URL(`../../pages/owner/messages/${locale}.json`, import.meta.url), 'utf8');
+  return (key: string): string => (JSON.parse(text) as Record<string, string>)[key]!;
+};
 const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } } as const;
 
 if (CHROMIUM === null) {
@@ -100,14 +106,15 @@ if (CHROMIUM === null) {
       },
     );
 
-    it.each([true, false])(
-      'leads from the invitation to online (with scripts: %s)',
-      async (javaScriptEnabled) => {
+    it.each([...LOCALES.map((locale) => [locale, true] as const), ['en', false] as const])(
+      'leads from the invitation to online in %s (with scripts: %s)',
+      async (locale, javaScriptEnabled) => {
+        const text = messages(locale);
         const { id, url } = await invite();
-        await visit({ javaScriptEnabled, locale: 'en', viewport: SCREENS.phone }, async (page) => {
+        await visit({ javaScriptEnabled, locale, viewport: SCREENS.phone }, async (page) => {
           await page.goto(url);
           expect(await stateOf(id)).toBe('opened');
-          await page.getByRole('button', { name: 'Connect now' }).click();
+          await page.getByRole('button', { name: text('ready.button') }).click();
           await page.getByRole('radio').first().check();
           await page.getByRole('button', { name: 'Continue' }).click();
           await page.getByLabel('Email address').fill('owner@example.com');
@@ -120,13 +127,12 @@ if (CHROMIUM === null) {
           await waitFor('the owner to be done', async () => (await stateOf(id)) !== 'started');
           await page.goto(url);
           await page
-            .getByRole('heading', { name: /You have done your part|Your installation is connected/ })
+            .getByRole('heading', { name: text('waiting.heading') })
+            .or(page.getByRole('heading', { name: text('online.heading') }))
             .waitFor();
-          await page
-            .getByRole('heading', { name: 'Your installation is connected' })
-            .waitFor({ timeout: 60_000 });
+          await page.getByRole('heading', { name: text('online.heading') }).waitFor({ timeout: 60_000 });
           await page.screenshot({
-            path: join(PICTURES, `online-${javaScriptEnabled ? 'live' : 'plain'}.png`),
+            path: join(PICTURES, `online-${locale}-${javaScriptEnabled ? 'live' : 'plain'}.png`),
           });
         });
         expect(await stateOf(id)).toBe('online');

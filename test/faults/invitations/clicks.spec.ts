@@ -1,4 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { closeAfterEach } from '../../setup/close-after-each.js';
+import { TestClient } from '../../setup/client.js';
+import { startSandbox } from '../../setup/sandbox.js';
+import { startServiceProcess } from '../../setup/service-process.js';
+import { createTestDatabase } from '../../setup/test-database.js';
+import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWithoutIntent } from '../support/evidence/lost-starts.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
@@ -9,38 +15,73 @@ const REPLICAS = 3;
 /** Long enough for every click to arrive before the first response. */
 const LATENCY_MS = 300;
 
-let replicas: Replicas;
-afterEach(() => replicas.close());
+const closing = closeAfterEach();
+let replicas: Replicas | undefined;
+afterEach(() => replicas?.close());
+
+/** Returns where a click leads, or undefined if its replica is dead or it leads to a page that says to wait. */
+const press = async (url: string, signal?: AbortSignal): Promise<string | undefined> => {
+  const response = await fetch(url, { method: 'POST', redirect: 'manual', signal }).catch(() => null);
+  const location = response?.headers.get('location');
+  return location?.startsWith('http') ? location : undefined;
+};
 
 /** Clicks at once at all replicas, with every third click repeated, as by a person whose first response is lost. */
 async function click(prepare?: ReplicaOptions['prepare']) {
-  replicas = await startReplicas({
+  const started = await startReplicas({
     count: REPLICAS,
     environment: { ROLE: 'all' },
     ...(prepare && { prepare }),
   });
-  const [client] = replicas.clients;
-  const { body } = await client!.call<{ id: string; url: string }>('POST', '/invitations', {
-    gridLocationId: await client!.locate(),
-  });
-  const path = new URL(body.url).pathname;
-  await replicas.sandbox.control.change({ latencyMs: LATENCY_MS });
-  const press = (replica: number, signal?: AbortSignal) =>
-    fetch(`${replicas.clients[replica]!.url}${path}`, { method: 'POST', redirect: 'manual', signal });
+  replicas = started;
+  const { clients, sandbox } = started;
+  const path = await invite(clients[0]!);
+  await sandbox.control.change({ latencyMs: LATENCY_MS });
   const targets = await Promise.all(
     Array.from({ length: CLICKS }, async (_, index) => {
-      if (index % 3 === 0) await press(index % REPLICAS, AbortSignal.timeout(LATENCY_MS / 2)).catch(() => {});
+      const url = `${clients[index % REPLICAS]!.url}${path}`;
+      if (index % 3 === 0) await press(url, AbortSignal.timeout(LATENCY_MS / 2));
       // A busy service shows a page in place of the redirect, and the person clicks again.
-      return waitFor('the click to lead on', async () => {
-        const location = (await press(index % REPLICAS)).headers.get('location') ?? '';
-        return location.startsWith('http') && location;
-      });
+      return waitFor('the click to lead on', () => press(url));
     }),
   );
-  return {
-    sessions: (await replicas.sandbox.control.ledger()).sessions.length,
-    targets: [...new Set(targets)],
-  };
+  return { sessions: (await sandbox.control.ledger()).sessions.length, targets: [...new Set(targets)] };
+}
+
+async function invite(client: TestClient): Promise<string> {
+  const invited = { gridLocationId: await client.locate() };
+  const { body } = await client.call<{ url: string }>('POST', '/invitations', invited);
+  return new URL(body.url).pathname;
+}
+
+/** Kills the replica that has sent the start, before its response, while others click at all replicas. */
+async function clickAndKill() {
+  const database = await createTestDatabase();
+  const sandbox = await startSandbox();
+  closing.push(() => database.drop(), sandbox.stop);
+  const environment = { ...sandbox.environment, DATABASE_URL: database.url, SCS_TIMEOUT_MS: '2000' };
+  const processes = await Promise.all(
+    Array.from({ length: REPLICAS }, () => startServiceProcess(environment)),
+  );
+  closing.push(async () => void (await Promise.all(processes.map((replica) => replica.stop('SIGKILL')))));
+  const [first, ...others] = processes;
+  const path = await invite(new TestClient(first!.url, ADMIN_KEY));
+  await sandbox.control.addFault({ kind: 'hold', operation: 'start_session', times: 1 });
+  const clicks = [press(`${first!.url}${path}`)];
+  await waitFor('the start is sent', async () => (await sandbox.control.faults())[0]?.holding === 1);
+  for (let nth = 1; nth < CLICKS; nth++) clicks.push(press(`${processes[nth % REPLICAS]!.url}${path}`));
+  await first!.stop('SIGKILL');
+  await Promise.all(clicks);
+  const targets = await Promise.all(
+    clicks.map((_, nth) =>
+      waitFor('the click to lead on', () => press(`${others[nth % others.length]!.url}${path}`)),
+    ),
+  );
+  const { body } = await new TestClient(others[0]!.url, ADMIN_KEY).call<{ items: object[] }>(
+    'GET',
+    '/onboarding/pv',
+  );
+  return { sessions: body.items.length, targets: [...new Set(targets)] };
 }
 
 describe('R46: clicks of an owner are one session', () => {
@@ -48,6 +89,15 @@ describe('R46: clicks of an owner are one session', () => {
     const clicked = await click();
     promise('R46', {
       figure: `${clicked.sessions} session, ${clicked.targets.length} address for ${CLICKS} clicks on ${REPLICAS} replicas`,
+      bound: '1, 1',
+    });
+    expect(clicked).toEqual({ sessions: 1, targets: [expect.stringContaining('/pv-onboarding/')] });
+  });
+
+  it('for clicks during which the replica that has sent the start is killed', async () => {
+    const clicked = await clickAndKill();
+    promise('R46', {
+      figure: `${clicked.sessions} session, ${clicked.targets.length} address for ${CLICKS} clicks and a kill`,
       bound: '1, 1',
     });
     expect(clicked).toEqual({ sessions: 1, targets: [expect.stringContaining('/pv-onboarding/')] });
