@@ -29,6 +29,14 @@ export const SESSION_STATES = [
   'lost',
   'unrecognised',
 ] as const;
+/** Why a session is stalled; src/onboarding/stalled/stalled.rules.ts decides. */
+export const SESSION_STALL_CAUSES = [
+  'started_not_completed',
+  'completed_not_online',
+  'expiring_soon',
+  'remote_unreachable',
+  'unrecognised',
+] as const;
 
 const session = {
   sessionId: uuid('Id of the session, here and at the remote service'),
@@ -70,6 +78,12 @@ const about =
   (when: string) =>
     ({ when, subject, data: object(properties) }) as const;
 const aboutSession = about('session', session);
+const aboutStall = about('session', {
+  ...session,
+  cause: oneOf('Why the session is, or was, stalled', ...SESSION_STALL_CAUSES),
+  since: instant('Since when there has been what the cause names'),
+  evidence: { type: 'object', description: 'What was seen, and the threshold, by cause' },
+});
 const aboutInverter = about('session', {
   ...sessionWithoutList,
   inverterId: textOrNull('Id of the inverter; null once the user has been erased'),
@@ -204,6 +218,12 @@ export const EVENT_SCHEMAS = {
   'session.reopened': aboutSession('a closed session is watched again, because a refresh showed activity'),
   'session.flapping': aboutSession(
     'the session changes too often to record and announce every change. Announced once, until it has been calm for an hour',
+  ),
+  'session.stalled': aboutStall(
+    'the session waits for longer than can be expected, or the cause of this has changed. Announced once per cause',
+  ),
+  'session.resumed': aboutStall(
+    'the session is no longer stalled: the evidence has gone, or the session has come online, expired, or is over',
   ),
   'invitation.created': aboutInvitation('an owner is invited'),
   'invitation.opened': aboutInvitation('a person has opened the page of an invitation for the first time'),

@@ -1,9 +1,19 @@
 import * as schema from '../platform/openapi/schema-of.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import { INVITATION_STATES, LOCALES } from './invitation.rules.js';
+import { INVITATION_STALL_CAUSES } from './stalled.rules.js';
 
 const ExpectedView = schema.schemaOf('ExpectedView', {
   inverters: schema.nullable(schema.count('null if not given')),
+});
+
+const StalledInvitationView = schema.schemaOf('StalledInvitationView', {
+  cause: schema.oneOf(INVITATION_STALL_CAUSES),
+  since: schema.instant('Since when there has been what the cause names'),
+  evidence: schema.field<object>(
+    { type: 'object', additionalProperties: true },
+    'What was seen, and the threshold',
+  ),
 });
 
 export const InvitationView = schema.schemaOf('InvitationView', {
@@ -29,5 +39,11 @@ export const InvitationView = schema.schemaOf('InvitationView', {
   expiresAt: schema.instant(),
   revokedAt: schema.nullable(schema.instant()),
   createdAt: schema.instant(),
+  stalled: schema.nullable(
+    schema.view(
+      StalledInvitationView,
+      'Why its owner should be reminded to begin; null if nothing is wrong. Once a session exists, see `stalled` of the session',
+    ),
+  ),
 });
 export type InvitationView = InstanceType<typeof InvitationView>;

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
 import { actorOf, hasScope, type Principal } from '../access/scopes.js';
+import { Environment } from '../platform/env/environment.js';
 import { toPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
@@ -14,6 +15,7 @@ import { InvitationView } from './invitation.view.js';
 import { InvitationsQuery, NewInvitation } from './invitations.dto.js';
 import { InvitationsService } from './invitations.service.js';
 import { InvitationsStore, type InvitationRow } from './invitations.store.js';
+import { invitationAges, stalledInvitation } from './stalled.rules.js';
 
 @ApiTags('Invitations')
 @Controller('invitations')
@@ -21,6 +23,7 @@ export class InvitationsController {
   constructor(
     private readonly invitations: InvitationsService,
     private readonly store: InvitationsStore,
+    private readonly environment: Environment,
   ) {}
 
   @Post()
@@ -92,8 +95,9 @@ export class InvitationsController {
   }
 
   private view(row: InvitationRow, key: Principal): InvitationView {
-    const { tokenCiphertext: _, wishDueAt, erasedAt, expectedInverters, ...invitation } = row;
+    const { tokenCiphertext: _, wishDueAt, erasedAt, expectedInverters, now, ...invitation } = row;
     const url = hasScope(key, 'links:read') ? this.invitations.urlOf(row) : null;
-    return { ...invitation, url, expected: { inverters: expectedInverters } };
+    const stalled = stalledInvitation(row, invitationAges(this.environment), now);
+    return { ...invitation, url, expected: { inverters: expectedInverters }, stalled };
   }
 }

@@ -10,6 +10,7 @@ import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
 import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
 import { brandFault, MAX_BRAND_LENGTH } from '../onboarding/api/sessions.dto.js';
 import { INVITATION_STATES, LOCALES, type InvitationState, type Locale } from './invitation.rules.js';
+import { INVITATION_STALL_CAUSES, type InvitationStallCause } from './stalled.rules.js';
 
 const MAX_BRANDS = 10;
 const MAX_INVERTERS = 1_000;
@@ -117,4 +118,10 @@ export class InvitationsQuery extends PageQuery {
 
   @UuidParameter()
   campaignId?: string;
+
+  @ChoiceParameter(
+    [...INVITATION_STALL_CAUSES, 'any'],
+    'Invitations that are stalled for this cause, or for any',
+  )
+  stalled?: InvitationStallCause | 'any';
 }

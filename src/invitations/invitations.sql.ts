@@ -4,7 +4,8 @@ import type { Statement } from '../platform/database/database.js';
 export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertext');
 
 /** Whether the owner may still use invitation `i`. A unique index has the same condition. */
-const LIVE = 'i.online_at IS NULL AND i.revoked_at IS NULL AND i.expired_at IS NULL AND i.erased_at IS NULL';
+export const LIVE =
+  'i.online_at IS NULL AND i.revoked_at IS NULL AND i.expired_at IS NULL AND i.erased_at IS NULL';
 
 /** Whether live invitation `i` is past its date. An owner who has begun may finish the open session. */
 // now() instead of clock_timestamp(): only a stable function can bound an index scan.
@@ -23,12 +24,20 @@ export const STATE = `
        WHEN i.opened_at IS NOT NULL THEN 'opened'
        ELSE 'invited' END`;
 
+/** Why invitation `i` is stalled, as `stalledInvitation` decides, or null. `?` stands for `ownerMs`. */
+export const STALLED = `
+  CASE WHEN ${STATE} NOT IN ('invited', 'opened') THEN NULL
+       WHEN now() >= i.expires_at - least((i.expires_at - i.created_at) / 10, interval '7 days') THEN 'expiring_soon'
+       WHEN now() - coalesce(i.opened_at, i.created_at) < ? * interval '1 ms' THEN NULL
+       WHEN i.opened_at IS NULL THEN 'never_opened'
+       ELSE 'opened_not_started' END`;
+
 export const SELECT_INVITATION = `
     SELECT i.id, ${STATE} AS state, i.grid_location_id AS "gridLocationId", u.id AS "userId", u.tenant_reference AS "tenantReference",
            i.brands, i.locale, i.expected_inverters AS "expectedInverters", i.metadata, i.campaign_id AS "campaignId",
            i.return_url AS "returnUrl", i.token_ciphertext AS "tokenCiphertext", i.wish_due_at AS "wishDueAt", i.opened_at AS "openedAt",
            i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
-           i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt"
+           i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", now() AS now
       FROM invitations i
       JOIN grid_locations g ON g.id = i.grid_location_id
       JOIN users u ON u.id = g.user_id`;

@@ -8,11 +8,13 @@ import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import type { ListPosition } from '../platform/database/list-position.js';
 import { whereOf } from '../platform/database/where.js';
+import { Environment } from '../platform/env/environment.js';
 import type { SessionState } from '../onboarding/rules/machine.rules.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import type { InvitationView } from './invitation.view.js';
 import type { InvitationsQuery } from './invitations.dto.js';
 import * as sql from './invitations.sql.js';
+import { invitationAges } from './stalled.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */
 const TOKEN_BYTES = 32;
@@ -20,12 +22,14 @@ const TOKEN_BYTES = 32;
 const EXPIRE_AT_ONCE = 200;
 
 /** An invitation as the API returns it, with its token still encrypted. */
-export interface InvitationRow extends Omit<InvitationView, 'url' | 'expected'> {
+export interface InvitationRow extends Omit<InvitationView, 'url' | 'expected' | 'stalled'> {
   readonly expectedInverters: number | null;
   readonly tokenCiphertext: Buffer | null;
   /** When a wish to start that could not be fulfilled is tried next. */
   readonly wishDueAt: Date | null;
   readonly erasedAt: Date | null;
+  /** The database's clock when the row was read. */
+  readonly now: Date;
 }
 
 export interface WantedInvitation {
@@ -62,6 +66,7 @@ export class InvitationsStore {
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
+    private readonly environment: Environment,
   ) {}
 
   /** Returns the ids of the locations with this id, or of the user with this reference. */
@@ -121,16 +126,20 @@ export class InvitationsStore {
   }
 
   async list(
-    filter: Omit<InvitationsQuery, 'limit' | 'cursor'>,
+    { stalled, ...filter }: Omit<InvitationsQuery, 'limit' | 'cursor'>,
     after: ListPosition | undefined,
     limit: number,
   ): Promise<InvitationRow[]> {
+    const { ownerMs } = invitationAges(this.environment);
     const { where, values } = whereOf([
       ['i.erased_at IS NULL'],
       [`${sql.STATE} = ?`, filter.state],
       ['i.grid_location_id = ?', filter.gridLocationId],
       ['u.tenant_reference = ?', filter.tenantReference],
       ['i.campaign_id = ?', filter.campaignId],
+      stalled === 'any'
+        ? [`${sql.LIVE} AND ${sql.STALLED} IS NOT NULL`, ownerMs]
+        : [`${sql.LIVE} AND ${sql.STALLED} = ?`, ownerMs, stalled],
       ['(i.created_at, i.id) < (?, ?::uuid)', after?.at, after?.id],
     ]);
     const text = `${sql.SELECT_INVITATION} ${where} ORDER BY i.created_at DESC, i.id DESC LIMIT ${limit}`;

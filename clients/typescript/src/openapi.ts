@@ -858,7 +858,7 @@ export interface components {
          * @description The type of an event, or its name
          * @enum {string}
          */
-        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
+        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.session.stalled.v1" | "session.stalled" | "pv.session.resumed.v1" | "session.resumed" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
         NewWebhookEndpoint: {
             /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
             types?: components["schemas"]["WebhookEventType"][];
@@ -882,7 +882,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -925,7 +925,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -1019,7 +1019,7 @@ export interface components {
              */
             eventId: string;
             /** @enum {string} */
-            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
+            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
             /** @description Position of the event in the feed */
             sequence: string;
             /** @description The subject of the event. An endpoint receives the events of one subject one at a time, in order */
@@ -1548,6 +1548,19 @@ export interface components {
             /** @description null if not given */
             inverters: number | null;
         };
+        StalledInvitationView: {
+            /** @enum {string} */
+            cause: "never_opened" | "opened_not_started" | "expiring_soon";
+            /**
+             * Format: date-time
+             * @description Since when there has been what the cause names
+             */
+            since: string;
+            /** @description What was seen, and the threshold */
+            evidence: {
+                [key: string]: unknown;
+            };
+        };
         InvitationView: {
             /** Format: uuid */
             id: string;
@@ -1607,6 +1620,8 @@ export interface components {
             revokedAt: string | null;
             /** Format: date-time */
             createdAt: string;
+            /** @description Why its owner should be reminded to begin; null if nothing is wrong. Once a session exists, see `stalled` of the session */
+            stalled: components["schemas"]["StalledInvitationView"] | null;
         };
         FunnelView: {
             /** @description The day in UTC, the brand or the campaign; null for invitations without brand or campaign */
@@ -3377,6 +3392,204 @@ export interface components {
             traceparent?: string;
         };
         /**
+         * pv.session.stalled.v1
+         * @description When the session waits for longer than can be expected, or the cause of this has changed. Announced once per cause
+         */
+        "pv.session.stalled.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.stalled.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+                /**
+                 * @description Why the session is, or was, stalled
+                 * @enum {string}
+                 */
+                cause: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised";
+                /**
+                 * Format: date-time
+                 * @description Since when there has been what the cause names
+                 */
+                since: string;
+                /** @description What was seen, and the threshold, by cause */
+                evidence: Record<string, unknown>;
+            };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
+        };
+        /**
+         * pv.session.resumed.v1
+         * @description When the session is no longer stalled: the evidence has gone, or the session has come online, expired, or is over
+         */
+        "pv.session.resumed.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.session.resumed.v1";
+            /** @description The session; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the session, here and at the remote service
+                 */
+                sessionId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the start; null if none was passed */
+                brand: string | null;
+                /** @description As passed at the start; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description The state of the session
+                 * @enum {string}
+                 */
+                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+                /**
+                 * @description The state before; null at the start
+                 * @enum {string|null}
+                 */
+                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
+                /**
+                 * @description `observed`: the remote service said so; `inferred`: we conclude it
+                 * @enum {string}
+                 */
+                basis: "observed" | "inferred";
+                /** @description The name of the rule that determined the state */
+                rule: string;
+                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
+                inverters: string[];
+                /** @description How many inverters are currently listed */
+                invertersTotal: number;
+                /**
+                 * Format: date-time
+                 * @description When the remote service was read
+                 */
+                observedAt: string;
+                /**
+                 * @description Why the session is, or was, stalled
+                 * @enum {string}
+                 */
+                cause: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised";
+                /**
+                 * Format: date-time
+                 * @description Since when there has been what the cause names
+                 */
+                since: string;
+                /** @description What was seen, and the threshold, by cause */
+                evidence: Record<string, unknown>;
+            };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
+        };
+        /**
          * pv.invitation.created.v1
          * @description When an owner is invited
          */
@@ -4253,9 +4466,9 @@ export interface components {
             };
         };
         /** @description Any event of the feed. Ignore events of an unknown `type` */
-        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
+        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.session.stalled.v1"] | components["schemas"]["pv.session.resumed.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
         /** @description Any event, including the test event. Ignore events of an unknown `type` */
-        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
+        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.session.stalled.v1"] | components["schemas"]["pv.session.resumed.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
     };
     responses: {
         /** @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them. */
@@ -6066,6 +6279,8 @@ export interface operations {
                 gridLocationId?: string;
                 tenantReference?: string;
                 campaignId?: string;
+                /** @description Invitations that are stalled for this cause, or for any */
+                stalled?: "never_opened" | "opened_not_started" | "expiring_soon" | "any";
             };
             header?: never;
             path?: never;

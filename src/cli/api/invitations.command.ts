@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { Schemas } from '#client/client.js';
 import { INVITATION_STATES } from '../../invitations/invitation.rules.js';
+import { INVITATION_STALL_CAUSES } from '../../invitations/stalled.rules.js';
 import { readId } from '../command-environment.js';
 import { printYaml } from '../print.js';
 import { ApiCommand, at } from './api-command.js';
@@ -22,6 +23,12 @@ export function invitationsCommand(findApi: FindApi): Command {
       REFERENCE: ({ tenantReference }) => cut(tenantReference, 24),
     })
     .addOption(new Option('--state <state>', 'only in this state').choices([...INVITATION_STATES]))
+    .addOption(
+      new Option('--stalled <cause>', 'only stalled for this cause, or any').choices([
+        ...INVITATION_STALL_CAUSES,
+        'any',
+      ]),
+    )
     .option('--grid-location-id <id>', 'only of this grid location', readId)
     .option('--tenant-reference <text>', 'only of this reference')
     .option('--campaign-id <id>', 'only of this campaign', readId);

@@ -169,6 +169,13 @@ export class Environment {
   })
   INVITATION_RETURN_ORIGINS?: string[];
 
+  /** After how many hours an invitation that its owner has not opened, or not used since, is stalled. */
+  @Range(0, 24 * 365) STALLED_INVITATION_HOURS = 72;
+  /** After how many hours a started session that its owner has not completed is stalled. A session lives for about a day. */
+  @Range(0, 24 * 365) STALLED_OWNER_HOURS = 4;
+  /** After how many hours a completed session that is not online is stalled, if the usual time of its brand is not known. */
+  @Range(0, 24 * 365) STALLED_INSTALLATION_HOURS = 72;
+
   @IsIn(['off', 'warn', 'enforce'])
   EAN_CHECK_DIGIT: 'off' | 'warn' | 'enforce' = 'warn';
 

@@ -43,6 +43,8 @@ export function sessionEvent(
     | `webhook_endpoint.${string}`
     | 'session.closed'
     | 'session.start_failed'
+    | 'session.stalled'
+    | 'session.resumed'
   >,
   sessionId: string,
   marker = 'test',

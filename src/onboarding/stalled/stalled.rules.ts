@@ -1,0 +1,152 @@
+import type { SESSION_STALL_CAUSES } from '../../events/event-schemas.rules.js';
+import type { SessionState } from '../rules/machine.rules.js';
+
+/*
+ * When a session is stalled: it waits for longer than can be expected, so that a person should look. Each cause has a threshold, below which
+ * a person could do nothing but wait. The causes in the order in which one hides the other:
+ *
+ * - `unrecognised`: as long as nobody knows what the flags mean, the other causes would be guesses.
+ * - `remote_unreachable`: without reads, nobody knows whether the session still waits.
+ * - `completed_not_online`: the owner has done all, and the installation is late.
+ * - `expiring_soon`: the owner can still finish, but not for long. Hides the next cause, since it is more urgent.
+ * - `started_not_completed`: the owner has not finished the web flow.
+ */
+export type SessionStallCause = (typeof SESSION_STALL_CAUSES)[number];
+
+export interface Stall<Cause extends string = SessionStallCause> {
+  readonly cause: Cause;
+  /** Since when there has been what the cause names, and not since when it has been stalled. */
+  readonly since: Date;
+  /** What was seen, and the threshold. Contains no personal data and no words of the remote service. */
+  readonly evidence: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** How long the sessions of a brand wait for their installation. */
+export interface UsualWait {
+  readonly p50Seconds: number;
+  readonly p95Seconds: number;
+  /** The number of sessions of which the times are. */
+  readonly known: number;
+}
+
+/** The facts about a session by which it is stalled. Times are by the database's clock, but `expiresAt`. */
+export interface AwaitedSession {
+  readonly state: SessionState;
+  readonly stateChangedAt: Date;
+  readonly recordedAt: Date;
+  readonly expiresAt: Date;
+  readonly finished: boolean;
+  readonly active: boolean;
+  readonly expired: boolean | null;
+  /** When the session was last read with success. */
+  readonly checkedAt: Date;
+  /** The reads since then, all of which have failed. */
+  readonly failures: number;
+  /** Whether the session is closed or superseded. Nobody waits for it then. */
+  readonly isOver: boolean;
+}
+
+export interface StallThresholds {
+  readonly ownerMs: number;
+  /** Applies to brands whose usual wait is not known. */
+  readonly installationMs: number;
+  readonly usualWait: UsualWait | undefined;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Odd flags of a deployment of the remote service pass within minutes. By then, about thirty reads have returned them. */
+const UNRECOGNISED_MS = 15 * MINUTE_MS;
+/** As long as a refused session takes to be lost. A restart or a moment's outage of the remote service is over by then. */
+const UNREACHABLE_MS = 60 * MINUTE_MS;
+/** As in `stuck_reason` of admin.sessions: one or two failures pass by themselves. Counts no reads that were not sent, as in an outage. */
+const UNREACHABLE_READS = 3;
+
+/** The last tenth of a lifetime, and at most a week: enough for a reminder to be read, and too little to wait for the owner. */
+const LAST_PART = 10;
+const MOST_MS = 7 * DAY_MS;
+
+/** Returns when the last part of the time from `from` to `expiresAt` begins, in which it expires soon. */
+export function expiresSoonFrom(from: Date, expiresAt: Date): Date {
+  const lifetimeMs = expiresAt.getTime() - from.getTime();
+  return new Date(expiresAt.getTime() - Math.min(lifetimeMs / LAST_PART, MOST_MS));
+}
+
+/** Returns why the session is stalled at `now`, else null. */
+export function stalledSession(
+  session: AwaitedSession,
+  thresholds: StallThresholds,
+  now: Date,
+): Stall | null {
+  if (session.isOver) return null;
+  switch (session.state) {
+    case 'unrecognised':
+      return unrecognised(session, now) ?? unreachable(session, now);
+    case 'awaiting_installation':
+      return unreachable(session, now) ?? completedNotOnline(session, thresholds, now);
+    case 'awaiting_owner':
+      return (
+        unreachable(session, now) ??
+        expiringSoon(session, now) ??
+        startedNotCompleted(session, thresholds.ownerMs, now)
+      );
+    case 'online':
+    case 'expired':
+    case 'lost':
+      return null;
+  }
+}
+
+const hasLasted = (since: Date, thresholdMs: number, now: Date) =>
+  now.getTime() - since.getTime() >= thresholdMs;
+const inSeconds = (ms: number) => Math.round(ms / 1_000);
+
+function unrecognised(
+  { stateChangedAt, finished, active, expired }: AwaitedSession,
+  now: Date,
+): Stall | null {
+  if (!hasLasted(stateChangedAt, UNRECOGNISED_MS, now)) return null;
+  const thresholdSeconds = inSeconds(UNRECOGNISED_MS);
+  return {
+    cause: 'unrecognised',
+    since: stateChangedAt,
+    evidence: { finished, active, expired, thresholdSeconds },
+  };
+}
+
+function unreachable({ checkedAt, failures }: AwaitedSession, now: Date): Stall | null {
+  if (failures < UNREACHABLE_READS || !hasLasted(checkedAt, UNREACHABLE_MS, now)) return null;
+  const thresholdSeconds = inSeconds(UNREACHABLE_MS);
+  return { cause: 'remote_unreachable', since: checkedAt, evidence: { failures, thresholdSeconds } };
+}
+
+function completedNotOnline(
+  { stateChangedAt }: AwaitedSession,
+  { usualWait, installationMs }: StallThresholds,
+  now: Date,
+): Stall | null {
+  const thresholdSeconds = usualWait?.p95Seconds ?? inSeconds(installationMs);
+  if (!hasLasted(stateChangedAt, thresholdSeconds * 1_000, now)) return null;
+  const evidence = usualWait
+    ? { thresholdSeconds, thresholdFrom: 'brand_p95', known: usualWait.known }
+    : { thresholdSeconds, thresholdFrom: 'configured', known: null };
+  return { cause: 'completed_not_online', since: stateChangedAt, evidence };
+}
+
+// An expiresAt that had passed when the session was recorded as active says nothing. Only an owner needs the time: an installation may come
+// online after the session has expired.
+function expiringSoon({ recordedAt, expiresAt }: AwaitedSession, now: Date): Stall | null {
+  const since = expiresSoonFrom(recordedAt, expiresAt);
+  if (expiresAt <= recordedAt || now < since) return null;
+  return { cause: 'expiring_soon', since, evidence: { expiresAt: expiresAt.toISOString() } };
+}
+
+function startedNotCompleted({ recordedAt }: AwaitedSession, ownerMs: number, now: Date): Stall | null {
+  if (!hasLasted(recordedAt, ownerMs, now)) return null;
+  return {
+    cause: 'started_not_completed',
+    since: recordedAt,
+    evidence: { thresholdSeconds: inSeconds(ownerMs) },
+  };
+}
