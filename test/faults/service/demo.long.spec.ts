@@ -106,26 +106,25 @@ describe('the tour of README.md', () => {
     async () => {
       const readme = await readPage('README.md');
       const step = async (name: string, values: Readonly<Record<string, string>>) => {
-        const block = blockOf(readme.replace(/^ {3}/gm, ''), `tour: ${name}`);
-        const filled = Object.entries({ API: `${service.url}/api/v1`, ...values }).reduce(
-          (text, [variable, value]) =>
-            text.replace(new RegExp(`^${variable}=.*$`, 'm'), `${variable}=${value}`),
-          `${blockOf(readme, 'tour: setup')}\n${block}`,
-        );
+        const block = blockOf(readme.replace(/^ {3}/gm, ''), `tour: ${name}`).replace(/^\w+=….*\n/gm, '');
+        const given = Object.entries({ API: `${service.url}/api/v1`, ...values });
+        const assignments = given.map(([variable, value]) => `${variable}=${value}\n`).join('');
+        const filled = `${blockOf(readme, 'tour: setup')}\n${assignments}${block}`;
         const { stdout } = await run('bash', ['--norc', '-c', filled]);
         return JSON.parse(stdout) as {
           id: string;
-          state: string;
+          url: string;
           gridLocations: { id: string }[];
           items: object[];
         };
       };
       const KEY = /Administrator key +(\S+)/.exec(printed)?.[1] ?? '';
       const user = await step('register', { KEY });
-      const session = await step('start', { KEY, LOCATION: user.gridLocations[0]!.id });
-      expect(session).toMatchObject({ id: expect.any(String) });
-      const read = await step('wait', { KEY, SESSION: session.id });
-      expect(read).toMatchObject({ id: session.id, state: expect.any(String) });
+      const LOCATION = user.gridLocations[0]!.id;
+      const { url } = await step('invite', { KEY, LOCATION });
+      expect((await fetch(url, { method: 'POST', redirect: 'manual' })).status).toBe(303);
+      const sessions = await step('wait', { KEY, LOCATION });
+      expect(sessions.items).toMatchObject([{ state: expect.any(String), inverters: expect.any(Array) }]);
       const { items } = await step('events', { KEY });
       expect(items.length).toBeGreaterThan(0);
     },
