@@ -1,5 +1,5 @@
 // Layers, each of which may import only layers to its right; `layer` below has the exact lists:
-//   erasure -> invitations -> onboarding -> users -> auth -> remote -> events -> access -> platform
+//   erasure -> campaigns -> invitations -> onboarding -> users -> auth -> remote -> events -> access -> platform
 // Every layer may import the observability except its status, which reads every layer.
 
 const GENERATED = '^src/platform/database/generated';
@@ -26,7 +26,17 @@ module.exports = {
     layer('users', ['platform', 'remote', 'events', 'access', 'auth']),
     layer('onboarding', ['platform', 'remote', 'events', 'access', 'auth', 'users']),
     layer('invitations', ['platform', 'remote', 'events', 'access', 'auth', 'users', 'onboarding']),
-    layer('erasure', ['platform', 'events', 'access', 'users', 'onboarding', 'invitations']),
+    layer('campaigns', [
+      'platform',
+      'remote',
+      'events',
+      'access',
+      'auth',
+      'users',
+      'onboarding',
+      'invitations',
+    ]),
+    layer('erasure', ['platform', 'events', 'access', 'users', 'onboarding', 'invitations', 'campaigns']),
     layer('retention', ['platform']),
     layer('sandbox', []),
     {

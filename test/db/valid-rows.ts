@@ -51,6 +51,8 @@ const VALID = {
     rule: 'as_started',
   }),
   inverters: () => ({ id: randomUUID(), first_seen_at: 'now', last_seen_at: 'now' }),
+  campaigns: () => ({ invites: false, format: {} }),
+  campaign_rows: () => ({ line: 2, status: 'invalid' }),
   pruned_sessions: () => ({ session_id: randomUUID(), user_id: randomUUID() }),
   erasures: () => ({
     erased_at: 'now',

@@ -693,6 +693,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List campaigns, the newest first
+         * @description With dry runs. Without files that are still being uploaded.
+         */
+        get: operations["listCampaigns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/status": {
         parameters: {
             query?: never;
@@ -1644,6 +1664,43 @@ export interface components {
         };
         FunnelPage: {
             items: components["schemas"]["FunnelView"][];
+        };
+        CampaignFormatView: {
+            /** @enum {string} */
+            type: "csv" | "ndjson";
+            /** @enum {string} */
+            encoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+            /** @description Whether the file begins with a byte order mark */
+            bom: boolean;
+            /**
+             * @description null for NDJSON
+             * @enum {string|null}
+             */
+            delimiter: "," | ";" | "\t" | "|" | null;
+            /** @description As sent, in their order */
+            columns: string[];
+        };
+        CampaignSummaryView: {
+            /** Format: uuid */
+            id: string;
+            name: string | null;
+            /** @enum {string} */
+            status: "checked" | "running" | "paused" | "cancelled" | "finished";
+            /** @description Whether the file was only checked; then `status` is `checked` */
+            dryRun: boolean;
+            /** @description Whether the owners of registered grid locations are invited */
+            invite: boolean;
+            /** @description What was detected in the file */
+            format: components["schemas"]["CampaignFormatView"];
+            /** @description Rows of the file, without its header */
+            rows: number;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When every row had a result
+             */
+            finishedAt: string | null;
         };
         ErasedCountsView: {
             /** @description Grid locations whose EAN was erased */
@@ -6460,6 +6517,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FunnelPage"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listCampaigns: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                status?: "checked" | "running" | "paused" | "cancelled" | "finished";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["CampaignSummaryView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
                 };
             };
             400: components["responses"]["invalid_request"];

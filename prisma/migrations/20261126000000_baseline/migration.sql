@@ -302,6 +302,93 @@ COMMENT ON COLUMN invitations.expired_at IS 'When its expiry was recorded and an
 COMMENT ON COLUMN invitations.revoked_at IS 'When the tenant revoked it. Null: never.';
 COMMENT ON COLUMN invitations.erased_at IS 'When its user was erased. Null: never.';
 
+CREATE TABLE campaigns (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  name text,
+  status text DEFAULT 'receiving' NOT NULL,
+  invites boolean NOT NULL,
+  format jsonb NOT NULL,
+  rows integer DEFAULT 0 NOT NULL,
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  finished_at timestamptz(3),
+  cleared_at timestamptz(3),
+  lease_token uuid,
+  lease_until timestamptz(3),
+  due_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT campaigns_pkey PRIMARY KEY (id),
+  CONSTRAINT campaigns_status_is_known CHECK (status IN ('receiving', 'checked', 'running', 'paused', 'cancelled', 'finished')),
+  -- A cancelled campaign ends when what it had already sent has a result.
+  CONSTRAINT campaigns_end_when_done CHECK (CASE WHEN status IN ('checked', 'finished') THEN finished_at IS NOT NULL
+    ELSE status = 'cancelled' OR finished_at IS NULL END),
+  CONSTRAINT campaigns_cleared_after_the_end CHECK (cleared_at IS NULL OR finished_at IS NOT NULL),
+  CONSTRAINT campaigns_lease_is_whole CHECK ((lease_token IS NULL) = (lease_until IS NULL))
+);
+CREATE INDEX campaigns_created_at_id_idx ON campaigns(created_at, id);
+-- Workers look for campaigns to drain and for uploads whose process has died. Almost all campaigns have ended.
+CREATE INDEX campaigns_open_idx ON campaigns(due_at) WHERE finished_at IS NULL;
+-- Retention looks for ended campaigns whose rows still have personal data.
+CREATE INDEX campaigns_to_clear_idx ON campaigns(finished_at) WHERE cleared_at IS NULL;
+COMMENT ON TABLE campaigns IS 'Files of customers to register, or dry runs of such files. Their rows are in campaign_rows; the file itself is not kept.';
+COMMENT ON COLUMN campaigns.id IS 'Id of the campaign.';
+COMMENT ON COLUMN campaigns.name IS 'The tenant''s name for it. Null: none was given.';
+COMMENT ON COLUMN campaigns.status IS 'receiving: the file is being uploaded or checked, and nobody sees it; deleted if the upload fails. checked: a dry run, whose rows are never registered. running: rows are registered. paused: no further row is registered until a person resumes it. cancelled: the same, for ever. finished: every row has a result.';
+COMMENT ON COLUMN campaigns.invites IS 'Whether the owners of registered grid locations are invited.';
+COMMENT ON COLUMN campaigns.format IS 'JSON object of what was detected in the file: type, encoding, bom, delimiter, and columns, the names of the columns as sent and in their order.';
+COMMENT ON COLUMN campaigns.rows IS 'How many rows the file has, without its header.';
+COMMENT ON COLUMN campaigns.created_at IS 'When the upload began.';
+COMMENT ON COLUMN campaigns.finished_at IS 'When every row had a result: for a dry run, when it was checked. Null: not yet.';
+COMMENT ON COLUMN campaigns.cleared_at IS 'When retention emptied its rows of personal data. Null: not yet.';
+COMMENT ON COLUMN campaigns.lease_token IS 'Random id of the worker''s lease on the campaign. Null when there is none, as during the upload.';
+COMMENT ON COLUMN campaigns.lease_until IS 'Renewed while the worker lives; after this another worker may claim the campaign. Null when there is no lease.';
+COMMENT ON COLUMN campaigns.due_at IS 'When a worker looks at it next; infinite while it is leased. While it is being received: after this the upload counts as dead, and a worker deletes it; moved on with every set of rows.';
+
+-- One row per row of the file. A row changes at most four times, and never its keys: room on the page keeps the new version beside the old.
+CREATE TABLE campaign_rows (
+  campaign_id uuid NOT NULL,
+  line integer NOT NULL,
+  status text NOT NULL,
+  tenant_reference text,
+  ean text,
+  brand text,
+  locale text,
+  expected_inverters integer,
+  metadata jsonb DEFAULT '{}' NOT NULL,
+  fields jsonb DEFAULT '[]' NOT NULL,
+  problems jsonb DEFAULT '[]' NOT NULL,
+  registration_id uuid,
+  user_id uuid,
+  invitation_id uuid,
+  CONSTRAINT campaign_rows_pkey PRIMARY KEY (campaign_id, line),
+  CONSTRAINT campaign_rows_status_is_known CHECK (status IN ('accepted', 'sent', 'invalid', 'registered', 'known', 'rejected', 'uncertain', 'cancelled')),
+  CONSTRAINT campaign_rows_accepted_can_be_sent CHECK (status <> 'accepted' OR (tenant_reference IS NOT NULL AND ean IS NOT NULL)),
+  CONSTRAINT campaign_rows_ean_is_18_digits CHECK (ean ~ '^[0-9]{18}$'),
+  CONSTRAINT campaign_rows_sent_has_registration CHECK (status NOT IN ('sent', 'uncertain') OR registration_id IS NOT NULL),
+  CONSTRAINT campaign_rows_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) ON UPDATE CASCADE ON DELETE CASCADE
+) WITH (fillfactor=85);
+-- The drain takes the next references by line, with all rows of each.
+CREATE INDEX campaign_rows_accepted_idx ON campaign_rows (campaign_id, tenant_reference, line) WHERE status = 'accepted';
+-- The drain settles what was sent, and counts it.
+CREATE INDEX campaign_rows_open_idx ON campaign_rows (campaign_id, registration_id) WHERE status IN ('sent', 'uncertain');
+-- Progress counts rows by status, and lists filter by it.
+CREATE INDEX campaign_rows_campaign_id_status_line_idx ON campaign_rows(campaign_id, status, line);
+-- The check finds the rows of a reference, and an erasure those of a person in every campaign.
+CREATE INDEX campaign_rows_tenant_reference_idx ON campaign_rows(tenant_reference);
+COMMENT ON TABLE campaign_rows IS 'The rows of campaigns, each with one EAN of a customer: intents, of which a worker makes registrations. Holds personal data until its campaign ended CAMPAIGN_ROWS_DAYS ago or the person is erased.';
+COMMENT ON COLUMN campaign_rows.campaign_id IS 'The campaign whose file it was in.';
+COMMENT ON COLUMN campaign_rows.line IS 'The line of the file on which the row begins, from 1; the header is a line too.';
+COMMENT ON COLUMN campaign_rows.status IS 'accepted: to be registered, or in a dry run: would be. sent: it is part of the pending registration registration_id; the API says accepted. invalid: see problems; never sent. registered: its registration succeeded. known: the reference was already registered with the same EANs. rejected, uncertain: as the registration. cancelled: its campaign was, before it was sent.';
+COMMENT ON COLUMN campaign_rows.tenant_reference IS 'The tenant''s own name for the user to be; rows of one reference are one user. Null if it was missing or faulty, and once erased or emptied.';
+COMMENT ON COLUMN campaign_rows.ean IS 'EAN of the grid location, as it is sent to the remote service: without the blanks of the file. Null if it was missing or faulty, and once erased or emptied.';
+COMMENT ON COLUMN campaign_rows.brand IS 'The brand to invite for. Null: none was given, or it is faulty.';
+COMMENT ON COLUMN campaign_rows.locale IS 'The language of the owner''s page. Null: that of the browser, or it is faulty.';
+COMMENT ON COLUMN campaign_rows.expected_inverters IS 'How many inverters the tenant expects. Null: not known, or it is faulty.';
+COMMENT ON COLUMN campaign_rows.metadata IS 'JSON object of the columns metadata.*, for the user and the invitation. Empty once erased or emptied. May hold personal data.';
+COMMENT ON COLUMN campaign_rows.fields IS 'JSON array of the cells as sent, in the order of the columns, for result.csv. Empty if the row is too long to be kept, and once erased or emptied. May hold personal data.';
+COMMENT ON COLUMN campaign_rows.problems IS 'JSON array of what is wrong or doubtful: objects of column (null: the whole row), code and message, without the values of cells. Warnings too, of a row that is not invalid. Empty once erased or emptied.';
+COMMENT ON COLUMN campaign_rows.registration_id IS 'The registration that it became part of, or that was there before. Null: none. No foreign key, since erasure and retention delete registrations.';
+COMMENT ON COLUMN campaign_rows.user_id IS 'The user of its reference. Null: not registered.';
+COMMENT ON COLUMN campaign_rows.invitation_id IS 'The invitation of its grid location. Null: none, or not yet.';
+
 -- Every poll moves due_at, which is indexed, so no poll can be HOT; room on the page keeps the new version beside the old.
 -- The table is small and turns over all day: vacuum by a small fraction, without the cost delay that would let it fall behind.
 CREATE TABLE session_polls (

@@ -24,6 +24,7 @@ const CALLED_BY_NONE = {
   redeliverWebhookDelivery: '`webhooks redeliver ID --delivery-ids`',
   registerUser: 'an act of an app',
   createInvitation: 'an act of an app',
+  listCampaigns: 'no command yet',
   eraseUser: '`erase` uses the database, so that it finds registrations that never became a user',
   readSessionOfUser: '`sessions show`',
   readInverter: '`inverters list` shows all of it',

@@ -175,6 +175,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listInvitations', 200, { parameters: { state: 'invited' } });
   await ask('readInvitation', 200, { parameters: { id: invitation.id } });
   await ask('revokeInvitation', 200, { parameters: { id: invitation.id } });
+  await ask('listCampaigns', 200);
   await ask('readFunnel', 200, { parameters: { by: 'day' } });
   const session = await ask('startSession', 201, start);
   await ask('startSession', 200, start);
