@@ -68,10 +68,10 @@ export class OwnerPageController {
   }
 
   /** Shows the page, and starts nothing: scanners of mail and prefetching browsers follow links. */
-  @Get(['', ':token'])
+  @Get(':token')
   @Public()
   async show(
-    @Param('token') text: string | undefined,
+    @Param('token') text: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -116,7 +116,7 @@ export class OwnerPageController {
   }
 
   /** Throws Problem too_many_requests. */
-  private async find(text: string | undefined, request: FastifyRequest): Promise<Visit | null> {
+  private async find(text: string, request: FastifyRequest): Promise<Visit | null> {
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
     const token = tokenIn(text);
     // Finding a token costs one look-up in an index, and must not depend on what others from the same address have tried.

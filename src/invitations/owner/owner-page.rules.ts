@@ -78,4 +78,4 @@ export function isFromOwnPage(
 }
 
 /** Returns the token in the last part of a path, without what mail clients append, or null if it cannot be one. */
-export const tokenIn = (text = ''): string | null => /^([\w-]{43})[^\w-]*$/.exec(text)?.[1] ?? null;
+export const tokenIn = (text: string): string | null => /^([\w-]{43})[^\w-]*$/.exec(text)?.[1] ?? null;
