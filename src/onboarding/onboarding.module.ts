@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
+import { StallUpkeep } from './stalled/stall-upkeep.service.js';
+import { StallsStore } from './stalled/stalls.store.js';
 import { ReadHabits } from './poll/habits.service.js';
 import { PollWrites } from './poll/write-queue.js';
 import { Poller } from './poll/poller.js';
@@ -39,6 +41,8 @@ import { StartsStore } from './start/starts.store.js';
     ReadBudget,
     ReadBudgetStore,
     Poller,
+    StallsStore,
+    StallUpkeep,
   ],
   exports: [StartSessionService, SessionViewsStore, ReadHabits],
 })

@@ -1393,6 +1393,19 @@ export interface components {
              */
             missingSince: string | null;
         };
+        StalledSessionView: {
+            /** @enum {string} */
+            cause: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised";
+            /**
+             * Format: date-time
+             * @description Since when there has been what the cause names
+             */
+            since: string;
+            /** @description What was seen when the cause was announced, and the threshold */
+            evidence: {
+                [key: string]: unknown;
+            };
+        };
         SessionView: {
             /**
              * Format: uuid
@@ -1465,6 +1478,8 @@ export interface components {
              * @description When it is read next; null if it is no longer watched
              */
             nextCheckAt: string | null;
+            /** @description Why a person should look; null if it waits no longer than can be expected */
+            stalled: components["schemas"]["StalledSessionView"] | null;
             /**
              * Format: date-time
              * @description When the watch ended; null while it is watched
@@ -6089,6 +6104,8 @@ export interface operations {
                 startedBefore?: string;
                 /** @description Sessions whose `expiresAt` is before this instant, whatever their state */
                 expiresBefore?: string;
+                /** @description Sessions that are stalled for this cause, or for any */
+                stalled?: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised" | "any";
                 /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
                 metadata?: {
                     [key: string]: string;

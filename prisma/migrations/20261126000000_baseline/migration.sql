@@ -204,6 +204,10 @@ CREATE TABLE onboarding_sessions (
   CONSTRAINT onboarding_sessions_grid_location_id_fkey FOREIGN KEY (grid_location_id) REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE,
   CONSTRAINT onboarding_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE
 );
+-- The sessions that somebody waits for, of a million mostly closed ones. The condition is that of AWAITED in
+-- src/onboarding/store/sessions.sql.ts. A read that brings nothing new does not write to this table.
+CREATE INDEX onboarding_sessions_awaited_idx ON onboarding_sessions (id)
+  WHERE closed_at IS NULL AND superseded_at IS NULL AND state IN ('awaiting_owner', 'awaiting_installation', 'unrecognised');
 CREATE INDEX onboarding_sessions_changed_at_id_idx ON onboarding_sessions(changed_at, id);
 CREATE INDEX onboarding_sessions_grid_location_id_idx ON onboarding_sessions(grid_location_id);
 -- Lists of sessions filter by metadata; see the index of users for its options. Polls do not write to this table, and its updates were
@@ -237,6 +241,24 @@ COMMENT ON COLUMN onboarding_sessions.superseded_at IS 'When a newer session of 
 COMMENT ON COLUMN onboarding_sessions.last_checked_at IS 'When it was read, as of the last change of this row. The last read at all only for a closed session; else see session_polls.';
 COMMENT ON COLUMN onboarding_sessions.closed_at IS 'When we stopped watching. Null while it is watched.';
 COMMENT ON COLUMN onboarding_sessions.close_reason IS 'settled: online, and SETTLE_HOURS are over. late_window_over: expired (or past expires_at), and LATE_ONLINE_DAYS are over. lost: gone at the remote service for hours. erased: its user was, which takes the place of an earlier reason. Null while it is watched.';
+
+-- A table of its own, since few sessions are ever stalled. It needs no index but its key: it is small, and the lists join the sessions.
+CREATE TABLE session_stalls (
+  session_id uuid NOT NULL,
+  cause text NOT NULL,
+  since timestamptz(3) NOT NULL,
+  evidence jsonb NOT NULL,
+  raised_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT session_stalls_pkey PRIMARY KEY (session_id),
+  CONSTRAINT session_stalls_cause_is_known CHECK (cause IN ('started_not_completed', 'completed_not_online', 'expiring_soon', 'remote_unreachable', 'unrecognised')),
+  CONSTRAINT session_stalls_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+COMMENT ON TABLE session_stalls IS 'Sessions that wait for longer than can be expected, one row each while they do. A worker inserts, updates and deletes the rows with their events (src/onboarding/stalled).';
+COMMENT ON COLUMN session_stalls.session_id IS 'The stalled session.';
+COMMENT ON COLUMN session_stalls.cause IS 'Why it is stalled, as docs/states.md lists the causes.';
+COMMENT ON COLUMN session_stalls.since IS 'Since when there has been what the cause names.';
+COMMENT ON COLUMN session_stalls.evidence IS 'What was seen when the cause was announced, and the threshold. No personal data, and no words of the remote service.';
+COMMENT ON COLUMN session_stalls.raised_at IS 'When the cause was announced.';
 
 CREATE TABLE invitations (
   id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -963,6 +985,7 @@ CREATE TABLE read_budget (
   short_since timestamptz(3),
   announced_at timestamptz(3),
   habits_after timestamptz(3),
+  stalls_after timestamptz(3),
   CONSTRAINT read_budget_pkey PRIMARY KEY (id),
   CONSTRAINT read_budget_is_one_row CHECK (id),
   CONSTRAINT read_budget_stretch_is_at_least_1 CHECK (stretch >= 1)
@@ -976,7 +999,8 @@ COMMENT ON COLUMN read_budget.measure_after IS 'When the sessions are counted ag
 COMMENT ON COLUMN read_budget.allowed_per_second IS 'Reads per second to which the stretch leads. Null without SCS_MAX_REQUESTS_PER_SECOND.';
 COMMENT ON COLUMN read_budget.short_since IS 'Since when the stretch has been above the bound of remote.budget_short. Null if it is not.';
 COMMENT ON COLUMN read_budget.announced_at IS 'When remote.budget_short was announced. Null if it was not, or is over.';
-COMMENT ON COLUMN read_budget.habits_after IS 'When read_habits is counted again. Null before the first time.';
+COMMENT ON COLUMN read_budget.habits_after IS 'When read_habits and brand_waits are counted again. Null before the first time.';
+COMMENT ON COLUMN read_budget.stalls_after IS 'When a worker may look for stalled sessions again. Null before the first time.';
 
 -- How long sessions of each brand stay in a phase, so that they are read when a change is likely. Counts alone: an erasure leaves them.
 CREATE TABLE read_habits (
@@ -997,6 +1021,21 @@ COMMENT ON COLUMN read_habits.age IS 'The group of ages: twice the natural logar
 COMMENT ON COLUMN read_habits.changed IS 'Stays in the phase that ended at this age by a change that somebody waits for.';
 COMMENT ON COLUMN read_habits.ended IS 'Stays in the phase that ended at this age, or have reached it and go on.';
 COMMENT ON COLUMN read_habits.seconds IS 'How long the stays in ended lasted beyond the youngest age of the group, added up.';
+
+-- How long the sessions of each brand wait for their installation. Counts alone: an erasure leaves them.
+CREATE TABLE brand_waits (
+  brand text NOT NULL,
+  p50_seconds double precision NOT NULL,
+  p95_seconds double precision NOT NULL,
+  known integer NOT NULL,
+  CONSTRAINT brand_waits_pkey PRIMARY KEY (brand),
+  CONSTRAINT brand_waits_times_fit CHECK (0 <= p50_seconds AND p50_seconds <= p95_seconds AND known > 0)
+);
+COMMENT ON TABLE brand_waits IS 'How long the sessions of a brand waited for their installation, counted with read_habits. Brands of which too few are known have no row.';
+COMMENT ON COLUMN brand_waits.brand IS 'The brand of the sessions. Sessions without a brand are not counted.';
+COMMENT ON COLUMN brand_waits.p50_seconds IS 'The time from awaiting_installation to online within which half of them came online.';
+COMMENT ON COLUMN brand_waits.p95_seconds IS 'The time within which 95 % of them came online.';
+COMMENT ON COLUMN brand_waits.known IS 'How many sessions were counted.';
 
 -- No foreign key to users: its lock would wait for an erasure, which waits for the sessions that retention has locked.
 CREATE TABLE pruned_sessions (

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { Client, Schemas, Session } from '#client/client.js';
-import { SESSION_STATES } from '../../events/event-schemas.rules.js';
+import { SESSION_STALL_CAUSES, SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { START_STATUSES } from '../../onboarding/api/starts.view.js';
 import { readId } from '../command-environment.js';
 import { print, printYaml } from '../print.js';
@@ -26,6 +26,12 @@ export function sessionsCommand(findApi: FindApi): Command {
       REFERENCE: ({ tenantReference }) => tenantReference,
     })
     .addOption(new Option('--state <state>', 'only in this state').choices([...SESSION_STATES]))
+    .addOption(
+      new Option('--stalled <cause>', 'only stalled for this cause, or any').choices([
+        ...SESSION_STALL_CAUSES,
+        'any',
+      ]),
+    )
     .option('--user-id <id>', 'only of this user', readId)
     .option('--grid-location-id <id>', 'only of this grid location', readId)
     .option('--tenant-reference <text>', 'only of this reference')

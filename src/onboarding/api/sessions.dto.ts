@@ -1,4 +1,4 @@
-import { SESSION_STATES } from '../../events/event-schemas.rules.js';
+import { SESSION_STALL_CAUSES, SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { CursorOf, LimitQuery, PageQuery } from '../../platform/http/page.js';
 import {
   ChoiceParameter,
@@ -12,6 +12,7 @@ import { MetadataField, MetadataParameters, type MetadataFilter } from '../../us
 import type { Metadata } from '../../users/metadata.rules.js';
 import { lineFault, tenantReferenceFault } from '../../users/tenant-reference.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
+import type { SessionStallCause } from '../stalled/stalled.rules.js';
 import type { InverterView } from './sessions.view.js';
 
 export const MAX_BRAND_LENGTH = 100;
@@ -94,6 +95,9 @@ export class SessionsQuery extends PageQuery {
 
   @InstantParameter('Sessions whose `expiresAt` is before this instant, whatever their state')
   expiresBefore?: Date;
+
+  @ChoiceParameter([...SESSION_STALL_CAUSES, 'any'], 'Sessions that are stalled for this cause, or for any')
+  stalled?: SessionStallCause | 'any';
 
   @MetadataParameters()
   metadata?: MetadataFilter;

@@ -1,8 +1,9 @@
-import { SESSION_STATES } from '../../events/event-schemas.rules.js';
+import { SESSION_STALL_CAUSES, SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { LAST_SEQUENCE } from '../../events/feed/events.dto.js';
 import * as schema from '../../platform/openapi/schema-of.js';
 import type { Metadata } from '../../users/metadata.rules.js';
 import type { Basis } from '../rules/machine.rules.js';
+import type { Stall } from '../stalled/stalled.rules.js';
 
 const INVERTER = {
   id: schema.uuid('The remote id, for data and curtailment calls'),
@@ -23,6 +24,15 @@ export const InverterView = schema.schemaOf('InverterView', {
   brand: schema.nullable(schema.text()),
 });
 export type InverterView = InstanceType<typeof InverterView>;
+
+const StalledSessionView = schema.schemaOf('StalledSessionView', {
+  cause: schema.oneOf(SESSION_STALL_CAUSES),
+  since: schema.instant('Since when there has been what the cause names'),
+  evidence: schema.field<Stall['evidence']>(
+    { type: 'object', additionalProperties: true },
+    'What was seen when the cause was announced, and the threshold',
+  ),
+});
 
 export const SessionView = schema.schemaOf('SessionView', {
   id: schema.uuid('The remote sessionId, valid in both systems'),
@@ -60,6 +70,12 @@ export const SessionView = schema.schemaOf('SessionView', {
     ),
   ),
   nextCheckAt: schema.nullable(schema.instant('When it is read next; null if it is no longer watched')),
+  stalled: schema.nullable(
+    schema.view(
+      StalledSessionView,
+      'Why a person should look; null if it waits no longer than can be expected',
+    ),
+  ),
   closedAt: schema.nullable(schema.instant('When the watch ended; null while it is watched')),
   sequence: LAST_SEQUENCE,
 });

@@ -3,9 +3,9 @@ import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
-import { hazardsOf, type Hazards } from '../rules/habits.rules.js';
+import { hazardsOf, type Hazards, type UsualWait } from '../rules/habits.rules.js';
 import type { WatchedSession } from '../rules/schedule.rules.js';
-import { countHabitsDaily, findKnownHabits, type BrandHabits } from './habits.store.js';
+import { countHabitsDaily, findKnownHabits, findUsualWaits, type BrandHabits } from './habits.store.js';
 
 /** The pause between two reloads of the habits from the database, where they change once a day. */
 const RELOAD_MS = 300_000;
@@ -25,6 +25,7 @@ export class ReadHabits extends BackgroundTasks {
   /** The brands with known habits. */
   brands: readonly string[] = [];
   private known: ReadonlyMap<string, Hazards | undefined> = new Map();
+  private waits: ReadonlyMap<string | null, UsualWait> = new Map();
 
   constructor(
     private readonly database: Database,
@@ -41,6 +42,11 @@ export class ReadHabits extends BackgroundTasks {
     return this.known.get(keyOf(kind));
   }
 
+  /** Returns how long the sessions of a brand wait for their installation, if enough are known. */
+  usualWait(brand: string | null): UsualWait | undefined {
+    return this.waits.get(brand);
+  }
+
   /** Returns the field `learned` of a claimed session, which `planNextReadMs` uses. */
   learnedOf(poll: Kind & { readonly recordedAt: Date }): WatchedSession['learned'] {
     const hazards = this.hazardsOf(poll);
@@ -55,6 +61,8 @@ export class ReadHabits extends BackgroundTasks {
 
   private async read(): Promise<void> {
     const known = await findKnownHabits(this.database);
+    const waits = await findUsualWaits(this.database);
+    this.waits = new Map(waits.map(({ brand, ...wait }) => [brand, wait]));
     this.brands = [...new Set(known.map(({ brand }) => brand))];
     this.known = new Map(known.map((habits) => [keyOf(habits), hazardsOf(habits.counts)]));
   }

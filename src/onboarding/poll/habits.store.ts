@@ -1,6 +1,13 @@
 import type { Database } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
-import { HABIT_AGES_PER_E, LEAST_CHANGES, OLDEST_HABIT, type HabitCount } from '../rules/habits.rules.js';
+import {
+  HABIT_AGES_PER_E,
+  LEAST_CHANGES,
+  LEAST_WAITS,
+  OLDEST_HABIT,
+  type HabitCount,
+  type UsualWait,
+} from '../rules/habits.rules.js';
 
 export interface BrandHabits {
   readonly brand: string;
@@ -48,6 +55,23 @@ const COUNT_HABITS = `
              WHERE t.phase IN ('awaiting_owner', 'awaiting_installation', 'late')) stays) grouped
      GROUP BY brand, phase, age`;
 
+// Of sessions that are online. The wait of a session that came online before a read found the web flow completed is not known, and short.
+const COUNT_WAITS = `
+    INSERT INTO brand_waits (brand, p50_seconds, p95_seconds, known)
+    SELECT s.brand, percentile_disc(0.5) WITHIN GROUP (ORDER BY t.seconds), percentile_disc(0.95) WITHIN GROUP (ORDER BY t.seconds), count(*)
+      FROM (SELECT session_id,
+                   date_part('epoch', min(at) FILTER (WHERE to_state = 'online')
+                                    - min(at) FILTER (WHERE to_state = 'awaiting_installation')) AS seconds
+              FROM session_transitions
+             WHERE at > now() - interval '${COUNTED_DAYS} days' AND id > $1::bigint
+             GROUP BY session_id) t
+      JOIN onboarding_sessions s ON s.id = t.session_id AND s.brand IS NOT NULL
+     WHERE t.seconds >= 0
+     GROUP BY s.brand HAVING count(*) >= ${LEAST_WAITS}`;
+
+const FIND_WAITS =
+  'SELECT brand, p50_seconds AS "p50Seconds", p95_seconds AS "p95Seconds", known FROM brand_waits';
+
 const FIND_KNOWN = `
     SELECT brand, phase, json_agg(json_build_object('age', age, 'changed', changed, 'ended', ended, 'seconds', seconds)) AS counts
       FROM read_habits GROUP BY brand, phase HAVING sum(changed) >= ${LEAST_CHANGES}`;
@@ -67,9 +91,15 @@ export async function countHabitsDaily(database: Database): Promise<boolean> {
     await tx.query(`SET LOCAL statement_timeout = ${COUNT_WITHIN_MS}`);
     await tx.query('DELETE FROM read_habits');
     await tx.query(COUNT_HABITS, [Number(last!.id) - MOST_TRANSITIONS]);
+    await tx.query('DELETE FROM brand_waits');
+    await tx.query(COUNT_WAITS, [Number(last!.id) - MOST_TRANSITIONS]);
   });
   return true;
 }
 
 /** Returns the counts of all brands and phases with at least LEAST_CHANGES changes. */
 export const findKnownHabits = (database: Database): Promise<BrandHabits[]> => database.query(FIND_KNOWN);
+
+/** Returns the usual waits of the brands of which enough are known. */
+export const findUsualWaits = (database: Database): Promise<(UsualWait & { readonly brand: string })[]> =>
+  database.query(FIND_WAITS);

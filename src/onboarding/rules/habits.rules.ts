@@ -29,6 +29,17 @@ export interface HabitCount {
   readonly seconds: number;
 }
 
+/** If fewer waits of a brand are known, nothing is said about them: the 95th percentile of 20 is the second longest. */
+export const LEAST_WAITS = 20;
+
+/** How long the sessions of a brand waited for their installation, from the inferred end of the web flow to online. */
+export interface UsualWait {
+  readonly p50Seconds: number;
+  readonly p95Seconds: number;
+  /** The number of these sessions, at least LEAST_WAITS. */
+  readonly known: number;
+}
+
 /** The hazard of a change per second, by group of ages. */
 export type Hazards = readonly number[];
 

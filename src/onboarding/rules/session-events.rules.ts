@@ -1,4 +1,5 @@
 import type { EventPayloads, NewEvent, SessionFacts } from '../../events/catalogue.rules.js';
+import type { Stall } from '../stalled/stalled.rules.js';
 import type { CloseReason } from './ending.rules.js';
 import type { SessionState, Classification } from './machine.rules.js';
 
@@ -56,10 +57,23 @@ export function startedEvent(session: EventSubject, now: Date): NewEvent {
   return { name: 'session.started', subject: session.id, data: factsOf(session, session, null, [], now) };
 }
 
-export function erasedEvent(session: EventSubject, now: Date): NewEvent {
-  const facts = factsOf(session, session, session.state, [], now);
-  return closedEvent({ ...facts, tenantReference: null, metadata: {}, reason: 'erased' });
+export const erasedEvent = (session: EventSubject, now: Date): NewEvent =>
+  closedEvent({ ...erasedFacts(session, now), reason: 'erased' });
+
+export function erasedFacts(session: EventSubject, now: Date): SessionFacts {
+  return { ...factsOf(session, session, session.state, [], now), tenantReference: null, metadata: {} };
 }
+
+/** Returns the event of a stall that is raised or over. */
+export const stallEvent = (
+  name: 'session.stalled' | 'session.resumed',
+  facts: SessionFacts,
+  { cause, since, evidence }: Stall,
+): NewEvent => ({
+  name,
+  subject: facts.sessionId,
+  data: { ...facts, cause, since: since.toISOString(), evidence },
+});
 
 const closedEvent = (data: EventPayloads['session.closed']): NewEvent => ({
   name: 'session.closed',

@@ -1,4 +1,5 @@
 import type { SESSION_STALL_CAUSES } from '../../events/event-schemas.rules.js';
+import type { UsualWait } from '../rules/habits.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
 
 /*
@@ -19,14 +20,6 @@ export interface Stall<Cause extends string = SessionStallCause> {
   readonly since: Date;
   /** What was seen, and the threshold. Contains no personal data and no words of the remote service. */
   readonly evidence: Readonly<Record<string, string | number | boolean | null>>;
-}
-
-/** How long the sessions of a brand wait for their installation. */
-export interface UsualWait {
-  readonly p50Seconds: number;
-  readonly p95Seconds: number;
-  /** The number of sessions of which the times are. */
-  readonly known: number;
 }
 
 /** The facts about a session by which it is stalled. Times are by the database's clock, but `expiresAt`. */

@@ -10,6 +10,7 @@ import { containsMetadata } from '../../users/metadata.dto.js';
 import type { InverterPosition, InvertersQuery, SessionsQuery } from '../api/sessions.dto.js';
 import type { InverterView, SessionView } from '../api/sessions.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';
+import type { Stall } from '../stalled/stalled.rules.js';
 import { FIND_SESSION, SELECT_INVERTER, SELECT_SESSION, startUrlContext } from './sessions.sql.js';
 
 /** A session as the API returns it, with startUrl still encrypted. */
@@ -21,7 +22,8 @@ export interface SessionRow extends Omit<SessionView, 'startUrl'> {
 }
 
 /** json_agg writes timestamps as text. */
-interface RawSession extends Omit<SessionRow, 'inverters'> {
+interface RawSession extends Omit<SessionRow, 'inverters' | 'stalled'> {
+  readonly stalled: (Omit<Stall, 'since'> & { readonly since: string }) | null;
   readonly inverters: readonly (Record<'id' | 'firstSeenAt' | 'lastSeenAt', string> & {
     readonly missingSince: string | null;
   })[];
@@ -58,7 +60,7 @@ export class SessionViewsStore {
   }
 
   async listSessions(
-    filter: Omit<SessionsQuery, 'limit' | 'cursor'>,
+    { stalled, ...filter }: Omit<SessionsQuery, 'limit' | 'cursor'>,
     after: ListPosition | undefined,
     limit: number,
   ): Promise<SessionRow[]> {
@@ -72,6 +74,7 @@ export class SessionViewsStore {
       ['s.created_at >= ?', filter.createdSince],
       ['s.created_at < ?', filter.startedBefore],
       ['s.expires_at < ?', filter.expiresBefore],
+      stalled === 'any' ? ['x.session_id IS NOT NULL'] : ['x.cause = ?', stalled],
       ...containsMetadata('s.metadata', filter.metadata),
       ['(s.changed_at, s.id) > (?, ?::uuid)', after?.at, after?.id],
     ]);
@@ -126,6 +129,7 @@ export class SessionViewsStore {
 
 const toSession = (row: RawSession): SessionRow => ({
   ...row,
+  stalled: row.stalled && { ...row.stalled, since: parseJsonTimestamp(row.stalled.since) },
   sequence: row.sequence && formatSequence(row.sequence),
   inverters: row.inverters.map(({ id, firstSeenAt, lastSeenAt, missingSince }) => ({
     id,

@@ -130,9 +130,16 @@ export const CHECKED_AT = `
 const LAST_SEEN_AT = `
   greatest(i.first_seen_at, CASE WHEN i.missing_since IS NOT NULL THEN i.last_seen_at ELSE ${CHECKED_AT} END)`;
 
-const JOIN_POLL = `
+export const JOIN_POLL = `
       LEFT JOIN session_polls p ON p.session_id = s.id
       LEFT JOIN poll_batches b ON b.id = p.batch_id`;
+
+/** Whether somebody waits for session `s`. An index has the same condition. */
+export const AWAITED = `s.closed_at IS NULL AND s.superseded_at IS NULL AND s.state IN ('awaiting_owner', 'awaiting_installation', 'unrecognised')`;
+
+// The row of a session that nobody waits for any more is deleted by the next search for stalled sessions.
+const JOIN_STALL = `
+      LEFT JOIN session_stalls x ON x.session_id = s.id AND ${AWAITED}`;
 
 export const SELECT_INVERTER = `
     SELECT i.id, i.session_id AS "sessionId", s.user_id AS "userId", s.grid_location_id AS "gridLocationId", s.brand,
@@ -148,12 +155,14 @@ export const SELECT_SESSION = `
            s.state_changed_at AS "stateChangedAt",
            (SELECT min(t.at) FROM session_transitions t WHERE t.session_id = s.id AND t.to_state = 'online') AS "onlineAt",
            ${CHECKED_AT} AS "checkedAt",
+           CASE WHEN x.session_id IS NOT NULL
+                THEN json_build_object('cause', x.cause, 'since', x.since, 'evidence', x.evidence) END AS stalled,
            p.due_at AS "nextCheckAt", clock_timestamp() AS now, ${lastSequence('s.id::text')} AS sequence,
            coalesce((SELECT json_agg(json_build_object('id', i.id, 'firstSeenAt', i.first_seen_at, 'lastSeenAt', ${LAST_SEEN_AT},
                                                        'missingSince', i.missing_since) ORDER BY i.first_seen_at, i.id)
                        FROM inverters i WHERE i.session_id = s.id), '[]') AS inverters
       FROM onboarding_sessions s
-      JOIN users u ON u.id = s.user_id ${JOIN_POLL}`;
+      JOIN users u ON u.id = s.user_id ${JOIN_POLL} ${JOIN_STALL}`;
 
 /** A prepared statement, because it is by far the most frequent query. */
 export const FIND_SESSION: Statement = {
