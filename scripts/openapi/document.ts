@@ -19,6 +19,7 @@ const TAGS = {
   Onboarding: 'Sessions in which owners connect their installations, and the inverters that came online',
   Invitations: 'Links for owners that stay valid, and how far their owners have come',
   Campaigns: 'Files of customers to register, and what became of each row',
+  Customers: 'Everything about one customer or grid location, what it waits for and what is next',
   Events: 'The feed and the stream of everything that happens',
   Webhooks: 'Endpoints to which events are sent, and the log of their deliveries',
   'API keys': 'Keys for apps, with their scopes',

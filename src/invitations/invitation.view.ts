@@ -16,12 +16,9 @@ const StalledInvitationView = schema.schemaOf('StalledInvitationView', {
   ),
 });
 
-export const InvitationView = schema.schemaOf('InvitationView', {
+/** An invitation without its link. */
+export const INVITATION = {
   id: schema.uuid(),
-  url: schema.field<string | null>(
-    { type: String, format: 'uri', nullable: true },
-    'The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`',
-  ),
   state: schema.oneOf(INVITATION_STATES, '`owner_done` is inferred'),
   gridLocationId: schema.uuid(),
   userId: schema.uuid(),
@@ -44,6 +41,14 @@ export const InvitationView = schema.schemaOf('InvitationView', {
       StalledInvitationView,
       'Why its owner should be reminded to begin; null if nothing is wrong. Once a session exists, see `stalled` of the session',
     ),
+  ),
+};
+
+export const InvitationView = schema.schemaOf('InvitationView', {
+  ...INVITATION,
+  url: schema.field<string | null>(
+    { type: String, format: 'uri', nullable: true },
+    'The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`',
   ),
 });
 export type InvitationView = InstanceType<typeof InvitationView>;

@@ -14,8 +14,8 @@ import { found } from '../platform/problem/found.js';
 import { InvitationView } from './invitation.view.js';
 import { InvitationsQuery, NewInvitation } from './invitations.dto.js';
 import { InvitationsService } from './invitations.service.js';
-import { InvitationsStore, type InvitationRow } from './invitations.store.js';
-import { invitationAges, stalledInvitation } from './stalled.rules.js';
+import { InvitationsStore, withoutLink, type InvitationRow } from './invitations.store.js';
+import { invitationAges } from './stalled.rules.js';
 
 @ApiTags('Invitations')
 @Controller('invitations')
@@ -95,9 +95,7 @@ export class InvitationsController {
   }
 
   private view(row: InvitationRow, key: Principal): InvitationView {
-    const { tokenCiphertext: _, wishDueAt, erasedAt, expectedInverters, now, ...invitation } = row;
     const url = hasScope(key, 'links:read') ? this.invitations.urlOf(row) : null;
-    const stalled = stalledInvitation(row, invitationAges(this.environment), now);
-    return { ...invitation, url, expected: { inverters: expectedInverters }, stalled };
+    return { ...withoutLink(row, invitationAges(this.environment)), url };
   }
 }

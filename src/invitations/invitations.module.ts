@@ -1,5 +1,9 @@
 import { Module } from '@nestjs/common';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
+import { UsersModule } from '../users/users.module.js';
+import { CaseStore } from './case/case.store.js';
+import { CasesController } from './case/cases.controller.js';
+import { CasesService } from './case/cases.service.js';
 import { FunnelController } from './funnel.controller.js';
 import { FunnelStore } from './funnel.store.js';
 import { InvitationUpkeep } from './invitation-upkeep.service.js';
@@ -11,12 +15,14 @@ import { OwnerPageView } from './owner/owner-page.view.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
 
 @Module({
-  imports: [OnboardingModule],
-  controllers: [InvitationsController, FunnelController, OwnerPageController],
+  imports: [OnboardingModule, UsersModule],
+  controllers: [InvitationsController, FunnelController, CasesController, OwnerPageController],
   providers: [
     InvitationsService,
     InvitationsStore,
     FunnelStore,
+    CaseStore,
+    CasesService,
     InvitationUpkeep,
     OwnerPageView,
     OwnerStarts,

@@ -14,7 +14,7 @@ import type { Metadata } from '../users/metadata.rules.js';
 import type { InvitationView } from './invitation.view.js';
 import type { InvitationsQuery } from './invitations.dto.js';
 import * as sql from './invitations.sql.js';
-import { invitationAges } from './stalled.rules.js';
+import { invitationAges, stalledInvitation, type InvitationAges } from './stalled.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */
 const TOKEN_BYTES = 32;
@@ -207,6 +207,13 @@ export class InvitationsStore {
   async expireOverdue(): Promise<boolean> {
     return this.database.transaction((tx) => expire(tx, null, EXPIRE_AT_ONCE), OUTCOME);
   }
+}
+
+/** Returns what the API shows of an invitation, without its link. */
+export function withoutLink(row: InvitationRow, ages: InvitationAges): Omit<InvitationView, 'url'> {
+  const { tokenCiphertext: _, wishDueAt, erasedAt, expectedInverters, now, ...invitation } = row;
+  const stalled = stalledInvitation(row, ages, now);
+  return { ...invitation, expected: { inverters: expectedInverters }, stalled };
 }
 
 /** Erases the invitations of a locked user. Returns their ids. */

@@ -21,5 +21,6 @@ import { UsersStore } from './user/users.store.js';
     RegistrationsStore,
     UsersStore,
   ],
+  exports: [RegistrationsStore, UsersStore],
 })
 export class UsersModule {}

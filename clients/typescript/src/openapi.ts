@@ -693,6 +693,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/grid-locations/{id}/case": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the case of a grid location
+         * @description What is expected, online and missing, what there was so far, and what it waits for. Without any link. That of an erased user is `not_found`.
+         */
+        get: operations["readCase"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/customers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the cases of a customer, by reference or EAN
+         * @description For a colleague on the telephone. Needs the scope `onboarding:read`, too. Several customers may have one EAN: returns at most 10, ordered by reference. A registration without a user is a customer as well. `not_found` if there is none, or if the user is erased.
+         */
+        get: operations["readCustomers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns": {
         parameters: {
             query?: never;
@@ -1435,11 +1475,6 @@ export interface components {
             active: boolean;
             /** @description null until the remote service states it */
             expired: boolean | null;
-            /**
-             * Format: uri
-             * @description Link for the PV owner. Anyone who has it may act for the owner; null without the scope `links:read` or once the web flow is over
-             */
-            startUrl: string | null;
             inverters: components["schemas"]["SessionInverterView"][];
             /**
              * Format: date-time
@@ -1485,8 +1520,18 @@ export interface components {
              * @description When the watch ended; null while it is watched
              */
             closedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When a newer session of its location and brand took its place; null if none has
+             */
+            supersededAt: string | null;
             /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: a read in between may have the sequence of the previous event */
             sequence: string | null;
+            /**
+             * Format: uri
+             * @description Link for the PV owner. Anyone who has it may act for the owner; null without the scope `links:read` or once the web flow is over
+             */
+            startUrl: string | null;
         };
         InverterView: {
             /**
@@ -1600,10 +1645,186 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
+             * @description `owner_done` is inferred
+             * @enum {string}
+             */
+            state: "invited" | "opened" | "started" | "owner_done" | "online" | "expired" | "revoked";
+            /** Format: uuid */
+            gridLocationId: string;
+            /** Format: uuid */
+            userId: string;
+            tenantReference: string;
+            /** @description In the order in which the owner is asked */
+            brands: string[];
+            /** @enum {string|null} */
+            locale: "en" | "nl" | "de" | "fr" | null;
+            expected: components["schemas"]["ExpectedView"];
+            /** @description As given */
+            metadata: {
+                [key: string]: unknown;
+            };
+            returnUrl: string | null;
+            /**
+             * Format: uuid
+             * @description null if it was created by itself
+             */
+            campaignId: string | null;
+            /**
+             * Format: date-time
+             * @description When a person first opened the page
+             */
+            openedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the owner's wish first led to a session
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the owner had probably completed the web flow
+             */
+            ownerDoneAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the location was online with each of the brands
+             */
+            onlineAt: string | null;
+            /** Format: date-time */
+            expiresAt: string;
+            /** Format: date-time */
+            revokedAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Why its owner should be reminded to begin; null if nothing is wrong. Once a session exists, see `stalled` of the session */
+            stalled: components["schemas"]["StalledInvitationView"] | null;
+            /**
              * Format: uri
              * @description The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`
              */
             url: string | null;
+        };
+        FunnelView: {
+            /** @description The day in UTC, the brand or the campaign; null for invitations without brand or campaign */
+            key: string | null;
+            /** @description Invitations created in the period, whatever became of them */
+            invited: number;
+            /** @description Of these, opened by a person */
+            opened: number;
+            /** @description Whose owner began the web flow */
+            started: number;
+            /** @description Whose owner had probably completed it */
+            ownerDone: number;
+            /** @description That are online with each of their brands */
+            online: number;
+            /** @description Whose date passed before the owner was done */
+            expired: number;
+            /** @description From the invitation to online; null without any */
+            medianSecondsToOnline: number | null;
+            p95SecondsToOnline: number | null;
+        };
+        FunnelPage: {
+            items: components["schemas"]["FunnelView"][];
+        };
+        CaseExpectedView: {
+            brands: string[];
+            /** @description null if the invitation says no number */
+            inverters: number | null;
+        };
+        CaseOnlineView: {
+            brands: string[];
+            /** @description Those of online sessions that the remote service lists */
+            inverters: number;
+        };
+        CaseMissingView: {
+            brands: string[];
+            /** @description null if no number is expected */
+            inverters: number | null;
+        };
+        CaseSessionView: {
+            /**
+             * Format: uuid
+             * @description The remote sessionId, valid in both systems
+             */
+            id: string;
+            /** Format: uuid */
+            userId: string;
+            /** Format: uuid */
+            gridLocationId: string;
+            /** @description null once the user has been erased */
+            tenantReference: string | null;
+            brand: string | null;
+            /** @description As given at the start */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
+            /**
+             * @description Whether the remote service stated it or we inferred it
+             * @enum {string}
+             */
+            basis: "observed" | "inferred";
+            /** @description As in the last response of the remote service */
+            finished: boolean;
+            active: boolean;
+            /** @description null until the remote service states it */
+            expired: boolean | null;
+            inverters: components["schemas"]["SessionInverterView"][];
+            /**
+             * Format: date-time
+             * @description The remote service's time
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description The remote service's time
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description The remote service's time; the interface does not specify what happens then
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When the remote service was last read
+             */
+            checkedAt: string;
+            /**
+             * Format: date-time
+             * @description When we found the state: up to one interval between reads after it changed
+             */
+            stateChangedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was first found online, whatever its state is now; null if it never was
+             */
+            onlineAt: string | null;
+            /** @description Only in the response to a read with `stale=allow`. true: older than `maxAge`, because the remote service could not be read */
+            stale?: boolean;
+            /**
+             * Format: date-time
+             * @description When it is read next; null if it is no longer watched
+             */
+            nextCheckAt: string | null;
+            /** @description Why a person should look; null if it waits no longer than can be expected */
+            stalled: components["schemas"]["StalledSessionView"] | null;
+            /**
+             * Format: date-time
+             * @description When the watch ended; null while it is watched
+             */
+            closedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When a newer session of its location and brand took its place; null if none has
+             */
+            supersededAt: string | null;
+            /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: a read in between may have the sequence of the previous event */
+            sequence: string | null;
+        };
+        CaseInvitationView: {
+            /** Format: uuid */
+            id: string;
             /**
              * @description `owner_done` is inferred
              * @enum {string}
@@ -1658,27 +1879,55 @@ export interface components {
             /** @description Why its owner should be reminded to begin; null if nothing is wrong. Once a session exists, see `stalled` of the session */
             stalled: components["schemas"]["StalledInvitationView"] | null;
         };
-        FunnelView: {
-            /** @description The day in UTC, the brand or the campaign; null for invitations without brand or campaign */
-            key: string | null;
-            /** @description Invitations created in the period, whatever became of them */
-            invited: number;
-            /** @description Of these, opened by a person */
-            opened: number;
-            /** @description Whose owner began the web flow */
-            started: number;
-            /** @description Whose owner had probably completed it */
-            ownerDone: number;
-            /** @description That are online with each of their brands */
-            online: number;
-            /** @description Whose date passed before the owner was done */
-            expired: number;
-            /** @description From the invitation to online; null without any */
-            medianSecondsToOnline: number | null;
-            p95SecondsToOnline: number | null;
+        CaseView: {
+            /** Format: uuid */
+            gridLocationId: string;
+            /** @description Always 18 digits; null without the scope `users:read` */
+            ean: string | null;
+            /** Format: uuid */
+            userId: string;
+            tenantReference: string;
+            /**
+             * @description tenant: a person of yours must decide or repair something. remote_service: a call is in flight or is repeated by itself. invitation: the owner has no valid link. owner: to finish the web flow. installation: to come online. nobody: all is online.
+             * @enum {string}
+             */
+            waitsFor: "tenant" | "remote_service" | "invitation" | "owner" | "installation" | "nobody";
+            /** @description In one sentence */
+            why: string;
+            /** @description What happens or what to do next, in one sentence */
+            next: string;
+            /** @description What the newest invitation says; no brands if any will do */
+            expected: components["schemas"]["CaseExpectedView"];
+            online: components["schemas"]["CaseOnlineView"];
+            /** @description What is expected and not online */
+            missing: components["schemas"]["CaseMissingView"];
+            /** @description The newest 50 at most, the newest first; superseded ones are the first to be left out */
+            sessions: components["schemas"]["CaseSessionView"][];
+            /** @description The newest 50 at most, the newest first; also those that failed */
+            starts: components["schemas"]["StartView"][];
+            /** @description The newest 50 at most, the newest first; without their links */
+            invitations: components["schemas"]["CaseInvitationView"][];
         };
-        FunnelPage: {
-            items: components["schemas"]["FunnelView"][];
+        CustomerView: {
+            tenantReference: string;
+            /**
+             * @description tenant: a person of yours must decide or repair something. remote_service: a call is in flight or is repeated by itself. invitation: the owner has no valid link. owner: to finish the web flow. installation: to come online. nobody: all is online.
+             * @enum {string}
+             */
+            waitsFor: "tenant" | "remote_service" | "invitation" | "owner" | "installation" | "nobody";
+            /** @description In one sentence */
+            why: string;
+            /** @description What happens or what to do next, in one sentence */
+            next: string;
+            /** @description The live one, else the newest; null if none is stored */
+            registration: components["schemas"]["RegistrationView"] | null;
+            /** @description null until the remote service has registered the customer */
+            user: components["schemas"]["UserView"] | null;
+            /** @description One for each grid location, ordered by EAN */
+            cases: components["schemas"]["CaseView"][];
+        };
+        CustomersView: {
+            items: components["schemas"]["CustomerView"][];
         };
         CampaignFormatView: {
             /** @enum {string} */
@@ -6539,6 +6788,75 @@ export interface operations {
             400: components["responses"]["invalid_request"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CaseView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readCustomers: {
+        parameters: {
+            query?: {
+                /** @description Required unless `ean` is given */
+                tenantReference?: string;
+                /** @description Required unless `tenantReference` is given */
+                ean?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomersView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];

@@ -34,7 +34,8 @@ const StalledSessionView = schema.schemaOf('StalledSessionView', {
   ),
 });
 
-export const SessionView = schema.schemaOf('SessionView', {
+/** A session without its startUrl. */
+export const SESSION = {
   id: schema.uuid('The remote sessionId, valid in both systems'),
   userId: schema.uuid(),
   gridLocationId: schema.uuid(),
@@ -49,10 +50,6 @@ export const SessionView = schema.schemaOf('SessionView', {
   finished: schema.flag('As in the last response of the remote service'),
   active: schema.flag(),
   expired: schema.nullable(schema.flag('null until the remote service states it')),
-  startUrl: schema.field<string | null>(
-    { type: String, format: 'uri', nullable: true },
-    'Link for the PV owner. Anyone who has it may act for the owner; null without the scope `links:read` or once the web flow is over',
-  ),
   inverters: schema.listOf(SessionInverterView),
   createdAt: schema.instant("The remote service's time"),
   updatedAt: schema.instant("The remote service's time"),
@@ -77,6 +74,17 @@ export const SessionView = schema.schemaOf('SessionView', {
     ),
   ),
   closedAt: schema.nullable(schema.instant('When the watch ended; null while it is watched')),
+  supersededAt: schema.nullable(
+    schema.instant('When a newer session of its location and brand took its place; null if none has'),
+  ),
   sequence: LAST_SEQUENCE,
+};
+
+export const SessionView = schema.schemaOf('SessionView', {
+  ...SESSION,
+  startUrl: schema.field<string | null>(
+    { type: String, format: 'uri', nullable: true },
+    'Link for the PV owner. Anyone who has it may act for the owner; null without the scope `links:read` or once the web flow is over',
+  ),
 });
 export type SessionView = InstanceType<typeof SessionView>;

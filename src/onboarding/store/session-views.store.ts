@@ -11,7 +11,13 @@ import type { InverterPosition, InvertersQuery, SessionsQuery } from '../api/ses
 import type { InverterView, SessionView } from '../api/sessions.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';
 import type { Stall } from '../stalled/stalled.rules.js';
-import { FIND_SESSION, SELECT_INVERTER, SELECT_SESSION, startUrlContext } from './sessions.sql.js';
+import {
+  FIND_SESSION,
+  LIST_RECENT_SESSIONS,
+  SELECT_INVERTER,
+  SELECT_SESSION,
+  startUrlContext,
+} from './sessions.sql.js';
 
 /** A session as the API returns it, with startUrl still encrypted. */
 export interface SessionRow extends Omit<SessionView, 'startUrl'> {
@@ -80,6 +86,12 @@ export class SessionViewsStore {
     ]);
     const text = `${SELECT_SESSION} ${where} ORDER BY s.changed_at, s.id LIMIT ${limit}`;
     return (await this.database.query<RawSession>(text, values)).map(toSession);
+  }
+
+  /** Returns at most `limit` sessions of each location, newest first. The current and the online ones come before older ones. */
+  async listRecent(gridLocationIds: readonly string[], limit: number): Promise<SessionRow[]> {
+    const rows = await this.database.query<RawSession>(LIST_RECENT_SESSIONS, [gridLocationIds, limit]);
+    return rows.map(toSession);
   }
 
   async findWatchedStates(ids: readonly string[]): Promise<Map<string, string>> {

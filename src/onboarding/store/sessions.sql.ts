@@ -152,7 +152,7 @@ export const SELECT_SESSION = `
            s.brand, s.metadata, s.state, s.basis, s.finished, s.active, s.expired,
            s.start_url_ciphertext AS "startUrlCiphertext", s.created_at AS "createdAt", s.updated_at AS "updatedAt",
            s.expires_at AS "expiresAt", s.closed_at AS "closedAt", s.changed_at AS "changedAt",
-           s.state_changed_at AS "stateChangedAt",
+           s.state_changed_at AS "stateChangedAt", s.superseded_at AS "supersededAt",
            (SELECT min(t.at) FROM session_transitions t WHERE t.session_id = s.id AND t.to_state = 'online') AS "onlineAt",
            ${CHECKED_AT} AS "checkedAt",
            CASE WHEN x.session_id IS NOT NULL
@@ -169,6 +169,14 @@ export const FIND_SESSION: Statement = {
   name: 'onboarding.find_session',
   text: `${SELECT_SESSION} WHERE s.id = $1`,
 };
+
+// A list of ids instead of a join, so that PostgreSQL plans the columns of few sessions.
+export const LIST_RECENT_SESSIONS = `${SELECT_SESSION}
+     WHERE s.id = ANY (ARRAY(
+       SELECT recent.id FROM unnest($1::uuid[]) AS place (id) CROSS JOIN LATERAL (
+         SELECT id FROM onboarding_sessions WHERE grid_location_id = place.id
+          ORDER BY superseded_at IS NULL OR state = 'online' DESC, recorded_at DESC LIMIT $2) AS recent))
+     ORDER BY s.recorded_at DESC, s.id`;
 
 export async function insertObservations(
   tx: Transaction,

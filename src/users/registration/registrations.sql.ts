@@ -155,6 +155,20 @@ export const FIND_LIVE_REGISTRATION: Statement = {
   text: `${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`,
 };
 
+/** Selects the registration of each of the references $1 that says where it stands: the live one, else the newest. */
+export const FIND_LATEST_REGISTRATIONS = `
+    ${SELECT_REGISTRATION} WHERE id IN (
+      SELECT DISTINCT ON (tenant_reference) id FROM registrations WHERE tenant_reference = ANY ($1)
+       ORDER BY tenant_reference, ${LIVE} DESC, created_at DESC, id)`;
+
+/** Finds at most $2 references with EAN $1 as a user or in a registration, the first in order. */
+export const FIND_REFERENCES = `
+    SELECT users.tenant_reference AS reference FROM grid_locations JOIN users ON users.id = user_id
+     WHERE grid_locations.ean = $1 AND erased_at IS NULL
+    UNION
+    SELECT tenant_reference FROM registrations WHERE eans @> ARRAY[$1]
+    ORDER BY reference LIMIT $2`;
+
 /** Counts, for each EAN of $2, the references other than $1 that have it as a user or in a live registration. */
 export const COUNT_OTHERS: Statement = {
   name: 'registrations.count_others',

@@ -126,6 +126,17 @@ export class RegistrationsStore {
     return (await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, values))[0] ?? null;
   }
 
+  /** Returns the registration of each reference that says where it stands: the live one, else the newest. */
+  findLatest(references: readonly string[]): Promise<RegistrationRecord[]> {
+    return this.database.query(sql.FIND_LATEST_REGISTRATIONS, [references]);
+  }
+
+  /** Returns at most `limit` references of users and registrations with this EAN. */
+  async findReferences(ean: string, limit: number): Promise<string[]> {
+    const found = await this.database.query<{ reference: string }>(sql.FIND_REFERENCES, [ean, limit]);
+    return found.map(({ reference }) => reference);
+  }
+
   /** Returns how many other references have each of these EANs. The map omits an EAN that no other reference has. */
   async countOthersWith(
     eans: readonly string[],

@@ -28,6 +28,7 @@ const CALLED_BY_NONE = {
   eraseUser: '`erase` uses the database, so that it finds registrations that never became a user',
   readSessionOfUser: '`sessions show`',
   readInverter: '`inverters list` shows all of it',
+  readCase: '`customers show` shows all of it',
   startSession: 'an act of an app',
 };
 
@@ -167,6 +168,19 @@ describe('a command', () => {
     expect((await run(['invitations', 'revoke', body.id])).out).toContain('state: revoked');
     const funnel = await runBoth('funnel', '--by', 'day');
     expect(funnel.json.items).toMatchObject([{ invited: 1, opened: 0, online: 0 }]);
+  });
+
+  it('shows what a customer waits for, by reference and by EAN', async () => {
+    const gridLocationId = await client.locate('on the telephone');
+    const { body } = await client.start(gridLocationId, { brand: 'sunward' });
+    const show = await runBoth('customers', 'show', '--reference', 'on the telephone');
+    expect(show.json.items).toMatchObject([{ waitsFor: 'owner', cases: [{ gridLocationId }] }]);
+    expect(show.table).toMatch(/^waitsFor: owner$/m);
+    expect(show.table).toMatch(new RegExp(`^${body.id} +sunward +awaiting_owner +\\d+s +0$`, 'm'));
+    const { ean } = show.json.items[0].cases[0] as { ean: string };
+    const byEan = await runBoth('customers', 'show', '--ean', ean);
+    expect(byEan.json.items).toMatchObject([{ tenantReference: 'on the telephone' }]);
+    expect((await run(['customers', 'show'])).err).toMatch(/^invalid_request: /);
   });
 
   it('lists starts, also those that failed', async () => {

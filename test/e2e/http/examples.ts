@@ -191,6 +191,8 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('readSessionOfUser', 200, { parameters: { userId: user.id, sessionId: session.id } });
   await ask('listStarts', 200, { parameters: { gridLocationId } });
   await ask('listSessions', 200, { parameters: { state: 'online', tenantReference: 'customer-1001' } });
+  await ask('readCase', 200, { parameters: { id: gridLocationId } });
+  await ask('readCustomers', 200, { parameters: { tenantReference: 'customer-1001' } });
   const inverters = await ask('listInverters', 200, { parameters: { userId: user.id } });
   await ask('readInverter', 200, { parameters: { id: inverters.items[0]!.id } });
   // Starts a session of customer-1002 and erases this user, so that the examples about customer-1001 show a user that exists.

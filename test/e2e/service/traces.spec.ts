@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findSecrets } from '../../faults/support/input/secret-search.js';
 import { TestClient } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
 import {
   startTraceCollector,
   type CollectedSpan,
@@ -156,7 +157,13 @@ describe('traces', () => {
     expect(attributeOf({ attributes: collector.resource }, 'service.name')).toBe('pv-onboarding');
     expect(attributeOf({ attributes: collector.resource }, 'deployment.environment.name')).toBe('test');
     const token = new URL(startUrl).pathname.split('/').at(-1)!;
-    const secrets = { ADMIN_KEY, COLLECTOR_TOKEN, startUrl, token, ...sandbox.environment };
+    const [reference, ean] = [randomUUID(), newEan()];
+    await client.locate(reference);
+    expect((await client.call('GET', `/customers?tenantReference=${reference}`)).status).toBe(200);
+    expect((await client.call('GET', `/customers?ean=${ean}`)).status).toBe(404);
+    await spanOf('GET /api/v1/customers', (span) => attributeOf(span, 'http.response.status_code') === 404);
+    await waitFor('the log of the look-ups', () => service.logs().includes('GET /api/v1/customers 404'));
+    const secrets = { ADMIN_KEY, COLLECTOR_TOKEN, startUrl, token, reference, ean, ...sandbox.environment };
     const { SCS_BASE_URL: _, ...hidden } = secrets;
     expect(
       findSecrets(

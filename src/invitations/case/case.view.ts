@@ -1,0 +1,71 @@
+import { SESSION } from '../../onboarding/api/sessions.view.js';
+import { StartView } from '../../onboarding/api/starts.view.js';
+import * as schema from '../../platform/openapi/schema-of.js';
+import { RegistrationView } from '../../users/registration/registration.view.js';
+import { UserView } from '../../users/user/user.view.js';
+import { INVITATION } from '../invitation.view.js';
+import { MOST_OF_EACH } from './case.store.js';
+import { WAITS_FOR } from './decision.rules.js';
+
+const BRANDS = schema.field<readonly string[]>({ type: [String] });
+
+const CaseExpectedView = schema.schemaOf('CaseExpectedView', {
+  brands: BRANDS,
+  inverters: schema.nullable(schema.count('null if the invitation says no number')),
+});
+const CaseOnlineView = schema.schemaOf('CaseOnlineView', {
+  brands: BRANDS,
+  inverters: schema.count('Those of online sessions that the remote service lists'),
+});
+const CaseMissingView = schema.schemaOf('CaseMissingView', {
+  brands: BRANDS,
+  inverters: schema.nullable(schema.count('null if no number is expected')),
+});
+const CaseSessionView = schema.schemaOf('CaseSessionView', SESSION);
+const CaseInvitationView = schema.schemaOf('CaseInvitationView', INVITATION);
+
+const DECISION = {
+  waitsFor: schema.oneOf(
+    WAITS_FOR,
+    'tenant: a person of yours must decide or repair something. remote_service: a call is in flight or is repeated by itself. ' +
+      'invitation: the owner has no valid link. owner: to finish the web flow. installation: to come online. nobody: all is online.',
+  ),
+  why: schema.text('In one sentence'),
+  next: schema.text('What happens or what to do next, in one sentence'),
+};
+
+const newest = (what: string) => `The newest ${MOST_OF_EACH} at most, the newest first; ${what}`;
+
+export const CaseView = schema.schemaOf('CaseView', {
+  gridLocationId: schema.uuid(),
+  ean: schema.nullable(
+    schema.field<string>(
+      { type: String, pattern: '^[0-9]{18}$' },
+      'Always 18 digits; null without the scope `users:read`',
+    ),
+  ),
+  userId: schema.uuid(),
+  tenantReference: schema.text(),
+  ...DECISION,
+  expected: schema.view(CaseExpectedView, 'What the newest invitation says; no brands if any will do'),
+  online: schema.view(CaseOnlineView),
+  missing: schema.view(CaseMissingView, 'What is expected and not online'),
+  sessions: schema.listOf(CaseSessionView, newest('superseded ones are the first to be left out')),
+  starts: schema.listOf(StartView, newest('also those that failed')),
+  invitations: schema.listOf(CaseInvitationView, newest('without their links')),
+});
+export type CaseView = InstanceType<typeof CaseView>;
+
+export const CustomerView = schema.schemaOf('CustomerView', {
+  tenantReference: schema.text(),
+  ...DECISION,
+  registration: schema.nullable(
+    schema.view(RegistrationView, 'The live one, else the newest; null if none is stored'),
+  ),
+  user: schema.nullable(schema.view(UserView, 'null until the remote service has registered the customer')),
+  cases: schema.listOf(CaseView, 'One for each grid location, ordered by EAN'),
+});
+export type CustomerView = InstanceType<typeof CustomerView>;
+
+export const CustomersView = schema.schemaOf('CustomersView', { items: schema.listOf(CustomerView) });
+export type CustomersView = InstanceType<typeof CustomersView>;

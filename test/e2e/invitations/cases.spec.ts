@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { CaseView, CustomerView } from '../../../src/invitations/case/case.view.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { TestClient, type UserAnswer } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
+import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const service = useTestApp({ POLL_MIN_INTERVAL_MS: 50, POLL_TICK_MS: 50 });
+const client = TestClient.of(service);
+
+const caseOf = async (id: string) => (await client.call<CaseView>('GET', `/grid-locations/${id}/case`)).body;
+const customersBy = (parameters: Record<string, string>, by = client) =>
+  by.call<{ items: CustomerView[] }>('GET', `/customers?${new URLSearchParams(parameters).toString()}`);
+const register = async (eans: readonly string[], tenantReference: string = randomUUID()) =>
+  (
+    await client.call<UserAnswer>('POST', '/users', {
+      tenantReference,
+      gridLocations: eans.map((ean) => ({ ean })),
+    })
+  ).body;
+const keyWith = async (...scopes: string[]) => {
+  const { body } = await client.call<{ key: string }>('POST', '/api-keys', { name: randomUUID(), scopes });
+  return new TestClient(service.url, body.key);
+};
+const invite = async (input: object) =>
+  (await client.call<{ url: string }>('POST', '/invitations', input)).body.url;
+const click = async (url: string) => (await fetch(url, { method: 'POST', redirect: 'manual' })).status;
+
+afterEach(() => service.sandbox!.control.clearFaults());
+
+describe('the case of a grid location', () => {
+  it('says at each step whom it waits for, until all of it is online', async () => {
+    const { control } = service.sandbox!;
+    const gridLocationId = await client.locate();
+    const waits = async () => {
+      const { waitsFor, why } = await caseOf(gridLocationId);
+      return [waitsFor, why] as const;
+    };
+    expect(await waits()).toEqual([
+      'invitation',
+      'Nothing has been started, and the owner has no invitation.',
+    ]);
+    const brands = ['acme', 'sunward'];
+    const url = await invite({ gridLocationId, brands, expected: { inverters: 3 } });
+    expect(await waits()).toEqual(['owner', expect.stringContaining('has not opened the page')]);
+    await fetch(url, { headers: { 'sec-fetch-user': '?1' } });
+    expect(await waits()).toEqual(['owner', expect.stringContaining('has not started acme')]);
+    expect(await click(`${url}?brand=acme`)).toBe(303);
+    expect(await waits()).toEqual(['owner', expect.stringContaining('has not finished the web flow')]);
+    const acme = (await caseOf(gridLocationId)).sessions[0]!;
+    expect(acme).toMatchObject({ brand: 'acme', state: 'awaiting_owner', supersededAt: null });
+    await control.complete(acme.id, { onlineAfterMs: null });
+    // The second brand is the owner's turn, and hides that the first awaits its installation.
+    await waitFor('acme to be done', async () =>
+      (await caseOf(gridLocationId)).sessions.some(({ state }) => state === 'awaiting_installation'),
+    );
+    expect(await waits()).toEqual(['owner', expect.stringContaining('has not started sunward')]);
+    expect(await click(`${url}?brand=sunward`)).toBe(303);
+    const sunward = (await caseOf(gridLocationId)).sessions[0]!;
+    await control.complete(sunward.id, { onlineAfterMs: null });
+    await waitFor('the installation', async () => (await waits())[0] === 'installation');
+    await control.online(acme.id, { inverters: 1 });
+    const half = await waitFor('acme', async () => {
+      const each = await caseOf(gridLocationId);
+      return each.online.inverters === 1 && each;
+    });
+    expect(half).toMatchObject({
+      waitsFor: 'installation',
+      why: expect.stringContaining('the web flow of sunward'),
+      expected: { brands, inverters: 3 },
+      online: { brands: ['acme'], inverters: 1 },
+      missing: { brands: ['sunward'], inverters: 2 },
+    });
+    await control.online(sunward.id, { inverters: 1 });
+    await waitFor('sunward', async () => (await waits())[1] === '2 of 3 inverters online: 1 missing.');
+    await control.online(sunward.id, { inverters: 1 });
+    const done = await waitFor('nobody', async () => {
+      const each = await caseOf(gridLocationId);
+      return each.waitsFor === 'nobody' && each;
+    });
+    expect(done).toMatchObject({
+      why: 'All is online, with 3 inverters.',
+      missing: { brands: [], inverters: 0 },
+      starts: [{ brand: 'sunward' }, { brand: 'acme' }],
+      invitations: [{ brands, expected: { inverters: 3 } }],
+    });
+  });
+
+  it('names the error of a start that failed', async () => {
+    const gridLocationId = await client.locate();
+    await service.sandbox!.control.addFault({ kind: 'answer', operation: 'start_session', status: 422 });
+    expect((await client.start(gridLocationId)).status).toBe(422);
+    expect(await caseOf(gridLocationId)).toMatchObject({
+      waitsFor: 'tenant',
+      why: expect.stringContaining('rejected it with status 422'),
+      starts: [{ status: 'failed' }],
+    });
+  });
+
+  it('shows no link, and the EAN to keys with users:read only', async () => {
+    const tenantReference = randomUUID();
+    const gridLocationId = await client.locate(tenantReference);
+    const url = await invite({ gridLocationId });
+    const { body: session } = await client.start(gridLocationId);
+    const seen = await client.call<CaseView>('GET', `/grid-locations/${gridLocationId}/case`);
+    const customers = await customersBy({ tenantReference });
+    for (const { text } of [seen, customers]) {
+      expect(text).toContain(session.id);
+      expect(text).not.toMatch(/startUrl"|"url"|[cC]iphertext|token/);
+      for (const secret of [url.split('/').at(-1)!, session.startUrl!]) expect(text).not.toContain(secret);
+    }
+    expect(seen.body.ean).toMatch(/^\d{18}$/);
+    const reader = await keyWith('onboarding:read');
+    const path = `/grid-locations/${gridLocationId}/case`;
+    expect(await reader.call('GET', path)).toMatchObject({ status: 200, body: { ean: null } });
+    expect((await (await keyWith('users:read')).call('GET', path)).status).toBe(403);
+  });
+
+  it('is not found if the location is unknown or its user is erased, and refused if it is no id', async () => {
+    const tenantReference = randomUUID();
+    const { id, gridLocations } = await register([newEan()], tenantReference);
+    await client.call('DELETE', `/users/${id}`);
+    for (const [place, status] of [
+      [gridLocations[0]!.id, 404],
+      [randomUUID(), 404],
+      ['here', 400],
+    ] as const)
+      expect((await client.call('GET', `/grid-locations/${place}/case`)).status).toBe(status);
+    expect((await customersBy({ tenantReference })).status).toBe(404);
+  });
+});
+
+describe('a customer', () => {
+  it('is found by reference and by EAN, with a case for each location', async () => {
+    const [tenantReference, eans] = [randomUUID(), [newEan(), newEan()].sort()];
+    const user = await register(eans, tenantReference);
+    await invite({ gridLocationId: user.gridLocations[1]!.id });
+    const { body } = await customersBy({ tenantReference });
+    expect(body.items).toMatchObject([
+      {
+        tenantReference,
+        waitsFor: 'invitation',
+        why: expect.stringMatching(/^2 of 2 grid locations wait/),
+        registration: { status: 'registered', userId: user.id },
+        user: { id: user.id },
+        cases: [
+          { ean: eans[0], waitsFor: 'invitation' },
+          { ean: eans[1], waitsFor: 'owner' },
+        ],
+      },
+    ]);
+    for (const ean of eans)
+      expect((await customersBy({ ean })).body).toEqual((await customersBy({ tenantReference })).body);
+    const neighbour = await register([eans[0]!]);
+    const { items } = (await customersBy({ ean: eans[0]! })).body;
+    expect(items.map((each) => each.tenantReference)).toEqual(
+      [tenantReference, neighbour.tenantReference].sort(),
+    );
+  });
+
+  it('is found while its registration is uncertain, with what a person decides', async () => {
+    const [tenantReference, ean] = [randomUUID(), newEan()];
+    const fault = { kind: 'reset', operation: 'register_user', effect: true, times: 1 } as const;
+    await service.sandbox!.control.addFault(fault);
+    await register([ean], tenantReference);
+    for (const by of [{ tenantReference }, { ean }] as Record<string, string>[]) {
+      const [item] = (await customersBy(by)).body.items;
+      expect(item).toMatchObject({
+        waitsFor: 'tenant',
+        user: null,
+        cases: [],
+        registration: { status: 'uncertain' },
+      });
+      expect(item!.next).toContain(`POST /api/v1/registrations/${item!.registration!.id}/resolve`);
+    }
+  });
+
+  it.each([
+    [{}, 'tenantReference', 'or `ean` must be given, and not both'],
+    [
+      { tenantReference: 'a', ean: '541448820044186577' },
+      'tenantReference',
+      'or `ean` must be given, and not both',
+    ],
+    [{ ean: '54144882004418657' }, 'ean', 'must have 18 digits, not 17'],
+    [{ tenantReference: ' a' }, 'tenantReference', 'must not begin or end with a blank'],
+    [{ reference: 'a' }, 'reference', 'is not known here'],
+  ])('is refused by %j', async (parameters, field, message) => {
+    const { status, body } = await customersBy(parameters);
+    expect([status, body]).toEqual([400, expect.objectContaining({ errors: [{ field, message }] })]);
+  });
+
+  it('is not found if nothing is known, without a repetition of what was given', async () => {
+    const ean = newEan();
+    const { status, text } = await customersBy({ ean });
+    expect(status).toBe(404);
+    expect(text).not.toContain(ean);
+  });
+
+  it('needs a key with users:read and onboarding:read', async () => {
+    const tenantReference = randomUUID();
+    await client.locate(tenantReference);
+    for (const scopes of [['users:read'], ['onboarding:read']])
+      expect((await customersBy({ tenantReference }, await keyWith(...scopes))).status).toBe(403);
+    const reader = await keyWith('users:read', 'onboarding:read');
+    expect((await customersBy({ tenantReference }, reader)).status).toBe(200);
+  });
+
+  it('is read with as many statements as one location needs, however many it has', async () => {
+    const query = jest.spyOn(service.app.get(Database), 'query');
+    const statementsFor = async (locations: number) => {
+      const { tenantReference, gridLocations } = await register(Array.from({ length: locations }, newEan));
+      for (const { id } of gridLocations) await client.start(id);
+      query.mockClear();
+      expect((await customersBy({ tenantReference })).body.items[0]!.cases).toHaveLength(locations);
+      const isOfCase = ([statement]: Parameters<Database['query']>) =>
+        /tenant_reference = ANY|unnest\(\$1::uuid\[\]\) AS place|g\.user_id = ANY/.test(
+          typeof statement === 'string' ? statement : statement.text,
+        );
+      return query.mock.calls.filter(isOfCase).length;
+    };
+    expect([await statementsFor(1), await statementsFor(5)]).toEqual([6, 6]);
+    query.mockRestore();
+  });
+});
