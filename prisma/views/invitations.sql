@@ -25,7 +25,10 @@ SELECT i.id AS invitation_id,
        i.expires_at,
        i.expired_at,
        i.revoked_at,
-       i.erased_at
+       i.erased_at,
+       i.reminders_sent,
+       i.reminded_at,
+       i.reminder_due_at
   FROM public.invitations i
   JOIN public.grid_locations g ON g.id = i.grid_location_id
   JOIN public.users u ON u.id = g.user_id;

@@ -98,7 +98,7 @@ const aboutRegistration = about('registration', {
   metadata: REQUEST_METADATA,
   reason: text('Why, without secrets and without the words of the remote service'),
 });
-const aboutInvitation = about('invitation', {
+const invitation = {
   invitationId: uuid('Id of the invitation'),
   gridLocationId: session.gridLocationId,
   userId: session.userId,
@@ -111,6 +111,19 @@ const aboutInvitation = about('invitation', {
   },
   campaignId: textOrNull('Id of the campaign; null if there is none'),
   expiresAt: instant('After this the owner can no longer begin'),
+} as const;
+const aboutInvitation = about('invitation', invitation);
+const aboutReminder = about('invitation', {
+  ...invitation,
+  attempt: count('The number of this reminder, from 1'),
+  attempts: count('The most reminders of one invitation'),
+  cause: oneOf(
+    'Where the owner stands; `expiring_soon` within a day of `expiresAt`',
+    'never_opened',
+    'opened_not_started',
+    'started_not_completed',
+    'expiring_soon',
+  ),
 });
 const aboutRemoteTrouble = about('class of remote operations', {
   operation: OPERATION,
@@ -229,6 +242,7 @@ export const EVENT_SCHEMAS = {
   'invitation.opened': aboutInvitation('a person has opened the page of an invitation for the first time'),
   'invitation.expired': aboutInvitation('the date of an invitation has passed before its owner was done'),
   'invitation.revoked': aboutInvitation('an invitation was revoked'),
+  'invitation.reminder_due': aboutReminder('the owner of an invitation should be reminded of it'),
   'inverter.online': aboutInverter('the session lists an inverter that it did not list before'),
   'inverter.missing': aboutInverter('the session no longer lists an inverter'),
   'remote.degraded': aboutRemoteTrouble(

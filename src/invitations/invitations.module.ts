@@ -13,6 +13,8 @@ import { InvitationsStore } from './invitations.store.js';
 import { OwnerPageController } from './owner/owner-page.controller.js';
 import { OwnerPageView } from './owner/owner-page.view.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
+import { Reminders } from './reminders/reminders.service.js';
+import { RemindersStore } from './reminders/reminders.store.js';
 
 @Module({
   imports: [OnboardingModule, UsersModule],
@@ -26,6 +28,8 @@ import { OwnerStarts } from './owner/owner-starts.service.js';
     InvitationUpkeep,
     OwnerPageView,
     OwnerStarts,
+    Reminders,
+    RemindersStore,
   ],
 })
 export class InvitationsModule {}

@@ -146,6 +146,6 @@ export const RECORD_PROGRESS = `
 export const ERASE_INVITATIONS = `
     UPDATE invitations i
        SET token_ciphertext = NULL, metadata = '{}', return_url = NULL, locale = NULL, expected_inverters = NULL,
-           wish_due_at = NULL, erased_at = $2
+           wish_due_at = NULL, reminder_due_at = NULL, erased_at = $2
       FROM grid_locations g WHERE g.id = i.grid_location_id AND g.user_id = $1 AND i.erased_at IS NULL
     RETURNING i.id`;

@@ -1,8 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { NewEvent } from '../events/catalogue.rules.js';
 import { recordAudit } from '../access/audit-log.store.js';
-import { appendEvents } from '../events/outbox.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
@@ -11,6 +9,7 @@ import { whereOf } from '../platform/database/where.js';
 import { Environment } from '../platform/env/environment.js';
 import type { SessionState } from '../onboarding/rules/machine.rules.js';
 import type { Metadata } from '../users/metadata.rules.js';
+import { announce } from './invitation-events.store.js';
 import type { InvitationView } from './invitation.view.js';
 import type { InvitationsQuery } from './invitations.dto.js';
 import * as sql from './invitations.sql.js';
@@ -55,9 +54,6 @@ export interface ClaimedWish {
   readonly brand: string | null;
   readonly metadata: Metadata;
 }
-
-type InvitationEvent =
-  'invitation.created' | 'invitation.opened' | 'invitation.expired' | 'invitation.revoked';
 
 const hashOf = (token: string): Buffer<ArrayBuffer> => createHash('sha256').update(token).digest();
 
@@ -235,33 +231,4 @@ async function expire(tx: Transaction, gridLocationId: string | null, limit: num
     expired.map(({ id }) => id),
   );
   return expired.length === limit;
-}
-
-/** Appends an event about each of these invitations, as they are now. */
-async function announce(tx: Transaction, name: InvitationEvent, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const text = `${sql.SELECT_INVITATION} WHERE i.id = ANY ($1::uuid[]) ORDER BY i.id`;
-  const rows = await tx.query<InvitationRow>(text, [ids]);
-  await appendEvents(
-    tx,
-    rows.map(
-      ({ id, gridLocationId, userId, tenantReference, brands, locale, metadata, campaignId, expiresAt }) => {
-        const data = {
-          invitationId: id,
-          gridLocationId,
-          userId,
-          tenantReference,
-          brands,
-          locale,
-          metadata,
-          campaignId,
-        };
-        return {
-          name,
-          subject: id,
-          data: { ...data, expiresAt: expiresAt.toISOString() },
-        } satisfies NewEvent;
-      },
-    ),
-  );
 }

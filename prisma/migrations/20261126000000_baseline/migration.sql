@@ -283,11 +283,16 @@ CREATE TABLE invitations (
   expired_at timestamptz(3),
   revoked_at timestamptz(3),
   erased_at timestamptz(3),
+  reminders_sent smallint DEFAULT 0 NOT NULL,
+  reminded_at timestamptz(3),
+  -- A day later, because no reminder is due earlier. Most invitations that go well are never planned.
+  reminder_due_at timestamptz(3) DEFAULT (clock_timestamp() + '1 day'::interval),
   CONSTRAINT invitations_pkey PRIMARY KEY (id),
   CONSTRAINT invitations_steps_follow_each_other CHECK (
     (started_at IS NULL OR opened_at IS NOT NULL) AND (wish_due_at IS NULL OR opened_at IS NOT NULL)),
   CONSTRAINT invitations_brands_are_given CHECK (brands IS NOT NULL),
   CONSTRAINT invitations_end_once CHECK (num_nonnulls(expired_at, revoked_at, online_at) <= 1),
+  CONSTRAINT invitations_reminders_are_dated CHECK ((reminders_sent > 0) = (reminded_at IS NOT NULL) AND reminders_sent >= 0),
   CONSTRAINT invitations_token_is_hashed CHECK (octet_length(token_hash) = 32),
   CONSTRAINT invitations_grid_location_id_fkey FOREIGN KEY (grid_location_id) REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE
 );
@@ -298,6 +303,8 @@ CREATE UNIQUE INDEX invitations_live_key ON invitations(grid_location_id)
 CREATE INDEX invitations_grid_location_id_idx ON invitations(grid_location_id);
 CREATE INDEX invitations_created_at_id_idx ON invitations(created_at, id);
 CREATE INDEX invitations_wishes ON invitations(wish_due_at) WHERE wish_due_at IS NOT NULL;
+CREATE INDEX invitations_reminders ON invitations(reminder_due_at)
+  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND reminder_due_at IS NOT NULL;
 CREATE INDEX invitations_expiring ON invitations(expires_at)
   WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
 COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or past their date. Erasing the user clears everything but the hash of the token, by which the link can still say what became of it.';
@@ -323,6 +330,9 @@ COMMENT ON COLUMN invitations.expires_at IS 'After this the owner can no longer 
 COMMENT ON COLUMN invitations.expired_at IS 'When its expiry was recorded and announced. Null: not yet, or it did not expire.';
 COMMENT ON COLUMN invitations.revoked_at IS 'When the tenant revoked it. Null: never.';
 COMMENT ON COLUMN invitations.erased_at IS 'When its user was erased. Null: never.';
+COMMENT ON COLUMN invitations.reminders_sent IS 'How many reminders were announced.';
+COMMENT ON COLUMN invitations.reminded_at IS 'When the last reminder was announced. Null: never.';
+COMMENT ON COLUMN invitations.reminder_due_at IS 'When to decide next whether a reminder is due, while the invitation is live. Null: there will be no further reminder.';
 
 CREATE TABLE campaigns (
   id uuid DEFAULT gen_random_uuid() NOT NULL,

@@ -7,6 +7,7 @@ import {
   IsIn,
   IsInt,
   IsOptional,
+  IsTimeZone,
   IsUrl,
   Matches,
   Max,
@@ -168,6 +169,21 @@ export class Environment {
     message: 'INVITATION_RETURN_ORIGINS must be origins such as https://example.com',
   })
   INVITATION_RETURN_ORIGINS?: string[];
+  /** On which days after its creation the owner of an invitation is due a reminder; 0 means never. */
+  @List(readNumber)
+  @ArrayMaxSize(10)
+  @IsInt({ each: true, message: 'REMINDER_AFTER_DAYS must be whole numbers, separated by commas' })
+  @Min(0, { each: true })
+  @Max(366, { each: true })
+  REMINDER_AFTER_DAYS = [2, 5, 10];
+  /** The time zone of the owners: the languages of their page are spoken in countries with the time of Brussels. */
+  @IsTimeZone({ message: 'REMINDER_TIME_ZONE must be the name of a time zone such as Europe/Brussels' })
+  REMINDER_TIME_ZONE = 'Europe/Brussels';
+  /** The local hours in which no reminder is due. */
+  @Matches(/^(off|((?:[01]\d|2[0-3]):[0-5]\d)-(?!\2)(?:[01]\d|2[0-3]):[0-5]\d)$/, {
+    message: 'REMINDER_QUIET_HOURS must be off, or two different times such as 20:00-08:00',
+  })
+  REMINDER_QUIET_HOURS = '20:00-08:00';
 
   /** After how many hours an invitation that its owner has not opened, or not used since, is stalled. */
   @Range(0, 24 * 365) STALLED_INVITATION_HOURS = 72;

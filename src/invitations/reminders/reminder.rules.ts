@@ -1,0 +1,101 @@
+import { DateTime } from 'luxon';
+import type { EventPayloads } from '../../events/catalogue.rules.js';
+
+const DAY_MS = 86_400_000;
+
+export interface ReminderSchedule {
+  /** The days after the creation on which a reminder is due, ascending. Their number is the most reminders of an invitation. */
+  readonly afterDays: readonly number[];
+  readonly timeZone: string;
+  /** Minutes of the local day. They wrap midnight if `from` is greater than `to`. Null: a reminder may be due at any time. */
+  readonly quietHours: { readonly from: number; readonly to: number } | null;
+}
+
+/** A live invitation, as far as its reminders depend on it. */
+export interface RemindedInvitation {
+  readonly createdAt: Date;
+  readonly openedAt: Date | null;
+  readonly startedAt: Date | null;
+  readonly wishedAt: Date | null;
+  /** Not null while the owner waits for us. */
+  readonly wishDueAt: Date | null;
+  readonly ownerDoneAt: Date | null;
+  readonly expiresAt: Date;
+  readonly remindersSent: number;
+  readonly remindedAt: Date | null;
+}
+
+export type Reminder = Pick<EventPayloads['invitation.reminder_due'], 'attempt' | 'attempts' | 'cause'>;
+
+export interface ReminderPlan {
+  /** The reminder to announce now, else null. */
+  readonly reminder: Reminder | null;
+  /** When to plan again; null if there will be no further reminder. */
+  readonly dueAt: Date | null;
+}
+
+const NO_MORE: ReminderPlan = { reminder: null, dueAt: null };
+
+export function scheduleOf(afterDays: readonly number[], timeZone: string, quiet: string): ReminderSchedule {
+  const [from = 0, to = 0] = quiet.split('-').map(minutesOf);
+  return {
+    afterDays: [...new Set(afterDays)].filter((days) => days > 0).sort((one, other) => one - other),
+    timeZone,
+    quietHours: quiet === 'off' ? null : { from, to },
+  };
+}
+
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes;
+}
+
+/**
+ * Returns whether a reminder of a live invitation is due, and when to plan again. Several missed days make one reminder. No reminder is
+ * due within 24 hours of the one before, or of the owner's last step.
+ */
+export function planReminder(
+  invitation: RemindedInvitation,
+  schedule: ReminderSchedule,
+  now: Date,
+): ReminderPlan {
+  const { createdAt, openedAt, startedAt, wishedAt, wishDueAt, expiresAt, remindedAt } = invitation;
+  const attempts = schedule.afterDays.length;
+  if (invitation.ownerDoneAt !== null || invitation.remindersSent >= attempts) return NO_MORE;
+  const lastCallAt = expiresAt.getTime() - DAY_MS;
+  const created = DateTime.fromJSDate(createdAt, { zone: schedule.timeZone });
+  const next = schedule.afterDays
+    .map((days) => Math.min(created.plus({ days }).toMillis(), lastCallAt))
+    .find((at) => at > (remindedAt ?? createdAt).getTime());
+  if (next === undefined) return NO_MORE;
+  const steps = [createdAt, openedAt, startedAt, wishedAt, remindedAt, wishDueAt && now];
+  const notBefore = Math.max(...steps.map((at) => at?.getTime() ?? 0)) + DAY_MS;
+  const dueAt = afterQuietHours(new Date(Math.max(next, notBefore, now.getTime())), schedule);
+  if (dueAt >= expiresAt) return NO_MORE;
+  if (dueAt > now) return { reminder: null, dueAt };
+  const attempt = invitation.remindersSent + 1;
+  const cause = now.getTime() >= lastCallAt ? 'expiring_soon' : stepOf(invitation);
+  const after = planReminder({ ...invitation, remindersSent: attempt, remindedAt: now }, schedule, now);
+  return { reminder: { attempt, attempts, cause }, dueAt: after.dueAt };
+}
+
+function stepOf({ openedAt, startedAt }: RemindedInvitation): Reminder['cause'] {
+  if (startedAt !== null) return 'started_not_completed';
+  return openedAt === null ? 'never_opened' : 'opened_not_started';
+}
+
+/** Returns `at`, or the end of the quiet hours in which it lies. An end that the clocks skip is as much later as they are put forward. */
+export function afterQuietHours(at: Date, schedule: ReminderSchedule): Date {
+  if (schedule.quietHours === null) return at;
+  const { from, to } = schedule.quietHours;
+  const local = DateTime.fromJSDate(at, { zone: schedule.timeZone });
+  const minutes = local.hour * 60 + local.minute;
+  const isEvening = from > to && minutes >= from;
+  const isQuiet = isEvening || (minutes < to && (from > to || minutes >= from));
+  if (!isQuiet) return at;
+  const end = local
+    .plus({ days: isEvening ? 1 : 0 })
+    .set({ hour: Math.floor(to / 60), minute: to % 60, second: 0, millisecond: 0 });
+  // The clocks may skip all of a short time between quiet hours, so that the end is quiet again.
+  return afterQuietHours(end.toJSDate(), schedule);
+}

@@ -1,0 +1,228 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { DateTime } from 'luxon';
+import {
+  afterQuietHours,
+  planReminder,
+  scheduleOf,
+  type RemindedInvitation,
+  type Reminder,
+  type ReminderSchedule,
+} from './reminder.rules.js';
+
+const ZONE = 'Europe/Brussels';
+const local = (text: string, zone = ZONE) => DateTime.fromISO(text, { zone }).toJSDate();
+const localText = (at: Date | null) =>
+  at && DateTime.fromJSDate(at, { zone: ZONE }).toFormat('yyyy-MM-dd HH:mm');
+const hoursBetween = (one: Date, other: Date) => (other.getTime() - one.getTime()) / 3_600_000;
+
+const SCHEDULE = scheduleOf([2, 5, 10], ZONE, '20:00-08:00');
+const CREATED = local('2026-06-01T10:00');
+const INVITATION: RemindedInvitation = {
+  createdAt: CREATED,
+  openedAt: null,
+  startedAt: null,
+  wishedAt: null,
+  wishDueAt: null,
+  ownerDoneAt: null,
+  expiresAt: local('2026-09-01T10:00'),
+  remindersSent: 0,
+  remindedAt: null,
+};
+
+/** Plans like a worker that is away until `from`. Returns every reminder with its local time. */
+function remindersOf(
+  changes: Partial<RemindedInvitation> = {},
+  { schedule = SCHEDULE, from = INVITATION.createdAt }: { schedule?: ReminderSchedule; from?: Date } = {},
+) {
+  let invitation = { ...INVITATION, ...changes };
+  const reminders: [string | null, Reminder['attempt'], Reminder['cause']][] = [];
+  for (let now: Date | null = from; now !== null;) {
+    const { reminder, dueAt } = planReminder(invitation, schedule, now);
+    if (reminder !== null) {
+      reminders.push([localText(now), reminder.attempt, reminder.cause]);
+      invitation = { ...invitation, remindersSent: reminder.attempt, remindedAt: now };
+    }
+    now = dueAt;
+  }
+  return reminders;
+}
+
+describe('reminders', () => {
+  it('are due on each day of the schedule, at the time of the creation, and not more often', () => {
+    expect(remindersOf()).toEqual([
+      ['2026-06-03 10:00', 1, 'never_opened'],
+      ['2026-06-06 10:00', 2, 'never_opened'],
+      ['2026-06-11 10:00', 3, 'never_opened'],
+    ]);
+    const now = local('2026-06-03T10:00');
+    expect(planReminder(INVITATION, SCHEDULE, now).reminder).toEqual({
+      attempt: 1,
+      attempts: 3,
+      cause: 'never_opened',
+    });
+  });
+
+  it('are counted in days of the time zone, also over a change of the clocks', () => {
+    const createdAt = local('2026-03-28T10:00');
+    expect(remindersOf({ createdAt }, { from: createdAt }).map(([at]) => at)).toEqual([
+      '2026-03-30 10:00',
+      '2026-04-02 10:00',
+      '2026-04-07 10:00',
+    ]);
+  });
+
+  it('say where the owner stands', () => {
+    const openedAt = local('2026-06-01T11:00');
+    expect(remindersOf({ openedAt }).map(([, , cause]) => cause)).toEqual(
+      Array(3).fill('opened_not_started'),
+    );
+    expect(remindersOf({ openedAt, startedAt: openedAt }).map(([, , cause]) => cause)).toEqual(
+      Array(3).fill('started_not_completed'),
+    );
+  });
+
+  it('end with a last call a day before the invitation expires, in the place of the days after it', () => {
+    expect(remindersOf({ expiresAt: local('2026-06-06T09:00') })).toEqual([
+      ['2026-06-03 10:00', 1, 'never_opened'],
+      ['2026-06-05 09:00', 2, 'expiring_soon'],
+    ]);
+    expect(remindersOf({ expiresAt: local('2026-06-02T10:00') })).toEqual([]);
+    expect(remindersOf({ expiresAt: local('2026-06-02T22:00') })).toEqual([
+      ['2026-06-02 10:00', 1, 'expiring_soon'],
+    ]);
+    expect(
+      remindersOf({ expiresAt: local('2026-06-03T08:00'), createdAt: local('2026-06-01T20:00') }),
+    ).toEqual([]);
+  });
+
+  it('stop once the owner is done', () => {
+    expect(remindersOf({ ownerDoneAt: local('2026-06-02T10:00') })).toEqual([]);
+  });
+
+  it.each(['openedAt', 'startedAt', 'wishedAt', 'remindedAt'] as const)(
+    'are not due within 24 hours of %s',
+    (step) => {
+      const at = local('2026-06-03T10:30');
+      const changes = step === 'remindedAt' ? { remindersSent: 1, remindedAt: at } : { [step]: at };
+      const schedule = scheduleOf([2, 3, 4], ZONE, 'off');
+      const [first] = remindersOf(changes, { schedule, from: at });
+      expect(first?.[0]).toBe('2026-06-04 10:30');
+    },
+  );
+
+  it('are not due while the owner waits for us, nor for a day after', () => {
+    const now = local('2026-06-20T10:00');
+    const waiting = { ...INVITATION, openedAt: CREATED, wishedAt: CREATED, wishDueAt: CREATED };
+    const { reminder, dueAt } = planReminder(waiting, SCHEDULE, now);
+    expect([reminder, localText(dueAt)]).toEqual([null, '2026-06-21 10:00']);
+  });
+
+  it('that no worker announced make one reminder', () => {
+    expect(remindersOf({}, { from: local('2026-06-20T10:00') })).toEqual([
+      ['2026-06-20 10:00', 1, 'never_opened'],
+    ]);
+    expect(remindersOf({}, { from: local('2026-06-06T09:00') })).toEqual([
+      ['2026-06-06 09:00', 1, 'never_opened'],
+      ['2026-06-07 09:00', 2, 'never_opened'],
+      ['2026-06-11 10:00', 3, 'never_opened'],
+    ]);
+  });
+
+  it('wait for the end of the quiet hours if a worker comes back within them', () => {
+    expect(remindersOf({}, { from: local('2026-06-20T23:00') })[0]?.[0]).toBe('2026-06-21 08:00');
+  });
+
+  it('follow a changed schedule when they are due', () => {
+    const changes = { remindersSent: 1, remindedAt: local('2026-06-03T10:00') };
+    const from = local('2026-06-06T10:00');
+    expect(remindersOf(changes, { schedule: scheduleOf([20, 7, 0, 7], ZONE, 'off'), from })).toEqual([
+      ['2026-06-08 10:00', 2, 'never_opened'],
+    ]);
+    expect(remindersOf(changes, { schedule: scheduleOf([2], ZONE, 'off'), from })).toEqual([]);
+    expect(remindersOf({}, { schedule: scheduleOf([0], ZONE, 'off') })).toEqual([]);
+  });
+
+  it('never exceed the cap, come within 24 hours of another, within quiet hours, or after the expiry', () => {
+    const hours = fc.integer({ min: 0, max: 24 * 40 });
+    fc.assert(
+      fc.property(
+        hours,
+        hours,
+        fc.integer({ min: 0, max: 365 * 24 }),
+        fc.array(hours),
+        (ttl, opened, start, away) => {
+          const after = (h: number) => new Date(createdAt.getTime() + h * 3_600_000);
+          const createdAt = new Date(local('2026-01-01T00:00').getTime() + start * 3_600_000);
+          let invitation = { ...INVITATION, createdAt, expiresAt: after(ttl), openedAt: after(opened) };
+          const sent: Date[] = [createdAt];
+          let planAt: Date | null = createdAt;
+          for (const hour of [...away, ...Array(20).fill(0)]) {
+            if (planAt === null) break;
+            const now: Date = new Date(planAt.getTime() + (hour % 50) * 3_600_000);
+            const { reminder, dueAt } = planReminder(invitation, SCHEDULE, now);
+            planAt = dueAt;
+            if (dueAt !== null) expect(dueAt > now).toBe(true);
+            if (reminder === null) continue;
+            expect(hoursBetween(sent.at(-1)!, now)).toBeGreaterThanOrEqual(24);
+            expect(now < invitation.expiresAt).toBe(true);
+            expect(afterQuietHours(now, SCHEDULE)).toEqual(now);
+            expect(reminder.attempt).toBe(sent.length);
+            sent.push(now);
+            invitation = { ...invitation, remindersSent: reminder.attempt, remindedAt: now };
+          }
+          expect(planAt).toBeNull();
+          expect(sent.length).toBeLessThanOrEqual(4);
+        },
+      ),
+    );
+  });
+});
+
+describe('quiet hours', () => {
+  const endOf = (text: string, quiet: string) =>
+    afterQuietHours(local(text), scheduleOf([2], ZONE, quiet)).toISOString();
+
+  it.each([
+    ['an evening', '20:00-08:00', '2026-06-03T21:30', '2026-06-04T06:00:00.000Z'],
+    ['the night', '20:00-08:00', '2026-06-04T01:30', '2026-06-04T06:00:00.000Z'],
+    ['their first minute', '20:00-08:00', '2026-06-03T20:00', '2026-06-04T06:00:00.000Z'],
+    ['their end', '20:00-08:00', '2026-06-04T08:00', '2026-06-04T06:00:00.000Z'],
+    ['the day', '20:00-08:00', '2026-06-03T19:59', '2026-06-03T17:59:00.000Z'],
+    ['noon', '12:00-14:00', '2026-06-03T13:30', '2026-06-03T12:00:00.000Z'],
+    ['before noon', '12:00-14:00', '2026-06-03T11:30', '2026-06-03T09:30:00.000Z'],
+    ['any time, if there are none', 'off', '2026-06-03T23:00', '2026-06-03T21:00:00.000Z'],
+    ['the night to summer time', '20:00-08:00', '2026-03-28T21:00', '2026-03-29T06:00:00.000Z'],
+    ['the night to winter time', '20:00-08:00', '2026-10-24T21:00', '2026-10-25T07:00:00.000Z'],
+    // On 29 March 2026, 02:30 does not exist; on 25 October 2026, it exists twice.
+    ['a night whose end is skipped', '22:00-02:30', '2026-03-28T23:00', '2026-03-29T01:30:00.000Z'],
+    [
+      'a night after which the clocks skip the rest',
+      '02:45-02:15',
+      '2026-03-29T01:00',
+      '2026-03-30T00:15:00.000Z',
+    ],
+    ['a night whose end comes twice', '22:00-02:30', '2026-10-24T23:00', '2026-10-25T01:30:00.000Z'],
+  ])('end in local time: %s', (_, quiet, at, end) => {
+    expect(endOf(at, quiet)).toBe(end);
+  });
+
+  it('never end within themselves, or before the time that is moved', () => {
+    const zones = fc.constantFrom(ZONE, 'America/Santiago', 'Australia/Lord_Howe', 'UTC');
+    const time = fc
+      .integer({ min: 0, max: 1439 })
+      .map((m) => `${String(Math.floor(m / 60)).padStart(2, '0')}:${String(m % 60).padStart(2, '0')}`);
+    fc.assert(
+      fc.property(zones, time, time, fc.integer({ min: 0, max: 366 * 1440 }), (zone, from, to, minute) => {
+        fc.pre(from !== to);
+        const schedule = scheduleOf([2], zone, `${from}-${to}`);
+        const at = new Date(Date.UTC(2026, 0, 1) + minute * 60_000);
+        const moved = afterQuietHours(at, schedule);
+        expect(moved >= at).toBe(true);
+        expect(afterQuietHours(moved, schedule)).toEqual(moved);
+        expect(hoursBetween(at, moved)).toBeLessThanOrEqual(49);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});

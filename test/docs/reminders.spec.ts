@@ -1,0 +1,134 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { scheduleOf } from '../../src/invitations/reminders/reminder.rules.js';
+import { RemindersStore } from '../../src/invitations/reminders/reminders.store.js';
+import { Database } from '../../src/platform/database/database.js';
+import { TestClient } from '../setup/client.js';
+import { freePort } from '../setup/receivers/programs.js';
+import { startTestApp, type TestApp } from '../setup/test-app.js';
+import { waitFor } from '../setup/wait-for.js';
+import { ReminderMailsModule } from './reminders.example.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 'secret of reminders').toString('base64')}`;
+
+interface Program {
+  readonly port: number;
+  output(): string;
+}
+
+let service: TestApp;
+let client: TestClient;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  service = await startTestApp(
+    { REMINDER_QUIET_HOURS: 'off', LOG_LEVEL: 'error' },
+    {
+      modules: [ReminderMailsModule],
+    },
+  );
+  client = TestClient.of(service);
+});
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await service.close();
+});
+
+/** Runs an example on a free port, and waits until it listens. */
+async function run(file: string, env: Record<string, string> = {}): Promise<Program> {
+  const port = await freePort();
+  const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url))], {
+    env: { PATH: process.env.PATH, PORT: String(port), ...env },
+  });
+  children.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await waitFor(`${file} to listen`, async () => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.destroy();
+    return true;
+  });
+  return { port, output: () => output };
+}
+
+/** Invites a customer, and lets the first reminder fall due. */
+async function remind(tenantReference: string, locale: string) {
+  await client.locate(tenantReference);
+  const { body } = await client.call<{ id: string; url: string }>('POST', '/invitations', {
+    tenantReference,
+    locale,
+  });
+  const database = service.app.get(Database);
+  await database.query(
+    `UPDATE invitations SET created_at = created_at - interval '3 days', reminder_due_at = clock_timestamp() WHERE id = $1`,
+    [body.id],
+  );
+  await service.app.get(RemindersStore).remind(scheduleOf([2], 'UTC', 'off'));
+  return body;
+}
+
+describe('the examples of reminders', () => {
+  it('send one mail with the link, in the language of the owner, although the event is delivered twice', async () => {
+    const catcher = await run('smtp-catcher.example.mjs');
+    const { body: key } = await client.call<{ key: string }>('POST', '/api-keys', {
+      name: 'mailing',
+      scopes: ['onboarding:read', 'links:read'],
+    });
+    const receiver = await run('reminder-mail.example.mjs', {
+      API: `${service.url}/api/v1`,
+      KEY: key.key,
+      WEBHOOK_SECRET: SECRET,
+      SMTP_URL: `smtp://127.0.0.1:${catcher.port}`,
+    });
+    await client.call('POST', '/webhook-endpoints', {
+      url: `http://127.0.0.1:${receiver.port}/`,
+      secret: SECRET,
+      types: ['invitation.reminder_due'],
+    });
+    const { url } = await remind('customer-1', 'nl');
+    const delivery = await waitFor('the event to be delivered', async () => {
+      const { body } = await client.call<{ items: { id: string; status: string; lastAttemptAt: string }[] }>(
+        'GET',
+        '/webhook-deliveries',
+      );
+      return body.items.find(({ status }) => status === 'delivered');
+    });
+    await client.call('POST', `/webhook-deliveries/${delivery.id}/redeliver`);
+    await waitFor('the event to be delivered again', async () => {
+      const { body } = await client.call<{ status: string; lastAttemptAt: string }>(
+        'GET',
+        `/webhook-deliveries/${delivery.id}`,
+      );
+      return body.status === 'delivered' && body.lastAttemptAt !== delivery.lastAttemptAt;
+    });
+    // A mail wraps long lines.
+    const mails = catcher.output().replace(/=\r?\n/g, '');
+    expect(mails.split('To: ann@example.com')).toHaveLength(2);
+    expect(mails.split(url)).toHaveLength(2);
+    expect(mails).toContain('Subject: Uw zonnepanelen zijn nog niet verbonden');
+    const forged = await fetch(`http://127.0.0.1:${receiver.port}/`, { method: 'POST', body: '{}' });
+    expect(forged.status).toBe(401);
+    expect(receiver.output()).toBe('');
+  });
+
+  it('write the mail in the process, once', async () => {
+    const database = service.app.get(Database);
+    await database.query(
+      `CREATE TABLE reminder_mails (event_id uuid PRIMARY KEY, invitation_id uuid, customer text, locale text, cause text, is_last boolean)`,
+    );
+    const { id } = await remind('customer-2', 'fr');
+    const find = () => database.query('SELECT * FROM reminder_mails WHERE invitation_id = $1', [id]);
+    const rows = await waitFor('the mail to be written', async () => {
+      const found = await find();
+      return found.length > 0 && found;
+    });
+    expect(rows).toEqual([
+      expect.objectContaining({ customer: 'customer-2', locale: 'fr', cause: 'never_opened', is_last: true }),
+    ]);
+  });
+});
