@@ -24,17 +24,13 @@ let client: TestClient;
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
-  service = await startTestApp(
-    { REMINDER_QUIET_HOURS: 'off', LOG_LEVEL: 'error' },
-    {
-      modules: [ReminderMailsModule],
-    },
-  );
+  service = await startTestApp({ LOG_LEVEL: 'error' }, { modules: [ReminderMailsModule] });
   client = TestClient.of(service);
 });
 afterAll(async () => {
+  const exits = children.map((child) => once(child, 'exit'));
   for (const child of children) child.kill('SIGKILL');
-  await service.close();
+  await Promise.all([service.close(), ...exits]);
 });
 
 /** Runs an example on a free port, and waits until it listens. */
