@@ -21,10 +21,12 @@ import { SessionsStore } from './store/sessions.store.js';
 import { StartSessionService } from './start/start-session.service.js';
 import { AbandonedStarts } from './start/abandoned-starts.service.js';
 import { StartsStore } from './start/starts.store.js';
+import { TimelineController } from './api/timeline.controller.js';
+import { TimelineStore } from './store/timeline.store.js';
 
 @Module({
   imports: [AuthModule, RemoteModule, EventsModule],
-  controllers: [SessionsController, StartsController],
+  controllers: [SessionsController, StartsController, TimelineController],
   providers: [
     SessionsService,
     StartSessionService,
@@ -32,6 +34,7 @@ import { StartsStore } from './start/starts.store.js';
     AbandonedStarts,
     SessionsStore,
     SessionViewsStore,
+    TimelineStore,
     SessionRefreshService,
     SessionReader,
     ReadHabits,

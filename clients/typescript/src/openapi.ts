@@ -625,6 +625,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/onboarding/pv/{sessionId}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List everything that happened to a session, the oldest first
+         * @description The starts that led to it, the responses of the remote service, the transitions that followed by which rule, and the events about it.
+         */
+        get: operations["listTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/invitations": {
         parameters: {
             query?: never;
@@ -787,6 +807,26 @@ export interface paths {
          * @description After refused credentials, the next attempt waits up to 5 minutes. This call makes the attempt now, for all replicas, at most once every 5 seconds.
          */
         post: operations["probeCredentials"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stuck": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what does not continue by itself, or has not for too long, the oldest first
+         * @description The same as `admin.stuck`. It reads every open session, so do not request it more often than once a minute.
+         */
+        get: operations["listStuck"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1589,6 +1629,24 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        TimelineEntryView: {
+            /**
+             * Format: date-time
+             * @description When it happened in our database
+             */
+            at: string;
+            /**
+             * @description An `observation` is a response of the remote service that differed from the one before. Reads that failed or brought nothing new are no entries.
+             * @enum {string}
+             */
+            kind: "start" | "observation" | "transition" | "superseded" | "closed" | "event";
+            /** @description What happened, in words */
+            summary: string;
+            /** @description The same as fields */
+            details: {
+                [key: string]: unknown;
+            };
         };
         NewInvitation: {
             /**
@@ -2397,6 +2455,23 @@ export interface components {
              * @description When the next attempt is due if nobody probes; null if none waits
              */
             nextAttemptAt: string | null;
+        };
+        StuckView: {
+            /** @enum {string} */
+            kind: "session" | "registration" | "start" | "inverter";
+            /**
+             * Format: uuid
+             * @description Id of the session, registration, start or inverter
+             */
+            id: string;
+            /** @description null once the user has been erased, and for an inverter */
+            tenantReference: string | null;
+            /** @description What is wrong, in words without times and counts, so that it can be grouped */
+            reason: string;
+            /** Format: date-time */
+            since: string;
+            /** @description The next step for a person */
+            whatToDo: string;
         };
         FieldErrorView: {
             /** @description A path in the body such as `gridLocations[0].ean`, or the name of a parameter */
@@ -6670,6 +6745,49 @@ export interface operations {
             503: components["responses"]["database_unavailable"];
         };
     };
+    listTimeline: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["TimelineEntryView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
     listInvitations: {
         parameters: {
             query?: {
@@ -7041,6 +7159,48 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listStuck: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description Only this kind */
+                kind?: "session" | "registration" | "start" | "inverter";
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["StuckView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

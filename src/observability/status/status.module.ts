@@ -4,10 +4,11 @@ import { RemoteModule } from '../../remote/remote.module.js';
 import { DeploymentMetrics } from './deployment-metrics.js';
 import { StatusController } from './status.controller.js';
 import { StatusStore } from './status.store.js';
+import { StuckController } from './stuck.controller.js';
 
 @Module({
   imports: [AuthModule, RemoteModule],
-  controllers: [StatusController],
+  controllers: [StatusController, StuckController],
   providers: [StatusStore, DeploymentMetrics],
 })
 export class StatusModule {}

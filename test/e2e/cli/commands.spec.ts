@@ -25,6 +25,8 @@ const CALLED_BY_NONE = {
   registerUser: 'an act of an app',
   createInvitation: 'an act of an app',
   listCampaigns: 'no command yet',
+  listStuck: 'for pages; `psql` reads `admin.stuck`',
+  listTimeline: 'for pages; `psql` reads `admin.session_timeline`',
   eraseUser: '`erase` uses the database, so that it finds registrations that never became a user',
   readSessionOfUser: '`sessions show`',
   readInverter: '`inverters list` shows all of it',

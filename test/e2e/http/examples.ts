@@ -189,6 +189,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   );
   await ask('readSession', 200, { parameters: { ...parameters, maxAge: '60' } });
   await ask('readSessionOfUser', 200, { parameters: { userId: user.id, sessionId: session.id } });
+  await ask('listTimeline', 200, { parameters: { sessionId: session.id } });
   await ask('listStarts', 200, { parameters: { gridLocationId } });
   await ask('listSessions', 200, { parameters: { state: 'online', tenantReference: 'customer-1001' } });
   await ask('readCase', 200, { parameters: { id: gridLocationId } });
@@ -209,6 +210,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   });
   await ask('listApiKeys', 200, { parameters: { limit: '1' } });
   await ask('revokeApiKey', 204, { parameters: { id: key.id } });
+  await ask('listStuck', 200);
   await ask('getStatus', 200);
   await ask('probeCredentials', 200);
   await receiver.close();

@@ -1,0 +1,27 @@
+import { CursorOf, LimitQuery } from '../../platform/http/page.js';
+import * as schema from '../../platform/openapi/schema-of.js';
+
+const KINDS = ['start', 'observation', 'transition', 'superseded', 'closed', 'event'] as const;
+
+export const TimelineEntryView = schema.schemaOf('TimelineEntryView', {
+  at: schema.instant('When it happened in our database'),
+  kind: schema.oneOf(
+    KINDS,
+    'An `observation` is a response of the remote service that differed from the one before. Reads that failed or brought nothing new are no entries.',
+  ),
+  summary: schema.text('What happened, in words'),
+  details: schema.field<object>({ type: 'object', additionalProperties: true }, 'The same as fields'),
+});
+export type TimelineEntryView = InstanceType<typeof TimelineEntryView>;
+
+/** The order of entries: `step` and `number` order those of the same millisecond. */
+export interface TimelinePosition {
+  readonly at: Date;
+  readonly step: string;
+  readonly number: string;
+}
+
+export class TimelineQuery extends LimitQuery {
+  @CursorOf({ at: 'instant', step: 'integer', number: 'integer' })
+  cursor?: TimelinePosition;
+}
