@@ -189,7 +189,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   );
   await ask('readSession', 200, { parameters: { ...parameters, maxAge: '60' } });
   await ask('readSessionOfUser', 200, { parameters: { userId: user.id, sessionId: session.id } });
-  await ask('listTimeline', 200, { parameters: { sessionId: session.id } });
+  await ask('listTimeline', 200, { parameters: { sessionId: session.id, limit: '4' } });
   await ask('listStarts', 200, { parameters: { gridLocationId } });
   await ask('listSessions', 200, { parameters: { state: 'online', tenantReference: 'customer-1001' } });
   await ask('readCase', 200, { parameters: { id: gridLocationId } });
