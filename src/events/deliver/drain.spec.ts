@@ -48,7 +48,7 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
   const foundClosed = new Promise<void>((resolve) => (findClosed = resolve));
   const store = {
     findEndpoint: async () => {
-      if (isOpen) return { ...before, now: new Date() };
+      if (isOpen) return { ...before, now: new Date(), destination: {} };
       findClosed();
       return null;
     },
@@ -60,7 +60,7 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
         else due.get(delivery.subject)!.shift();
       const outcomes = attempts.map(({ outcome }) => outcome);
       const now = new Date();
-      const endpoint = { ...planHealth(health ?? before, outcomes, now), now };
+      const endpoint = { ...planHealth(health ?? before, outcomes, now), now, destination: {} };
       return { endpoint, isThereMore: [...due.values()].some((rest) => rest.length > 0) };
     },
   };
