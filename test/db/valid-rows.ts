@@ -43,6 +43,7 @@ const VALID = {
     anchor_at: 'now',
   }),
   poll_batches: () => ({ worker: 'host:1', size: 1, lease_until: 'tomorrow' }),
+  session_stalls: () => ({ cause: 'unrecognised', since: 'now', evidence: {} }),
   session_observations: () => ({ source: 'read', http_status: 200, hash: Buffer.alloc(20) }),
   session_transitions: () => ({
     from_state: null,
@@ -88,6 +89,7 @@ const VALID = {
   read_budget: () => ({ id: true }),
   request_tokens: () => ({ id: true }),
   read_habits: () => ({ brand: 'acme', phase: 'late', age: 7, changed: 1, ended: 2, seconds: 3 }),
+  brand_waits: () => ({ brand: 'acme', p50_seconds: 60, p95_seconds: 600, known: 20 }),
   deployment: () => ({ home: 'here' }),
   restores: () => ({ last_sequence: 0, first_sequence: 1 }),
   remote_operations: () => ({ operation: 'read_session' }),

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { countHabitsDaily, findKnownHabits } from '../../../src/onboarding/poll/habits.store.js';
+import {
+  countHabitsDaily,
+  findKnownHabits,
+  findUsualWaits,
+} from '../../../src/onboarding/poll/habits.store.js';
 import { habitAgeOf } from '../../../src/onboarding/rules/habits.rules.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/test-database.js';
@@ -17,7 +21,7 @@ beforeAll(() => {
   database = testDatabase.open();
 });
 beforeEach(async () => {
-  await database.query('TRUNCATE users, read_habits CASCADE');
+  await database.query('TRUNCATE users, read_habits, brand_waits CASCADE');
   await makeCountDue();
 });
 
@@ -160,6 +164,31 @@ describe('the habits of brands', () => {
           { age: 12, changed: 100, ended: 100, seconds: 7 },
         ]),
       },
+    ]);
+  });
+
+  it('include how long a brand waits for its installation, once 20 waits are known', async () => {
+    const online = async (brand: string, waited: number, age = DAY) =>
+      insertSession(brand, age, [
+        ['awaiting_owner', 0],
+        ['awaiting_installation', HOUR],
+        ['unrecognised', HOUR + MINUTE],
+        ['awaiting_installation', HOUR + 2 * MINUTE],
+        ['online', HOUR + waited * MINUTE],
+      ]);
+    for (let waited = 1; waited <= 20; waited++) await online('acme', waited);
+    for (let waited = 1; waited <= 19; waited++) await online('rare', waited);
+    await online('rare', 5, 91 * DAY);
+    await insertSession('acme', DAY, [
+      ['awaiting_owner', 0],
+      ['online', HOUR],
+    ]);
+    await insertSession('acme', DAY, [['awaiting_installation', 0]]);
+    await countHabitsDaily(database);
+    const usual = { brand: 'acme', p50Seconds: 10 * MINUTE, p95Seconds: 19 * MINUTE, known: 20 };
+    expect(await findUsualWaits(database)).toEqual([usual]);
+    expect(await database.query('SELECT * FROM admin.brand_waits')).toEqual([
+      { brand: 'acme', p50_seconds: 600, p95_seconds: 1_140, known: 20 },
     ]);
   });
 
