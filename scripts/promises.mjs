@@ -47,7 +47,7 @@ export const PROMISES = [
   { id: 'R45', promise: 'following a link creates nothing' },
   { id: 'R46', promise: 'clicks of an owner are one session' },
   { id: 'R47', promise: 'a link stays valid' },
-  { id: 'R48', promise: 'the funnel counts owners' },
+  { id: 'R48', promise: 'the funnel and the stalled count owners' },
   { id: 'R49', promise: 'an erasure leaves nothing of an invitation' },
   { id: 'R55', promise: 'a failover of PostgreSQL loses nothing' },
   { id: 'R56', promise: 'a pooler in between changes nothing' },

@@ -1,0 +1,182 @@
+import { StallUpkeep } from '../../../../src/onboarding/stalled/stall-upkeep.service.js';
+import { Database } from '../../../../src/platform/database/database.js';
+import { waitFor } from '../../../setup/wait-for.js';
+import type { Replicas } from '../replicas.js';
+
+export interface Owner {
+  readonly id: string;
+  readonly url: string;
+  readonly gridLocationId: string;
+}
+
+export type ReachedStep = 'opened' | 'started' | 'ownerDone' | 'online' | 'expired';
+
+/** What an owner does, the steps that this reaches, and for what the invitation or a session is then stalled. */
+interface Behaviour {
+  readonly reached: readonly ReachedStep[];
+  readonly invitation?: string;
+  readonly session?: string;
+  readonly act: (owner: Owner) => Promise<unknown>;
+}
+
+const HOUR = `interval '1 hour'`;
+
+/** Returns every behaviour of an owner. Ages are past the thresholds of the default configuration, or well below them. */
+export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Behaviour[] {
+  const client = clients[0]!;
+  const { control } = sandbox;
+  const query = (text: string, values: readonly unknown[]) => apps[0]!.app.get(Database).query(text, values);
+  const click = ({ url }: Owner, brand = '') =>
+    fetch(`${url}${brand && `?brand=${brand}`}`, { method: 'POST', redirect: 'manual' });
+  const open = ({ url }: Owner) => fetch(url, { headers: { 'sec-fetch-user': '?1' } });
+  const read = (id: string) => client.call('POST', `/onboarding/pv/${id}/refresh`);
+  /** Clicks, and returns the id of the session, which has been read. */
+  const begin = async (owner: Owner): Promise<string> => {
+    await click(owner);
+    const path = `/onboarding/pv?gridLocationId=${owner.gridLocationId}&state=awaiting_owner`;
+    const { body } = await client.call<{ items: { id: string }[] }>('GET', path);
+    const { id } = body.items.at(-1)!;
+    await read(id);
+    return id;
+  };
+  const complete = async (id: string) => {
+    await control.complete(id, { onlineAfterMs: null });
+    await read(id);
+  };
+  const comeOnline = async (id: string) => {
+    await complete(id);
+    await control.online(id);
+    await read(id);
+  };
+  const ageInvitation = ({ id }: Owner, hours: number) =>
+    query(
+      `UPDATE invitations SET created_at = created_at - $2 * ${HOUR}, opened_at = opened_at - $2 * ${HOUR} WHERE id = $1`,
+      [id, hours],
+    );
+  const age = (id: string, hours: number) =>
+    query(
+      `UPDATE onboarding_sessions SET recorded_at = recorded_at - $2 * ${HOUR}, expires_at = expires_at - $2 * ${HOUR},
+              state_changed_at = state_changed_at - $2 * ${HOUR} WHERE id = $1`,
+      [id, hours],
+    );
+  return [
+    { reached: [], act: async () => {} },
+    // A scanner follows the link.
+    {
+      reached: [],
+      invitation: 'never_opened',
+      act: async (owner) => {
+        await fetch(owner.url);
+        await ageInvitation(owner, 73);
+      },
+    },
+    { reached: ['opened'], act: open },
+    {
+      reached: ['opened'],
+      invitation: 'opened_not_started',
+      act: async (owner) => {
+        await open(owner);
+        await ageInvitation(owner, 73);
+      },
+    },
+    {
+      reached: [],
+      invitation: 'expiring_soon',
+      act: ({ id }) =>
+        query(
+          `UPDATE invitations SET created_at = now() - 19 * ${HOUR}, expires_at = now() + ${HOUR} WHERE id = $1`,
+          [id],
+        ),
+    },
+    { reached: ['opened', 'started'], act: (owner) => Promise.all([click(owner), click(owner)]) },
+    {
+      reached: ['opened', 'started'],
+      session: 'started_not_completed',
+      act: async (owner) => {
+        await ageInvitation(owner, 500);
+        const id = await begin(owner);
+        await control.expire(id);
+        await read(id);
+        await age(await begin(owner), 5);
+      },
+    },
+    {
+      reached: ['opened', 'started'],
+      session: 'unrecognised',
+      act: async (owner) => {
+        const id = await begin(owner);
+        await control.fields(id, { set: { finished: true, active: true } });
+        await read(id);
+        await age(id, 1);
+      },
+    },
+    {
+      reached: ['opened', 'started'],
+      session: 'remote_unreachable',
+      act: async (owner) => {
+        const id = await begin(owner);
+        const fault = { kind: 'answer', operation: 'read_session', status: 422, times: null } as const;
+        await control.addFault({ ...fault, contains: id });
+        await waitFor('three reads to fail', async () => {
+          const failed = await query('SELECT FROM session_polls WHERE session_id = $1 AND failures >= 3', [
+            id,
+          ]);
+          return failed.length > 0;
+        });
+        await query(
+          `UPDATE session_polls SET checked_at = checked_at - 2 * ${HOUR}, claimed_at = claimed_at - 2 * ${HOUR} WHERE session_id = $1`,
+          [id],
+        );
+      },
+    },
+    {
+      reached: ['opened', 'started', 'ownerDone'],
+      session: 'completed_not_online',
+      act: async (owner) => {
+        const id = await begin(owner);
+        await complete(id);
+        await age(id, 73);
+      },
+    },
+    // Is stalled, and then goes on.
+    {
+      reached: ['opened', 'started', 'ownerDone'],
+      act: async (owner) => {
+        const id = await begin(owner);
+        await age(id, 5);
+        await apps[0]!.app.get(StallUpkeep).search();
+        await complete(id);
+      },
+    },
+    {
+      reached: ['opened', 'started', 'ownerDone', 'online'],
+      act: async (owner) => {
+        const id = await begin(owner);
+        await comeOnline(id);
+        await age(id, 500);
+      },
+    },
+    // The tenant's app has started the session, and nobody follows the link.
+    {
+      reached: ['ownerDone', 'online'],
+      act: async ({ gridLocationId }) => comeOnline((await client.start(gridLocationId)).body.id),
+    },
+    // The session that the owner has started stays.
+    {
+      reached: ['opened', 'started'],
+      session: 'expiring_soon',
+      act: async (owner) => {
+        await age(await begin(owner), 23);
+        await client.call('DELETE', `/invitations/${owner.id}`);
+      },
+    },
+    {
+      reached: ['opened', 'expired'],
+      act: async (owner) => {
+        await open(owner);
+        await ageInvitation(owner, 73);
+        await query('UPDATE invitations SET expires_at = now() WHERE id = $1', [owner.id]);
+      },
+    },
+  ];
+}
