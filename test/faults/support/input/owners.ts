@@ -1,6 +1,5 @@
 import { StallUpkeep } from '../../../../src/onboarding/stalled/stall-upkeep.service.js';
 import { Database } from '../../../../src/platform/database/database.js';
-import { waitFor } from '../../../setup/wait-for.js';
 import type { Replicas } from '../replicas.js';
 
 export interface Owner {
@@ -117,12 +116,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
         const id = await begin(owner);
         const fault = { kind: 'answer', operation: 'read_session', status: 422, times: null } as const;
         await control.addFault({ ...fault, contains: id });
-        await waitFor('three reads to fail', async () => {
-          const failed = await query('SELECT FROM session_polls WHERE session_id = $1 AND failures >= 3', [
-            id,
-          ]);
-          return failed.length > 0;
-        });
+        for (let failed = 0; failed < 3; failed++) await read(id);
         await query(
           `UPDATE session_polls SET checked_at = checked_at - 2 * ${HOUR}, claimed_at = claimed_at - 2 * ${HOUR} WHERE session_id = $1`,
           [id],
