@@ -8,7 +8,8 @@ import { describeHeaders } from './common-headers.js';
 const DESCRIPTION = `The API of PV Onboarding: register users with their grid locations at the Solar Curtailment Service, start PV
 onboarding sessions, and learn by events when their installations are online.
 
-Every request to \`/api/v1\` needs \`Authorization: Bearer <api key>\`; \`x-required-scope\` names the scope that the key must have.
+Every request to \`/api/v1\` needs \`Authorization: Bearer <api key>\`; \`x-required-scope\` names the scope that the key must have,
+or the scopes, separated by a blank.
 Errors are \`application/problem+json\` (RFC 9457); handle them by \`code\`. Lists are paged: to get the next page, send \`next\` as
 \`cursor\`. A request may have an \`X-Request-Id\`; every response has one. The examples are responses of a running service.
 

@@ -6,19 +6,19 @@ import type { Scope } from './scopes.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    requiredScope?: Scope;
+    requiredScopes?: readonly Scope[];
   }
 }
 
-/** Declares an operation of the API and the scope that its caller must have. The name of the method becomes the `operationId`. */
+/** Declares an operation of the API and the scopes of which its caller must have each. The name of the method becomes the `operationId`. */
 export const Operation = (
-  scope: Scope,
+  scopes: Scope | readonly Scope[],
   documentation: Readonly<{ summary: string; description: string }>,
 ): MethodDecorator =>
   applyDecorators(
-    RouteConfig({ requiredScope: scope }),
+    RouteConfig({ requiredScopes: [scopes].flat() }),
     ApiOperation(documentation),
     ApiBearerAuth('apiKey'),
-    ApiExtension('x-required-scope', scope),
+    ApiExtension('x-required-scope', [scopes].flat().join(' ')),
     ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),
   );

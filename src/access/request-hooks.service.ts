@@ -46,19 +46,20 @@ export class RequestHooks implements OnModuleInit {
   onModuleInit(): void {
     const { LOG_REQUESTS, NODE_ENV } = this.environment;
     const needsKey = ({ routeOptions: { config } }: FastifyRequest): boolean =>
-      config.requiredScope !== undefined ||
+      config.requiredScopes !== undefined ||
       (config.isPublic === 'outside production' && NODE_ENV === 'production');
     this.server?.addHook('onRequest', async (request, reply) => {
       if (!needsKey(request)) return;
       request.principal = await this.identify(keyOf(request), request, reply);
-      const { requiredScope } = request.routeOptions.config;
-      const { id, name } = request.principal;
+      const { requiredScopes = [] } = request.routeOptions.config;
+      const { principal } = request;
+      const { id, name } = principal;
       if (this.perSecond > 0) {
         const taken = this.requests.take(id ?? name, performance.now());
         refuseBeyond(taken, reply, `A key may make ${this.perSecond} requests a second`);
       }
-      if (requiredScope !== undefined && !hasScope(request.principal, requiredScope))
-        throw new Problem('forbidden', `This needs a key with the scope ${requiredScope}`);
+      const missing = requiredScopes.find((scope) => !hasScope(principal, scope));
+      if (missing !== undefined) throw new Problem('forbidden', `This needs a key with the scope ${missing}`);
     });
     this.server?.addHook('onResponse', async (request, { statusCode }) => {
       if (needsKey(request)) this.refusals.note(keyOf(request), request.principal, statusCode);
@@ -107,7 +108,7 @@ const keyOf = ({ headers }: FastifyRequest): string =>
   /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 
 function requireAccess({ method, url, config }: RouteOptions): void {
-  if (!config?.isPublic && config?.requiredScope === undefined)
+  if (!config?.isPublic && config?.requiredScopes === undefined)
     throw new Error(`${String(method)} ${url} needs @Operation() or @Public()`);
 }
 

@@ -742,7 +742,7 @@ export interface paths {
         };
         /**
          * Read the cases of a customer, by reference or EAN
-         * @description For a colleague on the telephone. Needs the scope `onboarding:read`, too. Several customers may have one EAN: returns at most 10, ordered by reference. A registration without a user is a customer as well. `not_found` if there is none, or if the user is erased.
+         * @description For a colleague on the telephone. Several customers may have one EAN: returns at most 10, ordered by reference. A registration without a user is a customer as well. `not_found` if there is none, or if the user is erased.
          */
         get: operations["readCustomers"];
         put?: never;
