@@ -5,13 +5,14 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimit } from '../../access/rate-limit.js';
 import { clientNetwork } from '../../access/request-hooks.service.js';
+import { ReadHabits } from '../../onboarding/poll/habits.service.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Public } from '../../platform/http/public.decorator.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { isOpenedByPerson, localeOf } from '../invitation.rules.js';
 import { InvitationsStore, type InvitationRow } from '../invitations.store.js';
 import { OwnerPageFilter, sendPage } from './owner-page.filter.js';
-import { isFromOwnPage, planOwnerPage, tokenIn, type OwnerPage } from './owner-page.rules.js';
+import { isFromOwnPage, planOwnerPage, tokenIn, usualWaitOf, type OwnerPage } from './owner-page.rules.js';
 import { OwnerPageView, type OtherPage, type PageContext } from './owner-page.view.js';
 import { OwnerStarts } from './owner-starts.service.js';
 
@@ -41,6 +42,7 @@ export class OwnerPageController {
     private readonly store: InvitationsStore,
     private readonly starts: OwnerStarts,
     private readonly view: OwnerPageView,
+    private readonly habits: ReadHabits,
     private readonly environment: Environment,
   ) {}
 
@@ -150,6 +152,10 @@ export class OwnerPageController {
       label: invitation?.metadata.label,
       returnUrl: invitation?.returnUrl,
       isUnopened: isUnopened && invitation?.openedAt === null,
+      usualWaitSeconds:
+        page.kind === 'waiting'
+          ? usualWaitOf(page.steps, (brand) => this.habits.usualWait(brand)?.p95Seconds)
+          : undefined,
     };
     sendPage(reply, this.view.render(page, context), this.environment.NODE_ENV === 'production');
   }

@@ -66,6 +66,23 @@ function furthest(sessions: readonly KnownSession[]): Step['kind'] {
   return states.includes('awaiting_owner') ? 'started' : 'todo';
 }
 
+/** Returns the longest usual wait of the brands that are awaited, in seconds, or undefined if that of one is not known. */
+export function usualWaitOf(
+  steps: readonly Step[],
+  secondsOf: (brand: string | null) => number | undefined,
+): number | undefined {
+  const waits = steps.filter(({ kind }) => kind === 'waiting').map(({ brand }) => secondsOf(brand) ?? NaN);
+  const longest = Math.max(...waits);
+  return Number.isFinite(longest) ? longest : undefined;
+}
+
+/** Returns a wait in whole units that a person would name, rounded up. */
+export function inUnits(seconds: number): { amount: number; unit: 'minute' | 'hour' | 'day' } {
+  if (seconds <= 90 * 60) return { amount: 5 * Math.ceil(seconds / 300), unit: 'minute' };
+  if (seconds <= 48 * 3_600) return { amount: Math.ceil(seconds / 3_600), unit: 'hour' };
+  return { amount: Math.ceil(seconds / 86_400), unit: 'day' };
+}
+
 /** Returns whether a POST comes from our own page. Browsers that send neither header are as old as forms. */
 export function isFromOwnPage(
   headers: Readonly<Record<string, string | string[] | undefined>>,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { isOpenedByPerson, localeOf, returnUrlFault } from '../invitation.rules.js';
 import { accentsOf, contrast } from './colour.rules.js';
-import { isFromOwnPage, planOwnerPage, tokenIn } from './owner-page.rules.js';
+import { inUnits, isFromOwnPage, planOwnerPage, tokenIn, usualWaitOf } from './owner-page.rules.js';
 
 const invited = { state: 'opened', brands: ['acme', 'sunward'], erasedAt: null, wishDueAt: null } as const;
 const of = (
@@ -34,6 +34,28 @@ describe('the page of an invitation', () => {
     expect(planOwnerPage(any, [])).toMatchObject({ kind: 'ready', brand: null });
     expect(planOwnerPage(any, [of('acme', 'expired'), of('sunward', 'online')]).kind).toBe('online');
   });
+});
+
+describe('the usual wait', () => {
+  const steps = [
+    { brand: 'acme', kind: 'waiting' },
+    { brand: 'sunward', kind: 'waiting' },
+    { brand: 'slow', kind: 'online' },
+  ] as const;
+  it('is the longest of the brands that are awaited, if all are known', () => {
+    expect(usualWaitOf(steps, (brand) => ({ acme: 60, sunward: 900, slow: 9_000 })[brand!])).toBe(900);
+    expect(usualWaitOf(steps, (brand) => ({ acme: 60 })[brand!])).toBeUndefined();
+    expect(usualWaitOf([], () => 60)).toBeUndefined();
+  });
+  it.each([
+    [1, 5, 'minute'],
+    [301, 10, 'minute'],
+    [5_401, 2, 'hour'],
+    [172_800, 48, 'hour'],
+    [172_801, 3, 'day'],
+  ] as const)('of %s seconds is %s %ss', (seconds, amount, unit) =>
+    expect(inUnits(seconds)).toEqual({ amount, unit }),
+  );
 });
 
 describe('a token', () => {

@@ -4,7 +4,7 @@ import { Eta } from 'eta';
 import { Environment } from '../../platform/env/environment.js';
 import { LOCALES, type Locale } from '../invitation.rules.js';
 import { accentsOf } from './colour.rules.js';
-import type { OwnerPage, Step } from './owner-page.rules.js';
+import { inUnits, type OwnerPage, type Step } from './owner-page.rules.js';
 
 const FOLDER = new URL('../../../pages/owner/', import.meta.url);
 const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
@@ -20,6 +20,8 @@ export interface PageContext {
   readonly label?: unknown;
   readonly returnUrl?: string | null;
   readonly isUnopened?: boolean;
+  /** Within this time, most installations of the awaited brands come online. */
+  readonly usualWaitSeconds?: number | undefined;
 }
 
 const MAX_LABEL_LENGTH = 120;
@@ -76,7 +78,7 @@ export class OwnerPageView {
 
   private paragraphs(
     kind: OwnerPage['kind'] | OtherPage,
-    { label }: PageContext,
+    { label, locale, usualWaitSeconds }: PageContext,
     text: (key: string, values?: Messages) => string,
   ): string[] {
     const place =
@@ -86,10 +88,22 @@ export class OwnerPageView {
     switch (kind) {
       case 'ready':
         return [text('ready.invited'), ...place, text('ready.what'), text('ready.duration')];
+      case 'waiting':
+        return [
+          text('waiting.text'),
+          ...(usualWaitSeconds
+            ? [text('waiting.usually', { duration: durationOf(usualWaitSeconds, locale) })]
+            : []),
+        ];
       default:
         return [text(`${kind}.text`)];
     }
   }
+}
+
+function durationOf(seconds: number, locale: Locale): string {
+  const { amount, unit } = inUnits(seconds);
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(amount);
 }
 
 function buttonOf(

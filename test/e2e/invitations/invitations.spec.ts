@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { newEan } from '../../setup/ean.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -122,6 +123,10 @@ describe('an invitation', () => {
     await service.sandbox!.control.complete(sessionId, { onlineAfterMs: null });
     await waitFor('the owner to be done', async () => (await read(id)).state === 'owner_done');
     expect(await textOf(await open(url))).toContain('You have done your part');
+    const known = { p50Seconds: 60, p95Seconds: 900, known: 20 };
+    const usualWait = jest.spyOn(service.app.get(ReadHabits), 'usualWait').mockReturnValue(known);
+    expect(await textOf(await open(url))).toContain('This usually takes at most 15 minutes.');
+    usualWait.mockRestore();
     await service.sandbox!.control.online(sessionId);
     await waitFor('the invitation to be done', async () => (await read(id)).state === 'online');
     expect(await textOf(await open(url))).toContain('Your installation is connected');
