@@ -1,4 +1,4 @@
-/** The languages of the owner's page; each has a file of messages in pages/messages. */
+/** The languages of the owner's page; each has a file of messages in pages/owner/messages. */
 export const LOCALES = ['en', 'nl', 'de', 'fr'] as const;
 export type Locale = (typeof LOCALES)[number];
 

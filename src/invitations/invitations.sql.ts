@@ -78,7 +78,7 @@ export const REVOKE = `
 /** Records the owner's wish to start, before the start. It is due again after $3 ms, unless it is fulfilled by then. */
 export const WISH = `
     UPDATE invitations i
-       SET wish_brand = $2, wished_at = clock_timestamp(), wish_due_at = clock_timestamp() + $3 * interval '1 ms', opened_at = coalesce(i.opened_at, clock_timestamp())
+       SET wish_brand = $2, wished_at = clock_timestamp(), wish_due_at = clock_timestamp() + $3 * interval '1 ms'
      WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
 
 /** Claims at most $1 wishes that are due, for $2 ms or half of their age, at most an hour. A wish that is a day old is tried for the last time. */
@@ -100,14 +100,14 @@ export const FULFIL_WISH = `
     UPDATE invitations
        SET started_at = coalesce(started_at, clock_timestamp()),
            wish_due_at = CASE WHEN wish_brand IS DISTINCT FROM $2 THEN wish_due_at END
-     WHERE id = $1 AND opened_at IS NOT NULL`;
+     WHERE id = $1`;
 
 export const DROP_WISH =
   'UPDATE invitations SET wish_due_at = NULL WHERE id = $1 AND wish_brand IS NOT DISTINCT FROM $2';
 
 /** The sessions of the location of invitation $1 that count for it: of one of its brands, or of any if it names none. The newest first. */
 export const FIND_SESSIONS = `
-    SELECT s.id, s.brand, s.state, s.state_changed_at AS "stateChangedAt"
+    SELECT s.brand, s.state
       FROM invitations i JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id
      WHERE i.id = $1 AND (s.superseded_at IS NULL OR s.state = 'online') AND (i.brands = '{}' OR s.brand = ANY (i.brands))
      ORDER BY s.recorded_at DESC, s.id`;

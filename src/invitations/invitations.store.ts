@@ -42,10 +42,8 @@ export interface WantedInvitation {
 }
 
 export interface InvitedSession {
-  readonly id: string;
   readonly brand: string | null;
   readonly state: SessionState;
-  readonly stateChangedAt: Date;
 }
 
 export interface ClaimedWish {
