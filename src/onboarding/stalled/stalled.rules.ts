@@ -49,7 +49,7 @@ export interface StallThresholds {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Odd flags of a deployment of the remote service pass within minutes. By then, about thirty reads have returned them. */
+/** Odd flags of a deployment of the remote service pass within minutes. By then, about fifteen reads have returned them. */
 const UNRECOGNISED_MS = 15 * MINUTE_MS;
 /** As long as a refused session takes to be lost. A restart or a moment's outage of the remote service is over by then. */
 const UNREACHABLE_MS = 60 * MINUTE_MS;
