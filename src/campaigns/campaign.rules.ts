@@ -46,3 +46,37 @@ export interface CampaignFormat {
   /** The names of the columns as sent, in their order; of NDJSON, the names that are read. */
   readonly columns: readonly string[];
 }
+
+/** What a person may do to a campaign: the statuses in which it is possible, and the status after it. */
+export const CONTROLS = {
+  pause: { from: ['running'], to: 'paused' },
+  resume: { from: ['paused'], to: 'running' },
+  cancel: { from: ['running', 'paused'], to: 'cancelled' },
+} as const satisfies Record<string, { from: readonly CampaignStatus[]; to: CampaignStatus }>;
+export type Control = keyof typeof CONTROLS;
+
+export interface Progress {
+  readonly status: CampaignStatus;
+  /** The rows without a result. */
+  readonly rowsLeft: number;
+  /** The rows that got a result per second in the last seconds. Null: not known, or none did. */
+  readonly perSecond: number | null;
+  /** The requests per second that all replicas together may send. 0: no limit. */
+  readonly requestsPerSecond: number;
+}
+
+/**
+ * Returns how many seconds a campaign will take, or null if that is not known: it is not running, or nothing is being sent. Before a rate was
+ * measured, assumes that the campaign gets all of the request budget, if there is one.
+ */
+// The measured rate includes the budget and everything that takes precedence over the campaign.
+export function remainingSeconds({
+  status,
+  rowsLeft,
+  perSecond,
+  requestsPerSecond,
+}: Progress): number | null {
+  if (status !== 'running') return null;
+  const rate = perSecond ?? requestsPerSecond;
+  return rate > 0 ? Math.ceil(rowsLeft / rate) : null;
+}

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { eraseRequestIds, recordAudit } from '../access/audit-log.store.js';
 import type { ErasedCounts } from '../events/catalogue.rules.js';
+import { eraseRows, lockRows } from '../campaigns/erase-rows.sql.js';
 import { eraseEvents } from '../events/erase-events.sql.js';
 import { appendEvents } from '../events/outbox.js';
 import { eraseSessions } from '../onboarding/store/erase-sessions.sql.js';
@@ -9,7 +10,7 @@ import { eraseInvitations } from '../invitations/invitations.store.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
-import { eraseUser, lockPerson, type LockedPerson } from '../users/user/erase-user.sql.js';
+import { eraseUser, lockPerson } from '../users/user/erase-user.sql.js';
 
 /** A completed erasure, with the number of rows erased per kind. */
 export interface Erasure {
@@ -33,20 +34,20 @@ export class ErasuresStore {
   async eraseUser(userId: string, actor: string): Promise<Erasure | BeingSent | null> {
     return this.write(async (tx, id) => {
       const user = await tx.prisma.user.findUnique({ where: { id: userId } });
-      const person = user?.tenantReference ? await lockPerson(tx, user.tenantReference) : null;
+      const person = user?.tenantReference ? await lock(tx, user.tenantReference) : null;
       // During the wait for the lock, another transaction may have erased the user, and the reference may belong to a new user.
       return person?.userId === userId ? this.erase(tx, id, person, actor) : findErasure(tx, { userId });
     });
   }
 
-  /** Erases the person who has this reference now, even if the person has registrations but no user. */
+  /** Erases the person who has this reference now, even if the person has only registrations or rows of campaigns. */
   async eraseReference(tenantReference: string, actor: string): Promise<Erasure | BeingSent | null> {
     return this.write(async (tx, id) => {
-      const person = await lockPerson(tx, tenantReference);
+      const person = await lock(tx, tenantReference);
       // An earlier try has committed, but the response to its commit was lost.
       const erasure = await findErasure(tx, { id });
       if (erasure !== null) return erasure;
-      const isKnown = person.userId !== null || person.registrations.length > 0;
+      const isKnown = person.userId !== null || person.registrations.length > 0 || person.hasRows;
       return isKnown ? this.erase(tx, id, person, actor) : null;
     });
   }
@@ -60,7 +61,7 @@ export class ErasuresStore {
   private async erase(
     tx: Transaction,
     id: string,
-    person: LockedPerson,
+    person: Locked,
     actor: string,
   ): Promise<Erasure | BeingSent> {
     const sent = person.registrations.find(({ isBeingSent }) => isBeingSent);
@@ -72,6 +73,7 @@ export class ErasuresStore {
     const registrationIds = person.registrations.map(({ id }) => id);
     const sessions = await eraseSessions(tx, userId, erasedAt);
     const invitationIds = userId === null ? [] : await eraseInvitations(tx, userId, erasedAt);
+    await eraseRows(tx, person.tenantReference);
     const { registrations, gridLocations } = await eraseUser(tx, person, erasedAt);
     const sessionIds = [...sessions.sessionIds, ...sessions.prunedIds];
     const people = [...(userId === null ? [] : [userId]), ...registrationIds];
@@ -90,6 +92,13 @@ export class ErasuresStore {
     await recordAudit(tx, { actor, action: 'user.erased', target: userId ?? id, details: erased });
     return { id, userId, erasedAt, erased };
   }
+}
+
+type Locked = Awaited<ReturnType<typeof lock>>;
+
+async function lock(tx: Transaction, tenantReference: string) {
+  const hasRows = await lockRows(tx, tenantReference);
+  return { tenantReference, hasRows, ...(await lockPerson(tx, tenantReference)) };
 }
 
 async function findErasure(

@@ -243,6 +243,25 @@ export const EVENT_SCHEMAS = {
   'invitation.expired': aboutInvitation('the date of an invitation has passed before its owner was done'),
   'invitation.revoked': aboutInvitation('an invitation was revoked'),
   'invitation.reminder_due': aboutReminder('the owner of an invitation should be reminded of it'),
+  'campaign.finished': {
+    when: 'every row of a campaign has a result, or what a cancelled campaign had already sent has one',
+    subject: 'campaign',
+    data: object({
+      campaignId: uuid('Id of the campaign'),
+      name: textOrNull('As passed at the upload; null if none was passed'),
+      counts: {
+        description: 'How many rows have each result',
+        ...object({
+          invalid: count('Rows that cannot be registered as they are'),
+          registered: count('Rows whose user this campaign has registered'),
+          known: count('Rows whose user was already registered with the same EANs'),
+          rejected: count('Rows whose registration was refused or given up'),
+          uncertain: count('Rows of which nobody knows whether their registration took effect'),
+          cancelled: count('Rows that were not sent because the campaign was cancelled or their user erased'),
+        }),
+      },
+    }),
+  },
   'inverter.online': aboutInverter('the session lists an inverter that it did not list before'),
   'inverter.missing': aboutInverter('the session no longer lists an inverter'),
   'remote.degraded': aboutRemoteTrouble(

@@ -31,5 +31,6 @@ import { RemindersStore } from './reminders/reminders.store.js';
     Reminders,
     RemindersStore,
   ],
+  exports: [InvitationsService, InvitationsStore],
 })
 export class InvitationsModule {}

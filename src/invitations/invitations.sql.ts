@@ -51,8 +51,8 @@ export const FIND_LIVE = `${SELECT_INVITATION} WHERE i.grid_location_id = $1 AND
 
 /** Inserts nothing if the location has a live invitation. */
 export const INSERT_INVITATION = `
-    INSERT INTO invitations (id, grid_location_id, token_hash, token_ciphertext, brands, locale, expected_inverters, metadata, return_url, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, clock_timestamp() + $11 * interval '1 day'))
+    INSERT INTO invitations (id, grid_location_id, token_hash, token_ciphertext, brands, locale, expected_inverters, metadata, return_url, expires_at, campaign_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, clock_timestamp() + $11 * interval '1 day'), $12)
     ON CONFLICT DO NOTHING RETURNING id`;
 
 /** Records the expiry of overdue invitations, of location $1 if it is not null, at most $2. */

@@ -39,6 +39,8 @@ export interface WantedInvitation {
   readonly metadata: Metadata;
   readonly returnUrl: string | null;
   readonly expiresAt: Date | null;
+  /** The campaign that invites. Default: none. */
+  readonly campaignId?: string;
 }
 
 export interface InvitedSession {
@@ -94,6 +96,7 @@ export class InvitationsStore {
         wanted.returnUrl,
         wanted.expiresAt,
         defaultDays,
+        wanted.campaignId,
       ]);
       const created = inserted.length > 0;
       if (created) {

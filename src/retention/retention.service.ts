@@ -34,7 +34,7 @@ export class Retention {
     }
   }
 
-  /** Returns the number of deleted rows of each kind. */
+  /** Returns the number of deleted rows of each kind, and of emptied rows of campaigns. */
   async prune() {
     const { environment } = this;
     const pruned = {
@@ -46,6 +46,7 @@ export class Retention {
       registrations: await this.pruneAll(sql.PRUNE_REGISTRATIONS, environment.RETENTION_REGISTRATIONS_DAYS),
       starts: await this.pruneAll(sql.PRUNE_STARTS, environment.RETENTION_STARTS_DAYS),
       audit: await this.pruneAll(sql.PRUNE_AUDIT, environment.RETENTION_AUDIT_DAYS),
+      campaignRows: await this.pruneAll(sql.CLEAR_CAMPAIGNS, environment.CAMPAIGN_ROWS_DAYS),
     };
     await this.pruneAll(sql.FORGET_SESSIONS, environment.RETENTION_EVENTS_DAYS);
     return pruned;

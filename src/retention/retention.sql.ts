@@ -114,3 +114,21 @@ export const PRUNE_AUDIT = `
       WHERE id IN (SELECT id FROM page WHERE at < ${cutoff} AND action <> 'user.erased') ORDER BY id FOR UPDATE SKIP LOCKED
     ), ${deleteGone('audit_log')}
     ${nextPage(`CASE WHEN bool_or(at < ${cutoff}) THEN max(id) END`)}`;
+
+/** Empties the rows of campaigns that have ended, one campaign after the other. $3 is the campaign and the line of the last emptied row. */
+// Deletes no row, since the counts of the campaign stay. The cursor names the campaign, since another replica may have cleared it meanwhile.
+export const CLEAR_CAMPAIGNS = `
+    WITH ended AS MATERIALIZED (
+      SELECT id FROM campaigns WHERE finished_at < ${cutoff} AND cleared_at IS NULL ORDER BY finished_at LIMIT 1 FOR UPDATE SKIP LOCKED
+    ), page AS MATERIALIZED (
+      SELECT line FROM campaign_rows JOIN ended ON campaign_id = ended.id
+      WHERE line > CASE split_part($3, '/', 1) WHEN ended.id::text THEN nullif(split_part($3, '/', 2), '')::int ELSE 0 END
+      ORDER BY line LIMIT $2
+    ), pruned AS (
+      UPDATE campaign_rows
+      SET tenant_reference = NULL, ean = NULL, brand = NULL, locale = NULL, expected_inverters = NULL, metadata = '{}', fields = '[]', problems = '[]'
+      WHERE campaign_id IN (SELECT id FROM ended) AND line IN (SELECT line FROM page) RETURNING 1
+    ), cleared AS (
+      UPDATE campaigns SET cleared_at = clock_timestamp() WHERE id IN (SELECT id FROM ended) AND (SELECT count(*) FROM page) < $2
+    )
+    ${nextPage(`CASE count(*) WHEN $2 THEN (SELECT id FROM ended) || '/' || max(line) ELSE (SELECT '0' FROM ended) END`)}`;

@@ -76,6 +76,7 @@ CREATE TABLE registrations (
   lease_token uuid,
   lease_until timestamptz(3),
   sent_at timestamptz(3),
+  campaign_id uuid,
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   CONSTRAINT registrations_pkey PRIMARY KEY (id),
@@ -119,6 +120,7 @@ COMMENT ON COLUMN registrations.next_attempt_at IS 'When a pending registration 
 COMMENT ON COLUMN registrations.lease_token IS 'Random id of the call that is being made now. Null when none is.';
 COMMENT ON COLUMN registrations.lease_until IS 'Renewed while the sender lives; after this it counts as dead, and a worker makes the registration uncertain. Null when no call is being made.';
 COMMENT ON COLUMN registrations.sent_at IS 'When the last call was begun. Null when it is known that it did not go out, and after a person''s retry.';
+COMMENT ON COLUMN registrations.campaign_id IS 'The campaign that asked for it, whose registrations are sent after all others. Null: POST /users did. No foreign key, since it only orders the sending.';
 COMMENT ON COLUMN registrations.created_at IS 'When the tenant asked.';
 COMMENT ON COLUMN registrations.updated_at IS 'When anything in this row changed last.';
 
@@ -344,6 +346,7 @@ CREATE TABLE campaigns (
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   finished_at timestamptz(3),
   cleared_at timestamptz(3),
+  per_second real,
   lease_token uuid,
   lease_until timestamptz(3),
   due_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
@@ -370,6 +373,7 @@ COMMENT ON COLUMN campaigns.rows IS 'How many rows the file has, without its hea
 COMMENT ON COLUMN campaigns.created_at IS 'When the upload began.';
 COMMENT ON COLUMN campaigns.finished_at IS 'When every row had a result: for a dry run, when it was checked. Null: not yet.';
 COMMENT ON COLUMN campaigns.cleared_at IS 'When retention emptied its rows of personal data. Null: not yet.';
+COMMENT ON COLUMN campaigns.per_second IS 'How many rows got a result per second in the last seconds, as its worker has measured. Null: not known, or none did.';
 COMMENT ON COLUMN campaigns.lease_token IS 'Random id of the worker''s lease on the campaign. Null when there is none, as during the upload.';
 COMMENT ON COLUMN campaigns.lease_until IS 'Renewed while the worker lives; after this another worker may claim the campaign. Null when there is no lease.';
 COMMENT ON COLUMN campaigns.due_at IS 'When a worker looks at it next; infinite while it is leased. While it is being received: after this the upload counts as dead, and a worker deletes it; moved on with every set of rows.';
@@ -392,7 +396,8 @@ CREATE TABLE campaign_rows (
   invitation_id uuid,
   CONSTRAINT campaign_rows_pkey PRIMARY KEY (campaign_id, line),
   CONSTRAINT campaign_rows_status_is_known CHECK (status IN ('accepted', 'sent', 'invalid', 'registered', 'known', 'rejected', 'uncertain', 'cancelled')),
-  CONSTRAINT campaign_rows_accepted_can_be_sent CHECK (status <> 'accepted' OR (tenant_reference IS NOT NULL AND ean IS NOT NULL)),
+  -- The rows of a dry run stay accepted when they are emptied.
+  CONSTRAINT campaign_rows_accepted_can_be_sent CHECK (status <> 'accepted' OR fields = '[]' OR (tenant_reference IS NOT NULL AND ean IS NOT NULL)),
   CONSTRAINT campaign_rows_ean_is_18_digits CHECK (ean ~ '^[0-9]{18}$'),
   CONSTRAINT campaign_rows_sent_has_registration CHECK (status NOT IN ('sent', 'uncertain') OR registration_id IS NOT NULL),
   CONSTRAINT campaign_rows_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) ON UPDATE CASCADE ON DELETE CASCADE
@@ -408,7 +413,7 @@ CREATE INDEX campaign_rows_tenant_reference_idx ON campaign_rows(tenant_referenc
 COMMENT ON TABLE campaign_rows IS 'The rows of campaigns, each with one EAN of a customer: intents, of which a worker makes registrations. Holds personal data until its campaign ended CAMPAIGN_ROWS_DAYS ago or the person is erased.';
 COMMENT ON COLUMN campaign_rows.campaign_id IS 'The campaign whose file it was in.';
 COMMENT ON COLUMN campaign_rows.line IS 'The line of the file on which the row begins, from 1; the header is a line too.';
-COMMENT ON COLUMN campaign_rows.status IS 'accepted: to be registered, or in a dry run: would be. sent: it is part of the pending registration registration_id; the API says accepted. invalid: see problems; never sent. registered: its registration succeeded. known: the reference was already registered with the same EANs. rejected, uncertain: as the registration. cancelled: its campaign was, before it was sent.';
+COMMENT ON COLUMN campaign_rows.status IS 'accepted: to be registered, or in a dry run: would be. sent: it is part of the pending registration registration_id; the API says accepted. invalid: see problems; never sent. registered: its registration succeeded. known: the reference was already registered with the same EANs. rejected, uncertain: as the registration. cancelled: its campaign was, before it was sent, or its person was erased.';
 COMMENT ON COLUMN campaign_rows.tenant_reference IS 'The tenant''s own name for the user to be; rows of one reference are one user. Null if it was missing or faulty, and once erased or emptied.';
 COMMENT ON COLUMN campaign_rows.ean IS 'EAN of the grid location, as it is sent to the remote service: without the blanks of the file. Null if it was missing or faulty, and once erased or emptied.';
 COMMENT ON COLUMN campaign_rows.brand IS 'The brand to invite for. Null: none was given, or it is faulty.';

@@ -142,6 +142,8 @@ export class Environment {
   @Days() RETENTION_REGISTRATIONS_DAYS = 400;
   /** Applies to failed starts. */
   @Days() RETENTION_STARTS_DAYS = 400;
+  /** After how many days the rows of an ended campaign are emptied of personal data. */
+  @Days() CAMPAIGN_ROWS_DAYS = 30;
   /** Longer than the other periods, because misuse is often discovered late. */
   @Days() RETENTION_AUDIT_DAYS = 730;
 

@@ -56,6 +56,7 @@ describe('readEnvironment', () => {
       RETENTION_REGISTRATIONS_DAYS: 400,
       RETENTION_STARTS_DAYS: 400,
       RETENTION_AUDIT_DAYS: 730,
+      CAMPAIGN_ROWS_DAYS: 30,
       SCS_SCOPE: 'pvcurtailment',
       SCS_SESSION_PATH: 'auto',
       SCS_TIMEOUT_MS: 10_000,

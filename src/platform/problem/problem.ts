@@ -72,6 +72,12 @@ export const PROBLEMS = {
     meaning:
       'The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user here.',
   },
+  campaign_conflict: {
+    status: 409,
+    title: 'The campaign is not in a status that allows this',
+    meaning:
+      'Only a running campaign can be paused, only a paused one resumed, and only one of these cancelled; `detail` names its status.',
+  },
   session_closed: {
     status: 409,
     title: 'The session is no longer read',

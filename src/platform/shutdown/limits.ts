@@ -16,6 +16,7 @@ export const STOP_WITHIN_MS = {
   registrations: 3_000,
   abandonedStarts: 1_000,
   invitations: 1_000,
+  campaigns: 1_000,
   stalls: 500,
   budget: 500,
   habits: 500,

@@ -43,6 +43,24 @@ export const OPEN_INTENT: Statement = {
     RETURNING ${CLAIM_COLUMNS}`,
 };
 
+/** Inserts the registrations of campaign $2, due at once, except of references that are live, or unchecked after a restore. */
+// In the order of the references, so that two campaigns with the same references cannot deadlock.
+export const INSERT_PENDING: Statement = {
+  name: 'registrations.insert_pending',
+  text: `
+    INSERT INTO registrations (tenant_reference, eans, metadata, next_attempt_at, campaign_id)
+    SELECT "tenantReference", eans, metadata, clock_timestamp(), $2
+      FROM jsonb_to_recordset($1::jsonb) AS wanted ("tenantReference" text, eans text[], metadata jsonb)
+     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
+     ORDER BY "tenantReference"
+    ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING`,
+};
+
+export const FIND_LIVE_OF: Statement = {
+  name: 'registrations.find_live_of',
+  text: `SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}`,
+};
+
 export const CONFIRM_REFERENCES = `
     UPDATE restores SET references_checked_at = clock_timestamp() WHERE references_checked_at IS NULL RETURNING id`;
 
@@ -77,17 +95,24 @@ export const RETURN_CLAIM = `
 /** Claims one registration for a request, if the registration is due and no worker has claimed it. */
 export const CLAIM_ONE = `UPDATE registrations SET ${LEASED} WHERE id = $3 AND ${DUE} RETURNING ${CLAIM_COLUMNS}`;
 
-// `due` is MATERIALIZED, since a nested-loop join would execute a plain subquery, and its LIMIT, once per row.
+// The registrations of campaigns come last, so that a retry for an app never waits behind a campaign. Two sub-queries, since an order by two
+// columns would sort all that is due: few of a campaign are pending at once, and those of apps are read first.
+// They are MATERIALIZED, since a nested-loop join would execute a plain subquery, and its LIMIT, once per row.
 export const CLAIM_DUE: Statement = {
   name: 'registrations.claim_due',
   text: `
-    WITH due AS MATERIALIZED (
-      SELECT id FROM registrations WHERE ${DUE}
+    WITH first AS MATERIALIZED (
+      SELECT id FROM registrations WHERE ${DUE} AND campaign_id IS NULL
       ORDER BY next_attempt_at
       LIMIT $3
       FOR UPDATE SKIP LOCKED
+    ), last AS MATERIALIZED (
+      SELECT id FROM registrations WHERE ${DUE} AND campaign_id IS NOT NULL
+      ORDER BY next_attempt_at
+      LIMIT $3 - (SELECT count(*) FROM first)
+      FOR UPDATE SKIP LOCKED
     )
-    UPDATE registrations SET ${LEASED} FROM due WHERE registrations.id = due.id
+    UPDATE registrations SET ${LEASED} WHERE id IN (SELECT id FROM first UNION ALL SELECT id FROM last)
     RETURNING ${CLAIM_COLUMNS}`,
 };
 

@@ -29,7 +29,7 @@ import {
 import * as sql from './registrations.sql.js';
 import { insertIfUnchecked } from './unchecked-references.store.js';
 
-type Unread = 'leaseToken' | 'leaseUntil' | 'sentAt';
+type Unread = 'leaseToken' | 'leaseUntil' | 'sentAt' | 'campaignId';
 
 export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadata' | Unread>> {
   readonly status: RegistrationStatus;

@@ -39,6 +39,7 @@ export function sessionEvent(
     | `user.${string}`
     | `inverter.${string}`
     | `invitation.${string}`
+    | `campaign.${string}`
     | `remote.${string}`
     | `webhook_endpoint.${string}`
     | 'session.closed'

@@ -21,6 +21,9 @@ const ACTIONS: Readonly<Record<string, string>> = {
   redeliverWebhookDelivery: 'webhook_delivery.redelivered',
   probeCredentials: 'credentials.probed',
   revokeInvitation: 'invitation.revoked',
+  pauseCampaign: 'campaign.paused',
+  resumeCampaign: 'campaign.resumed',
+  cancelCampaign: 'campaign.cancelled',
 };
 
 interface Operation {
@@ -32,14 +35,16 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Returns every DELETE, and every other change that is below /registrations/ or needs the scope `admin` or `webhooks:manage`. */
+/** Returns every DELETE, and every other change that is below /registrations/ or /campaigns/ or needs the scope `admin` or `webhooks:manage`. */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([method, operation]) => {
         const scope = operation['x-required-scope'];
         const isAdministrative =
-          scope === 'admin' || scope === 'webhooks:manage' || path.startsWith('/api/v1/registrations/');
+          scope === 'admin' ||
+          scope === 'webhooks:manage' ||
+          /^\/api\/v1\/(registrations|campaigns)\//.test(path);
         return method !== 'get' && (isAdministrative || method === 'delete');
       })
       .map(([, { operationId }]) => operationId),

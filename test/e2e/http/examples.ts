@@ -108,6 +108,18 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     await ask('deleteWebhookEndpoint', 204, { parameters: { id: otherId } });
   }
 
+  async function controlCampaigns(): Promise<void> {
+    const database = service.app.get(Database);
+    // Without rows, so that a resumed campaign registers nobody.
+    const parameters = { id: await insertCampaign(database, [], { name: 'Autumn', status: 'paused' }) };
+    await ask('resumeCampaign', 200, { parameters });
+    const other = { id: await insertCampaign(database, [], { name: 'Autumn', status: 'paused' }) };
+    await ask('cancelCampaign', 200, { parameters: other });
+    await ask('pauseCampaign', 409, { parameters: other });
+    await database.query(`UPDATE campaigns SET status = 'running', finished_at = NULL WHERE id = $1`, [other.id]);
+    await ask('pauseCampaign', 200, { parameters: other });
+  }
+
   await ask('getLiveness', 200);
   await ask('getReadiness', 200);
   await ask('getProblem', 200, { parameters: { code: 'remote_unavailable' } });
@@ -175,6 +187,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listInvitations', 200, { parameters: { state: 'invited' } });
   await ask('readInvitation', 200, { parameters: { id: invitation.id } });
   await ask('revokeInvitation', 200, { parameters: { id: invitation.id } });
+  await controlCampaigns();
   await ask('listCampaigns', 200);
   await ask('readFunnel', 200, { parameters: { by: 'day' } });
   const session = await ask('startSession', 201, start);

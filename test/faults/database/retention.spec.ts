@@ -20,6 +20,7 @@ const DAYS = {
   RETENTION_REGISTRATIONS_DAYS: '10',
   RETENTION_STARTS_DAYS: '10',
   RETENTION_AUDIT_DAYS: '10',
+  CAMPAIGN_ROWS_DAYS: '10',
 };
 const NOTHING = {
   sessions: 0,
@@ -29,6 +30,7 @@ const NOTHING = {
   registrations: 0,
   starts: 0,
   audit: 0,
+  campaignRows: 0,
 };
 const THREE_WEEKS = 21;
 
@@ -260,5 +262,37 @@ describe('R59: history ends where it may', () => {
     expect(await prune()).toEqual({ ...NOTHING, audit: 1 });
     expect(await idsIn('audit_log')).toEqual([erased, recent].sort());
     expect(await idsIn('erasures', 'user_id')).toEqual([userId]);
+  });
+
+  it('empties the rows of campaigns that have ended, and keeps their counts', async () => {
+    const [ended, dryRun, recent, running] = await Promise.all(
+      [
+        { status: 'finished', finished_at: daysAgo(12) },
+        { status: 'checked', finished_at: daysAgo(11) },
+        { status: 'finished', finished_at: daysAgo(5) },
+        { status: 'running', created_at: daysAgo(50) },
+      ].map(async (values) => (await insertRow(client, 'campaigns', values)).id as string),
+    );
+    const row = { status: 'accepted', tenant_reference: 'canary', ean: '541448860004178019', fields: '["canary"]' };
+    for (const campaign_id of [ended, dryRun, recent, running])
+      await insertRow(client, 'campaign_rows', { campaign_id, ...row });
+    await client.query(
+      `INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference) SELECT $1, n, 'invalid', 'canary' FROM generate_series(3, 1500) AS n`,
+      [ended],
+    );
+    expect(await prune()).toEqual({ ...NOTHING, campaignRows: 1500 });
+    expect(await prune()).toEqual(NOTHING);
+    const { rows } = await client.query(
+      `SELECT campaign_id AS id, count(*)::int, count(tenant_reference)::int AS named, cleared_at IS NOT NULL AS cleared
+         FROM campaign_rows JOIN campaigns ON id = campaign_id GROUP BY 1, 4`,
+    );
+    expect(new Set(rows)).toEqual(
+      new Set([
+        { id: ended, count: 1499, named: 0, cleared: true },
+        { id: dryRun, count: 1, named: 0, cleared: true },
+        { id: recent, count: 1, named: 1, cleared: false },
+        { id: running, count: 1, named: 1, cleared: false },
+      ]),
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
+import { ERASE_ROWS } from '../../../src/campaigns/erase-rows.sql.js';
 import { ERASE_EVENTS, ERASE_WEBHOOK_RESPONSES } from '../../../src/events/erase-events.sql.js';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
 import { OnEvent } from '../../../src/events/handlers/on-event.js';
@@ -150,6 +151,7 @@ describe('R38: erasure is complete', () => {
   const WITHOUT: readonly (readonly [string, string | Statement])[] = [
     ...Object.entries({
       ERASE_EVENTS,
+      ERASE_ROWS,
       ERASE_WEBHOOK_RESPONSES,
       ERASE_STARTS,
       ERASE_SESSIONS,

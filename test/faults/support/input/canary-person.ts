@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { Sql } from '../../../../src/platform/database/database.js';
+import { Database, type Sql } from '../../../../src/platform/database/database.js';
+import { insertCampaign } from '../../../setup/campaign.js';
 import type { SessionAnswer, TestClient, UserAnswer } from '../../../setup/client.js';
 import { newEan } from '../../../setup/ean.js';
 import type { TestApp } from '../../../setup/test-app.js';
@@ -21,6 +22,7 @@ export interface CanaryPerson {
 /** Tables that must contain the person before the erasure. Otherwise a search after the erasure would prove nothing. */
 export const PLACES_OF_A_PERSON = [
   'audit_log',
+  'campaign_rows',
   'domain_events',
   'grid_locations',
   'inverters',
@@ -46,6 +48,11 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
     word,
   ) as [string, string, string, string, string, string];
   const email = `${word()}@example.org`;
+  await insertCampaign(
+    service.app.get(Database),
+    eans.map((ean) => ({ tenantReference, ean, metadata: { note: salesNote } })),
+    { status: 'checked' },
+  );
   const refusal = { status: 422, body: JSON.stringify({ error: `${lastName} owes money` }) };
   const request = {
     tenantReference,

@@ -1,0 +1,64 @@
+import { applyDecorators, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { CurrentKey } from '../../access/current-key.decorator.js';
+import { Operation } from '../../access/operation.decorator.js';
+import { actorOf, type Principal } from '../../access/scopes.js';
+import { ParseUuid } from '../../platform/http/uuid.pipe.js';
+import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
+import { found } from '../../platform/problem/found.js';
+import { Problem } from '../../platform/problem/problem.js';
+import { CONTROLS, type Control } from '../campaign.rules.js';
+import { CampaignSummaryView } from '../campaign.view.js';
+import { DrainStore } from './drain.store.js';
+
+@ApiTags('Campaigns')
+@Controller('campaigns')
+export class CampaignControlController {
+  constructor(private readonly store: DrainStore) {}
+
+  @Controls('pause', 'Pause a campaign', 'No further row is sent. What has been sent still gets its result.')
+  pauseCampaign(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<CampaignSummaryView> {
+    return this.control(id, 'pause', key);
+  }
+
+  @Controls('resume', 'Resume a paused campaign', 'It continues with the next row.')
+  resumeCampaign(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<CampaignSummaryView> {
+    return this.control(id, 'resume', key);
+  }
+
+  @Controls(
+    'cancel',
+    'Cancel a campaign',
+    'Rows that have not been sent become `cancelled`, for ever. What has been sent still gets its result.',
+  )
+  cancelCampaign(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<CampaignSummaryView> {
+    return this.control(id, 'cancel', key);
+  }
+
+  private async control(id: string, control: Control, key: Principal): Promise<CampaignSummaryView> {
+    const campaign = found(await this.store.control(id, control, actorOf(key)), `campaign ${id}`);
+    const { from, to } = CONTROLS[control];
+    if (campaign.status === to) return campaign;
+    const detail = `${control} is for the statuses ${from.join(', ')}; this campaign is ${campaign.status}`;
+    throw new Problem('campaign_conflict', detail);
+  }
+}
+
+function Controls(control: Control, summary: string, description: string): MethodDecorator {
+  return applyDecorators(
+    Post(`:id/${control}`),
+    HttpCode(200),
+    Operation('users:write', { summary, description: `${description} May be repeated.` }),
+    ApiOkResponse({ type: CampaignSummaryView }),
+    ApiProblems('invalid_request', 'not_found', 'campaign_conflict'),
+  );
+}

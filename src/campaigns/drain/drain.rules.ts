@@ -1,0 +1,44 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LiveRegistration } from '../../users/registration/insert-pending.store.js';
+import type { RegistrationRequest } from '../../users/registration/registration.rules.js';
+import type { Metadata } from '../../users/metadata.rules.js';
+
+/** A row whose turn has come. */
+export interface TakenRow {
+  readonly line: number;
+  readonly tenantReference: string;
+  readonly ean: string;
+  readonly metadata: Metadata;
+}
+
+/** Returns one registration per reference, with the EANs of all its rows and the metadata of its first row. */
+export function requestsOf(rows: readonly TakenRow[]): RegistrationRequest[] {
+  const requests = new Map<string, { tenantReference: string; eans: string[]; metadata: Metadata }>();
+  for (const { tenantReference, ean, metadata } of rows) {
+    const request = requests.get(tenantReference);
+    if (request === undefined) requests.set(tenantReference, { tenantReference, eans: [ean], metadata });
+    else request.eans.push(ean);
+  }
+  return [...requests.values()];
+}
+
+interface MarkedRow {
+  readonly line: number;
+  readonly status: 'sent' | 'invalid';
+  readonly registrationId: string;
+}
+
+/** Returns what becomes of each row. Omits a row without a live registration, which is taken again later. */
+// `sent` includes registrations of others: once they have ended, the row takes their result.
+export function markRows(rows: readonly TakenRow[], live: readonly LiveRegistration[]): MarkedRow[] {
+  const wanted = new Map(
+    requestsOf(rows).map(({ tenantReference, eans }) => [tenantReference, new Set(eans)]),
+  );
+  const registrations = new Map(live.map((each) => [each.tenantReference, each]));
+  return rows.flatMap(({ line, tenantReference }): MarkedRow[] => {
+    const registration = registrations.get(tenantReference);
+    if (registration === undefined) return [];
+    const isSame = isDeepStrictEqual(wanted.get(tenantReference), new Set(registration.eans));
+    return [{ line, status: isSame ? 'sent' : 'invalid', registrationId: registration.id }];
+  });
+}

@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import { InvitationsStore } from '../../invitations/invitations.store.js';
+import { errorText } from '../../observability/redaction/error-text.js';
+import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { WakeUp } from '../../platform/async/wake-up.js';
+import { within } from '../../platform/async/within.js';
+import { Database } from '../../platform/database/database.js';
+import { Leases, type Lease } from '../../platform/database/lease.js';
+import { Environment } from '../../platform/env/environment.js';
+import { RateMeter } from '../../platform/rate/rate-meter.js';
+import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { CAMPAIGN_LEASES } from './drain.sql.js';
+import { DrainStore, type UninvitedRow } from './drain.store.js';
+
+/** A renewal may take 4 s to fail; see Deliveries. */
+const LEASE_MS = 30_000;
+const BACKOFF = { firstMs: 500, mostMs: 5_000 };
+const SEARCH_EVERY_MS = 500;
+const DECIDED_EVERY_MS = 5_000;
+/** The pause between two steps. It is short while rows get results, so that the senders always find a registration. */
+const PAUSE = { firstMs: 100, mostMs: 1_000 };
+/** How long a paused or cancelled campaign without anything to settle waits. A resume makes it due at once. */
+const STOPPED_MS = 5_000;
+const RATE_OVER_MS = 5_000;
+/** The invitations that are created at the same time. */
+const INVITE_AT_ONCE = 4;
+
+/** Drains campaigns: makes registrations of their rows, and gives the rows the results. The RegistrationSender sends the registrations. */
+@Injectable()
+export class CampaignDrain extends BackgroundTasks {
+  protected readonly tasks = [
+    { everyMs: SEARCH_EVERY_MS, run: (stop: AbortSignal) => this.startDue(stop) },
+    { everyMs: DECIDED_EVERY_MS, run: () => this.settleDecided() },
+  ];
+  private readonly leases = new Leases(this.database, CAMPAIGN_LEASES, {
+    leaseMs: LEASE_MS,
+    backoff: BACKOFF,
+  });
+  /** The running drains of this process, by campaign id. */
+  private readonly drains = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly store: DrainStore,
+    private readonly invitations: InvitationsStore,
+    private readonly environment: Environment,
+  ) {
+    super({
+      runs: environment.ROLE !== 'api',
+      failure: 'campaigns could not be drained',
+      stopWithinMs: STOP_WITHIN_MS.campaigns,
+    });
+  }
+
+  override async beforeApplicationShutdown(): Promise<void> {
+    await super.beforeApplicationShutdown();
+    await within(STOP_WITHIN_MS.campaigns, Promise.all(this.drains.values()));
+  }
+
+  private async startDue(stop: AbortSignal): Promise<void> {
+    for (const id of await this.store.findDue()) {
+      if (this.drains.has(id)) continue;
+      const drain = this.drainUnderLease(id, stop).finally(() => this.drains.delete(id));
+      this.drains.set(id, drain);
+    }
+  }
+
+  private async drainUnderLease(campaignId: string, stop: AbortSignal): Promise<void> {
+    try {
+      await this.leases.runUnderLease(campaignId, stop, (lease) => this.drain(campaignId, lease));
+    } catch (error) {
+      if (stop.aborted) return;
+      this.logger.warn({ message: `a campaign is interrupted: ${errorText(error)}`, campaignId });
+    }
+  }
+
+  /** Drains a campaign until it ends, waits for a person, or the lease is lost. Returns the ms until it is due again. */
+  private async drain(id: string, { token, signal }: Lease): Promise<number> {
+    const meter = new RateMeter(RATE_OVER_MS);
+    const sleep = new WakeUp();
+    let pauseMs = PAUSE.firstMs;
+    for (let step = 1; !signal.aborted; step++) {
+      const advanced = await this.store.advance(id, token, meter.perSecond || null);
+      if (advanced === null) break;
+      const { status, invites, settled, taken, isDone } = advanced;
+      for (const _ of settled) meter.add();
+      // The first step invites for all rows, since a worker may have died after it settled some.
+      if (invites && (step === 1 || isDone)) await this.inviteAll(id, signal);
+      else if (invites) await this.invite(id, await this.store.findUninvitedOf(id, settled));
+      if (isDone && !signal.aborted && (await this.store.finish(id, token))) break;
+      const isQuiet = settled.length + taken === 0;
+      if (isQuiet && status !== 'running' && pauseMs === PAUSE.mostMs) return STOPPED_MS;
+      pauseMs = isQuiet ? Math.min(2 * pauseMs, PAUSE.mostMs) : PAUSE.firstMs;
+      await sleep.wait(signal, pauseMs);
+    }
+    return 0;
+  }
+
+  private async settleDecided(): Promise<void> {
+    for (const { id, lines } of await this.store.settleDecided())
+      await this.invite(id, await this.store.findUninvitedOf(id, lines));
+  }
+
+  private async inviteAll(id: string, signal: AbortSignal): Promise<void> {
+    for (let after = 0; !signal.aborted;) {
+      const rows = await this.store.findUninvitedAfter(id, after);
+      if (rows.length === 0) return;
+      await this.invite(id, rows);
+      after = rows.at(-1)!.line;
+    }
+  }
+
+  /** Invites the owners of these rows. May be repeated: a location has at most one live invitation. */
+  private async invite(campaignId: string, rows: readonly UninvitedRow[]): Promise<void> {
+    const left = [...rows];
+    const inviteNext = async (): Promise<void> => {
+      for (let row = left.pop(); row !== undefined; row = left.pop()) {
+        const { line, brand, ...given } = row;
+        const brands = brand === null ? [] : [brand];
+        const wanted = { ...given, brands, returnUrl: null, expiresAt: null, campaignId };
+        const created = await this.invitations.create(wanted, this.environment.INVITATION_TTL_DAYS);
+        if (created !== null) await this.store.setInvitation(campaignId, line, created.invitation.id);
+      }
+    };
+    await Promise.all(Array.from({ length: INVITE_AT_ONCE }, inviteNext));
+  }
+}

@@ -1,0 +1,119 @@
+import type { Statement } from '../../platform/database/database.js';
+import { leasesOn } from '../../platform/database/lease.sql.js';
+
+// The statements are SQL, since they take and settle rows in sets, under a lease by the database's clock.
+
+export const CAMPAIGN_LEASES = leasesOn({ table: 'campaigns', key: 'id' });
+
+/** Finds the campaigns to drain that are not claimed. A paused or cancelled campaign still settles what it has sent. */
+export const FIND_DUE = `
+    SELECT id FROM campaigns
+     WHERE finished_at IS NULL AND status IN ('running', 'paused', 'cancelled') AND ${CAMPAIGN_LEASES.isClaimable}
+     ORDER BY due_at`;
+
+/** Locks campaign $1 under lease $2, so that its status does not change until the commit. */
+export const LOCK_LEASED: Statement = {
+  name: 'campaigns.lock_leased',
+  text: `SELECT status, invites FROM campaigns WHERE id = $1 AND lease_token = $2 FOR NO KEY UPDATE`,
+};
+
+/**
+ * Takes the next references of campaign $1 by their first rows, with all rows of each, so that at most $2 of its registrations are pending.
+ */
+export const TAKE_NEXT: Statement = {
+  name: 'campaign_rows.take_next',
+  text: `
+    WITH next AS MATERIALIZED (
+      SELECT tenant_reference FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted' ORDER BY line
+       LIMIT greatest(0, $2 - (
+         SELECT count(DISTINCT registration_id) FROM campaign_rows WHERE campaign_id = $1 AND status = 'sent'))
+    )
+    SELECT line, tenant_reference AS "tenantReference", ean, metadata FROM campaign_rows
+     WHERE campaign_id = $1 AND status = 'accepted' AND tenant_reference IN (SELECT tenant_reference FROM next)
+     ORDER BY line FOR UPDATE`,
+};
+
+/** Gives the rows $2 of campaign $1 their registrations. $3 is the problem of a row that is invalid. */
+export const MARK_ROWS: Statement = {
+  name: 'campaign_rows.mark',
+  text: `
+    UPDATE campaign_rows AS r
+       SET status = marked.status, registration_id = marked."registrationId",
+           problems = CASE WHEN marked.status = 'invalid' THEN r.problems || $3::jsonb ELSE r.problems END
+      FROM jsonb_to_recordset($2::jsonb) AS marked (line int, status text, "registrationId" uuid)
+     WHERE r.campaign_id = $1 AND r.line = marked.line`,
+};
+
+/** Gives the rows of campaign $1 whose registration has ended its result. `known`: the registration is not of this campaign. */
+// An uncertain row is settled again once a person has decided. The text of last_error ends before what it quotes.
+export const SETTLE_ROWS: Statement = {
+  name: 'campaign_rows.settle',
+  text: `
+    UPDATE campaign_rows AS r
+       SET status = CASE WHEN done.status = 'registered' AND done.campaign_id IS DISTINCT FROM r.campaign_id THEN 'known'
+                         WHEN done.status = 'discarded' THEN 'rejected'
+                         ELSE done.status END,
+           user_id = done.user_id,
+           problems = coalesce((SELECT jsonb_agg(problem) FROM jsonb_array_elements(r.problems) AS problem
+                                 WHERE problem->>'code' <> 'registration_uncertain'), '[]') ||
+             CASE done.status
+               WHEN 'rejected' THEN jsonb_build_array(jsonb_build_object('column', NULL, 'code', 'registration_rejected',
+                 'message', 'Not registered: ' || split_part(coalesce(done.last_error, 'refused'), ':', 1)))
+               WHEN 'discarded' THEN jsonb_build_array(jsonb_build_object('column', NULL, 'code', 'registration_discarded',
+                 'message', 'Not registered: a person gave it up'))
+               WHEN 'uncertain' THEN jsonb_build_array(jsonb_build_object('column', NULL, 'code', 'registration_uncertain',
+                 'message', 'Nobody knows whether it was registered: a person must decide about its registration'))
+               ELSE '[]' END
+      FROM registrations AS done
+     WHERE r.campaign_id = $1 AND r.status IN ('sent', 'uncertain') AND done.id = r.registration_id
+       AND done.status <> 'pending' AND done.status <> r.status
+    RETURNING r.line`,
+};
+
+/** Records the rate $2 of campaign $1. An unchanged rate writes nothing. */
+export const RECORD_RATE =
+  'UPDATE campaigns SET per_second = $2 WHERE id = $1 AND per_second IS DISTINCT FROM $2::real';
+
+/** Selects the rows of campaign $1 whose location has still to be invited. */
+const SELECT_UNINVITED = `
+    SELECT r.line, g.id AS "gridLocationId", r.brand, r.locale, r.expected_inverters AS "expectedInverters", r.metadata
+      FROM campaign_rows r JOIN registrations ON registrations.id = r.registration_id
+      JOIN grid_locations g ON g.user_id = registrations.user_id AND g.ean = r.ean
+     WHERE r.campaign_id = $1 AND r.status IN ('registered', 'known') AND r.invitation_id IS NULL`;
+
+export const FIND_UNINVITED_OF = `${SELECT_UNINVITED} AND r.line = ANY ($2)`;
+
+export const FIND_UNINVITED_AFTER = `${SELECT_UNINVITED} AND r.line > $2 ORDER BY r.line LIMIT $3`;
+
+export const SET_INVITATION =
+  'UPDATE campaign_rows SET invitation_id = $3 WHERE campaign_id = $1 AND line = $2';
+
+export const FIND_OPEN_ROW = `SELECT line FROM campaign_rows WHERE campaign_id = $1 AND status IN ('accepted', 'sent') LIMIT 1`;
+
+/** Ends campaign $1 under lease $2, if all of its rows have a result. */
+export const FINISH: Statement = {
+  name: 'campaigns.finish',
+  text: `
+    UPDATE campaigns
+       SET status = CASE status WHEN 'running' THEN 'finished' ELSE status END, finished_at = clock_timestamp(), per_second = NULL
+     WHERE id = $1 AND lease_token = $2 AND finished_at IS NULL AND status IN ('running', 'cancelled')
+       AND NOT EXISTS (SELECT FROM campaign_rows WHERE campaign_id = $1 AND status IN ('accepted', 'sent'))
+    RETURNING name`,
+};
+
+export const COUNT_ROWS =
+  'SELECT status, count(*)::int AS count FROM campaign_rows WHERE campaign_id = $1 GROUP BY status';
+
+/** Finds the ended campaigns with uncertain rows whose registration is no longer uncertain. */
+export const FIND_DECIDED = `
+    SELECT DISTINCT c.id, c.invites FROM campaign_rows r
+      JOIN campaigns c ON c.id = r.campaign_id AND c.finished_at IS NOT NULL
+      JOIN registrations ON registrations.id = r.registration_id AND registrations.status NOT IN ('pending', 'uncertain')
+     WHERE r.status = 'uncertain'`;
+
+/** Changes campaign $1 to status $2 if it has one of the statuses $3, and makes it due. */
+export const MOVE_CAMPAIGN = `
+    UPDATE campaigns SET status = $2, due_at = clock_timestamp(), per_second = NULL
+     WHERE id = $1 AND status = ANY ($3) RETURNING id`;
+
+export const CANCEL_ROWS = `UPDATE campaign_rows SET status = 'cancelled' WHERE campaign_id = $1 AND status = 'accepted'`;

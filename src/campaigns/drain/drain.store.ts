@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import { recordAudit } from '../../access/audit-log.store.js';
+import { appendEvents } from '../../events/outbox.js';
+import type { WantedInvitation } from '../../invitations/invitations.store.js';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
+import { Database, type Transaction } from '../../platform/database/database.js';
+import { insertPending } from '../../users/registration/insert-pending.store.js';
+import { CONTROLS, type CampaignStatus, type Control, type StoredRowStatus } from '../campaign.rules.js';
+import { SELECT_CAMPAIGN } from '../campaigns.sql.js';
+import type { CampaignSummaryView } from '../campaign.view.js';
+import { markRows, requestsOf, type TakenRow } from './drain.rules.js';
+import * as sql from './drain.sql.js';
+
+/**
+ * The most pending registrations of a campaign. Enough for several replicas to send without a pause, and few, since each is claimed, retried
+ * after an outage and read with every claim.
+ */
+const WINDOW = 64;
+/** The rows that one statement finds to invite. */
+const INVITE_AT_ONCE = 100;
+
+const CONFLICT = JSON.stringify([
+  {
+    column: null,
+    code: 'reference_conflict',
+    message: 'This tenantReference is already registered with other EANs',
+  },
+]);
+
+/** A step of a drain. */
+export interface Advanced {
+  readonly status: CampaignStatus;
+  readonly invites: boolean;
+  /** The lines that have got a result. */
+  readonly settled: readonly number[];
+  /** How many rows were given a registration. */
+  readonly taken: number;
+  /** Whether all rows have a result, and no further row can get one. */
+  readonly isDone: boolean;
+}
+
+export interface UninvitedRow extends Pick<
+  WantedInvitation,
+  'gridLocationId' | 'locale' | 'expectedInverters' | 'metadata'
+> {
+  readonly line: number;
+  readonly brand: string | null;
+}
+
+@Injectable()
+export class DrainStore {
+  constructor(private readonly database: Database) {}
+
+  async findDue(): Promise<string[]> {
+    return (await this.database.query<{ id: string }>(sql.FIND_DUE)).map(({ id }) => id);
+  }
+
+  /** Settles rows whose registration has ended, and takes the next ones. Returns null if the lease is lost. */
+  // A row and its registration commit together, before a worker can send the registration.
+  async advance(id: string, leaseToken: string, perSecond: number | null): Promise<Advanced | null> {
+    return this.database.transaction(async (tx) => {
+      const locked = await tx.query<Pick<Advanced, 'status' | 'invites'>>(sql.LOCK_LEASED, [id, leaseToken]);
+      if (locked.length === 0) return null;
+      const { status, invites } = locked[0]!;
+      await tx.query(sql.RECORD_RATE, [id, perSecond]);
+      const settled = await settle(tx, id);
+      const taken = status === 'running' ? await this.take(tx, id) : 0;
+      const isDone = settled.length + taken === 0 && status !== 'paused' && !(await hasOpenRows(tx, id));
+      return { status, invites, settled, taken, isDone };
+    }, OUTCOME);
+  }
+
+  async take(tx: Transaction, id: string): Promise<number> {
+    const rows = await tx.query<TakenRow>(sql.TAKE_NEXT, [id, WINDOW]);
+    if (rows.length === 0) return 0;
+    const marked = markRows(rows, await insertPending(tx, requestsOf(rows), id));
+    await tx.query(sql.MARK_ROWS, [id, JSON.stringify(marked), CONFLICT]);
+    return marked.length;
+  }
+
+  /** Ends the campaign and appends the event, if all rows have a result. */
+  async finish(id: string, leaseToken: string): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      const [finished] = await tx.query<{ name: string | null }>(sql.FINISH, [id, leaseToken]);
+      if (finished === undefined) return false;
+      const found = await tx.query<{ status: StoredRowStatus; count: number }>(sql.COUNT_ROWS, [id]);
+      const countOf = (status: StoredRowStatus) => found.find((each) => each.status === status)?.count ?? 0;
+      const counts = {
+        invalid: countOf('invalid'),
+        registered: countOf('registered'),
+        known: countOf('known'),
+        rejected: countOf('rejected'),
+        uncertain: countOf('uncertain'),
+        cancelled: countOf('cancelled'),
+      };
+      const data = { campaignId: id, name: finished.name, counts };
+      await appendEvents(tx, [{ name: 'campaign.finished', subject: id, data }]);
+      return true;
+    }, OUTCOME);
+  }
+
+  /** Settles the uncertain rows of ended campaigns about which a person has decided. */
+  async settleDecided(): Promise<{ id: string; lines: readonly number[] }[]> {
+    const decided = await this.database.query<{ id: string; invites: boolean }>(sql.FIND_DECIDED);
+    const toInvite: { id: string; lines: readonly number[] }[] = [];
+    for (const { id, invites } of decided) {
+      const lines = await this.database.transaction((tx) => settle(tx, id));
+      if (invites) toInvite.push({ id, lines });
+    }
+    return toInvite;
+  }
+
+  findUninvitedOf(id: string, lines: readonly number[]): Promise<UninvitedRow[]> {
+    return this.database.query(sql.FIND_UNINVITED_OF, [id, lines]);
+  }
+
+  findUninvitedAfter(id: string, line: number): Promise<UninvitedRow[]> {
+    return this.database.query(sql.FIND_UNINVITED_AFTER, [id, line, INVITE_AT_ONCE]);
+  }
+
+  async setInvitation(id: string, line: number, invitationId: string): Promise<void> {
+    await this.database.query(sql.SET_INVITATION, [id, line, invitationId]);
+  }
+
+  /** Changes the status, with its audit entry. Returns the campaign, changed or not, or null if there is none. */
+  async control(id: string, control: Control, actor: string): Promise<CampaignSummaryView | null> {
+    return this.database.transaction(async (tx) => {
+      const { from, to } = CONTROLS[control];
+      const moved = await tx.query(sql.MOVE_CAMPAIGN, [id, to, from]);
+      if (moved.length > 0) {
+        if (control === 'cancel') await tx.query(sql.CANCEL_ROWS, [id]);
+        await recordAudit(tx, { actor, action: `campaign.${to === 'running' ? 'resumed' : to}`, target: id });
+      }
+      const text = `${SELECT_CAMPAIGN} WHERE id = $1 AND status <> 'receiving'`;
+      return (await tx.query<CampaignSummaryView>(text, [id]))[0] ?? null;
+    }, OUTCOME);
+  }
+}
+
+const settle = async (tx: Transaction, id: string): Promise<number[]> =>
+  (await tx.query<{ line: number }>(sql.SETTLE_ROWS, [id])).map(({ line }) => line);
+
+const hasOpenRows = async (tx: Transaction, id: string): Promise<boolean> =>
+  (await tx.query(sql.FIND_OPEN_ROW, [id])).length > 0;

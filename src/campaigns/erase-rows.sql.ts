@@ -1,0 +1,24 @@
+import type { Statement, Transaction } from '../platform/database/database.js';
+
+/** Locks the rows of a person in all campaigns, so that no worker makes a registration of them until the commit. */
+const LOCK_ROWS: Statement = {
+  name: 'campaign_rows.lock_reference',
+  text: `SELECT line FROM campaign_rows WHERE tenant_reference = $1 ORDER BY campaign_id, line FOR UPDATE`,
+};
+
+/** Empties the rows of a person. A row without a result is cancelled: its registration is deleted, or was never made. */
+export const ERASE_ROWS: Statement = {
+  name: 'campaign_rows.erase',
+  text: `
+    UPDATE campaign_rows
+       SET tenant_reference = NULL, ean = NULL, brand = NULL, locale = NULL, expected_inverters = NULL, metadata = '{}', fields = '[]', problems = '[]',
+           status = CASE WHEN status IN ('accepted', 'sent', 'uncertain') THEN 'cancelled' ELSE status END
+     WHERE tenant_reference = $1`,
+};
+
+/** Returns whether the person has rows. Call it before the person is locked: a worker locks in the same order. */
+export const lockRows = async (tx: Transaction, tenantReference: string): Promise<boolean> =>
+  (await tx.query(LOCK_ROWS, [tenantReference])).length > 0;
+
+export const eraseRows = async (tx: Transaction, tenantReference: string): Promise<void> =>
+  void (await tx.query(ERASE_ROWS, [tenantReference]));

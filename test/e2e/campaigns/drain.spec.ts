@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { campaignStatus, insertCampaign, readRows } from '../../setup/campaign.js';
+import { TestClient } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
+import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const service = useTestApp();
+const client = TestClient.of(service);
+let database: Database;
+let control: SandboxControl;
+
+beforeAll(() => {
+  database = service.app.get(Database);
+  control = service.sandbox!.control;
+});
+afterEach(() => control.clearFaults());
+
+const finished = (id: string) =>
+  waitFor('the campaign is finished', async () => (await campaignStatus(database, id)) === 'finished');
+const statusesOf = async (id: string) => (await readRows(database, id)).map(({ status }) => status);
+const finishedEvents = async (id: string) =>
+  (await client.events()).filter(({ type, subject }) => type === 'pv.campaign.finished.v1' && subject === id);
+const register = (tenantReference: string, ean: string) =>
+  client.call('POST', '/users', { tenantReference, gridLocations: [{ ean }] });
+
+describe('a running campaign', () => {
+  it('registers each reference once, with the EANs of all its rows and the metadata of its first', async () => {
+    const [one, two] = [randomUUID(), randomUUID()];
+    const eans = [newEan(), newEan(), newEan()];
+    const id = await insertCampaign(
+      database,
+      [
+        { tenantReference: one, ean: eans[0]!, metadata: { from: 'first' } },
+        { tenantReference: two, ean: eans[1]! },
+        { tenantReference: one, ean: eans[2]!, metadata: { from: 'second' } },
+      ],
+      { name: 'Autumn' },
+    );
+    await finished(id);
+    const rows = await readRows(database, id);
+    expect(rows.map(({ status }) => status)).toEqual(['registered', 'registered', 'registered']);
+    expect(rows[0]!.userId).toBe(rows[2]!.userId);
+    const { body } = await client.call('GET', `/users/${rows[0]!.userId}`);
+    expect(body).toMatchObject({ tenantReference: one, metadata: { from: 'first' } });
+    const made = (await control.users()).filter(({ tenantReference }) => tenantReference === one);
+    expect(made.map(({ gridLocations }) => gridLocations.map(({ ean }) => String(ean)))).toEqual([
+      [eans[0], eans[2]],
+    ]);
+    expect(await finishedEvents(id)).toMatchObject([
+      {
+        data: {
+          campaignId: id,
+          name: 'Autumn',
+          counts: { registered: 3, known: 0, invalid: 0, rejected: 0, uncertain: 0, cancelled: 0 },
+        },
+      },
+    ]);
+  });
+
+  it('sends nothing for a reference that is registered: with the same EANs it is known, with others invalid', async () => {
+    const [same, other] = [randomUUID(), randomUUID()];
+    const ean = newEan();
+    await register(same, ean);
+    await register(other, newEan());
+    const before = (await control.ledger()).users.length;
+    const id = await insertCampaign(database, [{ tenantReference: same, ean }, { tenantReference: other }]);
+    await finished(id);
+    const rows = await readRows(database, id);
+    expect(rows.map(({ status, problems }) => [status, problems.map(({ code }) => code)])).toEqual([
+      ['known', []],
+      ['invalid', ['reference_conflict']],
+    ]);
+    expect((await control.ledger()).users.length).toBe(before);
+  });
+
+  it('registers a reference once for two campaigns at the same time', async () => {
+    const rows = Array.from({ length: 100 }, () => ({ tenantReference: randomUUID(), ean: newEan() }));
+    const ids = await Promise.all([insertCampaign(database, rows), insertCampaign(database, rows)]);
+    await Promise.all(ids.map(finished));
+    const [first, second] = await Promise.all(ids.map(statusesOf));
+    expect(first!.map((status, index) => [status, second![index]!].sort().join())).toEqual(
+      rows.map(() => 'known,registered'),
+    );
+    const made = new Set(rows.map(({ tenantReference }) => tenantReference));
+    const users = (await control.ledger()).users.filter(({ tenantReference }) => made.has(tenantReference));
+    expect(users).toHaveLength(rows.length);
+  });
+
+  it('says why a row was rejected, and follows an uncertain row until a person has decided', async () => {
+    await control.addFault({ kind: 'answer', operation: 'register_user', times: 1, status: 422, body: '{}' });
+    const refused = await insertCampaign(database, [{ tenantReference: randomUUID() }]);
+    await finished(refused);
+    expect(await readRows(database, refused)).toMatchObject([
+      {
+        status: 'rejected',
+        problems: [{ code: 'registration_rejected', message: expect.stringContaining('422') }],
+      },
+    ]);
+
+    await control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
+    const tenantReference = randomUUID();
+    const lost = await insertCampaign(database, [{ tenantReference }], { invites: true });
+    await finished(lost);
+    const [row] = await readRows(database, lost);
+    expect(row).toMatchObject({ status: 'uncertain', problems: [{ code: 'registration_uncertain' }] });
+    const user = (await control.users()).find((each) => each.tenantReference === tenantReference);
+    await client.call('POST', `/registrations/${row!.registrationId}/resolve`, user);
+    const settled = await waitFor('the row is settled', async () => {
+      const [now] = await readRows(database, lost);
+      return now!.invitationId !== null && now;
+    });
+    expect(settled).toMatchObject({ status: 'registered', userId: user!.id, problems: [] });
+  });
+
+  it('waits after a restore until its references are checked', async () => {
+    await database.query('INSERT INTO restores (last_sequence, first_sequence) VALUES (0, 1)');
+    const id = await insertCampaign(database, [{ tenantReference: randomUUID() }]);
+    await waitFor('it was taken', async () => {
+      const [campaign] = await database.query<{ leased: boolean }>(
+        'SELECT lease_token IS NOT NULL AS leased FROM campaigns WHERE id = $1',
+        [id],
+      );
+      return campaign!.leased;
+    });
+    expect(await statusesOf(id)).toEqual(['accepted']);
+    await database.query('UPDATE restores SET references_checked_at = now()');
+    await finished(id);
+    expect(await statusesOf(id)).toEqual(['registered']);
+  });
+
+  it('invites the owner of each location, with the brand of its row, also where the user was known', async () => {
+    const [known, fresh] = [randomUUID(), randomUUID()];
+    const ean = newEan();
+    await register(known, ean);
+    const id = await insertCampaign(
+      database,
+      [
+        { tenantReference: known, ean },
+        { tenantReference: fresh, brand: 'acme' },
+        { tenantReference: fresh },
+      ],
+      { invites: true },
+    );
+    await finished(id);
+    const rows = await readRows(database, id);
+    const { body } = await client.call<{ items: { id: string; brands: string[]; campaignId: string }[] }>(
+      'GET',
+      `/invitations?campaignId=${id}`,
+    );
+    expect(body.items.map((each) => each.id).sort()).toEqual(
+      rows.map(({ invitationId }) => invitationId).sort(),
+    );
+    expect(body.items.find((each) => each.id === rows[1]!.invitationId)?.brands).toEqual(['acme']);
+  });
+});
+
+describe('the control of a campaign', () => {
+  const press = (id: string, what: string) => client.call('POST', `/campaigns/${id}/${what}`);
+
+  /** Inserts a campaign of which the first registrations are sent and held. */
+  async function heldCampaign(count = 100) {
+    const fault = await control.addFault({ kind: 'hold', operation: 'register_user', times: 8 });
+    const id = await insertCampaign(
+      database,
+      Array.from({ length: count }, () => ({ tenantReference: randomUUID() })),
+    );
+    await waitFor('calls are held', async () =>
+      (await control.faults()).some((each) => each.id === fault.id && each.holding > 0),
+    );
+    return { id, release: () => control.release(fault.id) };
+  }
+
+  it('pauses: what was sent gets its result, and nothing further is sent until it is resumed', async () => {
+    const { id, release } = await heldCampaign();
+    expect(await press(id, 'pause')).toMatchObject({ status: 200, body: { id, status: 'paused' } });
+    expect(await press(id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
+    await release();
+    await waitFor('all that was sent has a result', async () => !(await statusesOf(id)).includes('sent'));
+    expect((await statusesOf(id)).filter((status) => status === 'accepted').length).toBeGreaterThan(0);
+    expect(await press(id, 'resume')).toMatchObject({ status: 200, body: { status: 'running' } });
+    await finished(id);
+    expect(new Set(await statusesOf(id))).toEqual(new Set(['registered']));
+    for (const what of ['pause', 'resume', 'cancel'])
+      expect(await press(id, what)).toMatchObject({ status: 409, body: { code: 'campaign_conflict' } });
+  });
+
+  it('cancels: what was sent gets its result, and the rest is cancelled', async () => {
+    const { id, release } = await heldCampaign();
+    expect(await press(id, 'cancel')).toMatchObject({ status: 200, body: { status: 'cancelled' } });
+    await release();
+    await waitFor('it is over', async () => (await campaignStatus(database, id)) === 'cancelled and over');
+    const statuses = await statusesOf(id);
+    expect(new Set(statuses)).toEqual(new Set(['registered', 'cancelled']));
+    expect(await finishedEvents(id)).toMatchObject([
+      { data: { counts: { cancelled: statuses.filter((status) => status === 'cancelled').length } } },
+    ]);
+    expect(await press(id, 'resume')).toMatchObject({ status: 409, body: { code: 'campaign_conflict' } });
+  });
+
+  it('knows no campaign that is being received, and no other id', async () => {
+    const receiving = await insertCampaign(database, [], { status: 'receiving' });
+    for (const id of [receiving, randomUUID()]) expect((await press(id, 'cancel')).status).toBe(404);
+  });
+});
+
+describe('the erasure of a person', () => {
+  it('empties its rows and registers nobody for them, also before the person has a registration', async () => {
+    const tenantReference = randomUUID();
+    const rows = [{ tenantReference, metadata: { note: 'Kerkstraat 12' } }];
+    const paused = await insertCampaign(database, rows, { status: 'paused' });
+    expect((await database.query('SELECT FROM registrations WHERE tenant_reference = $1', [tenantReference])).length).toBe(0);
+    const receipt = await service.app.get(ErasuresStore).eraseReference(tenantReference, 'test');
+    expect(receipt).toMatchObject({ userId: null, erased: { registrations: 0 } });
+    await client.call('POST', `/campaigns/${paused}/resume`);
+    await finished(paused);
+    const dump = await database.query<{ row: string }>('SELECT r::text AS row FROM campaign_rows r');
+    expect(dump.filter(({ row }) => row.includes(tenantReference) || row.includes('Kerkstraat'))).toEqual([]);
+    expect(await statusesOf(paused)).toEqual(['cancelled']);
+  });
+});
