@@ -86,7 +86,7 @@ describe('a running campaign', () => {
     expect(first!.map((status, index) => [status, second![index]!].sort().join())).toEqual(
       rows.map(() => 'known,registered'),
     );
-    const made = new Set(rows.map(({ tenantReference }) => tenantReference));
+    const made = new Set<string>(rows.map(({ tenantReference }) => tenantReference));
     const users = (await control.ledger()).users.filter(({ tenantReference }) => made.has(tenantReference));
     expect(users).toHaveLength(rows.length);
   });
@@ -103,7 +103,7 @@ describe('a running campaign', () => {
     ]);
 
     await control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
-    const tenantReference = randomUUID();
+    const tenantReference: string = randomUUID();
     const lost = await insertCampaign(database, [{ tenantReference }], { invites: true });
     await finished(lost);
     const [row] = await readRows(database, lost);
@@ -213,7 +213,10 @@ describe('the erasure of a person', () => {
     const tenantReference = randomUUID();
     const rows = [{ tenantReference, metadata: { note: 'Kerkstraat 12' } }];
     const paused = await insertCampaign(database, rows, { status: 'paused' });
-    expect((await database.query('SELECT FROM registrations WHERE tenant_reference = $1', [tenantReference])).length).toBe(0);
+    expect(
+      (await database.query('SELECT FROM registrations WHERE tenant_reference = $1', [tenantReference]))
+        .length,
+    ).toBe(0);
     const receipt = await service.app.get(ErasuresStore).eraseReference(tenantReference, 'test');
     expect(receipt).toMatchObject({ userId: null, erased: { registrations: 0 } });
     await client.call('POST', `/campaigns/${paused}/resume`);

@@ -1,4 +1,6 @@
 import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { insertCampaign } from '../../setup/campaign.js';
 import type { TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
@@ -110,14 +112,18 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
 
   async function controlCampaigns(): Promise<void> {
     const database = service.app.get(Database);
-    // Without rows, so that a resumed campaign registers nobody.
-    const parameters = { id: await insertCampaign(database, [], { name: 'Autumn', status: 'paused' }) };
+    const id = await insertCampaign(database, [{ tenantReference: 'customer-1' }], { status: 'receiving' });
+    // No such registration ends, so the campaign does not either.
+    await database.query(
+      `UPDATE campaign_rows SET status = 'sent', registration_id = gen_random_uuid() WHERE campaign_id = $1`,
+      [id],
+    );
+    await database.query(`UPDATE campaigns SET status = 'running', name = 'Autumn' WHERE id = $1`, [id]);
+    const parameters = { id };
+    await ask('pauseCampaign', 200, { parameters });
     await ask('resumeCampaign', 200, { parameters });
-    const other = { id: await insertCampaign(database, [], { name: 'Autumn', status: 'paused' }) };
-    await ask('cancelCampaign', 200, { parameters: other });
-    await ask('pauseCampaign', 409, { parameters: other });
-    await database.query(`UPDATE campaigns SET status = 'running', finished_at = NULL WHERE id = $1`, [other.id]);
-    await ask('pauseCampaign', 200, { parameters: other });
+    await ask('cancelCampaign', 200, { parameters });
+    await ask('pauseCampaign', 409, { parameters });
   }
 
   await ask('getLiveness', 200);

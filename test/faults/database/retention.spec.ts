@@ -273,7 +273,12 @@ describe('R59: history ends where it may', () => {
         { status: 'running', created_at: daysAgo(50) },
       ].map(async (values) => (await insertRow(client, 'campaigns', values)).id as string),
     );
-    const row = { status: 'accepted', tenant_reference: 'canary', ean: '541448860004178019', fields: '["canary"]' };
+    const row = {
+      status: 'accepted',
+      tenant_reference: 'canary',
+      ean: '541448860004178019',
+      fields: '["canary"]',
+    };
     for (const campaign_id of [ended, dryRun, recent, running])
       await insertRow(client, 'campaign_rows', { campaign_id, ...row });
     await client.query(
