@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { LiveRegistration } from '../../users/registration/insert-pending.store.js';
 import type { RegistrationRequest } from '../../users/registration/registration.rules.js';
 import type { Metadata } from '../../users/metadata.rules.js';
@@ -38,7 +37,8 @@ export function markRows(rows: readonly TakenRow[], live: readonly LiveRegistrat
   return rows.flatMap(({ line, tenantReference }): MarkedRow[] => {
     const registration = registrations.get(tenantReference);
     if (registration === undefined) return [];
-    const isSame = isDeepStrictEqual(wanted.get(tenantReference), new Set(registration.eans));
+    const eans = wanted.get(tenantReference)!;
+    const isSame = eans.size === registration.eans.length && registration.eans.every((ean) => eans.has(ean));
     return [{ line, status: isSame ? 'sent' : 'invalid', registrationId: registration.id }];
   });
 }

@@ -83,7 +83,7 @@ export class CampaignDrain extends BackgroundTasks {
       const advanced = await this.store.advance(id, token, meter.perSecond || null);
       if (advanced === null) break;
       const { status, invites, settled, taken, isDone } = advanced;
-      for (const _ of settled) meter.add();
+      meter.add(settled.length);
       // The first step invites for all rows, since a worker may have died after it settled some.
       if (invites && (step === 1 || isDone)) await this.inviteAll(id, signal);
       else if (invites) await this.invite(id, await this.store.findUninvitedOf(id, settled));

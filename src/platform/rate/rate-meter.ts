@@ -6,8 +6,8 @@ export class RateMeter {
 
   constructor(private readonly periodMs: number) {}
 
-  add(): void {
-    this.count++;
+  add(count = 1): void {
+    this.count += count;
   }
 
   get perSecond(): number {
