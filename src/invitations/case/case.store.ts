@@ -44,8 +44,9 @@ const LIST_STARTS = `
       JOIN users u ON u.id = g.user_id
      ORDER BY st.created_at DESC, st.id DESC`;
 
+// ARRAY instead of a semi-join, whose estimate of unnest would lead PostgreSQL to read the whole table.
 const LIST_INVITATIONS = `${SELECT_INVITATION}
-     WHERE i.erased_at IS NULL AND i.id IN (SELECT newest.id FROM ${newestOf('invitations')} AS newest)
+     WHERE i.erased_at IS NULL AND i.id = ANY (ARRAY(SELECT newest.id FROM ${newestOf('invitations')} AS newest))
      ORDER BY i.created_at DESC, i.id DESC`;
 
 /** Reads the cases of locations with four statements, however many locations there are. */
