@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { describe, expect, it, jest } from '@jest/globals';
 import { ValidationPipe } from '@nestjs/common';
@@ -10,6 +11,7 @@ import { callsOf, recordExamples } from '../../e2e/http/examples.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { TestClient } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
 import { hostileRequests, type Document, type Request } from '../support/input/hostile-requests.js';
 import type { Cursors } from '../support/input/odd-cursors.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
@@ -35,18 +37,28 @@ async function readCursors(service: TestApp, document: Document): Promise<Cursor
   const { id } = await client.startNew();
   await service.sandbox!.control.online(id, { inverters: 2 });
   await client.call('POST', `/onboarding/pv/${id}/refresh`);
-  for (const name of ['one', 'two']) {
+  const campaignId = randomUUID();
+  for (const [name, campaign] of Object.entries({ one: campaignId, two: randomUUID() })) {
     await client.call('POST', '/api-keys', { name, scopes: ['users:read'] });
     await client.call('POST', '/webhook-endpoints', { url: `http://127.0.0.1:4020/${name}` });
     await client.call('POST', '/invitations', { gridLocationId: await client.locate() });
+    await service.sandbox!.control.addFault({ kind: 'reset', operation: 'register_user', times: 1 });
+    await client.call('POST', '/users', { tenantReference: name, gridLocations: [{ ean: newEan() }] });
+    await service.app.get(Database).query(
+      `WITH campaign AS (
+         INSERT INTO campaigns (id, status, invites, format, finished_at) VALUES ($1, 'checked', false, '{}', now()) RETURNING id)
+       INSERT INTO campaign_rows (campaign_id, line, status, fields) SELECT id, line, 'invalid', '[]' FROM campaign, generate_series(2, 3) AS line`,
+      [campaign],
+    );
   }
   const lists = Object.entries(document.paths).filter(([, { get }]) =>
     get?.parameters?.some(({ name }) => name === 'cursor'),
   );
   const cursors = lists.map(async ([path]) => {
+    const filled = path.replace('{sessionId}', id).replace('{id}', campaignId);
     const next = await waitFor(
       `two of ${path}`,
-      async () => (await client.call('GET', `${path.replace('/api/v1', '')}?limit=1`)).body.next,
+      async () => (await client.call('GET', `${filled.replace('/api/v1', '')}?limit=1`)).body.next,
     );
     return [path, next] as const;
   });
