@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyContextConfig } from 'fastify';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import type { Scope } from './scopes.js';
 
@@ -14,9 +15,10 @@ declare module 'fastify' {
 export const Operation = (
   scopes: Scope | readonly Scope[],
   documentation: Readonly<{ summary: string; description: string }>,
+  config: Pick<FastifyContextConfig, 'takesFile'> = {},
 ): MethodDecorator =>
   applyDecorators(
-    RouteConfig({ requiredScopes: [scopes].flat() }),
+    RouteConfig({ ...config, requiredScopes: [scopes].flat() }),
     ApiOperation(documentation),
     ApiBearerAuth('apiKey'),
     ApiExtension('x-required-scope', [scopes].flat().join(' ')),

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { bodyOf, PROBLEM_MEDIA_TYPE } from '../problem/problem-response.js';
 import { Problem } from '../problem/problem.js';
+import { isUploading } from './file-body.js';
 import type { HttpLimits } from './http-limits.js';
 import { isDiscarding } from './intake.js';
 import { requestIdOf } from './request-context.js';
@@ -31,6 +32,8 @@ export function refuseBeforeHttp(
     return;
   }
   const { headersMs, requestMs, headerBytes } = limits;
+  // Node reports a request that takes long once, and leaves the connection to this handler.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(socket)) return;
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     const detail = `The headers must arrive within ${headersMs} ms, the whole request within ${requestMs} ms`;
     const text = textOf(new Problem('request_timeout', detail), publicUrl);

@@ -12,6 +12,7 @@ import { ProblemFilter } from '../problem/problem.filter.js';
 import { isTracing } from '../../observability/tracing/tracing.js';
 import { readBuild } from '../build.js';
 import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
+import { passFiles } from './file-body.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
 import { limitIntake } from './intake.js';
 import { contextOf, requestIdOf, runInContext } from './request-context.js';
@@ -53,6 +54,7 @@ export async function createApp(
   });
   const server = adapter.getInstance();
   parseJsonBodies(server);
+  passFiles(server);
   if (isTracing()) traceRequests(server);
   server.addHook('onRequest', (request, reply, done) => {
     // Some clients, such as axios, send a form's content type with a POST that has no body.

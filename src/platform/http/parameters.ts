@@ -49,5 +49,16 @@ export const OptionalText = (
 export const OptionalFlag = (description: string): PropertyDecorator =>
   applyDecorators(ApiPropertyOptional({ description }), MayBeAbsent(), IsBoolean());
 
+/** Declares an optional query parameter that is `true` or `false`. Initialise the property with the default. */
+export const FlagParameter = (description: string): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ type: Boolean, description }),
+    Transform(({ value }: { value: unknown }) =>
+      value === 'true' || value === 'false' ? value === 'true' : value,
+    ),
+    IsOptional(),
+    IsBoolean({ message: '$property must be true or false' }),
+  );
+
 export const ChoiceParameter = (values: readonly string[], description?: string): PropertyDecorator =>
   applyDecorators(ApiPropertyOptional({ enum: values, description }), IsOptional(), IsIn(values));

@@ -16,12 +16,15 @@ const CODE_OF_STATUS = new Map<number, ProblemCode>([
   [415, 'unsupported_media_type'],
 ]);
 
+const WRONG_TYPE =
+  'The body must be sent as content-type: application/json; the file of a campaign as text/csv or application/x-ndjson';
+
 const DETAIL_OF_CODE = new Map<unknown, string>([
   ['FST_ERR_BAD_URL', 'The path is not a valid URL: a percent sign does not begin a valid UTF-8 escape'],
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'The length of the body differs from Content-Length'],
   ['FST_ERR_CTP_BODY_TOO_LARGE', `The body must not be longer than ${HTTP_LIMITS.bodyBytes} bytes`],
-  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'The body must be sent as content-type: application/json'],
-  ['FST_ERR_CTP_EMPTY_TYPE', 'The body must be sent as content-type: application/json'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', WRONG_TYPE],
+  ['FST_ERR_CTP_EMPTY_TYPE', WRONG_TYPE],
 ]);
 
 /** Returns the problem for a thrown error; undefined for a bug, whose text may contain anything and belongs in the log only. */

@@ -1,5 +1,5 @@
-import { Body, Controller, Get, HttpCode, Module, Param, Post, Query } from '@nestjs/common';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Body, Controller, Get, HttpCode, Module, Param, Post, Query, Req } from '@nestjs/common';
+import { RouteConfig, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -12,6 +12,7 @@ import {
   Length,
   ValidateNested,
 } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
 import { createApp } from '../../../src/platform/http/create-app.js';
 import { CursorOf, LimitQuery, toPage } from '../../../src/platform/http/page.js';
 import { HTTP_LIMITS, type HttpLimits } from '../../../src/platform/http/http-limits.js';
@@ -78,6 +79,14 @@ class ThingsController {
   @HttpCode(200)
   optional(@Body() body: Optional): object {
     return { amount: body.amount ?? null };
+  }
+
+  @Post('file')
+  @RouteConfig({ takesFile: true })
+  async file(@Req() { body }: FastifyRequest): Promise<object> {
+    let bytes = 0;
+    for await (const chunk of body as AsyncIterable<Buffer>) bytes += chunk.length;
+    return { bytes };
   }
 
   @Post('throw')

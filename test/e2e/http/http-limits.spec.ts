@@ -116,3 +116,25 @@ describe('a connection is ended', () => {
     url = new URL(await app.getUrl());
   });
 });
+
+describe('a file', () => {
+  const upload = (path: string) =>
+    `POST /api/v1/things${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: text/csv\r\ncontent-length: 100\r\n\r\n`;
+
+  it('may take longer than other bodies, where a route takes files', async () => {
+    const { response, afterMs } = await sendAndWait(upload('/file'), 'x'.repeat(100));
+    expect(response).toContain('{"bytes":100}');
+    expect(afterMs).toBeGreaterThan(LIMITS.requestMs + LIMITS.checkMs);
+  });
+
+  it('is refused where a route takes none', async () => {
+    const { response } = await sendAndWait(upload(''), 'x'.repeat(100));
+    expect(response).toContain('"code":"unsupported_media_type"');
+  });
+
+  it('is ended when no byte of it arrives', async () => {
+    const { response, afterMs } = await sendAndWait(upload('/file'));
+    expect(response).toBe('');
+    expect(afterMs).toBeGreaterThan(LIMITS.requestMs);
+  });
+});
