@@ -2,6 +2,9 @@
 export const LOCALES = ['en', 'nl', 'de', 'fr'] as const;
 export type Locale = (typeof LOCALES)[number];
 
+/** The most inverters that a tenant can expect at a grid location. */
+export const MAX_INVERTERS = 1_000;
+
 /**
  * - `invited`: nobody has opened the page yet.
  * - `opened`: a person has opened the page.

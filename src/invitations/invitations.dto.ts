@@ -8,12 +8,17 @@ import { parseInstant } from '../platform/time/instant.rules.js';
 import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
 import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
-import { brandFault, MAX_BRAND_LENGTH } from '../onboarding/api/sessions.dto.js';
-import { INVITATION_STATES, LOCALES, type InvitationState, type Locale } from './invitation.rules.js';
+import { brandFault, MAX_BRAND_LENGTH } from '../onboarding/rules/brand.rules.js';
+import {
+  INVITATION_STATES,
+  LOCALES,
+  MAX_INVERTERS,
+  type InvitationState,
+  type Locale,
+} from './invitation.rules.js';
 import { INVITATION_STALL_CAUSES, type InvitationStallCause } from './stalled.rules.js';
 
 const MAX_BRANDS = 10;
-const MAX_INVERTERS = 1_000;
 const MAX_URL_LENGTH = 2_000;
 
 function brandsFault(value: unknown): string | undefined {

@@ -39,6 +39,12 @@ export class InvitationsService {
     return token && `${this.origin()}/i/${token}`;
   }
 
+  /** Returns the links of these invitations by their ids, without those of erased users. A link is null if it cannot be known any more. */
+  async urlsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+    const invitations = ids.length === 0 ? [] : await this.store.findMany(ids);
+    return new Map(invitations.map((each) => [each.id, this.urlOf(each)]));
+  }
+
   private async locationOf({ gridLocationId, tenantReference }: NewInvitation): Promise<string> {
     if ((gridLocationId === undefined) === (tenantReference === undefined))
       refuse('gridLocationId', 'or `tenantReference` must be given, and not both');

@@ -116,6 +116,11 @@ export class InvitationsStore {
     return (await this.database.query<InvitationRow>(text, [id]))[0] ?? null;
   }
 
+  async findMany(ids: readonly string[]): Promise<InvitationRow[]> {
+    const text = `${sql.SELECT_INVITATION} WHERE i.id = ANY ($1::uuid[]) AND i.erased_at IS NULL`;
+    return this.database.query<InvitationRow>(text, [ids]);
+  }
+
   /** Returns the invitation whose link has this token, also of an erased user. */
   async findByToken(token: string): Promise<InvitationRow | null> {
     const text = `${sql.SELECT_INVITATION} WHERE i.token_hash = $1`;

@@ -3,6 +3,8 @@ import type { FieldError } from '../platform/problem/problem.js';
 
 /** The EAN of a grid connection in Belgium or the Netherlands is a GS1 number of 18 digits. It is stored as text to keep every digit. */
 const EAN_DIGITS = 18;
+/** More grid connections than any customer has, but few enough for one small request. */
+export const MAX_GRID_LOCATIONS = 100;
 export const EAN_PATTERN = '^[1-9][0-9]{17}$';
 
 export const EAN_WARNINGS = ['ean_check_digit', 'ean_elsewhere'] as const;

@@ -5,7 +5,7 @@ import { PageQuery } from '../platform/http/page.js';
 import { ChoiceParameter, InstantParameter, OptionalText } from '../platform/http/parameters.js';
 import { CheckedBy } from '../platform/http/validation.js';
 import { instant, listOf, optional, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
-import { EAN_PATTERN, eanFault } from './ean.rules.js';
+import { EAN_PATTERN, eanFault, MAX_GRID_LOCATIONS } from './ean.rules.js';
 import { MetadataField, MetadataParameters, type MetadataFilter } from './metadata.dto.js';
 import { isPlainObject, type Metadata } from './metadata.rules.js';
 import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration/registration.rules.js';
@@ -47,9 +47,6 @@ export class ListRegistrationsQuery extends ListUsersQuery {
   @LastErrorFilter
   lastError?: string;
 }
-
-/** More grid connections than any customer has, but few enough for one small request. */
-const MAX_GRID_LOCATIONS = 100;
 
 class GridLocationInput {
   @ApiProperty({

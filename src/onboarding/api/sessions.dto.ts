@@ -10,15 +10,11 @@ import {
 } from '../../platform/http/parameters.js';
 import { MetadataField, MetadataParameters, type MetadataFilter } from '../../users/metadata.dto.js';
 import type { Metadata } from '../../users/metadata.rules.js';
-import { lineFault, tenantReferenceFault } from '../../users/tenant-reference.rules.js';
+import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
+import { brandFault, MAX_BRAND_LENGTH } from '../rules/brand.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
 import type { SessionStallCause } from '../stalled/stalled.rules.js';
 import type { InverterView } from './sessions.view.js';
-
-export const MAX_BRAND_LENGTH = 100;
-
-/** Returns why `value` is not a valid brand, else undefined. The interface lists no brands, so any name is valid. */
-export const brandFault = (value: unknown) => lineFault(value, MAX_BRAND_LENGTH);
 
 export class NewSession {
   @OptionalText(brandFault, {

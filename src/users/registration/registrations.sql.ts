@@ -29,7 +29,7 @@ const RELEASED = 'lease_token = NULL, lease_until = NULL, updated_at = clock_tim
 const DUE = `status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp()`;
 
 /** The statuses that prevent a reference from being registered anew. The partial unique index has the same condition. */
-const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
+export const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
 
 /** Inserts the intent of a registration, leased to the caller. Returns no row if its reference is live, or unchecked after a restore. */
 // The partial unique index lets only one of several concurrent requests insert a row. The others wait until that request has committed.
