@@ -16,7 +16,8 @@ export function requestsOf(rows: readonly TakenRow[]): RegistrationRequest[] {
   for (const { tenantReference, ean, metadata } of rows) {
     const request = requests.get(tenantReference);
     if (request === undefined) requests.set(tenantReference, { tenantReference, eans: [ean], metadata });
-    else request.eans.push(ean);
+    // Two rows of one EAN name two brands.
+    else if (!request.eans.includes(ean)) request.eans.push(ean);
   }
   return [...requests.values()];
 }

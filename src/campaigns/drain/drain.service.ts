@@ -115,9 +115,8 @@ export class CampaignDrain extends BackgroundTasks {
     const left = [...rows];
     const inviteNext = async (): Promise<void> => {
       for (let row = left.pop(); row !== undefined; row = left.pop()) {
-        const { line, brand, ...given } = row;
-        const brands = brand === null ? [] : [brand];
-        const wanted = { ...given, brands, returnUrl: null, expiresAt: null, campaignId };
+        const { line, ...given } = row;
+        const wanted = { ...given, returnUrl: null, expiresAt: null, campaignId };
         const created = await this.invitations.create(wanted, this.environment.INVITATION_TTL_DAYS);
         if (created !== null) await this.store.setInvitation(campaignId, line, created.invitation.id);
       }

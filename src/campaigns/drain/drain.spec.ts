@@ -17,6 +17,10 @@ describe('the registrations of rows', () => {
     ]);
   });
 
+  it('have an EAN once, however many rows it has', () => {
+    expect(requestsOf([row(2, 'a', '1'), row(3, 'a', '1')])).toMatchObject([{ eans: ['1'] }]);
+  });
+
   it('are sent if the EANs are the same in any order, and make the rows invalid otherwise', () => {
     const live = [
       { id: 'of-a', tenantReference: 'a', eans: ['3', '1'] },

@@ -41,10 +41,9 @@ export interface Advanced {
 
 export interface UninvitedRow extends Pick<
   WantedInvitation,
-  'gridLocationId' | 'locale' | 'expectedInverters' | 'metadata'
+  'gridLocationId' | 'brands' | 'locale' | 'expectedInverters' | 'metadata'
 > {
   readonly line: number;
-  readonly brand: string | null;
 }
 
 @Injectable()

@@ -133,6 +133,26 @@ describe('a running campaign', () => {
     expect(await statusesOf(id)).toEqual(['registered']);
   });
 
+  it('invites the owner of a location once, with the brands of all of its rows', async () => {
+    const row = { tenantReference: randomUUID(), ean: newEan() };
+    const id = await insertCampaign(
+      database,
+      [
+        { ...row, brand: 'solaris' },
+        { ...row, brand: 'acme' },
+      ],
+      { invites: true },
+    );
+    await finished(id);
+    const { body } = await client.call<{ items: { id: string; brands: string[] }[] }>(
+      'GET',
+      `/invitations?campaignId=${id}`,
+    );
+    expect(body.items.map(({ brands }) => brands)).toEqual([['solaris', 'acme']]);
+    const invitations = (await readRows(database, id)).map(({ invitationId }) => invitationId);
+    expect(invitations).toEqual([body.items[0]!.id, body.items[0]!.id]);
+  });
+
   it('invites the owner of each location, with the brand of its row, also where the user was known', async () => {
     const [known, fresh] = [randomUUID(), randomUUID()];
     const ean = newEan();
