@@ -80,3 +80,39 @@ export function remainingSeconds({
   const rate = perSecond ?? requestsPerSecond;
   return rate > 0 ? Math.ceil(rowsLeft / rate) : null;
 }
+
+/** What can be wrong or doubtful about a row. Each has its line in docs/campaigns.md. */
+export const ROW_PROBLEMS = [
+  'required',
+  'reference_invalid',
+  'reference_rounded',
+  'ean_invalid',
+  'ean_length',
+  'ean_rounded',
+  'ean_check_digit',
+  'ean_elsewhere',
+  'brand_invalid',
+  'locale_unknown',
+  'inverters_invalid',
+  'metadata_invalid',
+  'json_invalid',
+  'too_many_cells',
+  'row_too_long',
+  'duplicate_row',
+  'row_contradicts',
+  'too_many_eans',
+  'reference_conflict',
+  'other_row_invalid',
+  'registration_rejected',
+  'registration_discarded',
+  'registration_uncertain',
+] as const;
+export type RowProblemCode = (typeof ROW_PROBLEMS)[number];
+
+/** A problem of a row, in words for the person with the spreadsheet. It never repeats the value of a cell. */
+export interface RowProblem {
+  /** The name of the column as sent; null if the problem is about the whole row. */
+  readonly column: string | null;
+  readonly code: RowProblemCode;
+  readonly message: string;
+}

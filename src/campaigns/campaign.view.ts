@@ -1,5 +1,11 @@
 import * as schema from '../platform/openapi/schema-of.js';
-import { CAMPAIGN_STATUSES, type CampaignFormat } from './campaign.rules.js';
+import {
+  CAMPAIGN_STATUSES,
+  ROW_PROBLEMS,
+  ROW_STATUSES,
+  type CampaignFormat,
+  type RowProblemCode,
+} from './campaign.rules.js';
 
 const CampaignFormatView = schema.schemaOf('CampaignFormatView', {
   type: schema.oneOf<CampaignFormat['type']>(['csv', 'ndjson']),
@@ -25,3 +31,46 @@ const summary = {
 
 export const CampaignSummaryView = schema.schemaOf('CampaignSummaryView', summary);
 export type CampaignSummaryView = InstanceType<typeof CampaignSummaryView>;
+
+const numbers = <Name extends string>(names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, schema.count()])) as Record<Name, schema.Field<number>>;
+
+const RowCountsView = schema.schemaOf('RowCountsView', numbers(ROW_STATUSES));
+
+export const CampaignView = schema.schemaOf('CampaignView', {
+  ...summary,
+  counts: schema.view(RowCountsView, 'The number of rows in each status'),
+  problems: schema.field<Readonly<Partial<Record<RowProblemCode, number>>>>(
+    { type: 'object', additionalProperties: { type: 'integer' } },
+    'The number of rows with each problem, by its code; warnings too',
+  ),
+  perSecond: schema.nullable(
+    schema.number('Rows that got a result per second, in the last seconds; null if not known'),
+  ),
+  remainingSeconds: schema.nullable(
+    schema.count(
+      'How long it will take, with the budget of the remote service and everything that goes first; null if not known',
+    ),
+  ),
+});
+export type CampaignView = InstanceType<typeof CampaignView>;
+
+const RowProblemView = schema.schemaOf('RowProblemView', {
+  column: schema.nullable(schema.text('The column as it is named in the file; null: the whole row')),
+  code: schema.oneOf(ROW_PROBLEMS),
+  message: schema.text('For the person with the spreadsheet'),
+});
+
+export const CampaignRowView = schema.schemaOf('CampaignRowView', {
+  line: schema.count('The line of the file on which the row begins, from 1'),
+  status: schema.oneOf(ROW_STATUSES),
+  tenantReference: schema.nullable(schema.text('null if it is missing or faulty')),
+  ean: schema.nullable(schema.text('null if it is missing or faulty')),
+  problems: schema.listOf(RowProblemView, 'What is wrong or, if the row is not `invalid`, doubtful'),
+  registrationId: schema.nullable(schema.uuid('The registration that the row is part of')),
+  userId: schema.nullable(schema.uuid()),
+  invitationUrl: schema.nullable(
+    schema.text('The link for the owner; null without the scope `links:read`, or if there is none'),
+  ),
+});
+export type CampaignRowView = InstanceType<typeof CampaignRowView>;

@@ -1,16 +1,82 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Readable } from 'node:stream';
+import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiBody,
+  ApiConsumes,
+  ApiOkResponse,
+  ApiProduces,
+  ApiTags,
+} from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
+import { hasScope, type Principal } from '../access/scopes.js';
+import { Environment } from '../platform/env/environment.js';
+import { FILE_TYPES } from '../platform/http/file-body.js';
 import { toPage, type Page } from '../platform/http/page.js';
+import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
-import { CampaignSummaryView } from './campaign.view.js';
-import { CampaignsQuery } from './campaigns.dto.js';
+import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
+import { LOCATION } from '../platform/openapi/response-headers.js';
+import { found } from '../platform/problem/found.js';
+import { Problem } from '../platform/problem/problem.js';
+import { remainingSeconds } from './campaign.rules.js';
+import { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
+import { CampaignRowsQuery, CampaignsQuery, NewCampaignQuery } from './campaigns.dto.js';
 import { CampaignsStore } from './campaigns.store.js';
+import { Intake } from './intake/intake.service.js';
+import { bytesOf, refuseUpload } from './intake/upload.js';
+import { CampaignResults } from './result/campaign-results.service.js';
+import { resultCsv } from './result/result-csv.js';
 
 @ApiTags('Campaigns')
 @Controller('campaigns')
 export class CampaignsController {
-  constructor(private readonly store: CampaignsStore) {}
+  constructor(
+    private readonly store: CampaignsStore,
+    private readonly intake: Intake,
+    private readonly results: CampaignResults,
+    private readonly environment: Environment,
+  ) {}
+
+  @Post()
+  @Operation(
+    'users:write',
+    {
+      summary: 'Upload a file of customers to register',
+      description:
+        'CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole.',
+    },
+    { takesFile: true },
+  )
+  @ApiConsumes(...FILE_TYPES)
+  @ApiBody({ schema: { type: 'string', description: 'The file; in a form, its one file' } })
+  @ApiAcceptedResponse({ type: CampaignView, headers: LOCATION })
+  @ApiProblems(
+    'invalid_request',
+    'campaign_empty',
+    'campaign_columns',
+    'campaign_unreadable',
+    'body_too_large',
+    'unsupported_media_type',
+    'replica_busy',
+  )
+  async createCampaign(
+    @Query() { name, dryRun, invite }: NewCampaignQuery,
+    @Req() { headers, body }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CampaignView> {
+    const { CAMPAIGN_MAX_BYTES } = this.environment;
+    refuseUpload(headers, CAMPAIGN_MAX_BYTES);
+    if (body === undefined) throw new Problem('campaign_empty', 'The file is empty');
+    if (!(body instanceof Readable))
+      throw new Problem('unsupported_media_type', `Send the file as ${FILE_TYPES.join(', ')}`);
+    const bytes = bytesOf(headers, body, CAMPAIGN_MAX_BYTES);
+    const id = await this.intake.receive(bytes, { name: name ?? null, isDryRun: dryRun, invites: invite });
+    void reply.status(202).header('location', `/api/v1/campaigns/${id}`);
+    return this.readCampaign(id);
+  }
 
   @Get()
   @Operation('users:read', {
@@ -23,5 +89,66 @@ export class CampaignsController {
   ): Promise<Page<CampaignSummaryView>> {
     const rows = await this.store.list(status, cursor, limit + 1);
     return toPage(rows, limit, ({ createdAt, id }) => [createdAt, id]);
+  }
+
+  @Get(':id')
+  @Operation('users:read', {
+    summary: 'Read a campaign and its progress',
+    description: 'Of a dry run, `counts` says what would happen: `accepted` rows would be registered.',
+  })
+  @ApiOkResponse({ type: CampaignView })
+  @ApiProblems('invalid_request', 'not_found')
+  async readCampaign(@Param('id', ParseUuid) id: string): Promise<CampaignView> {
+    const campaign = found(await this.store.findWithCounts(id), `campaign ${id}`);
+    const { status, perSecond, counts } = campaign;
+    const requestsPerSecond = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
+    const progress = { status, rowsLeft: counts.accepted, perSecond, requestsPerSecond };
+    return { ...campaign, remainingSeconds: remainingSeconds(progress) };
+  }
+
+  @Get(':id/rows')
+  @Operation('users:read', {
+    summary: 'List the rows of a campaign, in the order of the file',
+    description: 'With what became of each row, and its problems.',
+  })
+  @ApiPage(CampaignRowView)
+  @ApiProblems('invalid_request', 'not_found')
+  async listCampaignRows(
+    @Param('id', ParseUuid) id: string,
+    @Query() { limit, cursor, status }: CampaignRowsQuery,
+    @CurrentKey() key: Principal,
+  ): Promise<Page<CampaignRowView>> {
+    found(await this.store.find(id), `campaign ${id}`);
+    const rows = await this.store.rows(id, status, cursor?.line ?? '0', limit + 1);
+    const withLinks = await this.results.withLinks(rows, hasScope(key, 'links:read'));
+    return toPage(
+      withLinks,
+      limit,
+      ({ line }) => [line],
+      ({ fields: _, invitationId: _id, ...row }): CampaignRowView => row,
+    );
+  }
+
+  @Get(':id/result.csv')
+  @Operation('users:read', {
+    summary: 'Download the file with what became of each row',
+    description:
+      'The columns as sent, then `status`, `problems`, `registrationId`, `userId` and, for a key with `links:read`, `invitationUrl`. UTF-8 with a byte order mark, as Excel needs it; cells that Excel would take for formulas are escaped, and EANs are written so that it shows all digits. The file can be corrected and uploaded again.',
+  })
+  @ApiProduces('text/csv')
+  @ApiOkResponse({ content: { 'text/csv': { schema: { type: 'string' } } } })
+  @ApiProblems('invalid_request', 'not_found')
+  async readCampaignResult(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { format } = found(await this.store.find(id), `campaign ${id}`);
+    const pages = this.results.pages(id, hasScope(key, 'links:read'));
+    void reply.headers({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="campaign-${id}.csv"`,
+    });
+    await reply.send(Readable.from(resultCsv(format, pages)));
   }
 }

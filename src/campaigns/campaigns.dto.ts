@@ -1,8 +1,35 @@
-import { PageQuery } from '../platform/http/page.js';
-import { ChoiceParameter } from '../platform/http/parameters.js';
-import { CAMPAIGN_STATUSES, type CampaignStatus } from './campaign.rules.js';
+import { CursorOf, LimitQuery, PageQuery } from '../platform/http/page.js';
+import { ChoiceParameter, FlagParameter, OptionalText } from '../platform/http/parameters.js';
+import { lineFault } from '../users/tenant-reference.rules.js';
+import { CAMPAIGN_STATUSES, ROW_STATUSES, type CampaignStatus, type RowStatus } from './campaign.rules.js';
+
+const MAX_NAME_LENGTH = 200;
+const nameFault = (value: unknown) => lineFault(value, MAX_NAME_LENGTH);
+
+export class NewCampaignQuery {
+  @OptionalText(nameFault, {
+    description: 'Your name for the campaign',
+    minLength: 1,
+    maxLength: MAX_NAME_LENGTH,
+  })
+  name?: string;
+
+  @FlagParameter('Whether the file is only checked, and nobody is registered. Default: false')
+  dryRun: boolean = false;
+
+  @FlagParameter('Whether the owners of the registered grid locations are invited. Default: false')
+  invite: boolean = false;
+}
 
 export class CampaignsQuery extends PageQuery {
   @ChoiceParameter(CAMPAIGN_STATUSES)
   status?: CampaignStatus;
+}
+
+export class CampaignRowsQuery extends LimitQuery {
+  @CursorOf({ line: 'integer' })
+  cursor?: { readonly line: string };
+
+  @ChoiceParameter(ROW_STATUSES)
+  status?: RowStatus;
 }

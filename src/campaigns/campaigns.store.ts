@@ -2,9 +2,23 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import type { ListPosition } from '../platform/database/list-position.js';
 import { whereOf } from '../platform/database/where.js';
-import type { CampaignStatus } from './campaign.rules.js';
-import type { CampaignSummaryView } from './campaign.view.js';
+import { ROW_STATUSES, type CampaignStatus, type RowStatus } from './campaign.rules.js';
+import type { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
 import * as sql from './campaigns.sql.js';
+
+/** A campaign with its counts. */
+export type CountedCampaign = Omit<CampaignView, 'remainingSeconds'>;
+
+export interface CampaignRow extends Omit<CampaignRowView, 'invitationUrl'> {
+  readonly invitationId: string | null;
+  /** The cells as sent; empty once they have been erased. */
+  readonly fields: readonly string[];
+}
+
+interface Counted {
+  readonly name: string;
+  readonly count: number;
+}
 
 @Injectable()
 export class CampaignsStore {
@@ -23,4 +37,45 @@ export class CampaignsStore {
     const text = `${sql.SELECT_CAMPAIGN} ${where} ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
     return this.database.query<CampaignSummaryView>(text, values);
   }
+
+  async find(id: string): Promise<CampaignSummaryView | null> {
+    const text = `${sql.SELECT_CAMPAIGN} WHERE id = $1 AND status <> 'receiving'`;
+    return (await this.database.query<CampaignSummaryView>(text, [id]))[0] ?? null;
+  }
+
+  /** Returns the campaign with the counts of its rows, which take some milliseconds for 100,000 rows. */
+  async findWithCounts(id: string): Promise<CountedCampaign | null> {
+    const campaign = await this.find(id);
+    if (campaign === null) return null;
+    const counts = await this.database.query<Counted>(sql.COUNT_ROWS, [id]);
+    const [rate] = await this.database.query<{ perSecond: number | null }>(sql.SELECT_RATE, [id]);
+    const problems = await this.database.query<Counted>(sql.COUNT_PROBLEMS, [id]);
+    const none = Object.fromEntries(ROW_STATUSES.map((status) => [status, 0]));
+    return {
+      ...campaign,
+      counts: { ...none, ...byName(counts) } as CampaignView['counts'],
+      problems: byName(problems),
+      perSecond: rate?.perSecond ?? null,
+    };
+  }
+
+  /** Returns rows after a line, in the order of the file. */
+  async rows(
+    id: string,
+    status: RowStatus | undefined,
+    after: string,
+    limit: number,
+  ): Promise<CampaignRow[]> {
+    const stored = status === 'accepted' ? ['accepted', 'sent'] : status && [status];
+    const { where, values } = whereOf([
+      ['campaign_id = ?', id],
+      ['status = ANY (?)', stored],
+      ['line > ?', after],
+    ]);
+    const text = `${sql.SELECT_ROWS} ${where} ORDER BY line LIMIT ${limit}`;
+    return this.database.query<CampaignRow>(text, values);
+  }
 }
+
+const byName = (counted: readonly Counted[]) =>
+  Object.fromEntries(counted.map(({ name, count }) => [name, count]));

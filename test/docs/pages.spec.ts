@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ROW_PROBLEMS } from '../../src/campaigns/campaign.rules.js';
 import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
 import { SESSION_STATES } from '../../src/events/event-schemas.rules.js';
 import { RULES } from '../../src/onboarding/rules/machine.rules.js';
@@ -72,6 +73,11 @@ describe('the documents', () => {
       else if (variable === 'LOG_FORMAT') expect(value).toBe('');
       else expect([variable, wordsOf(value)]).toEqual([variable, textsOf(defaults.get(variable))]);
     }
+  });
+
+  it('list every problem of a row of a campaign', () => {
+    const rows = rowsOf(pages.get('docs/campaigns.md')!, 'row problems');
+    expect(rows.map(([code]) => wordsOf(code)[0])).toEqual(ROW_PROBLEMS);
   });
 
   it('list every event', () => {

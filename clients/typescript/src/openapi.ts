@@ -766,6 +766,70 @@ export interface paths {
          */
         get: operations["listCampaigns"];
         put?: never;
+        /**
+         * Upload a file of customers to register
+         * @description CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole.
+         */
+        post: operations["createCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a campaign and its progress
+         * @description Of a dry run, `counts` says what would happen: `accepted` rows would be registered.
+         */
+        get: operations["readCampaign"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{id}/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the rows of a campaign, in the order of the file
+         * @description With what became of each row, and its problems.
+         */
+        get: operations["listCampaignRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{id}/result.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the file with what became of each row
+         * @description The columns as sent, then `status`, `problems`, `registrationId`, `userId` and, for a key with `links:read`, `invitationUrl`. UTF-8 with a byte order mark, as Excel needs it; cells that Excel would take for formulas are escaped, and EANs are written so that it shows all digits. The file can be corrected and uploaded again.
+         */
+        get: operations["readCampaignResult"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -956,7 +1020,7 @@ export interface components {
         };
         ProblemKindView: {
             /** @enum {string} */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             status: number;
             title: string;
             /** @description When the problem occurs, and what to do */
@@ -2062,6 +2126,47 @@ export interface components {
             /** @description As sent, in their order */
             columns: string[];
         };
+        RowCountsView: {
+            accepted: number;
+            invalid: number;
+            registered: number;
+            known: number;
+            rejected: number;
+            uncertain: number;
+            cancelled: number;
+        };
+        CampaignView: {
+            /** Format: uuid */
+            id: string;
+            name: string | null;
+            /** @enum {string} */
+            status: "checked" | "running" | "paused" | "cancelled" | "finished";
+            /** @description Whether the file was only checked; then `status` is `checked` */
+            dryRun: boolean;
+            /** @description Whether the owners of registered grid locations are invited */
+            invite: boolean;
+            /** @description What was detected in the file */
+            format: components["schemas"]["CampaignFormatView"];
+            /** @description Rows of the file, without its header */
+            rows: number;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When every row had a result
+             */
+            finishedAt: string | null;
+            /** @description The number of rows in each status */
+            counts: components["schemas"]["RowCountsView"];
+            /** @description The number of rows with each problem, by its code; warnings too */
+            problems: {
+                [key: string]: number;
+            };
+            /** @description Rows that got a result per second, in the last seconds; null if not known */
+            perSecond: number | null;
+            /** @description How long it will take, with the budget of the remote service and everything that goes first; null if not known */
+            remainingSeconds: number | null;
+        };
         CampaignSummaryView: {
             /** Format: uuid */
             id: string;
@@ -2083,6 +2188,35 @@ export interface components {
              * @description When every row had a result
              */
             finishedAt: string | null;
+        };
+        RowProblemView: {
+            /** @description The column as it is named in the file; null: the whole row */
+            column: string | null;
+            /** @enum {string} */
+            code: "required" | "reference_invalid" | "reference_rounded" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_check_digit" | "ean_elsewhere" | "brand_invalid" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain";
+            /** @description For the person with the spreadsheet */
+            message: string;
+        };
+        CampaignRowView: {
+            /** @description The line of the file on which the row begins, from 1 */
+            line: number;
+            /** @enum {string} */
+            status: "accepted" | "invalid" | "registered" | "known" | "rejected" | "uncertain" | "cancelled";
+            /** @description null if it is missing or faulty */
+            tenantReference: string | null;
+            /** @description null if it is missing or faulty */
+            ean: string | null;
+            /** @description What is wrong or, if the row is not `invalid`, doubtful */
+            problems: components["schemas"]["RowProblemView"][];
+            /**
+             * Format: uuid
+             * @description The registration that the row is part of
+             */
+            registrationId: string | null;
+            /** Format: uuid */
+            userId: string | null;
+            /** @description The link for the owner; null without the scope `links:read`, or if there is none */
+            invitationUrl: string | null;
         };
         ErasedCountsView: {
             /** @description Grid locations whose EAN was erased */
@@ -2553,7 +2687,7 @@ export interface components {
              * @description The kind of problem. Does not change: handle problems by this
              * @enum {string}
              */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             /**
              * Format: uuid
              * @description The registration that the problem is about
@@ -5193,7 +5327,7 @@ export interface components {
                 };
             };
         };
-        /** @description `body_too_large`: A body has at most 262,144 bytes. */
+        /** @description `body_too_large`: A body has at most 262,144 bytes. The file of a campaign has at most `CAMPAIGN_MAX_BYTES` and 250,000 rows. */
         body_too_large: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5206,7 +5340,7 @@ export interface components {
                 };
             };
         };
-        /** @description `unsupported_media_type`: Bodies are JSON in UTF-8, sent with `content-type: application/json`. */
+        /** @description `unsupported_media_type`: Bodies are JSON in UTF-8, sent with `content-type: application/json`. The file of a campaign is CSV or NDJSON, neither compressed nor an Excel workbook. */
         unsupported_media_type: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5250,7 +5384,7 @@ export interface components {
             };
         };
         /**
-         * @description `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica. Send the request again after `Retry-After` seconds, or to another replica.
+         * @description `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica, and it receives at most 4 files at a time. Send the request again after `Retry-After` seconds, or to another replica.
          *
          *     `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
          */
@@ -5329,7 +5463,7 @@ export interface components {
         /**
          * @description `remote_unavailable`: It did not respond, returned an unusable response, limits our requests, or refuses our credentials. Send the request again after `Retry-After` seconds.
          *
-         *     `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica. Send the request again after `Retry-After` seconds, or to another replica.
+         *     `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica, and it receives at most 4 files at a time. Send the request again after `Retry-After` seconds, or to another replica.
          *
          *     `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
          */
@@ -5376,6 +5510,29 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "remote_unavailable" | "database_unavailable";
+                };
+            };
+        };
+        /**
+         * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
+         *
+         *     `campaign_empty`: The file of a campaign is empty, or has a header and no rows. Nothing was stored.
+         *
+         *     `campaign_columns`: The header of the file lacks `tenantReference` or `ean`, has a column that is not known, the same column twice, or more than 200. Nothing was stored.
+         *
+         *     `campaign_unreadable`: The file has a quote that does not end, a byte that is not text, more than one encoding, or ended early. `detail` names the line and the column. Nothing was stored.
+         *
+         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
+         */
+        "invalid_request-or-campaign_empty-or-campaign_columns-or-campaign_unreadable-or-invalid_json": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "invalid_request" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "invalid_json";
                 };
             };
         };
@@ -7228,6 +7385,163 @@ export interface operations {
             400: components["responses"]["invalid_request"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    createCampaign: {
+        parameters: {
+            query?: {
+                /** @description Your name for the campaign */
+                name?: string;
+                /** @description Whether the file is only checked, and nobody is registered. Default: false */
+                dryRun?: boolean;
+                /** @description Whether the owners of the registered grid locations are invited. Default: false */
+                invite?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/csv": string;
+                "application/x-ndjson": string;
+                "multipart/form-data": string;
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    /** @description Path of the resource in the body */
+                    Location: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-campaign_empty-or-campaign_columns-or-campaign_unreadable-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["replica_busy-or-database_unavailable"];
+        };
+    };
+    readCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listCampaignRows: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                status?: "accepted" | "invalid" | "registered" | "known" | "rejected" | "uncertain" | "cancelled";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["CampaignRowView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readCampaignResult: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];

@@ -408,6 +408,8 @@ CREATE INDEX campaign_rows_accepted_idx ON campaign_rows (campaign_id, tenant_re
 CREATE INDEX campaign_rows_open_idx ON campaign_rows (campaign_id, registration_id) WHERE status IN ('sent', 'uncertain');
 -- Progress counts rows by status, and lists filter by it.
 CREATE INDEX campaign_rows_campaign_id_status_line_idx ON campaign_rows(campaign_id, status, line);
+-- The summary counts problems. Few rows have any.
+CREATE INDEX campaign_rows_problems_idx ON campaign_rows (campaign_id) WHERE problems <> '[]';
 -- The check finds the rows of a reference, and an erasure those of a person in every campaign.
 CREATE INDEX campaign_rows_tenant_reference_idx ON campaign_rows(tenant_reference);
 COMMENT ON TABLE campaign_rows IS 'The rows of campaigns, each with one EAN of a customer: intents, of which a worker makes registrations. Holds personal data until its campaign ended CAMPAIGN_ROWS_DAYS ago or the person is erased.';

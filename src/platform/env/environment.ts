@@ -187,6 +187,9 @@ export class Environment {
   })
   REMINDER_QUIET_HOURS = '20:00-08:00';
 
+  /** The largest file of a campaign. Default: 64 MiB. */
+  @Integer(1_024, 10_737_418_240) CAMPAIGN_MAX_BYTES = 67_108_864;
+
   /** After how many hours an invitation that its owner has not opened, or not used since, is stalled. */
   @Range(0, 24 * 365) STALLED_INVITATION_HOURS = 72;
   /** After how many hours a started session that its owner has not completed is stalled. A session lives for about a day. */

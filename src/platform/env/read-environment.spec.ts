@@ -78,6 +78,7 @@ describe('readEnvironment', () => {
       DOCS: true,
       WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true,
       INVITATION_TTL_DAYS: 90,
+      CAMPAIGN_MAX_BYTES: 67_108_864,
       REMINDER_AFTER_DAYS: [2, 5, 10],
       REMINDER_TIME_ZONE: 'Europe/Brussels',
       REMINDER_QUIET_HOURS: '20:00-08:00',

@@ -33,6 +33,23 @@ export const PROBLEMS = {
     meaning:
       'An EAN is a bare number, has the digits of a rounded number and a wrong check digit. `errors` names each of them. Nothing was done; send EANs as strings.',
   },
+  campaign_empty: {
+    status: 400,
+    title: 'The file has no rows',
+    meaning: 'The file of a campaign is empty, or has a header and no rows. Nothing was stored.',
+  },
+  campaign_columns: {
+    status: 400,
+    title: 'The columns of the file are not usable',
+    meaning:
+      'The header of the file lacks `tenantReference` or `ean`, has a column that is not known, the same column twice, or more than 200. Nothing was stored.',
+  },
+  campaign_unreadable: {
+    status: 400,
+    title: 'The file cannot be read to its end',
+    meaning:
+      'The file has a quote that does not end, a byte that is not text, more than one encoding, or ended early. `detail` names the line and the column. Nothing was stored.',
+  },
   unauthenticated: {
     status: 401,
     title: 'An API key is needed',
@@ -92,12 +109,13 @@ export const PROBLEMS = {
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    meaning: `A body has at most ${HTTP_LIMITS.bodyBytes.toLocaleString('en')} bytes.`,
+    meaning: `A body has at most ${HTTP_LIMITS.bodyBytes.toLocaleString('en')} bytes. The file of a campaign has at most \`CAMPAIGN_MAX_BYTES\` and 250,000 rows.`,
   },
   unsupported_media_type: {
     status: 415,
-    title: 'The body is not application/json',
-    meaning: 'Bodies are JSON in UTF-8, sent with `content-type: application/json`.',
+    title: 'The body is of a type that is not accepted',
+    meaning:
+      'Bodies are JSON in UTF-8, sent with `content-type: application/json`. The file of a campaign is CSV or NDJSON, neither compressed nor an Excel workbook.',
   },
   remote_rejected: {
     status: 422,
@@ -131,7 +149,7 @@ export const PROBLEMS = {
     status: 503,
     title: 'This replica has too many requests open',
     meaning:
-      'Streams of events and reads with `wait` may use half of the connections of a replica. Send the request again after `Retry-After` seconds, or to another replica.',
+      'Streams of events and reads with `wait` may use half of the connections of a replica, and it receives at most 4 files at a time. Send the request again after `Retry-After` seconds, or to another replica.',
   },
   remote_unavailable: {
     status: 503,

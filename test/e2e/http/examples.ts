@@ -21,6 +21,8 @@ export function callsOf({ paths }: { readonly paths: object }): Calls {
 interface Asked {
   readonly parameters?: Readonly<Record<string, string>>;
   readonly request?: unknown;
+  /** The content type of `request`, if it is a text. Default: JSON. */
+  readonly type?: string;
 }
 
 type Body = Readonly<Record<string, never>> & {
@@ -32,6 +34,7 @@ type Body = Readonly<Record<string, never>> & {
 
 const EAN = '541448820044186577';
 const OTHER_EAN = '541448820044186584';
+const THIRD_EAN = '541448820041865017';
 
 /** Calls every API operation and records the requests and responses. Replaces keys, secrets and ports by placeholders. */
 export async function recordExamples(service: TestApp, calls: Calls): Promise<RecordedExamples> {
@@ -42,7 +45,11 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     { parameters?: object; request?: unknown; responses: Record<string, unknown> }
   > = {};
 
-  async function ask(operationId: string, expected: number, { parameters = {}, request }: Asked = {}) {
+  async function ask(
+    operationId: string,
+    expected: number,
+    { parameters = {}, request, type = 'application/json' }: Asked = {},
+  ) {
     const operation = calls[operationId]!;
     const url = new URL(
       service.url + operation.path.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name]!),
@@ -55,17 +62,18 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
       headers: {
         authorization: `Bearer ${service.adminKey}`,
         'x-request-id': `example-${operationId}`,
-        ...(request !== undefined && { 'content-type': 'application/json' }),
+        ...(request !== undefined && { 'content-type': type }),
       },
-      ...(request !== undefined && { body: JSON.stringify(request) }),
+      ...(request !== undefined && { body: typeof request === 'string' ? request : JSON.stringify(request) }),
     });
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const text = isStream ? await firstEventOf(response) : await response.text();
     if (response.status !== expected)
       throw new Error(`${operationId} returned ${response.status}, not ${expected}: ${text}`);
+    const isText = response.headers.get('content-type')?.startsWith('text/') === true;
     const isJson = response.headers.get('content-type')?.includes('json') === true;
     const body = (isJson ? JSON.parse(text) : null) as Body;
-    const published: unknown = isJson ? JSON.parse(publishable(text)) : isStream ? text : null;
+    const published: unknown = isJson ? JSON.parse(publishable(text)) : isText ? text : null;
     recorded[operationId] = {
       ...recorded[operationId],
       ...(Object.keys(parameters).length > 0 && { parameters }),
@@ -124,6 +132,18 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     await ask('resumeCampaign', 200, { parameters });
     await ask('cancelCampaign', 200, { parameters });
     await ask('pauseCampaign', 409, { parameters });
+  }
+
+  async function runCampaign(): Promise<void> {
+    const { id } = await ask('createCampaign', 202, {
+      parameters: { dryRun: 'true', name: 'autumn' },
+      request: `tenantReference;ean;metadata.contract\ncustomer-2001;${THIRD_EAN};C-78\ncustomer-2002;5,41449E+17;C-79\n`,
+      type: 'text/csv',
+    });
+    await ask('listCampaigns', 200, { parameters: { status: 'checked', limit: '1' } });
+    await ask('readCampaign', 200, { parameters: { id } });
+    await ask('listCampaignRows', 200, { parameters: { id, status: 'invalid' } });
+    await ask('readCampaignResult', 200, { parameters: { id } });
   }
 
   await ask('getLiveness', 200);
@@ -194,7 +214,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('readInvitation', 200, { parameters: { id: invitation.id } });
   await ask('revokeInvitation', 200, { parameters: { id: invitation.id } });
   await controlCampaigns();
-  await ask('listCampaigns', 200);
+  await runCampaign();
   await ask('readFunnel', 200, { parameters: { by: 'day' } });
   const session = await ask('startSession', 201, start);
   await ask('startSession', 200, start);

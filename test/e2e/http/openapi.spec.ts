@@ -20,7 +20,7 @@ interface Operation {
   readonly operationId: string;
   readonly requestBody?: {
     readonly required: boolean;
-    readonly content: Readonly<Record<string, { readonly schema: { readonly $ref: string } }>>;
+    readonly content: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>;
   };
   readonly responses: Readonly<Record<string, Response>>;
 }
@@ -142,7 +142,7 @@ describe('the OpenAPI document', () => {
 
     // Generators such as openapi-typescript make a property with a default required.
     const names = operations.flatMap(({ requestBody }) =>
-      Object.values(requestBody?.content ?? {}).map(({ schema }) => schema.$ref.split('/').at(-1)!),
+      Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => schema.$ref?.split('/').at(-1) ?? []),
     );
     const defaults = names.filter((name) =>
       Object.values(document.components.schemas[name]?.properties ?? {}).some((each) => 'default' in each),

@@ -1,0 +1,100 @@
+import { LIVE } from '../../users/registration/registrations.sql.js';
+import type { RowProblemCode } from '../campaign.rules.js';
+
+// What can be decided about the rows of a file only once all of them are known. Each statement takes all rows at once ($1: the campaign),
+// since a statement per row would take minutes for 100,000 rows. They run in this order, in one transaction.
+
+/** Appends a problem to `problems`. `message`: an SQL expression. */
+const withProblem = (column: string, code: RowProblemCode, message: string): string =>
+  `problems || jsonb_build_array(jsonb_build_object('column', ${column}, 'code', '${code}', 'message', ${message}))`;
+
+/** The name of a column as sent, such as `EAN code`; NULL, about the whole row, if there is none. */
+const ROW = 'NULL';
+
+/**
+ * Marks rows that repeat an earlier row, and rows that contradict an earlier one of the same reference and EAN. Rows of one EAN may differ
+ * in their brand: the owner is invited for each.
+ */
+const MARK_DUPLICATES = `
+    WITH compared AS (
+      SELECT line, min(line) OVER (PARTITION BY tenant_reference, ean, brand) AS same, min(line) OVER location AS first,
+             (locale, expected_inverters, metadata) IS DISTINCT FROM (first_value(locale) OVER location,
+               first_value(expected_inverters) OVER location, first_value(metadata) OVER location) AS differs
+        FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted'
+      WINDOW location AS (PARTITION BY tenant_reference, ean ORDER BY line)
+    )
+    UPDATE campaign_rows AS r SET status = 'invalid', problems = CASE WHEN same < r.line
+             THEN ${withProblem(ROW, 'duplicate_row', `format('This row repeats line %s', same)`)}
+             ELSE ${withProblem(ROW, 'row_contradicts', `format('Line %s has the same reference and EAN, but another locale, expectedInverters or metadata', first)`)} END
+      FROM compared WHERE r.campaign_id = $1 AND r.line = compared.line AND (same < r.line OR (first < r.line AND differs))`;
+
+/** Marks all rows of a reference that has more EANs than one registration takes. $2: that number. */
+const MARK_TOO_MANY_EANS = `
+    WITH large AS (
+      SELECT tenant_reference, count(DISTINCT ean) AS eans FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted'
+      GROUP BY 1 HAVING count(DISTINCT ean) > $2
+    )
+    UPDATE campaign_rows AS r SET status = 'invalid',
+           problems = ${withProblem(ROW, 'too_many_eans', `format('This reference has %s EANs; one customer has at most %s', eans, $2::int)`)}
+      FROM large WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = large.tenant_reference`;
+
+/** Marks the rows of a reference that has an invalid row. A repeated row is an exception: the EAN is in the file all the same. */
+const MARK_OTHER_ROWS = `
+    WITH faulty AS (
+      SELECT tenant_reference, min(line) AS line FROM campaign_rows
+       WHERE campaign_id = $1 AND status = 'invalid' AND tenant_reference IS NOT NULL AND NOT problems @> '[{"code": "duplicate_row"}]'
+       GROUP BY 1
+    )
+    UPDATE campaign_rows AS r SET status = 'invalid', problems = ${withProblem(
+      ROW,
+      'other_row_invalid',
+      `format('Line %s has the same reference and is invalid: a customer is registered with all EANs at once', faulty.line)`,
+    )}
+      FROM faulty WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = faulty.tenant_reference`;
+
+/**
+ * Compares references with their live registrations. Rows of one with other EANs become invalid. In a dry run ($2), rows of one with the
+ * same EANs become known; otherwise the drain decides, since the registration may change until then.
+ */
+const COMPARE_WITH_REGISTRATIONS = `
+    WITH wanted AS (
+      SELECT tenant_reference, array_agg(DISTINCT ean ORDER BY ean) AS eans FROM campaign_rows
+       WHERE campaign_id = $1 AND status = 'accepted' GROUP BY 1
+    ), live AS (
+      SELECT wanted.tenant_reference, registrations.id, user_id, cardinality(registrations.eans) AS registered,
+             wanted.eans = ARRAY(SELECT ean FROM unnest(registrations.eans) AS ean ORDER BY ean) AS same
+        FROM wanted JOIN registrations ON registrations.tenant_reference = wanted.tenant_reference AND ${LIVE}
+    )
+    UPDATE campaign_rows AS r SET registration_id = live.id, user_id = live.user_id, status = CASE WHEN same THEN 'known' ELSE 'invalid' END,
+           problems = CASE WHEN same THEN problems ELSE ${withProblem(
+             ROW,
+             'reference_conflict',
+             `format('This reference is already registered with %s EANs that are not those of the file', registered)`,
+           )} END
+      FROM live WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = live.tenant_reference AND ($2 OR NOT same)`;
+
+/** Warns about an EAN that another reference has: in the file, as a user, or in a registration that is still open. */
+const WARN_ELSEWHERE = `
+    WITH wanted AS (
+      SELECT line, ean, tenant_reference, min(tenant_reference) OVER same <> max(tenant_reference) OVER same AS in_file
+        FROM campaign_rows WHERE campaign_id = $1 AND status IN ('accepted', 'known') WINDOW same AS (PARTITION BY ean)
+    ), open AS MATERIALIZED (
+      SELECT tenant_reference, unnest(eans) AS ean FROM registrations WHERE status IN ('pending', 'uncertain')
+    ), elsewhere AS (
+      SELECT line FROM wanted WHERE in_file
+      UNION
+      SELECT line FROM wanted JOIN grid_locations USING (ean) JOIN users ON users.id = user_id
+       WHERE users.tenant_reference <> wanted.tenant_reference
+      UNION
+      SELECT line FROM wanted JOIN open USING (ean) WHERE open.tenant_reference <> wanted.tenant_reference
+    )
+    UPDATE campaign_rows AS r SET problems = ${withProblem('$2::text', 'ean_elsewhere', `'Another reference has this EAN too'`)}
+      FROM elsewhere WHERE r.campaign_id = $1 AND r.line = elsewhere.line`;
+
+export const CHECKS = {
+  MARK_DUPLICATES,
+  MARK_TOO_MANY_EANS,
+  MARK_OTHER_ROWS,
+  COMPARE_WITH_REGISTRATIONS,
+  WARN_ELSEWHERE,
+};

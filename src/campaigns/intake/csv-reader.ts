@@ -1,0 +1,120 @@
+import { Problem } from '../../platform/problem/problem.js';
+import { MAX_ROW_CHARACTERS, type FileRow } from './row.rules.js';
+import { characterFault } from './character-fault.js';
+
+type State = 'start' | 'plain' | 'quoted' | 'closed';
+
+/**
+ * Reads rows from the text of a CSV file, which may be given in any parts. Skips rows without any text. Not csv-parse: beyond its
+ * max_record_size it ends the file, and without it one quote that is never closed would keep the whole file in memory.
+ */
+export class CsvReader {
+  /** The names of the columns, for messages. */
+  columns: readonly string[] = [];
+  private line = 1;
+  private rowLine = 1;
+  private cells: string[] = [];
+  private cell = '';
+  private characters = 0;
+  private state: State = 'start';
+  private quotedSince = 1;
+  private isAfterCr = false;
+  private readonly endOfPlain: RegExp;
+  private readonly endOfQuoted: RegExp;
+
+  constructor(
+    private readonly delimiter: string,
+    private readonly quote: string,
+    private readonly encoding: string,
+  ) {
+    this.endOfPlain = new RegExp(`[${delimiter}\\r\\n\\0\\ufffd]`, 'g');
+    this.endOfQuoted = new RegExp(`[${quote}\\r\\n\\0\\ufffd]`, 'g');
+  }
+
+  *read(text: string): Generator<FileRow> {
+    for (let at = 0; at < text.length;) {
+      if (text[at] === this.quote && (this.state === 'start' || this.state === 'closed')) {
+        // After a closing quote, a second one is a quote in the cell.
+        if (this.state === 'closed') this.append(this.quote);
+        else this.quotedSince = this.line;
+        this.state = 'quoted';
+        this.isAfterCr = false;
+        at += 1;
+        continue;
+      }
+      const special = this.state === 'quoted' ? this.endOfQuoted : this.endOfPlain;
+      special.lastIndex = at;
+      const end = special.exec(text)?.index ?? text.length;
+      if (end > at) this.appendText(text.slice(at, end));
+      const character = text[end];
+      if (character !== undefined) yield* this.take(character);
+      at = end + 1;
+    }
+  }
+
+  /** Returns the last row, if the file does not end with a line break. Throws Problem if a quote is still open. */
+  *end(): Generator<FileRow> {
+    if (this.state === 'quoted')
+      throw this.fault('a quote begins a cell here, and none ends it', this.quotedSince);
+    yield* this.endRow();
+  }
+
+  private *take(character: string): Generator<FileRow> {
+    const followsCr = this.isAfterCr && character === '\n';
+    this.isAfterCr = character === '\r';
+    if (character === '\0' || character === '\ufffd')
+      throw this.fault(characterFault(character, this.encoding));
+    if (character === this.delimiter && this.state !== 'quoted') return this.endCell();
+    if (character === this.quote) {
+      this.state = 'closed';
+      return;
+    }
+    if (!followsCr) this.line += 1;
+    if (this.state === 'quoted') this.append(character);
+    else if (!followsCr) yield* this.endRow();
+  }
+
+  private appendText(text: string): void {
+    this.isAfterCr = false;
+    if (this.state === 'closed')
+      throw this.fault(
+        `text follows the quote that ends a cell (it began on line ${this.quotedSince}): write a quote within a cell twice`,
+      );
+    if (this.state === 'start') this.state = 'plain';
+    this.append(text);
+  }
+
+  private append(text: string): void {
+    this.characters += text.length;
+    this.cell = this.isTooLong ? '' : this.cell + text;
+  }
+
+  private get isTooLong(): boolean {
+    return this.characters > MAX_ROW_CHARACTERS;
+  }
+
+  private endCell(): void {
+    this.characters += 1;
+    if (!this.isTooLong) this.cells.push(this.cell);
+    this.cell = '';
+    this.state = 'start';
+  }
+
+  private *endRow(): Generator<FileRow> {
+    const { isTooLong, rowLine: line } = this;
+    if (!isTooLong) this.cells.push(this.cell);
+    const { cells } = this;
+    this.cells = [];
+    this.cell = '';
+    this.characters = 0;
+    this.state = 'start';
+    this.rowLine = this.line;
+    if (isTooLong || cells.some((cell) => cell.trim() !== '')) yield { line, cells, isTooLong };
+  }
+
+  private fault(message: string, line = this.line): Problem {
+    const index = this.cells.length;
+    const column = this.columns[index] ?? String(index + 1);
+    return new Problem('campaign_unreadable', `Line ${line}, column ${column}: ${message}`);
+  }
+}

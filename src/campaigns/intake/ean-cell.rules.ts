@@ -1,0 +1,69 @@
+import { eanFault, hasValidCheckDigit, readEan } from '../../users/ean.rules.js';
+import type { RowProblem } from '../campaign.rules.js';
+
+export type CheckDigitRule = 'off' | 'warn' | 'enforce';
+
+/** The EAN of a cell, if it is usable, and what is wrong or doubtful about the cell. */
+export interface ReadEan {
+  readonly ean: string | null;
+  readonly problem?: Pick<RowProblem, 'code' | 'message'>;
+}
+
+const ROUNDED =
+  'Excel has rounded this EAN, and its last digits are lost: format the column as text, paste the EANs again, and export again';
+const ROUNDED_NUMBER =
+  'The program that wrote the file has rounded this EAN, and its last digits are lost: write it as a text, in quotes';
+/** Any kind of blank, also the invisible ones that are copied from web pages and PDFs. */
+const BLANKS = /[\s\u200b-\u200d\u2060\ufeff]/g;
+const SCIENTIFIC = /^\d+([.,]\d+)?e\+?\d+$/i;
+/** How a program writes a number that it has calculated with. */
+const WITH_FRACTION = /^\d+[.,]0*$/;
+/** Excel keeps 15 digits of a number. The last digits of an EAN of 18 digits are then zeros. */
+const ROUNDED_END = '000';
+
+/** Reads an EAN from a cell. Blanks anywhere and an apostrophe before it, by which Excel marks text, do not count. */
+export function readEanCell(cell: string, rule: CheckDigitRule): ReadEan {
+  const text = cell.replace(BLANKS, '').replace(/^'/, '');
+  if (text === '') return faulty('required', 'The EAN is missing');
+  if (SCIENTIFIC.test(text)) return faulty('ean_rounded', ROUNDED);
+  if (WITH_FRACTION.test(text))
+    return faulty('ean_rounded', `${ROUNDED} (it ends like a number with decimals)`);
+  if (!/^[0-9]+$/.test(text))
+    return faulty('ean_invalid', 'An EAN has 18 digits from 0 to 9 and nothing else');
+  if (text.length === 17)
+    return faulty(
+      'ean_length',
+      '17 digits instead of 18: was a leading digit lost? Format the column as text',
+    );
+  if (text.length !== 18) return faulty('ean_length', `An EAN has 18 digits, not ${text.length}`);
+  return checked(text, rule, text.endsWith(ROUNDED_END) ? ROUNDED : undefined);
+}
+
+/** Reads an EAN from a value of JSON. */
+export function readEanValue(value: unknown, rule: CheckDigitRule): ReadEan {
+  if (typeof value === 'string') return readEanCell(value, rule);
+  if (value === undefined || value === null || eanFault(value) !== undefined)
+    return value === undefined || value === null
+      ? faulty('required', 'The EAN is missing')
+      : faulty('ean_invalid', 'An EAN must be a text of 18 digits');
+  const text = readEan(value);
+  // See roundedEans in src/users/ean.rules.ts.
+  const isOfDouble = [String(Number(text)), Number(text).toFixed(0)].includes(text);
+  return checked(text, rule, isOfDouble ? ROUNDED_NUMBER : undefined);
+}
+
+/** Checks 18 digits. `rounded`: the message if they look rounded, which a wrong check digit confirms. */
+function checked(ean: string, rule: CheckDigitRule, rounded: string | undefined): ReadEan {
+  const fault = eanFault(ean);
+  if (fault !== undefined) return faulty('ean_invalid', 'An EAN of a grid connection does not begin with 0');
+  if (hasValidCheckDigit(ean)) return { ean };
+  if (rounded !== undefined) return faulty('ean_rounded', rounded);
+  if (rule === 'off') return { ean };
+  const message = 'The last digit does not fit the others (GS1 check digit): a digit is probably mistyped';
+  return { ean: rule === 'enforce' ? null : ean, problem: { code: 'ean_check_digit', message } };
+}
+
+const faulty = (code: RowProblem['code'], message: string): ReadEan => ({
+  ean: null,
+  problem: { code, message },
+});

@@ -1,0 +1,81 @@
+const NAMES = ['tenantReference', 'ean', 'brand', 'locale', 'expectedInverters'] as const;
+const REQUIRED: readonly ColumnName[] = ['tenantReference', 'ean'];
+/** Columns that result.csv adds. They are skipped, so that a corrected result can be uploaded. */
+const OF_RESULT = ['status', 'problems', 'registrationId', 'userId', 'invitationUrl'];
+const METADATA = 'metadata.';
+/** JavaScript gives these names a special meaning. */
+const RESERVED = ['__proto__', 'constructor'];
+export const MAX_COLUMNS = 200;
+
+export type ColumnName = (typeof NAMES)[number];
+
+/** What a cell of a column is: a field, a value of the metadata, or of no interest. */
+export type Column =
+  | { readonly kind: 'field'; readonly field: ColumnName; readonly name: string }
+  | { readonly kind: 'metadata'; readonly key: string; readonly name: string }
+  | { readonly kind: 'skipped'; readonly name: string };
+
+/** Returns a name without case, spaces, `_` and `-`. */
+const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
+const byPlainName = new Map<string, ColumnName>(NAMES.map((name) => [plain(name), name]));
+const skipped = new Set(OF_RESULT.map(plain));
+
+/** Returns how many of these cells are names of columns. */
+export const recognisedColumns = (cells: readonly string[]): number =>
+  cells.filter((cell) => columnOf(cell) !== undefined).length;
+
+function columnOf(cell: string): Column | undefined {
+  const name = cell.trim();
+  const field = byPlainName.get(plain(name));
+  if (field !== undefined) return { kind: 'field', field, name };
+  const key = name.slice(METADATA.length).trim();
+  if (plain(name).startsWith(METADATA) && /^metadata\./i.test(name) && key !== '')
+    return { kind: 'metadata', key, name };
+  return skipped.has(plain(name)) ? { kind: 'skipped', name } : undefined;
+}
+
+/** Returns the columns of a header, or what is wrong with it, for the person with the spreadsheet. */
+export function readHeader(
+  cells: readonly string[],
+): { readonly columns: readonly Column[] } | { readonly fault: string } {
+  const names = withoutEmptyEnd(cells);
+  if (names.length > MAX_COLUMNS)
+    return { fault: `it has ${names.length} columns; at most ${MAX_COLUMNS} are allowed` };
+  const columns: Column[] = [];
+  for (const [index, name] of names.entries()) {
+    const where = `column ${index + 1}`;
+    if (name.trim() === '') return { fault: `${where} has no name: name it, or delete the column` };
+    const column = columnOf(name);
+    if (column === undefined)
+      return {
+        fault: `${where} ("${shown(name)}") is not known: delete it, or name it "metadata.${shown(name)}" to keep its values`,
+      };
+    if (column.kind === 'metadata' && RESERVED.includes(column.key))
+      return { fault: `${where} ("${shown(name)}") has a name that is not allowed` };
+    const first = columns.findIndex((each) => keyOf(each) === keyOf(column));
+    if (first !== -1)
+      return {
+        fault: `${where} ("${shown(name)}") has the same name as column ${first + 1} ("${shown(columns[first]!.name)}")`,
+      };
+    columns.push(column);
+  }
+  const missing = REQUIRED.filter((name) => !columns.some((each) => keyOf(each) === name));
+  return missing.length === 0
+    ? { columns }
+    : { fault: `${missing.map((name) => `the column "${name}"`).join(' and ')} is missing` };
+}
+
+function keyOf(column: Column): string {
+  if (column.kind === 'field') return column.field;
+  return column.kind === 'metadata' ? METADATA + column.key : `skipped ${plain(column.name)}`;
+}
+
+/** Returns the cells without the empty ones at the end, which Excel writes where columns were used once. */
+export function withoutEmptyEnd(cells: readonly string[]): readonly string[] {
+  const last = cells.findLastIndex((cell) => cell.trim() !== '');
+  return cells.slice(0, last + 1);
+}
+
+/** Shortens a name for a message. */
+const shown = (name: string): string =>
+  name.trim().length > 40 ? `${name.trim().slice(0, 40)}…` : name.trim();

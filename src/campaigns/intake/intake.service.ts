@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { Environment } from '../../platform/env/environment.js';
+import { Problem } from '../../platform/problem/problem.js';
+import { IntakeStore } from './intake.store.js';
+import { openFile } from './read-file.js';
+import type { ReadRow } from './row.rules.js';
+
+const ROWS_PER_INSERT = 500;
+/** Bounds the memory of a set whose rows are long. */
+const CHARACTERS_PER_INSERT = 262_144;
+/** The checks of a file take a few seconds of the database for this many rows. */
+export const MAX_ROWS = 250_000;
+/** Bounds the memory and the connections that uploads use. */
+const UPLOADS_AT_ONCE = 4;
+
+export interface CampaignOptions {
+  readonly name: string | null;
+  readonly isDryRun: boolean;
+  readonly invites: boolean;
+}
+
+/** Stores the file of a campaign row by row, as fast as the database takes them. Nothing of a file that fails stays. */
+@Injectable()
+export class Intake {
+  private readonly logger = new Logger(Intake.name);
+  private uploads = 0;
+
+  constructor(
+    private readonly store: IntakeStore,
+    private readonly environment: Environment,
+  ) {}
+
+  /** Returns the id of the new campaign. Throws Problem if the file cannot be used as a whole. */
+  async receive(bytes: AsyncGenerator<Buffer, void>, options: CampaignOptions): Promise<string> {
+    if (this.uploads >= UPLOADS_AT_ONCE)
+      throw new Problem('replica_busy', `This replica receives ${UPLOADS_AT_ONCE} files, its maximum`, {
+        retryAfterSeconds: 10,
+      });
+    this.uploads += 1;
+    try {
+      return await this.storeFile(bytes, options);
+    } finally {
+      this.uploads -= 1;
+      await bytes.return(undefined);
+    }
+  }
+
+  private async storeFile(bytes: AsyncGenerator<Buffer, void>, options: CampaignOptions): Promise<string> {
+    const { format, rows } = await openFile(bytes, this.environment.EAN_CHECK_DIGIT);
+    const id = randomUUID();
+    const { name, invites, isDryRun } = options;
+    await this.store.begin({ id, name, invites, format });
+    try {
+      let count = 0;
+      for await (const set of inSets(rows)) {
+        count += set.length;
+        if (count > MAX_ROWS)
+          throw new Problem(
+            'body_too_large',
+            `A file has at most ${MAX_ROWS.toLocaleString('en')} rows: split it into several campaigns`,
+          );
+        await this.store.insert(id, set);
+      }
+      if (count === 0) throw new Problem('campaign_empty', 'The file has a header, but no rows');
+      await this.store.finish(id, isDryRun, count, eanColumnOf(format.columns));
+      return id;
+    } catch (error) {
+      await this.store.delete(id).catch((failure: unknown) => {
+        this.logger.warn(`a failed upload could not be deleted, and will be later: ${String(failure)}`);
+      });
+      throw error;
+    }
+  }
+}
+
+async function* inSets(rows: AsyncIterable<ReadRow>): AsyncGenerator<readonly ReadRow[]> {
+  let set: ReadRow[] = [];
+  let characters = 0;
+  for await (const row of rows) {
+    set.push(row);
+    characters += row.fields.reduce((sum, cell) => sum + cell.length, 0);
+    if (set.length < ROWS_PER_INSERT && characters < CHARACTERS_PER_INSERT) continue;
+    yield set;
+    set = [];
+    characters = 0;
+  }
+  if (set.length > 0) yield set;
+}
+
+/** Returns how the column of the EANs is called in the file. */
+const eanColumnOf = (columns: readonly string[]): string =>
+  columns.find((name) => name.toLowerCase().replace(/[\s_-]/g, '') === 'ean') ?? 'ean';

@@ -1,0 +1,28 @@
+import type { Statement } from '../../platform/database/database.js';
+import { msFromNow } from '../../platform/database/timestamps.js';
+
+export const INSERT_CAMPAIGN = `
+    INSERT INTO campaigns (id, name, invites, format, due_at) VALUES ($1, $2, $3, $4, ${msFromNow('$5')})`;
+
+/** Inserts rows given as a JSON array, and shows that the upload lives. One parameter, however many rows there are. */
+export const INSERT_ROWS: Statement = {
+  name: 'campaigns.insert_rows',
+  text: `
+    WITH alive AS (UPDATE campaigns SET due_at = ${msFromNow('$3')} WHERE id = $1 AND status = 'receiving')
+    INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference, ean, brand, locale, expected_inverters, metadata, fields, problems)
+    SELECT $1, line, status, "tenantReference", ean, brand, locale, "expectedInverters", metadata, fields, problems
+      FROM jsonb_to_recordset($2::jsonb) AS sent (line int, status text, "tenantReference" text, ean text, brand text, locale text,
+             "expectedInverters" int, metadata jsonb, fields jsonb, problems jsonb)`,
+};
+
+export const FINISH_INTAKE = `
+    UPDATE campaigns SET status = $2, rows = $3, due_at = clock_timestamp(),
+           finished_at = CASE $2 WHEN 'checked' THEN clock_timestamp() END
+     WHERE id = $1 AND status = 'receiving'
+    RETURNING id`;
+
+/** Deletes an upload that has failed, with its rows. */
+export const DELETE_UPLOAD = `DELETE FROM campaigns WHERE id = $1 AND status = 'receiving'`;
+
+/** Deletes the uploads of processes that have died. */
+export const DELETE_DEAD_UPLOADS = `DELETE FROM campaigns WHERE status = 'receiving' AND due_at < clock_timestamp()`;

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { MAX_GRID_LOCATIONS } from '../../users/ean.rules.js';
+import type { CampaignFormat } from '../campaign.rules.js';
+import { CHECKS } from './check.sql.js';
+import * as sql from './intake.sql.js';
+import type { ReadRow } from './row.rules.js';
+
+/** After this time without a set of rows, an upload counts as dead. A connection without input is closed much earlier. */
+const DEAD_AFTER_MS = 3_600_000;
+
+export interface NewCampaign {
+  readonly id: string;
+  readonly name: string | null;
+  readonly invites: boolean;
+  readonly format: CampaignFormat;
+}
+
+@Injectable()
+export class IntakeStore {
+  constructor(private readonly database: Database) {}
+
+  async begin({ id, name, invites, format }: NewCampaign): Promise<void> {
+    const values = [id, name, invites, JSON.stringify(format), DEAD_AFTER_MS];
+    await this.database.query(sql.INSERT_CAMPAIGN, values);
+  }
+
+  async insert(id: string, rows: readonly ReadRow[]): Promise<void> {
+    await this.database.query(sql.INSERT_ROWS, [id, JSON.stringify(rows), DEAD_AFTER_MS]);
+  }
+
+  /** Checks the rows as a whole, and ends the upload in the same transaction: nobody sees rows that are not checked. */
+  async finish(id: string, isDryRun: boolean, rows: number, eanColumn: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      await tx.query(CHECKS.MARK_DUPLICATES, [id]);
+      await tx.query(CHECKS.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
+      await tx.query(CHECKS.MARK_OTHER_ROWS, [id]);
+      await tx.query(CHECKS.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
+      await tx.query(CHECKS.WARN_ELSEWHERE, [id, eanColumn]);
+      const ended = await tx.query(sql.FINISH_INTAKE, [id, isDryRun ? 'checked' : 'running', rows]);
+      if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);
+    });
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.database.query(sql.DELETE_UPLOAD, [id]);
+  }
+
+  async deleteDead(): Promise<void> {
+    await this.database.query(sql.DELETE_DEAD_UPLOADS);
+  }
+}

@@ -1,0 +1,45 @@
+import { Problem } from '../../platform/problem/problem.js';
+import { characterFault } from './character-fault.js';
+import { MAX_ROW_CHARACTERS } from './row.rules.js';
+
+export interface FileLine {
+  readonly line: number;
+  readonly text: string;
+  readonly isTooLong: boolean;
+}
+
+/** Reads the lines of an NDJSON file, which may be given in any parts. Skips blank lines. */
+export class LineReader {
+  private line = 1;
+  private text = '';
+  private isTooLong = false;
+
+  constructor(private readonly encoding: string) {}
+
+  *read(part: string): Generator<FileLine> {
+    const [unusable] = /[\0\ufffd]/.exec(part) ?? [];
+    const lines = part.split('\n');
+    for (const [index, text] of lines.entries()) {
+      if (unusable !== undefined && text.includes(unusable)) {
+        const column = this.text.length + text.indexOf(unusable) + 1;
+        const message = characterFault(unusable, this.encoding);
+        throw new Problem('campaign_unreadable', `Line ${this.line}, character ${column}: ${message}`);
+      }
+      this.append(text);
+      if (index < lines.length - 1) yield* this.end();
+    }
+  }
+
+  *end(): Generator<FileLine> {
+    const { line, text, isTooLong } = this;
+    this.line += 1;
+    this.text = '';
+    this.isTooLong = false;
+    if (isTooLong || text.trim() !== '') yield { line, text, isTooLong };
+  }
+
+  private append(text: string): void {
+    this.isTooLong ||= this.text.length + text.length > MAX_ROW_CHARACTERS;
+    this.text = this.isTooLong ? '' : this.text + text;
+  }
+}

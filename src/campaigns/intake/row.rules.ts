@@ -1,0 +1,173 @@
+import { LOCALES, MAX_INVERTERS, type Locale } from '../../invitations/invitation.rules.js';
+import { brandFault } from '../../onboarding/rules/brand.rules.js';
+import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
+import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
+import type { RowProblem, RowProblemCode } from '../campaign.rules.js';
+import { fromExcelCell } from '../excel.rules.js';
+import { readEanCell, type CheckDigitRule, type ReadEan } from './ean-cell.rules.js';
+import { withoutEmptyEnd, type Column, type ColumnName } from './headers.rules.js';
+
+/** A row of the file, as the readers return it. */
+export interface FileRow {
+  /** The line on which it begins. */
+  readonly line: number;
+  /** If the row is too long, only the cells before the limit. */
+  readonly cells: readonly string[];
+  readonly isTooLong: boolean;
+}
+
+/** A row as it is stored. What is null is missing or faulty. */
+export interface ReadRow {
+  readonly line: number;
+  readonly status: 'accepted' | 'invalid';
+  readonly tenantReference: string | null;
+  readonly ean: string | null;
+  readonly brand: string | null;
+  readonly locale: Locale | null;
+  readonly expectedInverters: number | null;
+  readonly metadata: Metadata;
+  /** The cells as sent, without those of skipped columns. */
+  readonly fields: readonly string[];
+  readonly problems: readonly RowProblem[];
+}
+
+export const MAX_ROW_CHARACTERS = 65_536;
+
+/** The values of a row, and how each of its fields is called in the file. */
+export interface RowValues {
+  readonly line: number;
+  readonly tenantReference: string;
+  readonly ean: ReadEan;
+  readonly brand: string;
+  readonly locale: string;
+  readonly expectedInverters: string;
+  readonly metadata: Metadata;
+  readonly fields: readonly string[];
+  readonly nameOf: (field: ColumnName | 'metadata') => string;
+  /** Problems that were found while the row was read; each makes it invalid. */
+  readonly problems: readonly RowProblem[];
+}
+
+/** Interprets a row of CSV. */
+export function readCsvRow(row: FileRow, columns: readonly Column[], rule: CheckDigitRule): ReadRow {
+  const cells = row.cells.map(fromExcelCell);
+  const cellOf = (index: number) => cells[index] ?? '';
+  const indexOf = (field: ColumnName) =>
+    columns.findIndex((column) => column.kind === 'field' && column.field === field);
+  const textOf = (field: ColumnName) => cellOf(indexOf(field)).trim();
+  const metadata = columns.flatMap((column, index) =>
+    column.kind === 'metadata' && cellOf(index) !== '' ? [[column.key, cellOf(index)] as const] : [],
+  );
+  const read = withStatus({
+    line: row.line,
+    tenantReference: cellOf(indexOf('tenantReference')),
+    ean: readEanCell(cellOf(indexOf('ean')), rule),
+    brand: textOf('brand'),
+    locale: textOf('locale'),
+    expectedInverters: textOf('expectedInverters'),
+    metadata: Object.fromEntries(metadata),
+    fields: columns.flatMap((column, index) => (column.kind === 'skipped' ? [] : [cellOf(index)])),
+    nameOf: (field) => columns[indexOf(field as ColumnName)]?.name ?? 'metadata',
+    problems: cellProblems(row, columns.length),
+  });
+  return row.isTooLong ? tooLong(read) : read;
+}
+
+function cellProblems({ cells }: FileRow, columns: number): RowProblem[] {
+  const { length } = withoutEmptyEnd(cells);
+  if (length <= columns) return [];
+  const message = `The row has ${length} cells, the header ${columns}: put quotes around a cell that contains the separator`;
+  return [{ column: null, code: 'too_many_cells', message }];
+}
+
+/** Keeps only what is needed to tell which customer lacks this row. */
+const tooLong = (read: ReadRow): ReadRow => ({
+  ...read,
+  status: 'invalid',
+  ean: null,
+  brand: null,
+  metadata: {},
+  fields: [],
+  problems: [
+    {
+      column: null,
+      code: 'row_too_long',
+      message: `The row is longer than ${MAX_ROW_CHARACTERS.toLocaleString('en')} characters: is a quote missing that ends a cell?`,
+    },
+  ],
+});
+
+/** Checks the values, and decides whether the row can be registered. */
+export function withStatus(values: RowValues): ReadRow {
+  const { line, nameOf, ean, fields, metadata } = values;
+  const reference = referenceProblem(values.tenantReference);
+  const brand = values.brand === '' ? undefined : brandFault(values.brand);
+  const locale = localeOf(values.locale);
+  const inverters = invertersOf(values.expectedInverters);
+  const ofMetadata = metadataFault(metadata);
+  const problem = (field: ColumnName | 'metadata', code: RowProblemCode, message: string): RowProblem => ({
+    column: nameOf(field),
+    code,
+    message,
+  });
+  const faults = [
+    ...values.problems,
+    ...(reference ? [problem('tenantReference', reference.code, reference.message)] : []),
+    ...(ean.ean === null && ean.problem ? [problem('ean', ean.problem.code, ean.problem.message)] : []),
+    ...(brand ? [problem('brand', 'brand_invalid', `The brand ${brand}`)] : []),
+    ...(locale === undefined
+      ? [problem('locale', 'locale_unknown', `The language must be one of ${LOCALES.join(', ')}`)]
+      : []),
+    ...(inverters === undefined
+      ? [
+          problem(
+            'expectedInverters',
+            'inverters_invalid',
+            `Must be a whole number from 1 to ${MAX_INVERTERS}`,
+          ),
+        ]
+      : []),
+    ...(ofMetadata ? [problem('metadata', 'metadata_invalid', `The metadata ${ofMetadata}`)] : []),
+  ];
+  const warnings =
+    ean.ean !== null && ean.problem ? [problem('ean', ean.problem.code, ean.problem.message)] : [];
+  return {
+    line,
+    status: faults.length === 0 ? 'accepted' : 'invalid',
+    tenantReference: reference ? null : values.tenantReference,
+    ean: ean.ean,
+    brand: brand || values.brand === '' ? null : values.brand,
+    locale: locale ?? null,
+    expectedInverters: inverters ?? null,
+    metadata: ofMetadata ? {} : metadata,
+    fields,
+    problems: [...faults, ...warnings],
+  };
+}
+
+const ROUNDED_REFERENCE = /^\d([.,]\d+)?E\+\d+$/;
+
+function referenceProblem(text: string): Pick<RowProblem, 'code' | 'message'> | undefined {
+  if (text.trim() === '') return { code: 'required', message: 'The customer reference is missing' };
+  if (ROUNDED_REFERENCE.test(text)) {
+    const message =
+      'Excel has shortened this reference, and its last digits are lost: format the column as text, paste the references again, and export again';
+    return { code: 'reference_rounded', message };
+  }
+  const fault = tenantReferenceFault(text);
+  return fault === undefined ? undefined : { code: 'reference_invalid', message: `The reference ${fault}` };
+}
+
+/** Returns the language of a cell such as `NL` or `nl-BE`; null of an empty cell, undefined if it is not one of ours. */
+function localeOf(text: string): Locale | null | undefined {
+  if (text === '') return null;
+  const language = /^([a-z]{2})([-_].*)?$/i.exec(text)?.[1]?.toLowerCase();
+  return LOCALES.find((locale) => locale === language);
+}
+
+/** Returns the number of a cell; null of an empty cell, undefined if it is not a number of inverters. */
+function invertersOf(text: string): number | null | undefined {
+  if (text === '') return null;
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return number >= 1 && number <= MAX_INVERTERS ? number : undefined;
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from '@jest/globals';
+import { readEanCell, readEanValue } from './ean-cell.rules.js';
+import { readHeader } from './headers.rules.js';
+import { readJsonRow } from './json-row.js';
+import { readCsvRow } from './row.rules.js';
+
+const EAN = '541448820041865017';
+const WRONG = '541448820041865014';
+
+describe('the EAN of a cell', () => {
+  it.each([
+    [EAN, undefined],
+    ['5414 4882 0041 8650 17', undefined],
+    [`'${EAN}`, undefined],
+    [`\u200b${EAN}\u00a0`, undefined],
+    ['', 'required'],
+    ["'", 'required'],
+    ['5,41449E+17', 'ean_rounded'],
+    ['5.41448820041865e17', 'ean_rounded'],
+    [`${EAN}.0`, 'ean_rounded'],
+    ['541448820041000000', 'ean_rounded'],
+    [EAN.slice(1), 'ean_length'],
+    [`${EAN}0`, 'ean_length'],
+    [`0${EAN.slice(1)}`, 'ean_invalid'],
+    ["5414'4882'0041'8650'17", 'ean_invalid'],
+    ['54144882004186501O', 'ean_invalid'],
+    [WRONG, 'ean_check_digit'],
+  ])('%p has the problem %p', (cell, code) => expect(readEanCell(cell, 'warn').problem?.code).toBe(code));
+
+  it('with a wrong check digit is used, used with a warning, or refused', () => {
+    expect(readEanCell(WRONG, 'off')).toEqual({ ean: WRONG });
+    expect(readEanCell(WRONG, 'warn')).toMatchObject({ ean: WRONG, problem: { code: 'ean_check_digit' } });
+    expect(readEanCell(WRONG, 'enforce')).toMatchObject({ ean: null, problem: { code: 'ean_check_digit' } });
+  });
+
+  it('of JSON may be a number that was not rounded', () => {
+    const valueOf = (text: string) =>
+      readJsonRow({ line: 1, text: `{"tenantReference":"C","ean":${text}}`, isTooLong: false }, 'warn');
+    expect(valueOf(EAN)).toMatchObject({ status: 'accepted', ean: EAN });
+    expect(valueOf('541448820041865100').problems).toMatchObject([{ code: 'ean_rounded' }]);
+    expect(valueOf('true').problems).toMatchObject([{ code: 'ean_invalid' }]);
+    expect(readEanValue(null, 'warn')).toMatchObject({ problem: { code: 'required' } });
+  });
+});
+
+describe('a row', () => {
+  const names = [
+    'tenantReference',
+    'ean',
+    'locale',
+    'expectedInverters',
+    'metadata.a',
+    'metadata.b',
+    'status',
+  ];
+  const header = readHeader(names);
+  const columns = 'columns' in header ? header.columns : [];
+  const read = (...cells: string[]) => readCsvRow({ line: 2, cells, isTooLong: false }, columns, 'warn');
+
+  it('has the values of its cells, and the cells as sent, without those of a result', () => {
+    expect(read('C-1', `="${EAN}"`, 'nl-BE', '3', 'x', '', 'invalid')).toEqual({
+      line: 2,
+      status: 'accepted',
+      tenantReference: 'C-1',
+      ean: EAN,
+      brand: null,
+      locale: 'nl',
+      expectedInverters: 3,
+      metadata: { a: 'x' },
+      fields: ['C-1', EAN, 'nl-BE', '3', 'x', ''],
+      problems: [],
+    });
+  });
+
+  it('may lack cells at its end, or have empty ones', () => {
+    expect(read('C-1', EAN).status).toBe('accepted');
+    expect(read('C-1', EAN, '', '', '', '', '', '', ' ').status).toBe('accepted');
+    expect(read('C-1', EAN, '', '', '', '', '', 'x').problems).toMatchObject([{ code: 'too_many_cells' }]);
+  });
+
+  it('names each of its problems with the column', () => {
+    const { status, problems } = read(' C', '1', 'xx', '0', 'm'.repeat(5_000));
+    expect(status).toBe('invalid');
+    expect(problems.map(({ column, code }) => `${column}:${code}`)).toEqual([
+      'tenantReference:reference_invalid',
+      'ean:ean_length',
+      'locale:locale_unknown',
+      'expectedInverters:inverters_invalid',
+      'metadata:metadata_invalid',
+    ]);
+  });
+
+  it('that is too long keeps the reference alone', () => {
+    const row = { line: 2, cells: ['C-1', EAN], isTooLong: true };
+    expect(readCsvRow(row, columns, 'warn')).toMatchObject({
+      status: 'invalid',
+      tenantReference: 'C-1',
+      ean: null,
+      fields: [],
+      problems: [{ column: null, code: 'row_too_long' }],
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import type { CampaignFormat } from '../campaign.rules.js';
+import { recognisedColumns } from './headers.rules.js';
+
+/** How much of a file is read before its format is decided. */
+export const SAMPLE_BYTES = 65_536;
+
+type Encoding = CampaignFormat['encoding'];
+type Delimiter = NonNullable<CampaignFormat['delimiter']>;
+
+const BINARY: readonly (readonly [beginning: string, name: string])[] = [
+  ['PK', 'an Excel workbook (.xlsx) or a ZIP file'],
+  ['\xd0\xcf\x11\xe0', 'an Excel workbook (.xls)'],
+  ['\x1f\x8b', 'compressed (gzip)'],
+  ['\x28\xb5\x2f\xfd', 'compressed (zstd)'],
+  ['BZh', 'compressed (bzip2)'],
+  ['\xfd7zXZ', 'compressed (xz)'],
+  ['7z\xbc\xaf', 'a 7-Zip file'],
+  ['%PDF', 'a PDF'],
+];
+
+/** Returns what a file is that begins like no CSV and no NDJSON, else undefined. */
+export const binaryKind = (beginning: string): string | undefined =>
+  BINARY.find(([magic]) => beginning.startsWith(magic))?.[1];
+
+const BYTE_ORDER_MARKS: readonly (readonly [mark: string, encoding: Encoding])[] = [
+  ['\xef\xbb\xbf', 'utf-8'],
+  ['\xff\xfe', 'utf-16le'],
+  ['\xfe\xff', 'utf-16be'],
+];
+
+/** Matches a character beyond ASCII in UTF-8, or one byte that is not part of any. */
+const BEYOND_ASCII =
+  /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g;
+/** The sample may end within a character. */
+const CUT_CHARACTER = /[\xc2-\xf4][\x80-\xbf]{0,2}$/;
+
+/**
+ * Returns the encoding of a sample whose bytes are given as characters. Without a byte order mark it is UTF-8, unless the only characters
+ * beyond ASCII are no UTF-8: then it is Windows-1252. If both occur, it is UTF-8, and the reader refuses the line with the other bytes.
+ */
+export function detectEncoding(bytes: string): Pick<CampaignFormat, 'encoding' | 'bom'> {
+  const marked = BYTE_ORDER_MARKS.find(([mark]) => bytes.startsWith(mark));
+  if (marked !== undefined) return { encoding: marked[1], bom: true };
+  const found = bytes.replace(CUT_CHARACTER, '').match(BEYOND_ASCII) ?? [];
+  const isSingleByte = found.length > 0 && found.every((each) => each.length === 1);
+  return { encoding: isSingleByte ? 'windows-1252' : 'utf-8', bom: false };
+}
+
+const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
+/** The line by which some programs tell Excel the delimiter. */
+const DELIMITER_LINE = /^sep=([,;\t|])\r?\n/i;
+
+/** The layout of a CSV file. `skipped`: the length of a line before the header, which names the delimiter. */
+export interface Layout {
+  readonly delimiter: Delimiter;
+  readonly quote: '"' | "'";
+  readonly skipped: number;
+}
+
+/** Returns the layout by the beginning of the text: the delimiter with which most columns are recognised, and of those the most frequent. */
+export function detectLayout(text: string): Layout {
+  const [line = '', given] = DELIMITER_LINE.exec(text) ?? [];
+  const header = /^[^\r\n]*/.exec(text.slice(line.length).replace(/^[\r\n]+/, ''))?.[0] ?? '';
+  const quote = header.startsWith("'") ? "'" : '"';
+  const cellsBy = (delimiter: Delimiter) => header.replaceAll(quote, '').split(delimiter);
+  const score = (delimiter: Delimiter) =>
+    recognisedColumns(cellsBy(delimiter)) * 1_000 + cellsBy(delimiter).length;
+  const detected = [...DELIMITERS].sort((one, other) => score(other) - score(one))[0]!;
+  return { delimiter: (given as Delimiter | undefined) ?? detected, quote, skipped: line.length };
+}
+
+/** Whether a text is NDJSON: a header of CSV never begins with a brace. */
+export const isNdjson = (text: string): boolean => /^\s*\{/.test(text);
+
+/** Whether a text is a JSON array, which cannot be read row by row. */
+export const isJsonArray = (text: string): boolean => /^\s*\[/.test(text);

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { InvitationsService } from '../../invitations/invitations.service.js';
+import { CampaignsStore, type CampaignRow } from '../campaigns.store.js';
+import type { ResultRow } from './result-csv.js';
+
+const ROWS_PER_PAGE = 1_000;
+
+/** Reads rows with the links of their invitations. */
+@Injectable()
+export class CampaignResults {
+  constructor(
+    private readonly store: CampaignsStore,
+    private readonly invitations: InvitationsService,
+  ) {}
+
+  /** Returns the rows with their links, or with null in their place if the caller must not see them. */
+  async withLinks(rows: readonly CampaignRow[], mayReadLinks: boolean): Promise<ResultRow[]> {
+    const ids = mayReadLinks ? rows.flatMap(({ invitationId }) => invitationId ?? []) : [];
+    const urls = await this.invitations.urlsOf(ids);
+    return rows.map((row) => ({ ...row, invitationUrl: urls.get(row.invitationId ?? '') ?? null }));
+  }
+
+  /** Returns all rows page by page. The next page is read once the caller has taken the one before. */
+  async *pages(id: string, mayReadLinks: boolean): AsyncGenerator<readonly ResultRow[]> {
+    for (let after = 0; ;) {
+      const rows = await this.store.rows(id, undefined, String(after), ROWS_PER_PAGE);
+      if (rows.length === 0) return;
+      yield await this.withLinks(rows, mayReadLinks);
+      after = rows.at(-1)!.line;
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { CampaignFormat } from '../campaign.rules.js';
+import type { CampaignRow } from '../campaigns.store.js';
+import { toExcelCell } from '../excel.rules.js';
+
+/** Excel takes a CSV file for UTF-8 only if it begins with this. */
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** A row with its link. */
+export interface ResultRow extends CampaignRow {
+  readonly invitationUrl: string | null;
+}
+
+/**
+ * Returns the parts of result.csv: the columns as sent, and what became of each row. The delimiter is that of the file, since the Excel of
+ * its author splits by it.
+ */
+export async function* resultCsv(
+  { columns, delimiter }: CampaignFormat,
+  pages: AsyncIterable<readonly ResultRow[]>,
+): AsyncGenerator<string> {
+  const lineOf = (cells: readonly string[]) =>
+    `${cells.map((cell) => quoted(toExcelCell(cell), delimiter ?? ',')).join(delimiter ?? ',')}\r\n`;
+  yield (
+    BYTE_ORDER_MARK + lineOf([...columns, 'status', 'problems', 'registrationId', 'userId', 'invitationUrl'])
+  );
+  for await (const rows of pages) {
+    yield rows
+      .map((row) =>
+        lineOf([
+          ...columns.map((_, index) => row.fields[index] ?? ''),
+          row.status,
+          row.problems.map(({ column, message }) => (column ? `${column}: ${message}` : message)).join('; '),
+          row.registrationId ?? '',
+          row.userId ?? '',
+          row.invitationUrl ?? '',
+        ]),
+      )
+      .join('');
+  }
+}
+
+const quoted = (cell: string, delimiter: string): string =>
+  cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

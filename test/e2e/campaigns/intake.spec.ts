@@ -1,0 +1,166 @@
+import { connect, type AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { IntakeStore } from '../../../src/campaigns/intake/intake.store.js';
+import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
+import { TestClient } from '../../setup/client.js';
+import { newValidEan } from '../../setup/ean.js';
+import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { withClient } from '../../setup/with-client.js';
+
+const MAX_BYTES = 20_000_000;
+
+describe('the file of a campaign', () => {
+  // A worker would register the customers.
+  const service = useTestApp({ ROLE: 'api', CAMPAIGN_MAX_BYTES: MAX_BYTES });
+  const csv = (...rows: readonly string[]) => ['tenantReference,ean', ...rows].join('\n');
+  const query = (text: string) =>
+    withClient(
+      service.environment.DATABASE_URL,
+      async (client: pg.Client) => (await client.query(text)).rows,
+    );
+  const stored = async () => (await query('SELECT id FROM campaigns')).length;
+
+  it('is stored with a status for each row, and visible at once', async () => {
+    const { status, body } = await upload(
+      service,
+      csv(`C-1,${newValidEan()}`, 'C-2,5'),
+      'name=autumn&invite=true',
+    );
+    expect(status).toBe(202);
+    expect(body).toMatchObject({
+      name: 'autumn',
+      status: 'running',
+      dryRun: false,
+      invite: true,
+      format: {
+        type: 'csv',
+        encoding: 'utf-8',
+        bom: false,
+        delimiter: ',',
+        columns: ['tenantReference', 'ean'],
+      },
+      rows: 2,
+      counts: { accepted: 1, invalid: 1, registered: 0 },
+      problems: { ean_length: 1 },
+      finishedAt: null,
+    });
+    expect(reportOf(await rowsOf(service, body.id, '&status=invalid'))).toEqual(['3 invalid ean:ean_length']);
+    const { body: list } = await TestClient.of(service).call<{ items: { id: string }[] }>(
+      'GET',
+      '/campaigns',
+    );
+    expect(list.items[0]).toMatchObject({ id: body.id, status: 'running' });
+  });
+
+  it('may be NDJSON', async () => {
+    const file = `{"tenantReference":"J-1","ean":"${newValidEan()}","metadata":{"a":[1]}}\n`;
+    const { body } = await upload(service, file, 'dryRun=true', { 'content-type': 'application/x-ndjson' });
+    expect(body).toMatchObject({ status: 'checked', format: { type: 'ndjson' }, counts: { accepted: 1 } });
+  });
+
+  it('may be the one file of a form', async () => {
+    const form = new FormData();
+    form.append('note', 'x');
+    form.append('file', new Blob([csv(`F-1,${newValidEan()}`)]), 'customers.csv');
+    expect((await upload(service, form)).body).toMatchObject({ rows: 1, counts: { accepted: 1 } });
+    const none = new FormData();
+    none.append('note', 'x');
+    expect(await upload(service, none)).toMatchObject({ status: 400, body: { code: 'campaign_empty' } });
+  });
+
+  it('may have a row of 10 MB, which is invalid, and good rows behind it', async () => {
+    const long = `L-1,"${'x'.repeat(10_000_000)}"`;
+    const { body } = await upload(service, csv(long, `L-2,${newValidEan()}`));
+    expect(reportOf(await rowsOf(service, body.id))).toEqual(['2 invalid *:row_too_long', '3 accepted']);
+  });
+
+  describe('is refused as a whole, and leaves nothing,', () => {
+    let before: number;
+    beforeAll(async () => {
+      before = await stored();
+    });
+    afterAll(async () => expect(await stored()).toBe(before));
+
+    it('if it is too large by its length, before it is read', async () => {
+      const file = 'x'.repeat(MAX_BYTES + 1);
+      expect(await upload(service, file)).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+    });
+
+    it('if it proves too large', async () => {
+      async function* chunks() {
+        yield Buffer.from(csv(''));
+        for (let sent = 0; sent <= MAX_BYTES; sent += 100_000) yield Buffer.from(`C,${'1'.repeat(99_997)}\n`);
+      }
+      const response = await fetch(`${service.url}/api/v1/campaigns`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'text/csv' },
+        body: ReadableStream.from(chunks()),
+        duplex: 'half',
+      });
+      expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+        413,
+        'body_too_large',
+      ]);
+    });
+
+    it('if a late line cannot be read', async () => {
+      const rows = Array.from({ length: 2_000 }, (_, at) => `Q-${at},${newValidEan()}`);
+      const { status, body } = await upload(service, csv(...rows, 'Q,"5'));
+      expect([status, body.code]).toEqual([400, 'campaign_unreadable']);
+      expect(body.detail).toContain('Line 2002, column ean');
+    });
+
+    it('if it is compressed', async () => {
+      const headers = { 'content-type': 'text/csv', 'content-encoding': 'gzip' };
+      const { status, body } = await upload(service, gzipSync(csv('C,1')), '', headers);
+      expect([status, body.code]).toEqual([415, 'unsupported_media_type']);
+    });
+
+    it('if it is sent as JSON, or to another route', async () => {
+      const json = { 'content-type': 'application/json' };
+      expect((await upload(service, '{}', '', json)).status).toBe(415);
+      const client = TestClient.of(service);
+      for (const type of ['text/csv', 'application/x-ndjson', 'multipart/form-data; boundary=x'])
+        expect((await client.call('POST', '/users', 'a', { 'content-type': type })).status).toBe(415);
+    });
+
+    it('if a form is cut, or has no boundary', async () => {
+      const form =
+        '--x\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\ntenantReference,ean\nC,1';
+      const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+      expect((await upload(service, form, '', headers)).body.code).toBe('campaign_unreadable');
+      const without = { 'content-type': 'multipart/form-data' };
+      expect((await upload(service, form, '', without)).body.code).toBe('invalid_request');
+    });
+
+    it.each(['text/csv', 'multipart/form-data; boundary=x'])('if the upload is cut (%s)', async (type) => {
+      const { port } = service.app.getHttpServer().address() as AddressInfo;
+      const socket = connect(port, '127.0.0.1');
+      const rows = Array.from({ length: 5_000 }, (_, at) => `X-${at},${newValidEan()}`);
+      const part = type.startsWith('multipart')
+        ? '--x\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\n'
+        : '';
+      const body = part + csv(...rows);
+      socket.write(
+        `POST /api/v1/campaigns HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.adminKey}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length + 1_000}\r\n\r\n${body}`,
+      );
+      await waitFor('the first rows', async () => (await stored()) > before);
+      socket.destroy();
+      await waitFor('nothing to be left', async () => (await stored()) === before);
+    });
+  });
+
+  it('of a process that died is deleted later', async () => {
+    await query(
+      `INSERT INTO campaigns (invites, format, due_at) VALUES (false, '{}', now() - interval '1 s'), (false, '{}', now() + interval '1 h')`,
+    );
+    await service.app.get(IntakeStore).deleteDead();
+    expect(await query(`SELECT due_at > now() AS alive FROM campaigns WHERE status = 'receiving'`)).toEqual([
+      { alive: true },
+    ]);
+    await query(`DELETE FROM campaigns WHERE status = 'receiving'`);
+  });
+});
