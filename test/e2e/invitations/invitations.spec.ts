@@ -106,7 +106,7 @@ describe('an invitation', () => {
     const { id, url } = await invite({ metadata: { label: '<b>Barn</b>' } });
     const page = await textOf(await open(url));
     expect(page).toContain('Connect your solar installation');
-    expect(page).toContain('It is about: &lt;b&gt;Barn&lt;/b&gt;');
+    expect(page).toContain('For: &lt;b&gt;Barn&lt;/b&gt;');
     expect(await read(id)).toMatchObject({ state: 'opened', startedAt: null });
     const clicked = await click(url);
     expect(clicked.status).toBe(303);
