@@ -287,8 +287,8 @@ CREATE TABLE invitations (
   erased_at timestamptz(3),
   reminders_sent smallint DEFAULT 0 NOT NULL,
   reminded_at timestamptz(3),
-  -- A day later, because no reminder is due earlier. Most invitations that go well are never planned.
-  reminder_due_at timestamptz(3) DEFAULT (clock_timestamp() + '1 day'::interval),
+  -- An hour later, because no reminder is due earlier.
+  reminder_due_at timestamptz(3) DEFAULT (clock_timestamp() + '1 hour'::interval),
   CONSTRAINT invitations_pkey PRIMARY KEY (id),
   CONSTRAINT invitations_steps_follow_each_other CHECK (
     (started_at IS NULL OR opened_at IS NOT NULL) AND (wish_due_at IS NULL OR opened_at IS NOT NULL)),

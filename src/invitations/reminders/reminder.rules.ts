@@ -1,11 +1,12 @@
 import { DateTime } from 'luxon';
 import type { EventPayloads } from '../../events/catalogue.rules.js';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 export interface ReminderSchedule {
-  /** The days after the creation on which a reminder is due, ascending. Their number is the most reminders of an invitation. */
-  readonly afterDays: readonly number[];
+  /** After how many hours from the creation a reminder is due, ascending. The last call is one more. */
+  readonly afterHours: readonly number[];
   readonly timeZone: string;
   /** Minutes of the local day. They wrap midnight if `from` is greater than `to`. Null: a reminder may be due at any time. */
   readonly quietHours: { readonly from: number; readonly to: number } | null;
@@ -36,10 +37,10 @@ export interface ReminderPlan {
 
 const NO_MORE: ReminderPlan = { reminder: null, dueAt: null };
 
-export function scheduleOf(afterDays: readonly number[], timeZone: string, quiet: string): ReminderSchedule {
+export function scheduleOf(afterHours: readonly number[], timeZone: string, quiet: string): ReminderSchedule {
   const [from = 0, to = 0] = quiet.split('-').map(minutesOf);
   return {
-    afterDays: [...new Set(afterDays)].filter((days) => days > 0).sort((one, other) => one - other),
+    afterHours: [...new Set(afterHours)].filter((hours) => hours > 0).sort((one, other) => one - other),
     timeZone,
     quietHours: quiet === 'off' ? null : { from, to },
   };
@@ -51,8 +52,9 @@ function minutesOf(time: string): number {
 }
 
 /**
- * Returns whether a reminder of a live invitation is due, and when to plan again. Several missed days make one reminder. No reminder is
- * due within 24 hours of the one before, or of the owner's last step.
+ * Returns whether a reminder of a live invitation is due, and when to plan again. Several missed instants make one reminder. No reminder is
+ * due within 24 hours of the one before, or of the owner's last step. The last call is due a day before the expiry, but not before the first
+ * reminder would be.
  */
 export function planReminder(
   invitation: RemindedInvitation,
@@ -60,15 +62,15 @@ export function planReminder(
   now: Date,
 ): ReminderPlan {
   const { createdAt, openedAt, startedAt, wishedAt, wishDueAt, expiresAt, remindedAt } = invitation;
-  const attempts = schedule.afterDays.length;
+  const attempts = schedule.afterHours.length + 1;
   if (invitation.ownerDoneAt !== null || invitation.remindersSent >= attempts) return NO_MORE;
-  const lastCallAt = expiresAt.getTime() - DAY_MS;
-  const created = DateTime.fromJSDate(createdAt, { zone: schedule.timeZone });
-  const next = schedule.afterDays
-    .map((days) => Math.min(created.plus({ days }).toMillis(), lastCallAt))
-    .find((at) => at > (remindedAt ?? createdAt).getTime());
+  const instants = schedule.afterHours.map((hours) => createdAt.getTime() + hours * HOUR_MS);
+  const lastCallAt = Math.max(expiresAt.getTime() - DAY_MS, ...instants.slice(0, 1));
+  const next = [...instants.filter((at) => at < lastCallAt), lastCallAt].find(
+    (at) => at > (remindedAt ?? createdAt).getTime(),
+  );
   if (next === undefined) return NO_MORE;
-  const steps = [createdAt, openedAt, startedAt, wishedAt, remindedAt, wishDueAt && now];
+  const steps = [openedAt, startedAt, wishedAt, remindedAt, wishDueAt && now];
   const notBefore = Math.max(...steps.map((at) => at?.getTime() ?? 0)) + DAY_MS;
   const dueAt = afterQuietHours(new Date(Math.max(next, notBefore, now.getTime())), schedule);
   if (dueAt >= expiresAt) return NO_MORE;

@@ -16,7 +16,7 @@ const localText = (at: Date | null) =>
   at && DateTime.fromJSDate(at, { zone: ZONE }).toFormat('yyyy-MM-dd HH:mm');
 const hoursBetween = (one: Date, other: Date) => (other.getTime() - one.getTime()) / 3_600_000;
 
-const SCHEDULE = scheduleOf([2, 5, 10], ZONE, '20:00-08:00');
+const SCHEDULE = scheduleOf([48, 120, 240], ZONE, '20:00-08:00');
 const CREATED = local('2026-06-01T10:00');
 const INVITATION: RemindedInvitation = {
   createdAt: CREATED,
@@ -49,50 +49,51 @@ function remindersOf(
 }
 
 describe('reminders', () => {
-  it('are due on each day of the schedule, at the time of the creation, and not more often', () => {
+  it('are due after each of the hours, and once more a day before the invitation expires', () => {
     expect(remindersOf()).toEqual([
       ['2026-06-03 10:00', 1, 'never_opened'],
       ['2026-06-06 10:00', 2, 'never_opened'],
       ['2026-06-11 10:00', 3, 'never_opened'],
+      ['2026-08-31 10:00', 4, 'expiring_soon'],
     ]);
     const now = local('2026-06-03T10:00');
     expect(planReminder(INVITATION, SCHEDULE, now).reminder).toEqual({
       attempt: 1,
-      attempts: 3,
+      attempts: 4,
       cause: 'never_opened',
     });
   });
 
-  it('are counted in days of the time zone, also over a change of the clocks', () => {
-    const createdAt = local('2026-03-28T10:00');
-    expect(remindersOf({ createdAt }, { from: createdAt }).map(([at]) => at)).toEqual([
-      '2026-03-30 10:00',
-      '2026-04-02 10:00',
-      '2026-04-07 10:00',
+  it('may be due within the day of the creation', () => {
+    expect(remindersOf({}, { schedule: scheduleOf([4], ZONE, 'off') })).toEqual([
+      ['2026-06-01 14:00', 1, 'never_opened'],
+      ['2026-08-31 10:00', 2, 'expiring_soon'],
     ]);
   });
 
   it('say where the owner stands', () => {
     const openedAt = local('2026-06-01T11:00');
-    expect(remindersOf({ openedAt }).map(([, , cause]) => cause)).toEqual(
-      Array(3).fill('opened_not_started'),
-    );
-    expect(remindersOf({ openedAt, startedAt: openedAt }).map(([, , cause]) => cause)).toEqual(
-      Array(3).fill('started_not_completed'),
-    );
+    expect(remindersOf({ openedAt }).map(([, , cause]) => cause)).toEqual([
+      ...Array<string>(3).fill('opened_not_started'),
+      'expiring_soon',
+    ]);
+    expect(remindersOf({ openedAt, startedAt: openedAt }).map(([, , cause]) => cause)).toEqual([
+      ...Array<string>(3).fill('started_not_completed'),
+      'expiring_soon',
+    ]);
   });
 
-  it('end with a last call a day before the invitation expires, in the place of the days after it', () => {
+  it('end with a last call, in the place of the hours after it, but not before the first of the hours', () => {
     expect(remindersOf({ expiresAt: local('2026-06-06T09:00') })).toEqual([
       ['2026-06-03 10:00', 1, 'never_opened'],
       ['2026-06-05 09:00', 2, 'expiring_soon'],
     ]);
-    expect(remindersOf({ expiresAt: local('2026-06-02T10:00') })).toEqual([]);
-    expect(remindersOf({ expiresAt: local('2026-06-02T22:00') })).toEqual([
-      ['2026-06-02 10:00', 1, 'expiring_soon'],
+    expect(remindersOf({ expiresAt: local('2026-06-03T22:00') })).toEqual([
+      ['2026-06-03 10:00', 1, 'expiring_soon'],
     ]);
+    expect(remindersOf({ expiresAt: local('2026-06-03T10:00') })).toEqual([]);
     expect(
-      remindersOf({ expiresAt: local('2026-06-03T08:00'), createdAt: local('2026-06-01T20:00') }),
+      remindersOf({ expiresAt: local('2026-06-04T08:00'), createdAt: local('2026-06-01T20:00') }),
     ).toEqual([]);
   });
 
@@ -105,7 +106,7 @@ describe('reminders', () => {
     (step) => {
       const at = local('2026-06-03T10:30');
       const changes = step === 'remindedAt' ? { remindersSent: 1, remindedAt: at } : { [step]: at };
-      const schedule = scheduleOf([2, 3, 4], ZONE, 'off');
+      const schedule = scheduleOf([48, 72, 96], ZONE, 'off');
       const [first] = remindersOf(changes, { schedule, from: at });
       expect(first?.[0]).toBe('2026-06-04 10:30');
     },
@@ -121,11 +122,13 @@ describe('reminders', () => {
   it('that no worker announced make one reminder', () => {
     expect(remindersOf({}, { from: local('2026-06-20T10:00') })).toEqual([
       ['2026-06-20 10:00', 1, 'never_opened'],
+      ['2026-08-31 10:00', 2, 'expiring_soon'],
     ]);
     expect(remindersOf({}, { from: local('2026-06-06T09:00') })).toEqual([
       ['2026-06-06 09:00', 1, 'never_opened'],
       ['2026-06-07 09:00', 2, 'never_opened'],
       ['2026-06-11 10:00', 3, 'never_opened'],
+      ['2026-08-31 10:00', 4, 'expiring_soon'],
     ]);
   });
 
@@ -136,11 +139,13 @@ describe('reminders', () => {
   it('follow a changed schedule when they are due', () => {
     const changes = { remindersSent: 1, remindedAt: local('2026-06-03T10:00') };
     const from = local('2026-06-06T10:00');
-    expect(remindersOf(changes, { schedule: scheduleOf([20, 7, 0, 7], ZONE, 'off'), from })).toEqual([
+    expect(remindersOf(changes, { schedule: scheduleOf([480, 168, 0, 168], ZONE, 'off'), from })).toEqual([
       ['2026-06-08 10:00', 2, 'never_opened'],
+      ['2026-06-21 10:00', 3, 'never_opened'],
     ]);
-    expect(remindersOf(changes, { schedule: scheduleOf([2], ZONE, 'off'), from })).toEqual([]);
-    expect(remindersOf({}, { schedule: scheduleOf([0], ZONE, 'off') })).toEqual([]);
+    expect(remindersOf(changes, { schedule: scheduleOf([48], ZONE, 'off'), from })).toEqual([
+      ['2026-08-31 10:00', 2, 'expiring_soon'],
+    ]);
   });
 
   it('never exceed the cap, come within 24 hours of another, within quiet hours, or after the expiry', () => {
@@ -155,7 +160,7 @@ describe('reminders', () => {
           const after = (h: number) => new Date(createdAt.getTime() + h * 3_600_000);
           const createdAt = new Date(local('2026-01-01T00:00').getTime() + start * 3_600_000);
           let invitation = { ...INVITATION, createdAt, expiresAt: after(ttl), openedAt: after(opened) };
-          const sent: Date[] = [createdAt];
+          const sent: Date[] = [];
           let planAt: Date | null = createdAt;
           for (const hour of [...away, ...Array(20).fill(0)]) {
             if (planAt === null) break;
@@ -164,11 +169,11 @@ describe('reminders', () => {
             planAt = dueAt;
             if (dueAt !== null) expect(dueAt > now).toBe(true);
             if (reminder === null) continue;
-            expect(hoursBetween(sent.at(-1)!, now)).toBeGreaterThanOrEqual(24);
+            expect(hoursBetween(sent.at(-1) ?? createdAt, now)).toBeGreaterThanOrEqual(24);
             expect(now < invitation.expiresAt).toBe(true);
             expect(afterQuietHours(now, SCHEDULE)).toEqual(now);
-            expect(reminder.attempt).toBe(sent.length);
             sent.push(now);
+            expect(reminder.attempt).toBe(sent.length);
             invitation = { ...invitation, remindersSent: reminder.attempt, remindedAt: now };
           }
           expect(planAt).toBeNull();
@@ -181,7 +186,7 @@ describe('reminders', () => {
 
 describe('quiet hours', () => {
   const endOf = (text: string, quiet: string) =>
-    afterQuietHours(local(text), scheduleOf([2], ZONE, quiet)).toISOString();
+    afterQuietHours(local(text), scheduleOf([24], ZONE, quiet)).toISOString();
 
   it.each([
     ['an evening', '20:00-08:00', '2026-06-03T21:30', '2026-06-04T06:00:00.000Z'],
@@ -215,7 +220,7 @@ describe('quiet hours', () => {
     fc.assert(
       fc.property(zones, time, time, fc.integer({ min: 0, max: 366 * 1440 }), (zone, from, to, minute) => {
         fc.pre(from !== to);
-        const schedule = scheduleOf([2], zone, `${from}-${to}`);
+        const schedule = scheduleOf([24], zone, `${from}-${to}`);
         const at = new Date(Date.UTC(2026, 0, 1) + minute * 60_000);
         const moved = afterQuietHours(at, schedule);
         expect(moved >= at).toBe(true);

@@ -15,11 +15,11 @@ export class Reminders extends BackgroundTasks {
 
   constructor(
     private readonly store: RemindersStore,
-    { ROLE, REMINDER_AFTER_DAYS, REMINDER_TIME_ZONE, REMINDER_QUIET_HOURS }: Environment,
+    { ROLE, REMINDER_SCHEDULE_HOURS, REMINDER_QUIET_HOURS, TIME_ZONE }: Environment,
   ) {
-    const schedule = scheduleOf(REMINDER_AFTER_DAYS, REMINDER_TIME_ZONE, REMINDER_QUIET_HOURS);
+    const schedule = scheduleOf(REMINDER_SCHEDULE_HOURS, TIME_ZONE, REMINDER_QUIET_HOURS);
     super({
-      runs: ROLE !== 'api' && schedule.afterDays.length > 0,
+      runs: ROLE !== 'api' && schedule.afterHours.length > 0,
       failure: 'reminders could not be announced',
       stopWithinMs: STOP_WITHIN_MS.invitations,
     });

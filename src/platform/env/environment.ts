@@ -171,21 +171,21 @@ export class Environment {
     message: 'INVITATION_RETURN_ORIGINS must be origins such as https://example.com',
   })
   INVITATION_RETURN_ORIGINS?: string[];
-  /** On which days after its creation the owner of an invitation is due a reminder; 0 means never. */
+  /** After how many hours from its creation the owner of an invitation is due a reminder; 0 means never. */
   @List(readNumber)
   @ArrayMaxSize(10)
-  @IsInt({ each: true, message: 'REMINDER_AFTER_DAYS must be whole numbers, separated by commas' })
+  @IsInt({ each: true, message: 'REMINDER_SCHEDULE_HOURS must be whole numbers, separated by commas' })
   @Min(0, { each: true })
-  @Max(366, { each: true })
-  REMINDER_AFTER_DAYS = [2, 5, 10];
-  /** The time zone of the owners: the languages of their page are spoken in countries with the time of Brussels. */
-  @IsTimeZone({ message: 'REMINDER_TIME_ZONE must be the name of a time zone such as Europe/Brussels' })
-  REMINDER_TIME_ZONE = 'Europe/Brussels';
+  @Max(366 * 24, { each: true })
+  REMINDER_SCHEDULE_HOURS = [24, 72, 168];
   /** The local hours in which no reminder is due. */
   @Matches(/^(off|((?:[01]\d|2[0-3]):[0-5]\d)-(?!\2)(?:[01]\d|2[0-3]):[0-5]\d)$/, {
-    message: 'REMINDER_QUIET_HOURS must be off, or two different times such as 20:00-08:00',
+    message: 'REMINDER_QUIET_HOURS must be off, or two different times such as 21:00-08:00',
   })
-  REMINDER_QUIET_HOURS = '20:00-08:00';
+  REMINDER_QUIET_HOURS = '21:00-08:00';
+  /** The time zone of the owners. */
+  @IsTimeZone({ message: 'TIME_ZONE must be the name of a time zone such as Europe/Amsterdam' })
+  TIME_ZONE = 'Europe/Amsterdam';
 
   /** The largest file of a campaign. Default: 64 MiB. */
   @Integer(1_024, 10_737_418_240) CAMPAIGN_MAX_BYTES = 67_108_864;

@@ -17,7 +17,7 @@ interface Invitation {
 
 const service = useTestApp({ POLL_MIN_INTERVAL_MS: 50, POLL_TICK_MS: 50, REMINDER_QUIET_HOURS: 'off' });
 const client = TestClient.of(service);
-const SCHEDULE = scheduleOf([2, 5], 'UTC', 'off');
+const SCHEDULE = scheduleOf([48, 120], 'UTC', 'off');
 const EVENT = 'pv.invitation.reminder_due.v1';
 
 const query = <Row>(text: string, values: readonly unknown[]) =>
@@ -68,7 +68,7 @@ describe('a reminder', () => {
       campaignId: null,
       expiresAt,
       attempt: 1,
-      attempts: 2,
+      attempts: 3,
       cause: 'never_opened',
     });
     expect(JSON.stringify(reminder)).not.toContain(url.split('/').at(-1));
@@ -84,7 +84,7 @@ describe('a reminder', () => {
       [1, 'never_opened'],
       [2, 'opened_not_started'],
     ]);
-    expect(await dueAt(id)).toBeNull();
+    expect(await dueAt(id)).toEqual(new Date(Date.parse(expiresAt) - 24 * 3_600_000));
   });
 
   it('is not due once the owner is done or the invitation is revoked', async () => {
@@ -118,8 +118,8 @@ describe('a reminder', () => {
 
   it('is announced by a worker, unless reminders are switched off', async () => {
     const [overdue, reminded] = [await invite(), await invite()];
-    const start = (REMINDER_AFTER_DAYS: number[]) =>
-      startTestApp({ ...service.environment, ROLE: 'worker', REMINDER_AFTER_DAYS });
+    const start = (REMINDER_SCHEDULE_HOURS: number[]) =>
+      startTestApp({ ...service.environment, ROLE: 'worker', REMINDER_SCHEDULE_HOURS });
     await age(reminded.id, 49);
     await query('UPDATE invitations SET expires_at = clock_timestamp() WHERE id = $1', [overdue.id]);
     const off = await start([0]);
@@ -128,12 +128,12 @@ describe('a reminder', () => {
     );
     await off.close();
     expect(await remindersOf(reminded.id)).toEqual([]);
-    const on = await start([2]);
+    const on = await start([48]);
     const [reminder] = await waitFor('the reminder', async () => {
       const reminders = await remindersOf(reminded.id);
       return reminders.length > 0 && reminders;
     });
     await on.close();
-    expect(reminder?.data).toMatchObject({ attempt: 1, attempts: 1 });
+    expect(reminder?.data).toMatchObject({ attempt: 1, attempts: 2 });
   });
 });

@@ -8,7 +8,7 @@ import { itAtLength } from '../support/promise.js';
 import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 
 const INVITATIONS = 20;
-const SCHEDULE = scheduleOf([2], 'UTC', 'off');
+const SCHEDULE = scheduleOf([48], 'UTC', 'off');
 
 let replicas: Replicas;
 afterEach(() => replicas.close());
