@@ -49,6 +49,7 @@ export const PROMISES = [
   { id: 'R47', promise: 'a link stays valid' },
   { id: 'R48', promise: 'the funnel and the stalled count owners' },
   { id: 'R49', promise: 'an erasure leaves nothing of an invitation' },
+  { id: 'R51', promise: 'the memory of an upload does not grow with the file' },
   { id: 'R55', promise: 'a failover of PostgreSQL loses nothing' },
   { id: 'R56', promise: 'a pooler in between changes nothing' },
   { id: 'R57', promise: 'this release works on the schema of a later one' },

@@ -1,6 +1,9 @@
 import { LIVE } from '../../users/registration/registrations.sql.js';
 import type { RowProblemCode } from '../campaign.rules.js';
 
+/** Without this, the planner knows nothing about the rows of a new file, and may compare each row with each other. */
+export const ANALYZE_ROWS = 'ANALYZE campaign_rows (campaign_id, line, status, tenant_reference, ean)';
+
 // What can be decided about the rows of a file only once all of them are known. Each statement takes all rows at once ($1: the campaign),
 // since a statement per row would take minutes for 100,000 rows. They run in this order, in one transaction.
 

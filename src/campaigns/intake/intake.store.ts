@@ -2,12 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { MAX_GRID_LOCATIONS } from '../../users/ean.rules.js';
 import type { CampaignFormat } from '../campaign.rules.js';
-import { CHECKS } from './check.sql.js';
+import { ANALYZE_ROWS, CHECKS } from './check.sql.js';
 import * as sql from './intake.sql.js';
 import type { ReadRow } from './row.rules.js';
 
 /** After this time without a set of rows, an upload counts as dead. A connection without input is closed much earlier. */
 const DEAD_AFTER_MS = 3_600_000;
+
+/** Fewer rows are checked in milliseconds, however they are compared. */
+const ROWS_TO_ANALYZE = 1_000;
 
 export interface NewCampaign {
   readonly id: string;
@@ -31,6 +34,8 @@ export class IntakeStore {
 
   /** Checks the rows as a whole, and ends the upload in the same transaction: nobody sees rows that are not checked. */
   async finish(id: string, isDryRun: boolean, rows: number, eanColumn: string): Promise<void> {
+    // Only the time of the checks depends on it, so a lock that another process has does not matter.
+    if (rows > ROWS_TO_ANALYZE) await this.database.query(ANALYZE_ROWS).catch(() => {});
     await this.database.transaction(async (tx) => {
       await tx.query(CHECKS.MARK_DUPLICATES, [id]);
       await tx.query(CHECKS.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
