@@ -16,7 +16,7 @@ export function requestsOf(rows: readonly TakenRow[]): RegistrationRequest[] {
   for (const { tenantReference, ean, metadata } of rows) {
     const request = requests.get(tenantReference);
     if (request === undefined) requests.set(tenantReference, { tenantReference, eans: [ean], metadata });
-    // Two rows of one EAN name two brands.
+    // Several rows may have one EAN, each with another brand.
     else if (!request.eans.includes(ean)) request.eans.push(ean);
   }
   return [...requests.values()];

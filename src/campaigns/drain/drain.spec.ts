@@ -7,7 +7,7 @@ const row = (line: number, tenantReference: string, ean: string) => ({
   ean,
   metadata: { line },
 });
-const rows = [row(2, 'a', '1'), row(3, 'b', '2'), row(4, 'a', '3')];
+const rows = [row(2, 'a', '1'), row(3, 'b', '2'), row(4, 'a', '3'), row(5, 'a', '1')];
 
 describe('the registrations of rows', () => {
   it('are one per reference, with all its EANs and the metadata of its first row', () => {
@@ -30,6 +30,7 @@ describe('the registrations of rows', () => {
       { line: 2, status: 'sent', registrationId: 'of-a' },
       { line: 3, status: 'invalid', registrationId: 'of-b' },
       { line: 4, status: 'sent', registrationId: 'of-a' },
+      { line: 5, status: 'sent', registrationId: 'of-a' },
     ]);
   });
 

@@ -74,14 +74,14 @@ export const SETTLE_ROWS: Statement = {
 export const RECORD_RATE =
   'UPDATE campaigns SET per_second = $2 WHERE id = $1 AND per_second IS DISTINCT FROM $2::real';
 
-/** Selects the rows of campaign $1 whose location has still to be invited, with the brands of all rows of their EAN. */
+/** Selects the rows of campaign $1 whose location has still to be invited, with the brands of all rows of the location. */
 const SELECT_UNINVITED = `
-    SELECT r.line, g.id AS "gridLocationId", r.locale, ARRAY(
-             SELECT brand FROM campaign_rows AS same WHERE same.campaign_id = r.campaign_id AND same.tenant_reference = r.tenant_reference
-                AND same.ean = r.ean AND same.status <> 'invalid' AND brand IS NOT NULL ORDER BY line) AS brands,
-           r.expected_inverters AS "expectedInverters", r.metadata
-      FROM campaign_rows r JOIN registrations ON registrations.id = r.registration_id
-      JOIN grid_locations g ON g.user_id = registrations.user_id AND g.ean = r.ean
+    SELECT r.line, g.id AS "gridLocationId", r.locale, r.expected_inverters AS "expectedInverters", r.metadata,
+           ARRAY(SELECT same.brand FROM campaign_rows AS same
+                  WHERE same.campaign_id = $1 AND same.tenant_reference = r.tenant_reference AND same.ean = r.ean AND same.brand IS NOT NULL
+                    AND same.status IN ('registered', 'known') ORDER BY same.line) AS brands
+      FROM campaign_rows AS r JOIN registrations ON registrations.id = r.registration_id
+      JOIN grid_locations AS g ON g.user_id = registrations.user_id AND g.ean = r.ean
      WHERE r.campaign_id = $1 AND r.status IN ('registered', 'known') AND r.invitation_id IS NULL`;
 
 export const FIND_UNINVITED_OF = `${SELECT_UNINVITED} AND r.line = ANY ($2)`;

@@ -1,0 +1,169 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { Database } from '../../../src/platform/database/database.js';
+import { insertCampaign, readRows } from '../../setup/campaign.js';
+import { TestClient } from '../../setup/client.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
+import { newEan } from '../../setup/ean.js';
+import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { createTestDatabase } from '../../setup/test-database.js';
+import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { isLong, itAtLength, promise } from '../support/promise.js';
+
+jest.setTimeout(900_000);
+
+const ROWS = isLong ? 10_000 : 400;
+const REPLICAS = 2;
+/** Longer than 10,000 rows take. */
+const WITHIN_MS = 600_000;
+
+const closing = closeAfterEach();
+let replicas: TestProcess[] = [];
+afterEach(async () => {
+  await Promise.all(replicas.map((replica) => replica.stop('SIGKILL')));
+  replicas = [];
+});
+
+interface Scene {
+  readonly sandbox: TestSandbox;
+  readonly database: Database;
+  readonly references: readonly string[];
+  start(): Promise<TestProcess>;
+  upload(): Promise<string>;
+}
+
+async function prepare(count: number, file = 'src/main.ts'): Promise<Scene> {
+  const database = await createTestDatabase();
+  const sandbox = await startSandbox();
+  closing.push(() => database.drop(), sandbox.stop);
+  const rows = Array.from({ length: count }, (_, nth) => ({
+    tenantReference: `customer-${nth}`,
+    ean: newEan(),
+  }));
+  const sql = database.open();
+  const environment = {
+    ...testEnvironment(),
+    ...sandbox.environment,
+    DATABASE_URL: database.url,
+    SCS_TIMEOUT_MS: '3000',
+  };
+  return {
+    sandbox,
+    database: sql,
+    references: rows.map(({ tenantReference }) => tenantReference),
+    start: async () => {
+      const replica = await startTestProcess(file, environment, '/tmp');
+      replicas.push(replica);
+      return replica;
+    },
+    upload: () => insertCampaign(sql, rows),
+  };
+}
+
+/** Kills a replica while the responses to some calls are held, and starts another. */
+async function killInCall({ sandbox: { control }, database, start }: Scene): Promise<void> {
+  const fault = await control.addFault({ kind: 'hold', operation: 'register_user', times: 8 });
+  await waitFor('calls are held', async () =>
+    (await control.faults()).some(({ id, holding }) => id === fault.id && holding > 0),
+  );
+  await replicas.shift()!.stop('SIGKILL');
+  await control.release(fault.id);
+  await control.clearFaults();
+  // The dead replica renews nothing. A live one renews in time, or is fenced off.
+  if (!isLong)
+    for (const table of ['campaigns', 'registrations'])
+      await database.query(`UPDATE ${table} SET lease_until = now() WHERE lease_until IS NOT NULL`);
+  await start();
+}
+
+const isOver = async (database: Database, ids: readonly string[]): Promise<boolean> =>
+  (await database.query('SELECT FROM campaigns WHERE id = ANY ($1) AND finished_at IS NULL', [ids]))
+    .length === 0;
+
+const settledOf = async (database: Database, id: string): Promise<number> =>
+  (await readRows(database, id)).filter(({ status }) => status !== 'accepted' && status !== 'sent').length;
+
+/** Decides about uncertain registrations, as a person does who has asked the provider. */
+async function decide({ sandbox, database, references }: Scene): Promise<void> {
+  const client = new TestClient(replicas[0]!.url, ADMIN_KEY);
+  const users = new Map((await sandbox.control.users()).map((user) => [user.tenantReference, user]));
+  const uncertain = await database.query<{ id: string; reference: string }>(
+    `SELECT id, tenant_reference AS reference FROM registrations WHERE status = 'uncertain' AND tenant_reference = ANY ($1)`,
+    [references],
+  );
+  for (const { id, reference } of uncertain) {
+    const user = users.get(reference);
+    const decision = user === undefined ? 'retry' : 'resolve';
+    expect((await client.call('POST', `/registrations/${id}/${decision}`, user)).status).toBe(200);
+  }
+}
+
+/** Returns how many references the remote service has registered never, once and more than once. */
+async function countEffects({
+  sandbox,
+  references,
+}: Scene): Promise<[never: number, once: number, more: number]> {
+  const effects = new Map(references.map((reference) => [reference, 0]));
+  for (const { tenantReference } of (await sandbox.control.ledger()).users)
+    effects.set(tenantReference, (effects.get(tenantReference) ?? 0) + 1);
+  const counts = [...effects.values()];
+  return [
+    counts.filter((count) => count === 0).length,
+    counts.filter((count) => count === 1).length,
+    counts.filter((count) => count > 1).length,
+  ];
+}
+
+describe('R50: each row once', () => {
+  it(`for ${ROWS} rows, while every process is killed in turn, the file is uploaded twice and its campaign is paused`, async () => {
+    const scene = await prepare(ROWS);
+    const { database, sandbox } = scene;
+    await sandbox.control.change({ latencyMs: 20 });
+    for (let nth = 0; nth < REPLICAS; nth++) await scene.start();
+    const first = await scene.upload();
+    await killInCall(scene);
+    const second = await scene.upload();
+    await waitFor(
+      'rows have results',
+      async () => (await settledOf(database, first)) >= ROWS / 10,
+      WITHIN_MS,
+    );
+    const client = () => new TestClient(replicas[0]!.url, ADMIN_KEY);
+    expect(await client().call('POST', `/campaigns/${first}/pause`)).toMatchObject({ status: 200 });
+    await waitFor(
+      'the other campaign continues',
+      async () => (await settledOf(database, second)) >= ROWS / 3,
+      WITHIN_MS,
+    );
+    for (let nth = 1; nth < REPLICAS; nth++) await killInCall(scene);
+    expect(await client().call('POST', `/campaigns/${first}/resume`)).toMatchObject({ status: 200 });
+    const ids = [first, second];
+    await waitFor('both campaigns are finished', () => isOver(database, ids), WITHIN_MS);
+    const decided = await waitFor(
+      'every row is decided',
+      async () => {
+        await decide(scene);
+        const rows = (await Promise.all(ids.map((id) => readRows(database, id)))).flat();
+        return rows.every(({ status }) => status !== 'uncertain') && rows;
+      },
+      WITHIN_MS,
+    );
+    const without = decided.filter(({ status }) => status !== 'registered' && status !== 'known').length;
+    const effects = await countEffects(scene);
+    promise('R50', {
+      figure: `${effects.join(', ')} references registered never, once, more than once; ${without} rows without a result`,
+      bound: `0, ${ROWS}, 0; 0`,
+    });
+    expect([effects, without]).toEqual([[0, ROWS, 0], 0]);
+  });
+
+  itAtLength('turns red when the progress of a row is recorded after the call', async () => {
+    const scene = await prepare(100, 'test/faults/support/processes/late-progress.process.ts');
+    await scene.start();
+    const id = await scene.upload();
+    await killInCall(scene);
+    await waitFor('the campaign is finished', () => isOver(scene.database, [id]), WITHIN_MS);
+    expect((await countEffects(scene))[2]).toBeGreaterThan(0);
+  });
+});
