@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type BenchOptions, defaultRounds, LEAST_ROUNDS } from './options.js';
 import { apiBench } from './api.bench.js';
+import { campaignsBench } from './campaigns.bench.js';
 import { eventsBench } from './events.bench.js';
 import { flatBench } from './flat.bench.js';
 import { freshnessBench } from './freshness.bench.js';
@@ -12,6 +13,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>
   api: apiBench,
   events: eventsBench,
   freshness: freshnessBench,
+  campaigns: campaignsBench,
 };
 
 const USAGE = `npm run bench -- [NAMES] [options]     without a name: all
@@ -21,6 +23,7 @@ flat           10,000, 100,000 and 1 million open sessions
 api            reading and starting sessions, beside bare Fastify + pg and Nest + Express + Prisma
 events         from a commit to a handler, the stream, a webhook; beside bare LISTEN/NOTIFY
 freshness      how soon a change is noticed, simulated: our schedule beside others at equal reads
+campaigns      rows of a campaign, beside a loop of POST /users
 draw           the tables of docs/performance.md from bench/results (not part of all)
 
   --quick        a short trial: shows that everything runs; its figures are not valid

@@ -23,8 +23,8 @@ function serve(contender: string, request: FakeRemoteRequest): Promise<void> {
   const port: Port = { reads: Infinity };
   open.set(contender, port);
 
-  const respond = (socket: Socket, head: string): void => {
-    const { text, isRead } = responseTo(head);
+  const respond = (socket: Socket, head: string, body: string): void => {
+    const { text, isRead } = responseTo(head, body);
     if (isRead && --port.reads === 0) process.send?.({ kind: 'counted', contender });
     if (latencyMs === 0) socket.write(text, 'latin1');
     else setTimeout(() => socket.write(text, 'latin1'), latencyMs);
@@ -41,8 +41,9 @@ function serve(contender: string, request: FakeRemoteRequest): Promise<void> {
         const bodyAt = end + HEAD_END.length;
         const whole = bodyAt + bodyLength(head);
         if (received.length < whole) return;
+        const body = received.slice(bodyAt, whole);
         received = received.slice(whole);
-        respond(socket, head);
+        respond(socket, head, body);
       }
     });
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { changesAt, instant, inverterId, sessionId } from '../sessions.js';
 
 export interface FakeRemoteRequest {
@@ -42,8 +43,16 @@ export function fakeResponses({ startedAtMs, sessions, changes }: FakeRemoteRequ
     );
   };
 
-  return (head: string): FakeResponse => {
+  // The body stays text, since JavaScript cannot represent an EAN as a number.
+  const register = (body: string): string => {
+    const located = body.replaceAll('{"ean"', () => `{"id":"${randomUUID()}","ean"`);
+    const fields = `{"id":"${randomUUID()}","firstName":"","lastName":"","email":"","tenantName":"","createdAt":"${started}","updatedAt":"${started}",`;
+    return ok(fields + located.slice(1));
+  };
+
+  return (head: string, body: string): FakeResponse => {
     if (head.startsWith('GET')) return { text: read(idOf(head)), isRead: true };
+    if (head.includes('/ssa/users ')) return { text: register(body), isRead: false };
     return { text: head.includes('/onboarding/pv/') ? start() : TOKEN, isRead: false };
   };
 }

@@ -402,8 +402,8 @@ CREATE TABLE campaign_rows (
   CONSTRAINT campaign_rows_sent_has_registration CHECK (status NOT IN ('sent', 'uncertain') OR registration_id IS NOT NULL),
   CONSTRAINT campaign_rows_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) ON UPDATE CASCADE ON DELETE CASCADE
 ) WITH (fillfactor=85);
--- The drain takes the next references by line, with all rows of each.
-CREATE INDEX campaign_rows_accepted_idx ON campaign_rows (campaign_id, tenant_reference, line) WHERE status = 'accepted';
+-- The drain takes the next rows by line, wherever in the file they are.
+CREATE INDEX campaign_rows_accepted_idx ON campaign_rows (campaign_id, line) WHERE status = 'accepted';
 -- The drain settles what was sent, and counts it.
 CREATE INDEX campaign_rows_open_idx ON campaign_rows (campaign_id, registration_id) WHERE status IN ('sent', 'uncertain');
 -- Progress counts rows by status, and lists filter by it.

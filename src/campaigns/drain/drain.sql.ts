@@ -20,6 +20,8 @@ export const LOCK_LEASED: Statement = {
 /**
  * Takes the next references of campaign $1 by their first rows, with all rows of each, so that at most $2 of its registrations are pending.
  */
+// The rows of a reference are found by its own index. A row comparison uses no index: without statistics, as just after an upload, the planner
+// would choose the index by campaign and status, and read all rows of the file for each reference.
 export const TAKE_NEXT: Statement = {
   name: 'campaign_rows.take_next',
   text: `
@@ -28,20 +30,23 @@ export const TAKE_NEXT: Statement = {
        LIMIT greatest(0, $2 - (
          SELECT count(DISTINCT registration_id) FROM campaign_rows WHERE campaign_id = $1 AND status = 'sent'))
     )
-    SELECT line, tenant_reference AS "tenantReference", ean, metadata FROM campaign_rows
-     WHERE campaign_id = $1 AND status = 'accepted' AND tenant_reference IN (SELECT tenant_reference FROM next)
-     ORDER BY line FOR UPDATE`,
+    SELECT taken.* FROM (SELECT DISTINCT tenant_reference FROM next) AS wanted CROSS JOIN LATERAL (
+        SELECT line, tenant_reference AS "tenantReference", ean, metadata FROM campaign_rows
+         WHERE tenant_reference = wanted.tenant_reference AND (campaign_id, status) IS NOT DISTINCT FROM ($1::uuid, 'accepted')
+         FOR UPDATE
+      ) AS taken
+     ORDER BY line`,
 };
 
-/** Gives the rows $2 of campaign $1 their registrations. $3 is the problem of a row that is invalid. */
+/** Gives the rows $2, with the lines $3, of campaign $1 their registrations. $4 is the problem of a row that is invalid. */
 export const MARK_ROWS: Statement = {
   name: 'campaign_rows.mark',
   text: `
     UPDATE campaign_rows AS r
        SET status = marked.status, registration_id = marked."registrationId",
-           problems = CASE WHEN marked.status = 'invalid' THEN r.problems || $3::jsonb ELSE r.problems END
+           problems = CASE WHEN marked.status = 'invalid' THEN r.problems || $4::jsonb ELSE r.problems END
       FROM jsonb_to_recordset($2::jsonb) AS marked (line int, status text, "registrationId" uuid)
-     WHERE r.campaign_id = $1 AND r.line = marked.line`,
+     WHERE r.campaign_id = $1 AND r.line = ANY ($3) AND r.line = marked.line`,
 };
 
 /** Gives the rows of campaign $1 whose registration has ended its result. `known`: the registration is not of this campaign. */
@@ -78,8 +83,8 @@ export const RECORD_RATE =
 const SELECT_UNINVITED = `
     SELECT r.line, g.id AS "gridLocationId", r.locale, r.expected_inverters AS "expectedInverters", r.metadata,
            ARRAY(SELECT same.brand FROM campaign_rows AS same
-                  WHERE same.campaign_id = $1 AND same.tenant_reference = r.tenant_reference AND same.ean = r.ean AND same.brand IS NOT NULL
-                    AND same.status IN ('registered', 'known') ORDER BY same.line) AS brands
+                  WHERE same.tenant_reference = r.tenant_reference AND (same.campaign_id, same.ean) IS NOT DISTINCT FROM (r.campaign_id, r.ean)
+                    AND same.brand IS NOT NULL AND same.status IN ('registered', 'known') ORDER BY same.line) AS brands
       FROM campaign_rows AS r JOIN registrations ON registrations.id = r.registration_id
       JOIN grid_locations AS g ON g.user_id = registrations.user_id AND g.ean = r.ean
      WHERE r.campaign_id = $1 AND r.status IN ('registered', 'known') AND r.invitation_id IS NULL`;
@@ -91,16 +96,22 @@ export const FIND_UNINVITED_AFTER = `${SELECT_UNINVITED} AND r.line > $2 ORDER B
 export const SET_INVITATION =
   'UPDATE campaign_rows SET invitation_id = $3 WHERE campaign_id = $1 AND line = $2';
 
-export const FIND_OPEN_ROW = `SELECT line FROM campaign_rows WHERE campaign_id = $1 AND status IN ('accepted', 'sent') LIMIT 1`;
+// Each part is ordered like its index. Otherwise, the planner might read the rows of all campaigns for the only one.
+export const FIND_OPEN_ROW: Statement = {
+  name: 'campaign_rows.find_open',
+  text: `
+    (SELECT line FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted' ORDER BY line LIMIT 1)
+    UNION ALL
+    (SELECT line FROM campaign_rows WHERE campaign_id = $1 AND status = 'sent' ORDER BY line LIMIT 1)`,
+};
 
-/** Ends campaign $1 under lease $2, if all of its rows have a result. */
+/** Ends campaign $1 under lease $2. Its rows have a result, and no row loses it while the campaign is leased. */
 export const FINISH: Statement = {
   name: 'campaigns.finish',
   text: `
     UPDATE campaigns
        SET status = CASE status WHEN 'running' THEN 'finished' ELSE status END, finished_at = clock_timestamp(), per_second = NULL
      WHERE id = $1 AND lease_token = $2 AND finished_at IS NULL AND status IN ('running', 'cancelled')
-       AND NOT EXISTS (SELECT FROM campaign_rows WHERE campaign_id = $1 AND status IN ('accepted', 'sent'))
     RETURNING name`,
 };
 

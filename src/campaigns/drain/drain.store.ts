@@ -73,11 +73,12 @@ export class DrainStore {
     const rows = await tx.query<TakenRow>(sql.TAKE_NEXT, [id, WINDOW]);
     if (rows.length === 0) return 0;
     const marked = markRows(rows, await insertPending(tx, requestsOf(rows), id));
-    await tx.query(sql.MARK_ROWS, [id, JSON.stringify(marked), CONFLICT]);
+    const lines = marked.map(({ line }) => line);
+    await tx.query(sql.MARK_ROWS, [id, JSON.stringify(marked), lines, CONFLICT]);
     return marked.length;
   }
 
-  /** Ends the campaign and appends the event, if all rows have a result. */
+  /** Ends a campaign that is done, and appends the event. */
   async finish(id: string, leaseToken: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       const [finished] = await tx.query<{ name: string | null }>(sql.FINISH, [id, leaseToken]);

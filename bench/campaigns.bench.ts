@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BenchDatabase } from './harness/database.js';
+import { newKey } from './harness/key.js';
+import { LineUp } from './harness/line-up.js';
+import { load, startLoad } from './harness/load/load.js';
+import type { Participant } from './harness/participant.js';
+import { report } from './harness/report.js';
+import { atLeast } from './harness/result.js';
+import { control, interleave, rateOf, ratio, summarise, type Sample } from './harness/rounds.js';
+import type { BenchOptions } from './options.js';
+
+const CAMPAIGN = 'a campaign';
+const LOOP = 'POST /users, one after the other';
+const EIGHT = 'POST /users, eight at once';
+const AGAIN = 'a campaign again';
+const REMOTE_MS = 50;
+const PAUSE_MS = 10;
+
+export async function campaignsBench(options: BenchOptions): Promise<void> {
+  const rows = options.quick ? 200 : 1_000;
+  await LineUp.with({ sessions: 1, remotes: [CAMPAIGN] }, async (lineUp) => {
+    const database = await lineUp.database('campaigns');
+    const service = await lineUp.contender({
+      name: CAMPAIGN,
+      script: new URL('./service.process.ts', import.meta.url),
+      database,
+      concurrency: 32,
+      environment: { ROLE: 'all', EAN_CHECK_DIGIT: 'off' },
+    });
+    lineUp.remote.setLatency(REMOTE_MS);
+    const headers = await newKey(service.url, ['users:write']);
+    const campaign = (): Promise<Sample> => lineUp.measure(rows, service, () => runCampaign(database, rows));
+    const generators: Participant[] = [];
+    const loop = async (atOnce: number) => {
+      const generator = await startLoad(service.url, atOnce);
+      generators.push(generator);
+      const count = Math.ceil((rows * atOnce) / 8);
+      return (): Promise<Sample> =>
+        lineUp.measure(count, service, () =>
+          load(
+            generator,
+            count,
+            {
+              method: 'POST',
+              paths: ['/api/v1/users'],
+              bodies: Array.from({ length: count }, () => JSON.stringify(nextUser())),
+              headers: { ...headers, 'content-type': 'application/json' },
+            },
+            [201],
+          ),
+        );
+    };
+    const samples = await interleave<Sample>(
+      [
+        { name: CAMPAIGN, round: campaign },
+        { name: LOOP, round: await loop(1) },
+        { name: EIGHT, round: await loop(8) },
+        { name: AGAIN, round: campaign },
+      ],
+      options.rounds,
+    );
+    for (const generator of generators) await generator.stop();
+    const rates = samples.get(CAMPAIGN)!;
+    await report({
+      benchmark: 'campaigns',
+      title: 'Campaigns',
+      extent: `${rows} rows a campaign, a remote service that takes ${REMOTE_MS} ms, ${options.rounds} rounds`,
+      isTrial: options.isTrial,
+      control: control(rates.map(rateOf), samples.get(AGAIN)!.map(rateOf)),
+      targets: [
+        atLeast('rows/s of a campaign, of a loop of POST /users', 3, ratio(rates, samples.get(LOOP)!)),
+      ],
+      tables: [
+        {
+          title: 'Rows',
+          columns: [
+            '',
+            'rows/s',
+            'least-most',
+            'own CPU µs per row',
+            'PostgreSQL CPU µs per row',
+            'campaign against it',
+          ],
+          rows: [...samples].map(([name, list]) => {
+            const { perSecond, spread, cpuMicroseconds, serverCpuMicroseconds } = summarise(list);
+            const against = name === CAMPAIGN ? null : ratio(rates, list);
+            return [name, perSecond, spread, cpuMicroseconds, serverCpuMicroseconds, against];
+          }),
+        },
+      ],
+      packages: ['@nestjs/core', 'fastify', 'pg', 'undici'],
+      postgresql: lineUp.server.version,
+    });
+  });
+}
+
+let users = 0;
+/** Returns a user whose reference and EAN no other has. */
+function nextUser() {
+  const number = String(++users);
+  return {
+    tenantReference: `customer-${number}`,
+    gridLocations: [{ ean: `8716${number.padStart(14, '0')}` }],
+    metadata: {},
+  };
+}
+
+/** Inserts a campaign as its upload leaves it, and waits until every row has a result. */
+async function runCampaign(database: BenchDatabase, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, nextUser);
+  const [campaign] = await database.query<{ id: string }>(
+    `INSERT INTO campaigns (status, invites, format, rows, due_at) VALUES ('receiving', false, '{}', $1, 'infinity') RETURNING id`,
+    [count],
+  );
+  await database.query(
+    `INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference, ean)
+     SELECT $1, line, 'accepted', reference, ean FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS given (reference, ean, line)`,
+    [
+      campaign!.id,
+      rows.map(({ tenantReference }) => tenantReference),
+      rows.map((row) => row.gridLocations[0]!.ean),
+    ],
+  );
+  await database.query(`UPDATE campaigns SET status = 'running', due_at = now() WHERE id = $1`, [
+    campaign!.id,
+  ]);
+  const over = `SELECT FROM campaigns WHERE id = $1 AND finished_at IS NOT NULL`;
+  while ((await database.query(over, [campaign!.id])).length === 0) await sleep(PAUSE_MS);
+}
