@@ -2,14 +2,28 @@ import { Global, Module } from '@nestjs/common';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysStore } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
+import { ConsoleFiles } from './console/console-files.service.js';
+import { ConsolePageController } from './console/console-page.controller.js';
+import { ConsoleSessionController } from './console/console-session.controller.js';
+import { ConsoleSessions } from './console/console-sessions.service.js';
+import { ConsoleSignIns } from './console/console-sign-in.service.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
 import { Refusals } from './refusals.service.js';
 import { RequestHooks } from './request-hooks.service.js';
 
 @Global()
 @Module({
-  controllers: [ApiKeysController],
-  providers: [ApiKeysStore, Authentication, IdempotencyKeys, Refusals, RequestHooks],
+  controllers: [ApiKeysController, ConsoleSessionController, ConsolePageController],
+  providers: [
+    ApiKeysStore,
+    Authentication,
+    ConsoleFiles,
+    ConsoleSessions,
+    ConsoleSignIns,
+    IdempotencyKeys,
+    Refusals,
+    RequestHooks,
+  ],
   exports: [ApiKeysStore, Authentication, IdempotencyKeys],
 })
 export class AccessModule {}

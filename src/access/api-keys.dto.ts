@@ -37,7 +37,9 @@ export type CreatedApiKeyView = InstanceType<typeof CreatedApiKeyView>;
 export const ApiKeyView = schemaOf('ApiKeyView', {
   ...KEY,
   createdAt: instant(),
-  createdBy: text('`environment`, `cli`, or `key:` followed by the id of the key that created it'),
+  createdBy: text(
+    'What created the key: `environment`, `cli`, `key:` followed by the id of a key, or one of these after `console:`; from the console also `console:oidc:` and a user',
+  ),
   lastUsedAt: nullable(instant('Accurate to the minute')),
   refused401: count('Requests that were refused with 401 because the key is revoked'),
   refused403: count('Requests that were refused with 403 because the key lacks a scope'),

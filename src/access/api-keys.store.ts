@@ -15,6 +15,13 @@ export const isApiKey = (text: string): boolean => /^pvo_[A-Za-z0-9_-]{43}$/.tes
 /** Returns the SHA-256 of a key. The database stores only this hash. */
 export const hashOf = (key: string) => hash('sha256', key, 'buffer');
 
+/** A key, or the hash of a key from a session of the console. */
+export type PresentedKey = string | Buffer<ArrayBuffer>;
+
+export const hashIn = (key: PresentedKey) => (typeof key === 'string' ? hashOf(key) : key);
+
+export const mayExist = (key: PresentedKey): boolean => typeof key !== 'string' || isApiKey(key);
+
 // Locks the keys in the order of their ids, so that replicas that count refusals of the same keys at the same time cannot deadlock.
 const ADD_REFUSALS = `
   WITH refused AS (

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
 import { Problem } from '../platform/problem/problem.js';
-import { ApiKeysStore, hashOf, isApiKey } from './api-keys.store.js';
+import { ApiKeysStore, hashIn, hashOf, mayExist, type PresentedKey } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
 
 /** After this time, a replica looks up a cached key again, and so notices that another replica revoked it. docs/api.md promises 5 s. */
@@ -22,17 +22,17 @@ export class Authentication {
   ) {}
 
   /** Returns null if the key is malformed, unknown or revoked. `now`: ms of a monotonic clock. */
-  async authenticate(key: string, now: number = performance.now()): Promise<Principal | null> {
-    const hash = hashOf(key);
+  async authenticate(key: PresentedKey, now: number = performance.now()): Promise<Principal | null> {
+    const hash = hashIn(key);
     if (timingSafeEqual(hash, this.adminHash)) return ADMINISTRATOR;
-    return isApiKey(key) ? this.lookUp(hash, now) : null;
+    return mayExist(key) ? this.lookUp(hash, now) : null;
   }
 
   /** Returns whether a key is well-formed, but neither cached as valid nor being looked up by this replica. */
-  mustQuery(key: string): boolean {
-    const hash = hashOf(key);
+  mustQuery(key: PresentedKey): boolean {
+    const hash = hashIn(key);
     return (
-      isApiKey(key) && !timingSafeEqual(hash, this.adminHash) && !this.cache.has(hash.toString('base64'))
+      mayExist(key) && !timingSafeEqual(hash, this.adminHash) && !this.cache.has(hash.toString('base64'))
     );
   }
 

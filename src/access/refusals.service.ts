@@ -3,7 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { within } from '../platform/async/within.js';
 import { errorText } from '../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
-import { ApiKeysStore, hashOf, isApiKey, type Refused } from './api-keys.store.js';
+import { ApiKeysStore, hashIn, mayExist, type PresentedKey, type Refused } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
 
 const REFUSED_STATUSES = [401, 403, 429] as const;
@@ -23,10 +23,10 @@ export class Refusals implements OnApplicationShutdown {
   constructor(private readonly keys: ApiKeysStore) {}
 
   /** Counts a response if its status is 401, 403 or 429. */
-  note(key: string, principal: Principal | undefined, statusCode: number): void {
+  note(key: PresentedKey, principal: Principal | undefined, statusCode: number): void {
     const status = REFUSED_STATUSES.find((each) => each === statusCode);
     if (status === undefined) return;
-    const subject = isApiKey(key) ? hashOf(key).toString('hex') : UNKNOWN;
+    const subject = mayExist(key) ? hashIn(key).toString('hex') : UNKNOWN;
     this.add(principal?.id === null ? ADMINISTRATOR : subject, { ...NONE, [`refused${status}`]: 1 });
   }
 

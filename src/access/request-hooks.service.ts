@@ -6,7 +6,9 @@ import ipaddr from 'ipaddr.js';
 import { Environment } from '../platform/env/environment.js';
 import { contextOf } from '../platform/http/request-context.js';
 import { Problem } from '../platform/problem/problem.js';
+import type { PresentedKey } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
+import { ConsoleSessions } from './console/console-sessions.service.js';
 import { RateLimit } from './rate-limit.js';
 import { Refusals } from './refusals.service.js';
 import { hasScope, type Principal } from './scopes.js';
@@ -36,6 +38,7 @@ export class RequestHooks implements OnModuleInit {
     host: HttpAdapterHost,
     private readonly authentication: Authentication,
     private readonly refusals: Refusals,
+    private readonly sessions: ConsoleSessions,
     private readonly environment: Environment,
   ) {
     this.server = host.httpAdapter?.getInstance<FastifyInstance>();
@@ -50,7 +53,7 @@ export class RequestHooks implements OnModuleInit {
       (config.isPublic === 'outside production' && NODE_ENV === 'production');
     this.server?.addHook('onRequest', async (request, reply) => {
       if (!needsKey(request)) return;
-      request.principal = await this.identify(keyOf(request), request, reply);
+      request.principal = await this.identify(request, reply);
       const { requiredScopes = [] } = request.routeOptions.config;
       const { principal } = request;
       const { id, name } = principal;
@@ -62,7 +65,8 @@ export class RequestHooks implements OnModuleInit {
       if (missing !== undefined) throw new Problem('forbidden', `This needs a key with the scope ${missing}`);
     });
     this.server?.addHook('onResponse', async (request, { statusCode }) => {
-      if (needsKey(request)) this.refusals.note(keyOf(request), request.principal, statusCode);
+      const { presentedKey, principal } = request;
+      if (presentedKey !== undefined) this.refusals.note(presentedKey, principal, statusCode);
     });
     if (LOG_REQUESTS) this.server?.addHook('onResponse', async (request, reply) => this.log(request, reply));
   }
@@ -82,8 +86,24 @@ export class RequestHooks implements OnModuleInit {
     });
   }
 
+  /** Returns the principal of the key, or of the session of the console if the request has its cookie and no key. */
+  private async identify(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+    const session = request.headers.authorization === undefined ? this.sessions.find(request) : null;
+    if (session?.kind !== 'user') request.presentedKey = session?.keyHash ?? keyOf(request);
+    if (session !== null) this.sessions.requireOwnPage(request);
+    const principal =
+      session?.kind === 'user'
+        ? this.sessions.principalOf(session)
+        : await this.identifyKey(request.presentedKey ?? '', request, reply);
+    return session === null ? principal : { ...principal, consoleUntil: session.expiresAt };
+  }
+
   /** Counts an unknown key as a failure before its look-up, so that concurrent invalid keys cannot all reach the database. */
-  private async identify(key: string, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+  private async identifyKey(
+    key: PresentedKey,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Principal> {
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
     const counted = this.authentication.mustQuery(key)
       ? this.failures.take(network, performance.now())

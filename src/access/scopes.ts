@@ -14,15 +14,18 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** The caller: an API key, or ADMIN_API_KEY, which has no row and therefore no id. */
+/** The caller: an API key, ADMIN_API_KEY, or a user of the identity provider. The last two have no row and therefore no id. */
 export interface Principal {
   readonly id: string | null;
   readonly name: string;
   readonly scopes: readonly Scope[];
+  /** When the caller's session of the console ends, in ms since 1970. Undefined if the caller sent a key. */
+  readonly consoleUntil?: number;
 }
 
 export const hasScope = ({ scopes }: Principal, scope: Scope): boolean =>
   scopes.includes(scope) || scopes.includes('admin');
 
 /** Returns the name of a principal for the audit log and `created_by`. */
-export const actorOf = ({ id, name }: Principal): string => (id === null ? name : `key:${id}`);
+export const actorOf = ({ id, name, consoleUntil }: Principal): string =>
+  `${consoleUntil === undefined ? '' : 'console:'}${id === null ? name : `key:${id}`}`;

@@ -1020,7 +1020,7 @@ export interface components {
         };
         ProblemKindView: {
             /** @enum {string} */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             status: number;
             title: string;
             /** @description When the problem occurs, and what to do */
@@ -1049,7 +1049,7 @@ export interface components {
             scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
             /** Format: date-time */
             createdAt: string;
-            /** @description `environment`, `cli`, or `key:` followed by the id of the key that created it */
+            /** @description What created the key: `environment`, `cli`, `key:` followed by the id of a key, or one of these after `console:`; from the console also `console:oidc:` and a user */
             createdBy: string;
             /**
              * Format: date-time
@@ -2687,7 +2687,7 @@ export interface components {
              * @description The kind of problem. Does not change: handle problems by this
              * @enum {string}
              */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             /**
              * Format: uuid
              * @description The registration that the problem is about

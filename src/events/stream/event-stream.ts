@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { within } from '../../platform/async/within.js';
 import { formatSequence } from '../cloud-event.js';
+import type { Principal } from '../../access/scopes.js';
 import type { EventSignal } from '../event-signal.service.js';
 import type { EventFilter } from '../feed/events.store.js';
 import type { EventPages } from './event-pages.service.js';
 
-/** Why a stream ended: its reader disconnected, its reader was too slow, its key was revoked, or this process stops. */
+/** Why a stream ended: its reader disconnected, its reader was too slow, its key was revoked or its session of the console is over, or this process stops. */
 export type StreamEnd = 'left' | 'slow' | 'revoked' | 'stopped';
 
 /** The longest time without a write to a stream. Some load balancers close idle connections after 30 s. */
@@ -30,8 +31,8 @@ export class EventStream {
     private readonly newEvents: EventSignal,
     private readonly filter: EventFilter,
     private position: bigint,
-    /** The key that opened the stream; null for ADMIN_API_KEY, which cannot be revoked. */
-    readonly keyId: string | null,
+    /** The caller that opened the stream. Its id is null if it cannot be revoked. */
+    readonly reader: Pick<Principal, 'id' | 'consoleUntil'>,
   ) {
     this.sentPosition = position;
     // Without a listener, an 'error' event would end the process. The 'close' event reports the end of the connection.

@@ -6,7 +6,7 @@ import { Metrics } from '../../observability/metrics/metrics.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { EventStream, StreamEnd } from './event-stream.js';
 
-/** Runs the streams of this process. Ends them when their key is revoked or the process stops. */
+/** Runs the streams of this process. Ends them when their key is revoked, their session of the console is over, or the process stops. */
 @Injectable()
 export class OpenStreams extends BackgroundTasks implements OnModuleDestroy {
   // docs/api.md promises that the streams of a revoked key end within 5 s.
@@ -50,9 +50,12 @@ export class OpenStreams extends BackgroundTasks implements OnModuleDestroy {
   }
 
   private async endRevoked(): Promise<void> {
-    const ids = [...new Set([...this.open.keys()].flatMap(({ keyId }) => keyId ?? []))];
+    const now = Date.now();
+    for (const stream of this.open.keys())
+      if ((stream.reader.consoleUntil ?? Infinity) <= now) stream.end('revoked');
+    const ids = [...new Set([...this.open.keys()].flatMap(({ reader }) => reader.id ?? []))];
     if (ids.length === 0) return;
     const revoked = new Set<string | null>(await this.keys.findRevoked(ids));
-    for (const stream of this.open.keys()) if (revoked.has(stream.keyId)) stream.end('revoked');
+    for (const stream of this.open.keys()) if (revoked.has(stream.reader.id)) stream.end('revoked');
   }
 }

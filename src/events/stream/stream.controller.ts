@@ -93,7 +93,7 @@ export class StreamController {
     await this.held.hold('stream', request, actorOf(key), async () => {
       reply.hijack();
       reply.raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...STREAM_HEADERS });
-      const stream = new EventStream(reply.raw, this.pages, this.newEvents, filter, BigInt(position), key.id);
+      const stream = new EventStream(reply.raw, this.pages, this.newEvents, filter, BigInt(position), key);
       // A stream lasts for hours, so its reads would form one endless trace.
       await untraced(() => this.streams.run(stream));
     });

@@ -7,6 +7,7 @@ import { RateLimit } from '../../access/rate-limit.js';
 import { clientNetwork } from '../../access/request-hooks.service.js';
 import { ReadHabits } from '../../onboarding/poll/habits.service.js';
 import { Environment } from '../../platform/env/environment.js';
+import { ownOriginsOf } from '../../platform/http/origins.rules.js';
 import { Public } from '../../platform/http/public.decorator.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { isOpenedByPerson, localeOf } from '../invitation.rules.js';
@@ -93,7 +94,7 @@ export class OwnerPageController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (!isFromOwnPage(request.headers, this.origins(request)))
+    if (!isFromOwnPage(request.headers, ownOriginsOf(request, this.environment.PUBLIC_URL)))
       return this.send(reply.status(403), request, { kind: 'elsewhere' });
     const visit = await this.find(text, request);
     if (visit === null) return this.send(reply, request, { kind: 'unknown' });
@@ -158,11 +159,6 @@ export class OwnerPageController {
           : undefined,
     };
     sendPage(reply, this.view.render(page, context), this.environment.NODE_ENV === 'production');
-  }
-
-  private origins({ protocol, host }: FastifyRequest): string[] {
-    const { PUBLIC_URL } = this.environment;
-    return [`${protocol}://${host}`, ...(PUBLIC_URL === undefined ? [] : [new URL(PUBLIC_URL).origin])];
   }
 }
 

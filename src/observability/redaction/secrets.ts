@@ -8,6 +8,8 @@ export const LEAST_SECRET_LENGTH = 6;
 const BEARER = /\b(Bearer\s+)[A-Za-z0-9\-._~+/]{8,}=*/gi;
 /** Matches secrets in the form of Standard Webhooks. There may be many, so they are recognised by form, not by value. */
 const WEBHOOK_SECRET = /\bwhsec_[A-Za-z0-9+/_-]{8,}=*/g;
+/** Matches the cookies of the console's sessions. */
+const CONSOLE_COOKIE = /\b(pvo_console\w*=)[^\s;,"']+/g;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/@]*:)[^\s@/]+@/gi;
 
 /** Shared by the whole process, because code without injected dependencies also redacts. */
@@ -22,6 +24,7 @@ export function hideConfiguredSecrets(environment: Environment): void {
     environment.SCS_API_KEY,
     environment.SCS_CLIENT_ID,
     environment.SCS_CLIENT_SECRET,
+    environment.CONSOLE_OIDC_CLIENT_SECRET ?? '',
     passwordOf(environment.DATABASE_URL),
     passwordOf(environment.DATABASE_DIRECT_URL),
     ...environment.ENCRYPTION_KEYS,
@@ -52,6 +55,7 @@ export function withoutSecrets(text: string): string {
   return (known === null ? text : text.replace(known, HIDDEN))
     .replace(BEARER, `$1${HIDDEN}`)
     .replace(WEBHOOK_SECRET, HIDDEN)
+    .replace(CONSOLE_COOKIE, `$1${HIDDEN}`)
     .replace(URL_PASSWORD, `$1${HIDDEN}@`);
 }
 

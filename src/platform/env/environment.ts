@@ -1,63 +1,30 @@
-import { isIP } from 'node:net';
-import { applyDecorators } from '@nestjs/common';
-import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
-  IsBoolean,
   IsIn,
   IsInt,
   IsOptional,
   IsTimeZone,
-  IsUrl,
   Matches,
   Max,
   MaxLength,
   Min,
   MinLength,
-  ValidateBy,
 } from 'class-validator';
+import {
+  HeaderText,
+  HttpUrl,
+  PostgresUrl,
+  readNumber,
+  Range,
+  Integer,
+  Days,
+  List,
+  Flag,
+  IsNetwork,
+} from './environment-decorators.js';
 
 const LARGEST_TIMER_MS = 2 ** 31 - 1;
 const HOUR_MS = 3_600_000;
-
-const HeaderText = () =>
-  Matches(/^[\x21-\x7e]+$/, { message: '$property has characters that are not allowed in an HTTP header' });
-const HttpUrl = () =>
-  IsUrl(
-    { require_tld: false, require_protocol: true, protocols: ['http', 'https'] },
-    { message: '$property must be a URL that begins with http:// or https://' },
-  );
-const PostgresUrl = () =>
-  Matches(/^postgres(ql)?:\/\/\S+$/, { message: '$property must be a URL that begins with postgresql://' });
-
-const Read = (read: (text: string) => unknown) =>
-  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? read(value) : value));
-
-/** Parses plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
-const readNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
-const Range = (min: number, max: number) => applyDecorators(Read(readNumber), Min(min), Max(max));
-const Integer = (min: number, max: number) => applyDecorators(Range(min, max), IsInt());
-const Days = () => Integer(0, 36_500);
-
-const List = (read = (text: string): unknown => text) => Read((text) => text.split(',').map(read));
-const readFlag = (text: string) => (text === 'true' || text === 'false' ? text === 'true' : text);
-const Flag = () => applyDecorators(Read(readFlag), IsBoolean({ message: '$property must be true or false' }));
-
-const IsNetwork = () =>
-  ValidateBy(
-    { name: 'isNetwork', validator: { validate: isNetwork } },
-    {
-      each: true,
-      message: '$property must be addresses or networks, separated by commas, such as 10.0.0.0/8,192.0.2.7',
-    },
-  );
-
-function isNetwork(text: string): boolean {
-  const [, address = '', prefix = '1'] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
-  const version = isIP(address);
-  // A prefix of 0 would trust every address.
-  return version !== 0 && Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128);
-}
 
 /** The configuration by variable name. Outside production, `local/` adds the database, the sandbox and the keys before validation. */
 export class Environment {
@@ -81,6 +48,19 @@ export class Environment {
 
   /** Whether `/docs` serves the documentation of the API. Default: only outside production. */
   @IsOptional() @Flag() DOCS: boolean;
+  /** Whether `/console` serves the console. Default: only outside production. */
+  @IsOptional() @Flag() CONSOLE: boolean;
+  /** The identity provider of the console's users. Without it, they sign in with an API key. */
+  @IsOptional() @HttpUrl() CONSOLE_OIDC_ISSUER?: string;
+  @IsOptional() @MinLength(1) CONSOLE_OIDC_CLIENT_ID?: string;
+  @IsOptional() @MinLength(1) CONSOLE_OIDC_CLIENT_SECRET?: string;
+  /** The scopes of each group: `group=scope,scope;group=scope`. */
+  @IsOptional()
+  @Matches(/^[^=;]+=[a-z:]+(,[a-z:]+)*(;[^=;]+=[a-z:]+(,[a-z:]+)*)*$/, {
+    message:
+      'CONSOLE_OIDC_GROUPS must be groups with scopes, such as operators=onboarding:read,events:read;leads=admin',
+  })
+  CONSOLE_OIDC_GROUPS?: string;
   /** The limit per API key and process; 0 means no limit. */
   @Integer(0, 1_000_000) API_MAX_REQUESTS_PER_SECOND = 300;
   /** Proxies whose X-Forwarded-For is trusted: addresses or networks such as 10.0.0.0/8. */

@@ -15,6 +15,13 @@ const COMPLETE = {
   ENCRYPTION_KEYS: KEY,
 };
 
+const PROVIDER = {
+  CONSOLE_OIDC_ISSUER: 'https://login.example/realms/company',
+  CONSOLE_OIDC_CLIENT_ID: 'console',
+  CONSOLE_OIDC_CLIENT_SECRET: 'secret-of-the-console',
+  CONSOLE_OIDC_GROUPS: 'Night shift=onboarding:read,events:read;leads=admin',
+};
+
 function problemsOf(source: Record<string, string | undefined>): readonly string[] {
   try {
     readEnvironment({ ...COMPLETE, ...source });
@@ -76,6 +83,7 @@ describe('readEnvironment', () => {
         5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
       ],
       DOCS: true,
+      CONSOLE: true,
       WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true,
       INVITATION_TTL_DAYS: 90,
       CAMPAIGN_MAX_BYTES: 67_108_864,
@@ -170,10 +178,17 @@ describe('readEnvironment', () => {
     ['REMINDER_QUIET_HOURS', '20:00-24:00', 'REMINDER_QUIET_HOURS must be off, or two different times'],
     ['REMINDER_QUIET_HOURS', '08:00-08:00', 'REMINDER_QUIET_HOURS must be off, or two different times'],
     ['DOCS', 'yes', 'DOCS must be true or false'],
+    ['CONSOLE', 'yes', 'CONSOLE must be true or false'],
+    ['CONSOLE_OIDC_GROUPS', 'operators', 'CONSOLE_OIDC_GROUPS must be groups with scopes'],
+    ['CONSOLE_OIDC_GROUPS', 'operators=admin;', 'CONSOLE_OIDC_GROUPS must be groups with scopes'],
     ['WEBHOOK_ALLOW_PRIVATE_ADDRESSES', 'yes', 'WEBHOOK_ALLOW_PRIVATE_ADDRESSES must be true or false'],
     ['LOG_FORMAT', 'xml', 'LOG_FORMAT must be one of the following values: pretty, json'],
   ])('refuses %s=%j by name, and says what is expected', (name, value, expected) => {
-    const problems = problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', [name]: value });
+    const others = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+      ...(name.startsWith('CONSOLE_') && PROVIDER),
+    };
+    const problems = problemsOf({ ...others, [name]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(expected);
   });
@@ -198,6 +213,25 @@ describe('readEnvironment', () => {
     ['development', 'false', false],
   ])('in %s, with DOCS %j, /docs is shown: %j', (mode, value, shown) => {
     expect(readEnvironment({ ...COMPLETE, NODE_ENV: mode, DOCS: value }).DOCS).toBe(shown);
+  });
+
+  it.each([
+    ['production', undefined, false],
+    ['production', 'true', true],
+    ['development', undefined, true],
+    ['development', 'false', false],
+  ])('in %s, with CONSOLE %j, the console is served: %j', (mode, value, served) => {
+    expect(readEnvironment({ ...COMPLETE, NODE_ENV: mode, CONSOLE: value }).CONSOLE).toBe(served);
+  });
+
+  it('takes the identity provider of the console whole or not at all', () => {
+    expect({ ...readEnvironment({ ...COMPLETE, ...PROVIDER }) }).toMatchObject(PROVIDER);
+    expect(problemsOf({ ...PROVIDER, CONSOLE_OIDC_GROUPS: undefined })).toEqual([
+      'CONSOLE_OIDC_GROUPS is required with CONSOLE_OIDC_ISSUER',
+    ]);
+    expect(problemsOf({ CONSOLE_OIDC_GROUPS: 'leads=admin' })).toHaveLength(3);
+    const production = { ...PROVIDER, NODE_ENV: 'production', CONSOLE_OIDC_ISSUER: 'http://login.example' };
+    expect(namesIn(problemsOf(production))).toEqual(['CONSOLE_OIDC_ISSUER', 'PUBLIC_URL']);
   });
 
   it.each([
@@ -313,6 +347,7 @@ describe('an unknown name', () => {
     'scs_api_key',
     'ENCRYPTION_KEY',
     'RETENTION_EVENT_DAYS',
+    'CONSOLE_OIDC_SECRET',
   ])('%s has our prefix and is reported', (name) => {
     expect(warningsOf({ ...COMPLETE, [name]: 'canary' })).toEqual([
       `${name} is not read: this service has no such variable`,

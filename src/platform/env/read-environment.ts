@@ -3,6 +3,7 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { Environment } from './environment.js';
 import type { FilesRead } from './environment-files.js';
+import { isLoopback } from '../http/origins.rules.js';
 import { ENVIRONMENT_NAMES, findUnread, type EnvironmentSource } from './environment-names.js';
 
 /** Placeholders for the variables that `local/` provides outside production. They are valid, but never used. */
@@ -62,6 +63,7 @@ export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['
   if (problems.size > 0) throw new ConfigurationError([...problems.values()], warningsOf(source));
   environment.DATABASE_DIRECT_URL ??= environment.DATABASE_URL;
   environment.DOCS ??= environment.NODE_ENV !== 'production';
+  environment.CONSOLE ??= environment.NODE_ENV !== 'production';
   environment.SHUTDOWN_DELAY_MS ??= environment.NODE_ENV === 'production' ? 5_000 : 0;
   environment.WEBHOOK_ALLOW_PRIVATE_ADDRESSES ??= environment.NODE_ENV !== 'production';
   return Object.freeze(environment);
@@ -102,6 +104,13 @@ const ONE_HOST = 'use one address that leads to the primary, also after a failov
 const UNCHECKED_TLS =
   'NODE_TLS_REJECT_UNAUTHORIZED=0 lets anybody pose as the remote service, the database or a webhook receiver';
 
+const OIDC_NAMES = [
+  'CONSOLE_OIDC_ISSUER',
+  'CONSOLE_OIDC_CLIENT_ID',
+  'CONSOLE_OIDC_CLIENT_SECRET',
+  'CONSOLE_OIDC_GROUPS',
+] as const;
+
 /** Yields the problems that concern several variables or parts of a URL. Each starts with the name of the variable at fault. */
 function* contradictions(environment: Environment): Generator<string> {
   const { SCS_TIMEOUT_MS, POLL_LEASE_MS, POLL_MIN_INTERVAL_MS, POLL_MAX_INTERVAL_MS } = environment;
@@ -112,6 +121,9 @@ function* contradictions(environment: Environment): Generator<string> {
   }
   if (EVENT_BROKER_URL?.split(',').every(hasReadableCredentials) === false)
     yield `EVENT_BROKER_URL ${UNPARSED}`;
+  const ofProvider = OIDC_NAMES.filter((name) => environment[name] !== undefined);
+  for (const name of ofProvider.length > 0 ? OIDC_NAMES : [])
+    if (environment[name] === undefined) yield `${name} is required with ${ofProvider[0]}`;
   if (METRICS_PORT !== 0 && METRICS_PORT === PORT) yield 'METRICS_PORT must be another port than PORT';
   // If a lease expired before its remote call ended, a second worker would read the same session.
   if (POLL_LEASE_MS <= SCS_TIMEOUT_MS) yield 'POLL_LEASE_MS must be greater than SCS_TIMEOUT_MS';
@@ -137,6 +149,10 @@ function* dangers(environment: Environment, source: EnvironmentSource): Generato
   const keys = (environment.ENCRYPTION_KEYS ?? []).map((key) => Buffer.from(key, 'base64'));
   if (sendsInClear(environment.SCS_BASE_URL))
     yield 'SCS_BASE_URL must begin with https:// in production (credentials are sent there)';
+  if (sendsInClear(environment.CONSOLE_OIDC_ISSUER))
+    yield 'CONSOLE_OIDC_ISSUER must begin with https:// in production (the client secret is sent there)';
+  if (environment.CONSOLE_OIDC_ISSUER !== undefined && environment.PUBLIC_URL === undefined)
+    yield 'PUBLIC_URL is required with CONSOLE_OIDC_ISSUER in production (the identity provider leads back to it)';
   if (source.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     yield `${UNCHECKED_TLS}: remove it in production, and name your own authority in NODE_EXTRA_CA_CERTS`;
   if (keys.some((key) => key.every((byte) => byte === key[0])))
@@ -159,5 +175,5 @@ function hasReadableCredentials(url: string): boolean {
 function sendsInClear(baseUrl: string | undefined): boolean {
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return false;
   const { protocol, hostname } = new URL(baseUrl);
-  return protocol !== 'https:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return protocol !== 'https:' && !isLoopback(hostname);
 }

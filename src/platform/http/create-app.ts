@@ -30,6 +30,8 @@ const UNPREFIXED = [
   'asyncapi.json',
   'docs',
   'docs/:asset',
+  'console',
+  'console/*path',
   'i/page.css',
   'i/page.js',
   'i/logo',
@@ -157,7 +159,7 @@ function routeProblem(request: FastifyRequest, { ROLE, METRICS_PORT }: Settings)
   if (url === '/metrics' && METRICS_PORT !== undefined) return new NotFoundException();
   // A worker serves only its status, because other requests would slow down its polling. The pattern of the route decides, because one path
   // can be written in many ways.
-  return ROLE === 'worker' && url?.startsWith('/api/') && url !== '/api/v1/status'
+  return ROLE === 'worker' && /^\/(api|console)\b/.test(url ?? '') && url !== '/api/v1/status'
     ? new Problem('not_found', 'This process is a worker; requests go to one with ROLE api or all')
     : undefined;
 }

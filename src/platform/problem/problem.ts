@@ -60,6 +60,12 @@ export const PROBLEMS = {
     title: 'The API key lacks a scope',
     meaning: 'The key is valid, but was created without the scope that `detail` names.',
   },
+  not_from_console: {
+    status: 403,
+    title: 'The request does not come from the console',
+    meaning:
+      'A request with the cookie of the console comes from a page of another origin, or would change something without the header `X-Console: 1` or without `Origin`.',
+  },
   not_found: {
     status: 404,
     title: 'There is no such resource',

@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { Injectable } from '@nestjs/common';
+
+export interface ConsoleFile {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly gzipped: Buffer;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+};
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+  <head><meta charset="utf-8" /><title>PV Onboarding</title></head>
+  <body><h1>The console is not built</h1><p>Run <code>npm run build</code>, then restart the service.</p></body>
+</html>
+`;
+
+/** The files of `dist/console`, read into memory at the first request. Only what is in the folder can be found, whatever a path says. */
+@Injectable()
+export class ConsoleFiles {
+  folder = fileURLToPath(new URL('../../../dist/console', import.meta.url));
+  private files: ReadonlyMap<string, ConsoleFile> | undefined;
+
+  /** Returns a file by its path below the folder, such as `assets/index-4f2a.js`. */
+  find(path: string): ConsoleFile | undefined {
+    this.files ??= readFiles(this.folder);
+    return this.files.get(path);
+  }
+
+  /** Returns the page that every client route begins with. */
+  get index(): ConsoleFile {
+    return this.find('index.html') ?? toFile('index.html', Buffer.from(NOT_BUILT));
+  }
+}
+
+function readFiles(folder: string): Map<string, ConsoleFile> {
+  if (!existsSync(folder)) return new Map();
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return new Map(
+    paths.map((path) => [relative(folder, path).split(sep).join('/'), toFile(path, readFileSync(path))]),
+  );
+}
+
+const toFile = (path: string, body: Buffer): ConsoleFile => ({
+  type: TYPES[extname(path)] ?? 'application/octet-stream',
+  body,
+  gzipped: gzipSync(body),
+});

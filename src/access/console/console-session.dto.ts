@@ -1,0 +1,7 @@
+import { IsString, MaxLength } from 'class-validator';
+
+export class ConsoleSignIn {
+  @IsString()
+  @MaxLength(1_000)
+  key: string;
+}

@@ -1,0 +1,27 @@
+/** The scopes of each group of the identity provider. */
+export type GroupScopes<Scope extends string> = ReadonlyMap<string, readonly Scope[]>;
+
+/** Reads `group=scope,scope;group=scope`. Returns the names that are no scopes instead if there are any. */
+export function readGroupScopes<Scope extends string>(
+  text: string,
+  scopes: readonly Scope[],
+): GroupScopes<Scope> | { readonly unknown: readonly string[] } {
+  const isScope = (name: string): name is Scope => (scopes as readonly string[]).includes(name);
+  const groups = text.split(';').map((pair) => {
+    const [group = '', names = ''] = pair.split('=');
+    return { group: group.trim(), names: names.split(',') };
+  });
+  const unknown = groups.flatMap(({ names }) => names.filter((name) => !isScope(name)));
+  if (unknown.length > 0) return { unknown };
+  return new Map(groups.map(({ group, names }) => [group, names.filter(isScope)]));
+}
+
+/** Returns the scopes of all these groups together, each once. */
+export const scopesOfGroups = <Scope extends string>(
+  groups: readonly string[],
+  scopesOf: GroupScopes<Scope>,
+): Scope[] => [...new Set(groups.flatMap((group) => scopesOf.get(group) ?? []))];
+
+/** Returns the groups in the claim `groups`, which some providers send as one text if there is one group. */
+export const groupsInClaim = (claim: unknown): string[] =>
+  [claim].flat().filter((group) => typeof group === 'string');

@@ -1,0 +1,44 @@
+import { isIP } from 'node:net';
+import { applyDecorators } from '@nestjs/common';
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsInt, IsUrl, Matches, Max, Min, ValidateBy } from 'class-validator';
+
+export const HeaderText = () =>
+  Matches(/^[\x21-\x7e]+$/, { message: '$property has characters that are not allowed in an HTTP header' });
+export const HttpUrl = () =>
+  IsUrl(
+    { require_tld: false, require_protocol: true, protocols: ['http', 'https'] },
+    { message: '$property must be a URL that begins with http:// or https://' },
+  );
+export const PostgresUrl = () =>
+  Matches(/^postgres(ql)?:\/\/\S+$/, { message: '$property must be a URL that begins with postgresql://' });
+
+const Read = (read: (text: string) => unknown) =>
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? read(value) : value));
+
+/** Parses plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
+export const readNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+export const Range = (min: number, max: number) => applyDecorators(Read(readNumber), Min(min), Max(max));
+export const Integer = (min: number, max: number) => applyDecorators(Range(min, max), IsInt());
+export const Days = () => Integer(0, 36_500);
+
+export const List = (read = (text: string): unknown => text) => Read((text) => text.split(',').map(read));
+const readFlag = (text: string) => (text === 'true' || text === 'false' ? text === 'true' : text);
+export const Flag = () =>
+  applyDecorators(Read(readFlag), IsBoolean({ message: '$property must be true or false' }));
+
+export const IsNetwork = () =>
+  ValidateBy(
+    { name: 'isNetwork', validator: { validate: isNetwork } },
+    {
+      each: true,
+      message: '$property must be addresses or networks, separated by commas, such as 10.0.0.0/8,192.0.2.7',
+    },
+  );
+
+function isNetwork(text: string): boolean {
+  const [, address = '', prefix = '1'] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  const version = isIP(address);
+  // A prefix of 0 would trust every address.
+  return version !== 0 && Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128);
+}

@@ -1,0 +1,343 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { newApiKey } from '../../../src/access/api-keys.store.js';
+import { ConsoleSessions } from '../../../src/access/console/console-sessions.service.js';
+import { SESSION_MS } from '../../../src/access/console/console-session.rules.js';
+import { RateLimit } from '../../../src/access/rate-limit.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { inTime, itAtLength } from '../../faults/support/promise.js';
+import { TestClient } from '../../setup/client.js';
+import { startTestApp, useTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { ConsoleBrowser, createKey } from './console-client.js';
+
+const FAILURES_A_MINUTE = 30;
+const KEYS = '/api/v1/api-keys';
+
+const service = useTestApp({ TRUSTED_PROXIES: ['127.0.0.1'] });
+
+async function signedIn(key = service.adminKey): Promise<ConsoleBrowser> {
+  const browser = new ConsoleBrowser(service);
+  expect((await browser.signIn(key)).status).toBe(204);
+  return browser;
+}
+
+const codeOf = async (response: Response) => [
+  response.status,
+  ((await response.json()) as { code: string }).code,
+];
+
+/** Starts another replica on the same database. */
+function startReplica(overrides: Parameters<typeof startTestApp>[0] = {}): Promise<TestApp> {
+  const { DATABASE_URL, SCS_BASE_URL } = service.environment;
+  return startTestApp({ DATABASE_URL, SCS_BASE_URL, ...overrides });
+}
+
+describe('signing in with a key', () => {
+  it('sets a cookie that no script and no other site can use, and that does not contain the key', async () => {
+    const browser = new ConsoleBrowser(service);
+    const response = await browser.signIn(service.adminKey);
+    const [cookie = ''] = response.headers.getSetCookie();
+    expect(cookie.replace(/=[\w-]{80,};/, '=sealed;')).toBe(
+      'pvo_console=sealed; Max-Age=43200; Path=/; HttpOnly; SameSite=Strict',
+    );
+    expect(Buffer.from(cookie.split(/[=;]/)[1]!, 'base64url').toString('latin1')).not.toContain(
+      service.adminKey,
+    );
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('sets a cookie for TLS alone unless browsers reach us on the loopback', async () => {
+    const behindProxy = {
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'pv.example',
+      origin: 'https://pv.example',
+    };
+    const signIn = { key: service.adminKey };
+    const response = await new ConsoleBrowser(service).send('POST', '/console/session', signIn, behindProxy);
+    expect(response.headers.getSetCookie()[0]).toMatch(/; Secure$/);
+    const published = await startReplica({ PUBLIC_URL: 'https://pv.example' });
+    try {
+      const secure = await new ConsoleBrowser(published).signIn(service.adminKey);
+      expect(secure.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Strict; Secure$/);
+    } finally {
+      await published.close();
+    }
+  });
+
+  it('shows who signed in, until when, and with which scopes', async () => {
+    const { key } = await createKey(service, 'users:read', 'events:read');
+    const before = Date.now();
+    const browser = await signedIn(key);
+    const response = await browser.send('GET', '/console/session');
+    const body = (await response.json()) as { expiresAt: string };
+    expect(body).toEqual({
+      name: 'The night shift',
+      scopes: ['users:read', 'events:read'],
+      expiresAt: expect.any(String),
+      signIn: 'key',
+    });
+    expect(Date.parse(body.expiresAt)).toBeGreaterThanOrEqual(before + SESSION_MS);
+    expect(Date.parse(body.expiresAt)).toBeLessThanOrEqual(Date.now() + SESSION_MS);
+  });
+
+  it('is refused with 401 for a wrong key, and sets no cookie', async () => {
+    for (const key of ['', 'nonsense', newApiKey()]) {
+      const response = await new ConsoleBrowser(service).signIn(key);
+      expect(response.headers.getSetCookie()).toEqual([]);
+      expect(await codeOf(response)).toEqual([401, 'unauthenticated']);
+    }
+    const nothing = await new ConsoleBrowser(service).send('GET', '/console/session');
+    expect(nothing.status).toBe(401);
+    expect(await nothing.json()).toMatchObject({ code: 'unauthenticated', signIn: 'key' });
+  });
+
+  it.each([[{}], [{ key: 7 }], [{ key: 'x'.repeat(1_001) }], [{ key: 'x', name: 'y' }]])(
+    'is refused with 400 for %j',
+    async (body) => {
+      const response = await new ConsoleBrowser(service).send('POST', '/console/session', body);
+      expect(await codeOf(response)).toEqual([400, 'invalid_request']);
+    },
+  );
+
+  it('is refused from a page of another origin', async () => {
+    const response = await new ConsoleBrowser(service).send(
+      'POST',
+      '/console/session',
+      { key: service.adminKey },
+      { origin: 'https://evil.example' },
+    );
+    expect(await codeOf(response)).toEqual([403, 'not_from_console']);
+  });
+
+  it('is recorded in the audit log', async () => {
+    const { id, key } = await createKey(service, 'users:read');
+    await signedIn(key);
+    const entries = await service.app
+      .get(Database)
+      .query('SELECT actor FROM audit_log WHERE action = $1 AND actor = $2', [
+        'console.signed_in',
+        `console:key:${id}`,
+      ]);
+    expect(entries).toHaveLength(1);
+  });
+});
+
+/** The clock of the rate limits in the tests that stop it. Their addresses and keys occur in no other test, which has another clock. */
+let now = 0;
+
+function stopClockOfLimits(): void {
+  const { take } = RateLimit.prototype;
+  jest.spyOn(RateLimit.prototype, 'take').mockImplementation(function (this: RateLimit, subject) {
+    return take.call(this, subject, now);
+  });
+}
+
+afterEach(() => void jest.restoreAllMocks());
+
+describe('failed sign-ins from one address', () => {
+  it('are refused after 30 in a minute, which stops no key that is known', async () => {
+    stopClockOfLimits();
+    const from = { 'x-forwarded-for': '2001:db8:7::1' };
+    const { key } = await createKey(service, 'users:read');
+    const attempt = (given: string) =>
+      new ConsoleBrowser(service).send('POST', '/console/session', { key: given }, from);
+    expect((await attempt(key)).status).toBe(204);
+    for (let nth = 1; nth <= FAILURES_A_MINUTE; nth++)
+      expect((await attempt(nth % 2 === 0 ? newApiKey() : 'nonsense')).status).toBe(401);
+    const refused = await attempt(newApiKey());
+    expect(refused.headers.get('retry-after')).toBe('2');
+    expect(await codeOf(refused)).toEqual([429, 'too_many_requests']);
+    expect((await attempt('nonsense')).status).toBe(429);
+    expect((await attempt(key)).status).toBe(204);
+    expect((await attempt(service.adminKey)).status).toBe(204);
+    now += 2_000;
+    expect((await attempt(newApiKey())).status).toBe(401);
+  });
+});
+
+describe('a request with the cookie', () => {
+  it('has the scopes of the key', async () => {
+    const { key } = await createKey(service, 'users:read');
+    const browser = await signedIn(key);
+    expect((await browser.send('GET', '/api/v1/users')).status).toBe(200);
+    expect(await codeOf(await browser.send('GET', '/api/v1/events'))).toEqual([403, 'forbidden']);
+    expect(await codeOf(await browser.send('POST', KEYS, { name: 'x', scopes: ['admin'] }))).toEqual([
+      403,
+      'forbidden',
+    ]);
+  });
+
+  it('reads without an origin, as a browser does, but not from a page of another origin', async () => {
+    const browser = await signedIn();
+    const plain = { origin: undefined, 'x-console': undefined };
+    expect((await browser.send('GET', KEYS, undefined, plain)).status).toBe(200);
+    const foreign = { origin: 'https://evil.example' };
+    expect(await codeOf(await browser.send('GET', KEYS, undefined, foreign))).toEqual([
+      403,
+      'not_from_console',
+    ]);
+  });
+
+  it.each([
+    ['another origin', { origin: 'https://evil.example' }],
+    ['no origin', { origin: undefined }],
+    ['an origin without a name', { origin: 'null' }],
+    ['no X-Console', { 'x-console': undefined }],
+  ])('changes nothing with %s', async (_what, headers) => {
+    const browser = await signedIn();
+    const name = randomUUID();
+    const response = await browser.send('POST', KEYS, { name, scopes: ['admin'] }, headers);
+    expect(await codeOf(response)).toEqual([403, 'not_from_console']);
+    const { text } = await TestClient.of(service).call('GET', '/api-keys');
+    expect(text).not.toContain(name);
+  });
+
+  it('changes what the key may change, and the audit log says that it was the console', async () => {
+    const admin = await createKey(service, 'admin');
+    const browser = await signedIn(admin.key);
+    const response = await browser.send('POST', KEYS, { name: 'made by hand', scopes: ['users:read'] });
+    expect(response.status).toBe(201);
+    const { id } = (await response.json()) as { id: string };
+    const [entry] = await service.app
+      .get(Database)
+      .query('SELECT actor, action FROM audit_log WHERE target = $1', [id]);
+    expect(entry).toEqual({ actor: `console:key:${admin.id}`, action: 'api_key.created' });
+  });
+
+  it('counts for nothing beside a key', async () => {
+    const browser = await signedIn();
+    const { key } = await createKey(service, 'users:read');
+    const withKey = { authorization: `Bearer ${key}` };
+    expect((await browser.send('GET', KEYS, undefined, withKey)).status).toBe(403);
+    const wrong = { authorization: 'Bearer nonsense' };
+    expect((await browser.send('GET', KEYS, undefined, wrong)).status).toBe(401);
+  });
+
+  it('is refused if a byte of the cookie differs', async () => {
+    const browser = await signedIn();
+    const { cookie } = browser;
+    for (const at of [13, 40, 80, cookie.length - 1]) {
+      browser.cookie = `${cookie.slice(0, at)}${cookie[at] === 'A' ? 'B' : 'A'}${cookie.slice(at + 1)}`;
+      expect((await browser.send('GET', KEYS)).status).toBe(401);
+    }
+    for (const other of ['pvo_console=', 'pvo_console=x', `other=${cookie.slice(12)}`]) {
+      browser.cookie = other;
+      expect((await browser.send('GET', KEYS)).status).toBe(401);
+    }
+  });
+
+  it('is limited like the key', async () => {
+    const limited = await startReplica({ API_MAX_REQUESTS_PER_SECOND: 1 });
+    try {
+      const browser = new ConsoleBrowser(limited);
+      const { key } = await createKey(service, 'users:read');
+      await browser.signIn(key);
+      stopClockOfLimits();
+      const send = () => browser.send('GET', '/api/v1/users');
+      for (let nth = 1; nth <= 10; nth++) expect((await send()).status).toBe(200);
+      expect((await send()).status).toBe(429);
+      expect((await new TestClient(limited.url, key).call('GET', '/users')).status).toBe(429);
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+describe('a session', () => {
+  const find = (cookie: string, now: number) =>
+    service.app.get(ConsoleSessions).find({ headers: { cookie } }, now);
+
+  it('ends after 12 hours', async () => {
+    const before = Date.now();
+    const { cookie } = await signedIn();
+    expect(find(cookie, before + SESSION_MS - 1)).not.toBeNull();
+    expect(find(cookie, Date.now() + SESSION_MS)).toBeNull();
+  });
+
+  it('that is over is refused by the API, and ends its stream', async () => {
+    const browser = await signedIn();
+    const session = find(browser.cookie, Date.now())!;
+    const seal = (expiresAt: number) =>
+      `pvo_console=${service.app.get(ConsoleSessions).seal({ ...session, expiresAt })}`;
+    browser.cookie = seal(Date.now() - 1);
+    expect((await browser.send('GET', KEYS)).status).toBe(401);
+    expect((await browser.send('GET', '/console/session')).status).toBe(401);
+    browser.cookie = seal(Date.now() + 500);
+    const stream = await browser.send('GET', '/api/v1/events/stream');
+    expect(stream.status).toBe(200);
+    // Reads to the end, which comes because the session is over.
+    await stream.text();
+  });
+
+  it('is refused once its key is revoked, by every replica, and its stream ends', async () => {
+    const other = await startReplica();
+    try {
+      const { id, key } = await createKey(service, 'users:read', 'events:read');
+      const here = await signedIn(key);
+      const there = new ConsoleBrowser(other);
+      there.cookie = here.cookie;
+      const statuses = () =>
+        Promise.all([here, there].map(async (each) => (await each.send('GET', '/api/v1/users')).status));
+      expect(await statuses()).toEqual([200, 200]);
+      const stream = await there.send('GET', '/api/v1/events/stream');
+      await TestClient.of(service).call('DELETE', `/api-keys/${id}`);
+      const revokedAt = performance.now();
+      await waitFor('both replicas refuse the session', async () => {
+        const now = await statuses();
+        return now.every((status) => status === 401);
+      });
+      expect(performance.now() - revokedAt).toBeLessThan(inTime(5_000));
+      expect((await there.send('GET', '/console/session')).status).toBe(401);
+      await stream.text();
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('ends in the browser when the user signs out, but not from a page of another origin', async () => {
+    const browser = await signedIn();
+    const foreign = { origin: 'https://evil.example' };
+    expect((await browser.send('DELETE', '/console/session', undefined, foreign)).status).toBe(403);
+    expect((await browser.send('GET', KEYS)).status).toBe(200);
+    const response = await browser.send('DELETE', '/console/session');
+    expect(response.status).toBe(204);
+    expect(response.headers.getSetCookie()).toEqual([
+      'pvo_console=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict',
+    ]);
+    expect((await browser.send('GET', KEYS)).status).toBe(401);
+  });
+
+  it('does not survive a change of the administrator’s key, of the encryption key or of CONSOLE', async () => {
+    const { cookie } = await signedIn();
+    const changes = [
+      { ADMIN_API_KEY: 'another-key-of-the-administrator-0001' },
+      { ENCRYPTION_KEYS: [Buffer.alloc(32, 'another key').toString('base64')] },
+      { CONSOLE: false },
+    ];
+    for (const change of changes) {
+      const changed = await startReplica(change);
+      try {
+        const browser = new ConsoleBrowser(changed);
+        browser.cookie = cookie;
+        expect([change, (await browser.send('GET', KEYS)).status]).toEqual([change, 401]);
+      } finally {
+        await changed.close();
+      }
+    }
+  });
+
+  itAtLength('turns red when the origin is not checked', async () => {
+    const careless = await startReplica();
+    try {
+      careless.app.get(ConsoleSessions).requireOwnPage = () => undefined;
+      const browser = new ConsoleBrowser(careless);
+      await browser.signIn(service.adminKey);
+      const foreign = { origin: 'https://evil.example', 'x-console': undefined };
+      const key = { name: 'stolen', scopes: ['admin'] };
+      expect((await browser.send('POST', KEYS, key, foreign)).status).toBe(201);
+    } finally {
+      await careless.close();
+    }
+  });
+});
