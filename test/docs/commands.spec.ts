@@ -20,6 +20,7 @@ const others = [
 ];
 const commands = [...throughApi, ...others];
 const WITHOUT_JSON = {
+  'campaigns result': 'prints CSV',
   psql: 'prints what psql prints',
 };
 /** Options that the page describes once for all. */

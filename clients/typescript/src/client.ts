@@ -48,7 +48,7 @@ export interface ClientOptions {
 }
 
 /** The types of content that the service sends. 204 has none. */
-const OURS = /^(application\/json|text\/(event-stream|plain)|$)/;
+const OURS = /^(application\/json|text\/(event-stream|plain|csv)|$)/;
 
 /** Throws a TypeError if `baseUrl` does not begin with http:// or https://, or if `apiKey` cannot be sent in a header. */
 export function createClient({ baseUrl, apiKey, fetch }: ClientOptions): Client {

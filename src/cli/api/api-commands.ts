@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { readId } from '../command-environment.js';
 import { print, printYaml } from '../print.js';
 import { ApiCommand, metadataOption } from './api-command.js';
+import { campaignsCommand, importCommand } from './campaigns.command.js';
 import { customersCommand } from './customers.command.js';
 import { eventsCommand } from './events.command.js';
 import { funnelCommand, invitationsCommand } from './invitations.command.js';
@@ -21,6 +22,8 @@ export const apiCommands = (findApi: FindApi): Command[] =>
     invertersCommand,
     invitationsCommand,
     funnelCommand,
+    importCommand,
+    campaignsCommand,
     customersCommand,
     webhooksCommand,
     eventsCommand,

@@ -9,6 +9,8 @@ import { CommandError } from '../command-error.js';
 
 export type FindApi = () => Promise<ServiceApi>;
 
+/** Requests and responses whose length has no limit in time: the stream of events, and the files of campaigns. */
+const LONG = /\/events\/stream|\/campaigns(\?|$)|\/result\.csv/;
 /** Longer than the service takes to read a session from the remote service or to test a webhook endpoint. */
 const CALL_WITHIN_MS = 60_000;
 
@@ -26,8 +28,10 @@ export class ServiceApi {
   }
 
   async send(request: Request): Promise<Response> {
-    const isStream = request.url.includes('/events/stream');
-    const signals = [request.signal, ...(isStream ? [] : [AbortSignal.timeout(CALL_WITHIN_MS)])];
+    const signals = [
+      request.signal,
+      ...(LONG.test(request.url) ? [] : [AbortSignal.timeout(CALL_WITHIN_MS)]),
+    ];
     const response = await fetch(request, { redirect: 'manual', signal: AbortSignal.any(signals) });
     this.hasResponded ||= response.ok;
     return response;

@@ -24,16 +24,9 @@ const CALLED_BY_NONE = {
   redeliverWebhookDelivery: '`webhooks redeliver ID --delivery-ids`',
   registerUser: 'an act of an app',
   createInvitation: 'an act of an app',
-  createCampaign: 'no command yet',
-  listCampaigns: 'no command yet',
-  readCampaign: 'no command yet',
-  listCampaignRows: 'no command yet',
-  readCampaignResult: 'no command yet',
+  listCampaignRows: '`campaigns result` has all of it',
   listStuck: 'for pages; `psql` reads `admin.stuck`',
   listTimeline: 'for pages; `psql` reads `admin.session_timeline`',
-  pauseCampaign: 'no command yet',
-  resumeCampaign: 'no command yet',
-  cancelCampaign: 'no command yet',
   eraseUser: '`erase` uses the database, so that it finds registrations that never became a user',
   readSessionOfUser: '`sessions show`',
   readInverter: '`inverters list` shows all of it',
@@ -177,6 +170,41 @@ describe('a command', () => {
     expect((await run(['invitations', 'revoke', body.id])).out).toContain('state: revoked');
     const funnel = await runBoth('funnel', '--by', 'day');
     expect(funnel.json.items).toMatchObject([{ invited: 1, opened: 0, online: 0 }]);
+  });
+
+  it('imports a file after a dry run of it, and controls campaigns', async () => {
+    const file = join(folder, 'customers.csv');
+    const lines = ['tenantReference;ean', 'imported;541448860004178019', 'rounded;5,41449E+17'];
+    await writeFile(file, lines.join('\n'));
+    const dry = await run(['import', file, '--dry-run', '--name', 'Autumn']);
+    expect(dry).toMatchObject({
+      exitCode: 1,
+      out: expect.stringMatching(/accepted +1[^]*invalid +1[^]*ean_rounded +1/),
+    });
+    const imported = await run(['import', file, '--name', 'Autumn', '--invite']);
+    expect(imported).toMatchObject({ exitCode: 0, out: expect.stringMatching(/registered +1/) });
+    expect(imported.err).toContain('2 of 2 rows, finished, 1 invalid');
+    const again = await run(['import', file, '--json', '--yes']);
+    const { id } = JSON.parse(again.out) as { id: string };
+    expect(again).toMatchObject({ exitCode: 0, err: '' });
+    const show = await runBoth('campaigns', 'show', id);
+    expect(show.json).toMatchObject({ status: 'finished', counts: { known: 1, invalid: 1 } });
+    const list = await runBoth('campaigns', 'list', '--status', 'finished');
+    expect(list.table).toMatch(/finished +\d+[sm] +2 +Autumn$/m);
+    const output = join(folder, 'result.csv');
+    await run(['campaigns', 'result', id, '--output', output]);
+    expect(await readFile(output, 'utf8')).toMatch(/known/);
+    expect((await run(['campaigns', 'pause', id])).err).toContain('campaign_conflict');
+    const fault = await sandbox.control.addFault({ kind: 'hold', operation: 'register_user', times: 1 });
+    const csv = { 'content-type': 'text/csv' };
+    const row = 'tenantReference,ean\nheld,541448860004178026';
+    const held = (await client.call<{ id: string }>('POST', '/campaigns', row, csv)).body.id;
+    expect((await run(['campaigns', 'pause', held])).out).toContain('status: paused');
+    expect((await run(['campaigns', 'resume', held])).out).toContain('status: running');
+    expect((await run(['campaigns', 'cancel', held, '--yes'])).out).toContain('status: cancelled');
+    await sandbox.control.release(fault.id);
+    await sandbox.control.clearFaults();
+    expect((await run(['import', join(folder, 'missing.csv')])).err).toContain('cannot be read');
   });
 
   it('shows what a customer waits for, by reference and by EAN', async () => {

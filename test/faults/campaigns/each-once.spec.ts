@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Database } from '../../../src/platform/database/database.js';
 import { insertCampaign, readRows } from '../../setup/campaign.js';
@@ -53,7 +54,7 @@ async function prepare(count: number, file = 'src/main.ts'): Promise<Scene> {
     database: sql,
     references: rows.map(({ tenantReference }) => tenantReference),
     start: async () => {
-      const replica = await startTestProcess(file, environment, '/tmp');
+      const replica = await startTestProcess(file, environment, tmpdir());
       replicas.push(replica);
       return replica;
     },
