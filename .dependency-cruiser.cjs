@@ -61,6 +61,19 @@ module.exports = {
       to: { path: '^clients/' },
     },
     {
+      name: 'the-console-is-a-client',
+      comment: 'What the console shows and does, every client of the API can.',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { path: '^(src|test|bench|scripts)/' },
+    },
+    {
+      name: 'nobody-imports-the-console',
+      severity: 'error',
+      from: { pathNot: '^console/' },
+      to: { path: '^console/' },
+    },
+    {
       name: 'rules-import-types-only',
       comment: 'A decision that reads a clock, a database or a socket cannot be replayed.',
       severity: 'error',

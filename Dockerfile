@@ -13,6 +13,7 @@ COPY prisma.config.ts tsconfig.json tsconfig.build.json ./
 COPY prisma ./prisma
 COPY src ./src
 COPY clients ./clients
+COPY console ./console
 RUN npm run build && chmod +x dist/cli/main.js && rm dist/.tsbuildinfo
 
 FROM packages AS production

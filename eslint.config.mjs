@@ -11,6 +11,12 @@ const ENVIRONMENT_READERS = [
   'scripts/**',
   'clients/*/examples/**',
   'prisma.config.ts',
+  'console/vite.config.mjs',
+];
+
+const NO_SYNTAX = [
+  { selector: 'TSEnumDeclaration', message: 'Use a union of words: it needs no code and no mapping.' },
+  { selector: 'ExportAllDeclaration', message: 'Import from the file that defines it.' },
 ];
 
 export default tseslint.config(
@@ -57,17 +63,27 @@ export default tseslint.config(
           message: 'The environment is read once, at the start; inject Environment.',
         },
       ],
-      'no-restricted-syntax': [
-        'error',
-        { selector: 'TSEnumDeclaration', message: 'Use a union of words: it needs no code and no mapping.' },
-        { selector: 'ExportAllDeclaration', message: 'Import from the file that defines it.' },
-      ],
+      'no-restricted-syntax': ['error', ...NO_SYNTAX],
     },
   },
   {
     // tsc checks these files with tsconfig.scripts.json. They have few type annotations, so typed lint rules would only make noise.
     files: ['**/*.{mjs,cjs}'],
     ...tseslint.configs.disableTypeChecked,
+  },
+  {
+    files: ['console/src/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...NO_SYNTAX,
+        {
+          selector:
+            'JSXAttribute[name.name="dangerouslySetInnerHTML"], MemberExpression[property.name=/^(inner|outer)HTML$/], CallExpression[callee.property.name="insertAdjacentHTML"]',
+          message: 'Texts of users and of the remote service may contain markup; React inserts them as text.',
+        },
+      ],
+    },
   },
   { files: ENVIRONMENT_READERS, rules: { 'no-restricted-properties': 'off' } },
   {

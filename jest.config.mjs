@@ -12,7 +12,7 @@ if (!('SourceTextModule' in vm)) {
 
 export default {
   testEnvironment: 'node',
-  roots: ['<rootDir>/src', '<rootDir>/test'],
+  roots: ['<rootDir>/src', '<rootDir>/console/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   // The global setup fills this folder with bundled packages, which load much faster.

@@ -23,6 +23,7 @@ const CHECKS = [
       'bench',
       'scripts',
       'clients/typescript/src',
+      'console/src',
     ],
   ],
   ['known vulnerabilities', ['scripts/check/audit.mjs']],
@@ -35,6 +36,8 @@ const CHECKS = [
   ['schema drift', [...TYPESCRIPT, 'scripts/check/schema-drift.ts']],
   ['types', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.json']],
   ['types of the client', ['node_modules/typescript/bin/tsc', '-p', 'clients/typescript/tsconfig.json']],
+  ['types of the console', ['node_modules/typescript/bin/tsc', '-p', 'console/tsconfig.json']],
+  ['size of the console', ['scripts/check/console-size.mjs']],
   ['types of scripts', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.scripts.json']],
   ['lint', ['node_modules/eslint/bin/eslint.js', '.']],
 ];

@@ -91,6 +91,7 @@ async function build() {
     // The command line and the demo use the client. It is not built into its own folder, because `npm pack` writes to `dist` there.
     [compiler, '-p', 'clients/typescript/tsconfig.build.json', '--outDir', 'dist/clients/typescript'],
     [compiler, '-p', 'tsconfig.build.json'],
+    ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
   ];
   for (const step of steps) {
     const output = [];
@@ -121,14 +122,16 @@ async function digestOfSources() {
     'prisma/schema.prisma',
     'clients/typescript/tsconfig.json',
     'clients/typescript/tsconfig.build.json',
+    'console/index.html',
+    'console/vite.config.mjs',
   ];
-  const folders = ['src', 'clients/typescript/src'].map((folder) => join(ROOT, folder));
+  const folders = ['src', 'clients/typescript/src', 'console/src'].map((folder) => join(ROOT, folder));
   const entries = await Promise.all(
     folders.map((folder) => readdir(folder, { recursive: true, withFileTypes: true })),
   );
   const sources = entries
     .flat()
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.spec.ts'))
+    .filter((entry) => entry.isFile() && /\.(tsx?|css)$/.test(entry.name) && !entry.name.endsWith('.spec.ts'))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .filter((file) => !file.includes(join('database', 'generated')))
     .sort();

@@ -2574,6 +2574,12 @@ export interface components {
             /** @description Each reader has its own place, so none waits for another. The feed stores no place; its readers do */
             readers: components["schemas"]["ReadersView"];
         };
+        StalledCauseView: {
+            /** @enum {string} */
+            cause: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised";
+            /** @description Sessions that wait for longer than can be expected, counted up to 10,000 */
+            sessions: number;
+        };
         DoubtfulSessionsView: {
             /** @description Sessions with flags that the interface does not describe */
             unrecognised: number;
@@ -2585,6 +2591,8 @@ export interface components {
             someInvertersMissing: number;
             /** @description Inverters of the last 7 days that are listed for 5 or more customers at once */
             sharedInverters: number;
+            /** @description Those that wait for longer than can be expected, by cause */
+            stalled: components["schemas"]["StalledCauseView"][];
         };
         OpenRegistrationsView: {
             /** @description Registrations that are sent again automatically */

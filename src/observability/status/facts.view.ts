@@ -1,3 +1,4 @@
+import { SESSION_STALL_CAUSES } from '../../events/event-schemas.rules.js';
 import { PHASES } from '../../onboarding/rules/schedule.rules.js';
 import {
   field,
@@ -227,6 +228,13 @@ export const FACTS = {
       'Inverters of the last 7 days that are listed for 5 or more customers at once',
       'shared_inverters',
     ),
+    stalled: list('StalledCauseView', 'cause', 'Those that wait for longer than can be expected, by cause', {
+      cause: oneOf(SESSION_STALL_CAUSES),
+      sessions: count(
+        'Sessions that wait for longer than can be expected, counted up to 10,000',
+        'stalled_sessions',
+      ),
+    }),
   }),
   registrations: part('OpenRegistrationsView', null, {
     pending: count('Registrations that are sent again automatically', 'registrations{status="pending"}'),

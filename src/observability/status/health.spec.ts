@@ -107,7 +107,14 @@ const HEALTHY: Facts = {
       broker: null,
     },
   },
-  sessions: { unrecognised: 0, lost: 0, allInvertersMissing: 0, someInvertersMissing: 0, sharedInverters: 0 },
+  sessions: {
+    unrecognised: 0,
+    lost: 0,
+    allInvertersMissing: 0,
+    someInvertersMissing: 0,
+    sharedInverters: 0,
+    stalled: [],
+  },
   activity: {
     lastChangeAt: null,
     unchangedSeconds: 0,

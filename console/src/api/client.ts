@@ -1,0 +1,36 @@
+import { createClient, type Schemas } from '#client/client.js';
+
+export type Status = Schemas['StatusView'];
+export type Stuck = Schemas['StuckView'];
+export type Session = Schemas['SessionView'];
+export type TimelineEntry = Schemas['TimelineEntryView'];
+export type Registration = Schemas['RegistrationView'];
+export type Endpoint = Schemas['WebhookEndpointView'];
+export type Delivery = Schemas['WebhookDeliveryView'];
+export type FunnelDay = Schemas['FunnelView'];
+export type Case = Schemas['CaseView'];
+export type Customer = Schemas['CustomerView'];
+
+/** What the console is told about every response, before a page reads it. */
+interface Listener {
+  /** The service no longer knows who we are. */
+  signedOut(): void;
+  streamOpened(): void;
+}
+
+export const listener: Listener = { signedOut: () => {}, streamOpened: () => {} };
+
+/** The API client of the integration kit. The session cookie takes the place of its key, which the browser never has. */
+export const client = createClient({
+  baseUrl: window.location.origin,
+  apiKey: '-',
+  fetch: async (request) => {
+    request.headers.delete('authorization');
+    // A page of another origin cannot set this header without our consent.
+    request.headers.set('x-console', '1');
+    const response = await fetch(request);
+    if (response.status === 401) listener.signedOut();
+    if (response.ok && request.url.includes('/events/stream')) listener.streamOpened();
+    return response;
+  },
+});

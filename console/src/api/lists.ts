@@ -1,0 +1,34 @@
+import { useInfiniteQuery, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
+import { readPage, type ItemOf, type ListPath } from '#client/pages.js';
+import type { paths } from '#client/openapi.js';
+import type { Subject } from '../rules/invalidation.js';
+import { client } from './client.js';
+import { useInterval } from './queries.js';
+
+type QueryOf<P extends ListPath> = NonNullable<paths[P]['get']['parameters']['query']>;
+
+interface Page<Item> {
+  readonly items: Item[];
+  readonly next: string | null;
+}
+
+export type ListResult<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>>;
+
+/** Reads a list page by page, as far as a person asks for. */
+export function useList<P extends ListPath>(
+  subject: Subject,
+  path: P,
+  query: QueryOf<P>,
+  enabled = true,
+): ListResult<ItemOf<P>> {
+  const refetchInterval = useInterval();
+  return useInfiniteQuery({
+    queryKey: [subject, path, query],
+    queryFn: ({ pageParam }: { pageParam: string | null }) =>
+      readPage(client, path, { ...query, ...(pageParam !== null && { cursor: pageParam }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+    refetchInterval,
+    enabled,
+  });
+}

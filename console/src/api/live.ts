@@ -1,0 +1,63 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { useSyncExternalStore } from 'react';
+import { followEvents } from '#client/events.js';
+import { client, listener } from './client.js';
+import { changedBy, type Subject } from '../rules/invalidation.js';
+
+export type Live =
+  | { readonly kind: 'live' | 'connecting' }
+  | { readonly kind: 'lost'; readonly since: Date }
+  /** The key may not read events. */
+  | { readonly kind: 'refused' };
+
+let live: Live = { kind: 'connecting' };
+const listeners = new Set<() => void>();
+
+function become(next: Live): void {
+  // A second failed attempt does not change since when the stream is lost.
+  if (next.kind === live.kind) return;
+  live = next;
+  for (const each of listeners) each();
+}
+
+function subscribe(each: () => void): () => void {
+  listeners.add(each);
+  return () => void listeners.delete(each);
+}
+
+export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
+
+/** How often lists are read while no events arrive. */
+export const POLL_MS = 10_000;
+/** Events of one change arrive together, and cause one read. */
+const GATHER_MS = 500;
+
+/** Follows the events and marks the lists that they change as out of date. Returns a function that stops. */
+export function follow(queries: QueryClient): () => void {
+  const stopped = new AbortController();
+  const changed = new Set<Subject>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    timer = undefined;
+    for (const subject of changed) void queries.invalidateQueries({ queryKey: [subject] });
+    changed.clear();
+  };
+  listener.streamOpened = () => {
+    // What happened in the meantime was missed.
+    if (live.kind === 'lost') void queries.invalidateQueries();
+    become({ kind: 'live' });
+  };
+  const run = async () => {
+    const onRetry = () => become({ kind: 'lost', since: new Date() });
+    for await (const { type } of followEvents(client, { signal: stopped.signal, onRetry })) {
+      for (const subject of changedBy(type)) changed.add(subject);
+      timer ??= setTimeout(flush, GATHER_MS);
+    }
+  };
+  run().catch(() => become({ kind: 'refused' }));
+  return () => {
+    stopped.abort();
+    clearTimeout(timer);
+    live = { kind: 'connecting' };
+  };
+}

@@ -1,0 +1,103 @@
+import { QueryClient, useQuery } from '@tanstack/react-query';
+import { readPage } from '#client/pages.js';
+import { isTemporary } from '#client/problem.js';
+import { POLL_MS, useLive } from './live.js';
+import { firstDay } from '../rules/funnel.js';
+import { client, type Stuck } from './client.js';
+import { remember } from './history.js';
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, error) => failures < 1 && isTemporary(error),
+      // The service may be reachable on the loopback while the browser believes to be offline.
+      networkMode: 'always',
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+/** Lists are read when an event changes them. Without events, they are read regularly. */
+export function useInterval(): number | false {
+  return useLive().kind === 'live' ? false : POLL_MS;
+}
+
+/** The status changes without events too. */
+export const useStatus = () =>
+  useQuery({
+    queryKey: ['status'],
+    queryFn: async () => {
+      const { data } = await client.GET('/api/v1/status');
+      remember(data, new Date());
+      return data;
+    },
+    refetchInterval: POLL_MS,
+  });
+
+/** The service asks clients to read this list at most once a minute, because it reads every open session. */
+const STUCK_MS = 60_000;
+/** So many pages of the stuck are read. Beyond that, the number is shown as a minimum. */
+const STUCK_PAGES = 5;
+
+export interface StuckList {
+  readonly items: readonly Stuck[];
+  readonly isComplete: boolean;
+}
+
+export const useStuck = () =>
+  useQuery({
+    queryKey: ['stuck'],
+    queryFn: async (): Promise<StuckList> => {
+      const items: Stuck[] = [];
+      let cursor: string | null = null;
+      for (let page = 0; page < STUCK_PAGES; page++) {
+        const read: { items: Stuck[]; next: string | null } = await readPage(client, '/api/v1/stuck', {
+          limit: 200,
+          ...(cursor !== null && { cursor }),
+        });
+        items.push(...read.items);
+        cursor = read.next;
+        if (cursor === null) break;
+      }
+      return { items, isComplete: cursor === null };
+    },
+    staleTime: STUCK_MS,
+    refetchInterval: STUCK_MS,
+  });
+
+export const useFunnel = (days: number) => {
+  const refetchInterval = useInterval();
+  return useQuery({
+    queryKey: ['funnel', days],
+    queryFn: async () => {
+      const query = { by: 'day', from: `${firstDay(new Date(), days)}T00:00:00Z` } as const;
+      return (await client.GET('/api/v1/funnel', { params: { query } })).data.items;
+    },
+    refetchInterval,
+  });
+};
+
+export const useEndpoints = (isAllowed = true) => {
+  const refetchInterval = useInterval();
+  return useQuery({
+    queryKey: ['webhooks', 'endpoints'],
+    queryFn: () => readPage(client, '/api/v1/webhook-endpoints', { limit: 200 }),
+    refetchInterval,
+    enabled: isAllowed,
+  });
+};
+
+/** The ways in which responses of the remote service differed from its interface, as they were announced. */
+export const useDrift = (isAllowed: boolean) => {
+  const refetchInterval = useInterval();
+  return useQuery({
+    queryKey: ['drift'],
+    queryFn: async () => {
+      const query = { after: '0', types: 'pv.remote.contract_drift.v1', limit: 200 };
+      return (await client.GET('/api/v1/events', { params: { query } })).data.items;
+    },
+    refetchInterval,
+    enabled: isAllowed,
+  });
+};

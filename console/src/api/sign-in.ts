@@ -1,0 +1,38 @@
+/** Who is signed in, as the service says. */
+export interface SignedIn {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: string;
+  readonly signIn: SignInBy;
+}
+
+/** By the identity provider of the company, or by an API key. */
+export type SignInBy = 'oidc' | 'key';
+
+export type Entry =
+  { readonly kind: 'in'; readonly who: SignedIn } | { readonly kind: 'out'; readonly signIn: SignInBy };
+
+const PATH = '/console/session';
+const HEADERS = { 'x-console': '1' };
+
+export async function readEntry(): Promise<Entry> {
+  const response = await fetch(PATH, { headers: HEADERS });
+  if (response.ok) return { kind: 'in', who: (await response.json()) as SignedIn };
+  if (response.status !== 401) throw new Error(`the service responded ${response.status}`);
+  const { signIn } = (await response.json()) as { signIn?: SignInBy };
+  return { kind: 'out', signIn: signIn ?? 'key' };
+}
+
+/** Exchanges the key for the session cookie. Returns null, or why it was refused. The key is not stored. */
+export async function signInByKey(key: string): Promise<string | null> {
+  const headers = { ...HEADERS, 'content-type': 'application/json' };
+  const response = await fetch(PATH, { method: 'POST', headers, body: JSON.stringify({ key }) });
+  if (response.ok) return null;
+  if (response.status === 401) return 'The service does not know this key, or it was revoked.';
+  if (response.status === 429) return 'Too many attempts from this network. Wait a minute.';
+  return `The service responded ${response.status}.`;
+}
+
+export async function signOut(): Promise<void> {
+  await fetch(PATH, { method: 'DELETE', headers: HEADERS });
+}

@@ -1,0 +1,114 @@
+import { QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { listener } from './api/client.js';
+import { follow } from './api/live.js';
+import { queries } from './api/queries.js';
+import { readEntry, signOut, type SignedIn } from './api/sign-in.js';
+import { navigate, useRoute } from './parts/link.js';
+import { Loaded } from './parts/loaded.js';
+import { MayContext } from './parts/may.js';
+import { Shell } from './parts/shell.js';
+import { CampaignsPage } from './pages/campaigns.js';
+import { CustomersPage } from './pages/customers.js';
+import { DutyPage } from './pages/duty.js';
+import { RegistrationsPage } from './pages/registrations.js';
+import { SearchPage } from './pages/search.js';
+import { SessionPage } from './pages/session.js';
+import { SessionsPage } from './pages/sessions.js';
+import { SignInPage } from './pages/sign-in.js';
+import { StuckPage } from './pages/stuck.js';
+import { WebhooksPage } from './pages/webhooks.js';
+import { PAGES, pathOf, type PageName, type Route } from './rules/route.js';
+import { mayIn, type May } from './rules/scopes.js';
+
+export const App = () => (
+  <QueryClientProvider client={queries}>
+    <Entrance />
+  </QueryClientProvider>
+);
+
+/** Shows the pages to those who are signed in, and the way in to all others. */
+function Entrance() {
+  const entry = useQuery({ queryKey: ['entry'], queryFn: readEntry, staleTime: Infinity });
+  useEffect(() => {
+    listener.signedOut = () => void queries.invalidateQueries({ queryKey: ['entry'] });
+  }, []);
+  return (
+    <Loaded query={entry}>
+      {(data) =>
+        data.kind === 'in' ? (
+          <Pages who={data.who} onSignOut={() => void signOut().then(() => leave())} />
+        ) : (
+          <SignInPage signIn={data.signIn} onSignedIn={() => void entry.refetch()} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** Forgets all that was shown. */
+function leave(): void {
+  queries.clear();
+  window.location.assign(pathOf(''));
+}
+
+function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut: () => void }) {
+  const route = useRoute();
+  // A reference or an EAN is personal, so the term is never in the URL.
+  const [term, setTerm] = useState('');
+  const may = mayIn(who.scopes);
+  useEffect(() => (may('events:read') ? follow(queries) : undefined), [may]);
+  useEffect(() => {
+    document.title = `${route.page === 'unknown' ? 'Not found' : PAGES[route.page]} · PV Onboarding`;
+    setTerm('');
+  }, [route.page, route.id]);
+  const pages = (Object.keys(PAGES) as PageName[]).filter((page) => canOpen(page, may));
+  return (
+    <MayContext value={may}>
+      <Shell route={route} who={who} pages={pages} onSearch={setTerm} onSignOut={onSignOut}>
+        {term === '' ? (
+          <Page route={route} />
+        ) : (
+          <SearchPage key={term} text={term} isOwnPage onFound={(path) => (setTerm(''), navigate(path))} />
+        )}
+      </Shell>
+    </MayContext>
+  );
+}
+
+function canOpen(page: PageName, may: May): boolean {
+  switch (page) {
+    case '':
+    case 'stuck':
+    case 'sessions':
+      return may('onboarding:read');
+    case 'customers':
+      return may('users:read') && may('onboarding:read');
+    case 'registrations':
+    case 'campaigns':
+      return may('users:read');
+    case 'webhooks':
+      return may('webhooks:manage');
+  }
+}
+
+function Page({ route: { page, id, filters } }: { readonly route: Route }) {
+  switch (page) {
+    case '':
+      return <DutyPage />;
+    case 'stuck':
+      return <StuckPage />;
+    case 'sessions':
+      return id === null ? <SessionsPage filters={filters} /> : <SessionPage key={id} id={id} />;
+    case 'customers':
+      return <CustomersPage />;
+    case 'registrations':
+      return <RegistrationsPage filters={filters} />;
+    case 'webhooks':
+      return <WebhooksPage filters={filters} />;
+    case 'campaigns':
+      return <CampaignsPage />;
+    case 'unknown':
+      return <h1>There is no such page</h1>;
+  }
+}

@@ -1,0 +1,10 @@
+const NUMBERS = new Intl.NumberFormat('en');
+
+export const formatNumber = (value: number): string => NUMBERS.format(Math.round(value * 10) / 10);
+
+/** Returns a count with its unit: `1 session`, `1,204 sessions`. */
+export const countOf = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
+
+/** Returns a word of the API for people: `awaiting_owner` is `awaiting owner`. */
+export const wordsOf = (word: string): string => word.replaceAll('_', ' ');

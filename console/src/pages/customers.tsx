@@ -1,0 +1,31 @@
+import { useState, type FormEvent } from 'react';
+import { navigate } from '../parts/link.js';
+import { Empty } from '../parts/loaded.js';
+import { SearchPage } from './search.js';
+
+/** A customer by reference or EAN. The term stays in memory: a URL would tell it to the history and to logs. */
+export function CustomersPage() {
+  const [text, setText] = useState('');
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const term = new FormData(event.currentTarget).get('customer');
+    setText(typeof term === 'string' ? term : '');
+  };
+  return (
+    <>
+      <h1>Customers</h1>
+      <form className="filters" onSubmit={submit}>
+        <label>
+          Reference, EAN or user id
+          <input name="customer" autoComplete="off" spellCheck={false} maxLength={200} required />
+        </label>
+        <button type="submit">Find</button>
+      </form>
+      {text === '' ? (
+        <Empty>Enter the reference of a customer in your system, or the EAN of a grid connection.</Empty>
+      ) : (
+        <SearchPage key={text} text={text} onFound={navigate} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,48 @@
+import { useEndpoints } from '../../api/queries.js';
+import { countOf } from '../../format/words.js';
+import { useNow } from '../../parts/clock.js';
+import { Link } from '../../parts/link.js';
+import { Empty, Loaded } from '../../parts/loaded.js';
+import { Badge, Panel } from '../../parts/panel.js';
+import { silenceOf } from '../../rules/silence.js';
+
+const MOST = 8;
+const ORDER = ['attention', 'quiet', 'well'];
+
+/** The endpoints, those that fail first, each with the sentence why it is silent. */
+export function EndpointsPanel() {
+  const endpoints = useEndpoints();
+  const now = useNow();
+  return (
+    <Panel title="Webhook endpoints" more={<Link to="webhooks">Webhooks</Link>}>
+      <Loaded query={endpoints}>
+        {({ items }) => {
+          if (items.length === 0) return <Empty>There is no endpoint.</Empty>;
+          const all = items
+            .map((endpoint) => ({ endpoint, ...silenceOf(endpoint, now) }))
+            .sort((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone));
+          return (
+            <>
+              <ul className="needs">
+                {all.slice(0, MOST).map(({ endpoint, tone, sentence }) => (
+                  <li key={endpoint.id}>
+                    <p className="address">
+                      <strong>{endpoint.url}</strong>
+                    </p>
+                    <p>
+                      <Badge tone={tone}>
+                        {{ well: 'works', attention: 'fails', quiet: 'silent' }[tone]}
+                      </Badge>{' '}
+                      {sentence}
+                    </p>
+                  </li>
+                ))}
+              </ul>
+              {all.length > MOST && <p className="more">{countOf(all.length - MOST, 'more endpoint')}.</p>}
+            </>
+          );
+        }}
+      </Loaded>
+    </Panel>
+  );
+}

@@ -1,0 +1,73 @@
+import { seriesOf } from '../../api/history.js';
+import type { Status } from '../../api/client.js';
+import { formatSeconds } from '../../format/duration.js';
+import { countOf, formatNumber, wordsOf } from '../../format/words.js';
+import { Link } from '../../parts/link.js';
+import { Facts, Panel } from '../../parts/panel.js';
+import { Table } from '../../parts/table.js';
+import { Trend } from '../../parts/trend.js';
+
+/** How fresh what we know of the sessions is: what is wanted, what is allowed, and how late the reads are. */
+export function ReadingPanel({ status: { poller, budget } }: { readonly status: Status }) {
+  const { stretch, wantedPerSecond, allowedPerSecond, noticed, late } = budget;
+  const rateOf = (perSecond: number) => `${formatNumber(perSecond)} reads/s`;
+  return (
+    <Panel title="Freshness" more={<Link to="sessions">Sessions</Link>}>
+      {poller === null ? (
+        <p className="notice">Unknown: the table of the schedule is locked.</p>
+      ) : (
+        <>
+          <Facts
+            facts={[
+              ['Watched', countOf(poller.watched, 'session')],
+              [
+                'Late',
+                poller.overdue === 0
+                  ? 'none: every read is in time'
+                  : `${countOf(poller.overdue, 'session')}, the latest by ${formatSeconds(poller.oldestOverdueSeconds)} (target: under 2 min)`,
+              ],
+              ['Reading', rateOf(poller.readsPerSecond)],
+              ['Wanted', rateOf(wantedPerSecond)],
+              ['Allowed', allowedPerSecond === null ? 'no limit' : rateOf(allowedPerSecond)],
+              [
+                'Stretch',
+                stretch <= 1.005
+                  ? 'none: intervals as planned'
+                  : `intervals ${formatNumber(stretch)} times as long as planned`,
+              ],
+              [
+                'Changes noticed',
+                noticed.p95Seconds === null
+                  ? 'no new change in the last hour'
+                  : `after ${formatSeconds(noticed.p50Seconds ?? 0)} (p50), ${formatSeconds(noticed.p95Seconds)} (p95)`,
+              ],
+            ]}
+          />
+          {poller.phases.length > 0 && (
+            <Table
+              label="Age of the last successful read by phase"
+              rows={poller.phases}
+              keyOf={({ phase }) => phase}
+              columns={[
+                { title: 'Phase', of: ({ phase }) => wordsOf(phase) },
+                {
+                  title: 'Last read, median',
+                  of: (each) => formatSeconds(each.medianReadSeconds),
+                  isNumber: true,
+                },
+                { title: 'Oldest due', of: (each) => formatSeconds(each.oldestReadSeconds), isNumber: true },
+                {
+                  title: 'Late',
+                  of: ({ phase }) => formatNumber(late.find((each) => each.phase === phase)?.overdue ?? 0),
+                  isNumber: true,
+                },
+              ]}
+            />
+          )}
+        </>
+      )}
+      <Trend title="Reads per second, since this page was opened" points={seriesOf('readsPerSecond')} />
+      <Trend title="Lateness of the latest read, s" points={seriesOf('latenessSeconds')} />
+    </Panel>
+  );
+}

@@ -1,0 +1,95 @@
+import type { Status } from '../../api/client.js';
+import { formatSeconds } from '../../format/duration.js';
+import { countOf, formatNumber } from '../../format/words.js';
+import { Link } from '../../parts/link.js';
+import { Empty } from '../../parts/loaded.js';
+import { Facts, Panel } from '../../parts/panel.js';
+import { STALL_CAUSES } from '../../parts/state.js';
+import { Age } from '../../parts/time.js';
+
+/** Sessions that wait for longer than can be expected, by cause. */
+export function StalledPanel({ status: { sessions } }: { readonly status: Status }) {
+  const { stalled, unrecognised, lost, allInvertersMissing, someInvertersMissing, sharedInverters } =
+    sessions;
+  const causes = stalled.filter(({ sessions: count }) => count > 0);
+  return (
+    <Panel
+      title="Stalled sessions"
+      more={
+        <Link to="sessions" filters={{ stalled: 'any' }}>
+          All stalled
+        </Link>
+      }
+    >
+      {causes.length === 0 ? (
+        <Empty>No session waits for longer than can be expected.</Empty>
+      ) : (
+        <ul className="counts">
+          {causes.map(({ cause, sessions: count }) => (
+            <li key={cause}>
+              <Link to="sessions" filters={{ stalled: cause }}>
+                {STALL_CAUSES[cause]}
+              </Link>
+              <strong>{formatNumber(count)}</strong>
+            </li>
+          ))}
+        </ul>
+      )}
+      <h3>Doubtful</h3>
+      <ul className="counts">
+        {(
+          [
+            ['The interface does not describe their flags', unrecognised, 'unrecognised'],
+            ['The remote service no longer knows them', lost, 'lost'],
+            ['Online, all inverters missing', allInvertersMissing, 'online'],
+            ['Online, some inverters missing', someInvertersMissing, 'online'],
+          ] as const
+        ).map(([words, count, state]) => (
+          <li key={words}>
+            <Link to="sessions" filters={{ state }}>
+              {words}
+            </Link>
+            <strong>{formatNumber(count)}</strong>
+          </li>
+        ))}
+        <li>
+          <Link to="stuck">Inverters of five or more customers</Link>
+          <strong>{formatNumber(sharedInverters)}</strong>
+        </li>
+      </ul>
+    </Panel>
+  );
+}
+
+/** Our own registrations and starts. */
+export function OursPanel({ status: { registrations, starts, activity } }: { readonly status: Status }) {
+  const since = (seconds: number) => (seconds === 0 ? '' : `, the oldest for ${formatSeconds(seconds)}`);
+  const usually = (count: number | null) =>
+    count === null ? '' : ` (usually at least ${formatNumber(count)})`;
+  return (
+    <Panel title="Registrations and starts" more={<Link to="registrations">Registrations</Link>}>
+      <Facts
+        facts={[
+          [
+            'To decide',
+            `${countOf(registrations.uncertain, 'registration')}${since(registrations.oldestUncertainSeconds)}`,
+          ],
+          [
+            'Sent again',
+            `${countOf(registrations.pending, 'registration')}${since(registrations.oldestPendingSeconds)}`,
+          ],
+          [
+            'Starts',
+            `${formatNumber(activity.startsPerHour)} in the last hour${usually(activity.usualStartsPerHour)}`,
+          ],
+          [
+            'Starts without end',
+            `${countOf(starts.abandoned, 'start')}${since(starts.oldestAbandonedSeconds)}`,
+          ],
+          ['Orphans', `${countOf(starts.orphans, 'remote session')} in 24 h whose id nobody knows`],
+          ['Last change', <Age key="last" at={activity.lastChangeAt} none="no session has changed yet" />],
+        ]}
+      />
+    </Panel>
+  );
+}

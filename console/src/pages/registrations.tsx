@@ -1,0 +1,118 @@
+import { useState } from 'react';
+import type { Registration } from '../api/client.js';
+import { useList } from '../api/lists.js';
+import { countOf } from '../format/words.js';
+import { DecisionDialog, type Decision } from '../parts/decision-dialog.js';
+import { replacePath } from '../parts/link.js';
+import { List } from '../parts/list.js';
+import { useMay } from '../parts/may.js';
+import { Badge, type Tone } from '../parts/panel.js';
+import { Age, Instant } from '../parts/time.js';
+import { pathOf } from '../rules/route.js';
+
+const STATUSES: Readonly<Record<Registration['status'], Tone>> = {
+  uncertain: 'attention',
+  pending: 'quiet',
+  rejected: 'attention',
+  registered: 'well',
+  discarded: 'unknown',
+};
+type RegistrationStatus = keyof typeof STATUSES;
+
+interface Props {
+  readonly filters: Readonly<Record<string, string>>;
+}
+
+/** The uncertain ones first: they wait for the decision of a person. */
+export function RegistrationsPage({ filters }: Props) {
+  const mayDecide = useMay()('registrations:decide');
+  const statuses = Object.keys(STATUSES) as RegistrationStatus[];
+  const status = statuses.find((each) => each === filters.status) ?? 'uncertain';
+  const list = useList('registrations', '/api/v1/registrations', { status, limit: 50 });
+  const [open, setOpen] = useState<{
+    readonly registration: Registration;
+    readonly decision: Decision;
+  } | null>(null);
+  const decide = (registration: Registration, decision: Decision, text: string) => (
+    <button type="button" className="small" onClick={() => setOpen({ registration, decision })}>
+      {text}
+    </button>
+  );
+  return (
+    <>
+      <h1>Registrations</h1>
+      <form className="filters" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Status
+          <select
+            value={status}
+            onChange={(event) =>
+              replacePath(pathOf('registrations', undefined, { status: event.target.value }))
+            }
+          >
+            {statuses.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+      </form>
+      {status === 'uncertain' && (
+        <p className="notice">
+          The response to each of these was lost, so the remote service may have registered the customer. It
+          offers no look-up: ask the provider, then decide.
+        </p>
+      )}
+      <List
+        label="Registrations"
+        list={list}
+        unit="registration"
+        keyOf={({ id }) => id}
+        empty={
+          status === 'uncertain' ? 'No registration waits for a decision.' : `No registration is ${status}.`
+        }
+        columns={[
+          { title: 'Customer', of: ({ tenantReference }) => <strong>{tenantReference}</strong> },
+          { title: 'EANs', of: ({ gridLocations }) => gridLocations.map(({ ean }) => ean).join(', ') },
+          { title: 'Status', of: (each) => <Badge tone={STATUSES[each.status]}>{each.status}</Badge> },
+          { title: 'Sent', of: ({ attempts }) => countOf(attempts, 'time') },
+          { title: 'Last change', of: ({ updatedAt }) => <Age at={updatedAt} /> },
+          {
+            title: 'What is known',
+            of: ({ lastError, waitingFor, nextAttemptAt }) => (
+              <>
+                {lastError ?? <span className="soft">no error</span>}
+                {waitingFor !== null && <div className="soft">Waits for {waitingFor}</div>}
+                {nextAttemptAt !== null && (
+                  <div className="soft">
+                    Next attempt <Instant at={nextAttemptAt} />
+                  </div>
+                )}
+              </>
+            ),
+          },
+          ...(mayDecide && status === 'uncertain'
+            ? [
+                {
+                  title: 'Decide',
+                  of: (each: Registration) => (
+                    <span className="actions">
+                      {decide(each, 'resolve', 'It exists')}
+                      {decide(each, 'retry', 'Send again')}
+                      {decide(each, 'discard', 'Give up')}
+                    </span>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {open !== null && (
+        <DecisionDialog
+          registration={open.registration}
+          decision={open.decision}
+          onClose={() => setOpen(null)}
+        />
+      )}
+    </>
+  );
+}

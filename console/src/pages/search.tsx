@@ -1,0 +1,82 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { ProblemError } from '#client/problem.js';
+import { client } from '../api/client.js';
+import { CustomerCases } from '../parts/customer.js';
+import { Empty, Loaded } from '../parts/loaded.js';
+import { useMay } from '../parts/may.js';
+import { pathOf } from '../rules/route.js';
+import { readTerm, type Term } from '../rules/search.js';
+
+interface Props {
+  readonly text: string;
+  readonly onFound: (path: string) => void;
+  /** Whether the page has no heading of its own. */
+  readonly isOwnPage?: boolean;
+}
+
+/** What a searched term leads to: the page of a session, or the cases of a customer. */
+export function SearchPage({ text, onFound, isOwnPage = false }: Props) {
+  const may = useMay();
+  const term = readTerm(text);
+  const found = useQuery({ queryKey: ['customers', 'search', text], queryFn: () => search(term) });
+  const sessionId = found.data?.kind === 'session' ? found.data.id : null;
+  useEffect(() => {
+    if (sessionId !== null) onFound(pathOf('sessions', sessionId));
+  }, [sessionId, onFound]);
+  if (term.kind !== 'id' && !may('users:read'))
+    return <Empty>To search customers needs the scope users:read.</Empty>;
+  return (
+    <>
+      {isOwnPage && <h1>Search</h1>}
+      <Loaded query={found}>
+        {(result) =>
+          result.kind === 'customers' && result.items.length > 0 ? (
+            <CustomerCases customers={result.items} />
+          ) : (
+            <Empty>Nothing is known under “{text.trim()}”. References are compared exactly.</Empty>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+async function search(term: Term) {
+  switch (term.kind) {
+    case 'nothing':
+      return { kind: 'nothing' } as const;
+    case 'ean':
+      return customersBy({ ean: term.ean });
+    case 'reference':
+      return customersBy({ tenantReference: term.tenantReference });
+    case 'id':
+      return byId(term.id);
+  }
+}
+
+async function customersBy(query: { ean: string } | { tenantReference: string }) {
+  const { data } = await client.GET('/api/v1/customers', { params: { query } });
+  return { kind: 'customers', items: data.items } as const;
+}
+
+/** An id does not say whose it is. A session is the likeliest, then a user. */
+async function byId(id: string) {
+  const session = await unlessUnknown(client.GET('/api/v1/onboarding/pv/{id}', { params: { path: { id } } }));
+  if (session !== null) return { kind: 'session', id: session.data.id } as const;
+  const user = await unlessUnknown(
+    client.GET('/api/v1/users/{userId}', { params: { path: { userId: id } } }),
+  );
+  if (user !== null) return customersBy({ tenantReference: user.data.tenantReference });
+  return { kind: 'nothing' } as const;
+}
+
+/** Also if the scopes do not suffice to know. */
+async function unlessUnknown<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ProblemError && ['not_found', 'forbidden'].includes(error.code)) return null;
+    throw error;
+  }
+}

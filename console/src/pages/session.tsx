@@ -1,0 +1,153 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { client, type Session, type TimelineEntry } from '../api/client.js';
+import { queries, useInterval } from '../api/queries.js';
+import { formatSeconds } from '../format/duration.js';
+import { wordsOf } from '../format/words.js';
+import { Metadata } from '../parts/customer.js';
+import { Link } from '../parts/link.js';
+import { failureOf, Loaded } from '../parts/loaded.js';
+import { Facts, Panel } from '../parts/panel.js';
+import { Stall, State } from '../parts/state.js';
+import { Age, Instant } from '../parts/time.js';
+import { TimelineList } from '../parts/timeline-list.js';
+import { TimelinePicture } from '../parts/timeline-picture.js';
+
+/** Older histories are read in part; the newest entries are what counts. */
+const MOST_ENTRIES = 2_000;
+
+export function SessionPage({ id }: { readonly id: string }) {
+  const refetchInterval = useInterval();
+  const session = useQuery({
+    queryKey: ['session', id],
+    queryFn: async () => (await client.GET('/api/v1/onboarding/pv/{id}', { params: { path: { id } } })).data,
+    refetchInterval,
+  });
+  const timeline = useQuery({ queryKey: ['timeline', id], queryFn: () => readTimeline(id), refetchInterval });
+  return (
+    <>
+      <h1>
+        Session <code>{id.slice(0, 8)}</code>
+      </h1>
+      <Loaded query={session}>{(data) => <About session={data} />}</Loaded>
+      <Panel title="What happened" isWide>
+        <Loaded query={timeline}>
+          {(entries) => (
+            <>
+              <TimelinePicture entries={entries} />
+              <TimelineList entries={entries} sessionId={id} />
+            </>
+          )}
+        </Loaded>
+      </Panel>
+    </>
+  );
+}
+
+async function readTimeline(sessionId: string): Promise<TimelineEntry[]> {
+  const entries: TimelineEntry[] = [];
+  const path = `/api/v1/onboarding/pv/{sessionId}/timeline` as const;
+  let cursor: string | null = null;
+  do {
+    const query: { limit: number; cursor?: string } = { limit: 200, ...(cursor !== null && { cursor }) };
+    const { data } = await client.GET(path, { params: { path: { sessionId }, query } });
+    entries.push(...data.items);
+    cursor = data.next;
+  } while (cursor !== null && entries.length < MOST_ENTRIES);
+  return entries;
+}
+
+function About({ session }: { readonly session: Session }) {
+  const { id, brand, tenantReference, stalled, checkedAt, nextCheckAt, closedAt, inverters } = session;
+  const refresh = useMutation({
+    mutationFn: () =>
+      client.POST('/api/v1/onboarding/pv/{sessionId}/refresh', { params: { path: { sessionId: id } } }),
+    onSettled: () =>
+      Promise.all(
+        ['session', 'timeline', 'sessions'].map((subject) =>
+          queries.invalidateQueries({ queryKey: [subject] }),
+        ),
+      ),
+  });
+  return (
+    <Panel
+      title="Now"
+      isWide
+      more={
+        <button
+          type="button"
+          disabled={refresh.isPending || closedAt !== null}
+          onClick={() => refresh.mutate()}
+        >
+          {refresh.isPending ? 'Reading …' : 'Refresh now'}
+        </button>
+      }
+    >
+      {refresh.isError && (
+        <p className="failure" role="alert">
+          {failureOf(refresh.error)}
+        </p>
+      )}
+      {stalled !== null && (
+        <div className="notice">
+          <p>
+            <strong>Stalled:</strong> <Stall stalled={stalled} />.
+          </p>
+          <p className="soft">{evidenceOf(stalled.evidence)}</p>
+        </div>
+      )}
+      <Facts
+        facts={[
+          ['State', <State key="state" session={session} />],
+          ['Since', <Age key="since" at={session.stateChangedAt} />],
+          ['Brand', brand ?? 'none'],
+          ['Customer', tenantReference ?? 'erased'],
+          [
+            'Flags',
+            `finished ${session.finished}, active ${session.active}, expired ${session.expired ?? 'not stated'}`,
+          ],
+          ['Last read', <Age key="read" at={checkedAt} />],
+          ['Next read', <NextRead key="next" session={session} />],
+          ['Expires', <Instant key="expires" at={session.expiresAt} />],
+          ['Inverters', inverters.length === 0 ? 'none' : inverters.map((each) => each.id).join(', ')],
+          ['Metadata', <Metadata key="metadata" of={session.metadata} />],
+          ['Session id', <code key="id">{id}</code>],
+          ['User id', <code key="user">{session.userId}</code>],
+        ]}
+      />
+      {closedAt !== null && (
+        <p className="soft">
+          It is no longer watched, since <Instant at={closedAt} />.
+        </p>
+      )}
+      {session.supersededAt !== null && (
+        <p className="soft">
+          A newer session took its place at <Instant at={session.supersededAt} />. See the{' '}
+          <Link to="sessions">sessions</Link>.
+        </p>
+      )}
+      {nextCheckAt === null && closedAt === null && <p className="soft">It is not read again by itself.</p>}
+    </Panel>
+  );
+}
+
+function NextRead({ session: { checkedAt, nextCheckAt } }: { readonly session: Session }) {
+  if (nextCheckAt === null) return <span className="soft">none</span>;
+  const seconds = (Date.parse(nextCheckAt) - Date.parse(checkedAt)) / 1_000;
+  return (
+    <>
+      <Age at={nextCheckAt} />, {formatSeconds(seconds)} after the last
+    </>
+  );
+}
+
+/** Returns the evidence in words. Names that end in `Seconds` are durations. */
+const evidenceOf = (evidence: Readonly<Record<string, unknown>>): string =>
+  Object.entries(evidence)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => {
+      const words = wordsOf(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+      return typeof value === 'number' && name.endsWith('Seconds')
+        ? `${words.replace(/ seconds$/, '')}: ${formatSeconds(value)}`
+        : `${words}: ${wordsOf(String(value))}`;
+    })
+    .join('; ');

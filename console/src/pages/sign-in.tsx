@@ -1,0 +1,59 @@
+import { useState, type FormEvent } from 'react';
+import { signInByKey, type SignInBy } from '../api/sign-in.js';
+
+interface Props {
+  readonly signIn: SignInBy;
+  readonly onSignedIn: () => void;
+}
+
+export function SignInPage({ signIn, onSignedIn }: Props) {
+  return (
+    <main className="sign-in">
+      <h1>PV Onboarding</h1>
+      {signIn === 'oidc' ? (
+        <>
+          <p>Sign in with your account of the company.</p>
+          <a className="button" href="/console/sign-in">
+            Sign in
+          </a>
+        </>
+      ) : (
+        <ByKey onSignedIn={onSignedIn} />
+      )}
+    </main>
+  );
+}
+
+function ByKey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
+  const [failure, setFailure] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const key = new FormData(event.currentTarget).get('key');
+    setBusy(true);
+    const refusal = await signInByKey(typeof key === 'string' ? key.trim() : '').catch(
+      () => 'The service cannot be reached.',
+    );
+    setBusy(false);
+    setFailure(refusal);
+    if (refusal === null) onSignedIn();
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <p>
+        Sign in with an API key. Its scopes decide what you see. The key is exchanged for a session of 12
+        hours, and is not stored in the browser.
+      </p>
+      <label htmlFor="key">API key</label>
+      <input id="key" name="key" type="password" autoComplete="off" required spellCheck={false} />
+      {failure !== null && (
+        <p className="failure" role="alert">
+          {failure}
+        </p>
+      )}
+      <button type="submit" disabled={isBusy}>
+        Sign in
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,193 @@
+import { useMutation } from '@tanstack/react-query';
+import { client, type Delivery, type Endpoint } from '../api/client.js';
+import { useList } from '../api/lists.js';
+import { queries, useEndpoints } from '../api/queries.js';
+import { countOf } from '../format/words.js';
+import { useNow } from '../parts/clock.js';
+import { replacePath } from '../parts/link.js';
+import { List } from '../parts/list.js';
+import { Empty, failureOf, Loaded } from '../parts/loaded.js';
+import { Badge, Panel, type Tone } from '../parts/panel.js';
+import { Table } from '../parts/table.js';
+import { Age } from '../parts/time.js';
+import { pathOf } from '../rules/route.js';
+import { silenceOf } from '../rules/silence.js';
+
+const STATUSES: Readonly<Record<Delivery['status'], Tone>> = {
+  failed: 'attention',
+  pending: 'quiet',
+  delivered: 'well',
+};
+type DeliveryStatus = keyof typeof STATUSES;
+
+interface Props {
+  readonly filters: Readonly<Record<string, string>>;
+}
+
+export function WebhooksPage({ filters }: Props) {
+  const endpoints = useEndpoints();
+  const now = useNow();
+  return (
+    <>
+      <h1>Webhooks</h1>
+      <Panel title="Endpoints" isWide>
+        <Loaded query={endpoints}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty>There is no endpoint. Apps may read the feed or the stream instead.</Empty>
+            ) : (
+              <Table label="Endpoints" rows={items} keyOf={({ id }) => id} columns={columnsAt(now)} />
+            )
+          }
+        </Loaded>
+      </Panel>
+      <Deliveries filters={filters} endpoints={endpoints.data?.items ?? []} />
+    </>
+  );
+}
+
+const columnsAt = (now: Date) => [
+  {
+    title: 'Endpoint',
+    of: ({ url, description }: Endpoint) => (
+      <>
+        <strong>{url}</strong>
+        {description !== '' && <div className="soft">{description}</div>}
+      </>
+    ),
+  },
+  {
+    title: 'How it is',
+    of: (endpoint: Endpoint) => {
+      const { tone, sentence } = silenceOf(endpoint, now);
+      return (
+        <>
+          <Badge tone={tone}>{{ well: 'works', attention: 'fails', quiet: 'silent' }[tone]}</Badge> {sentence}
+        </>
+      );
+    },
+  },
+  {
+    title: 'Last delivery',
+    of: ({ lastDeliveredAt }: Endpoint) => <Age at={lastDeliveredAt} none="never" />,
+  },
+  { title: 'Waiting', of: ({ pending }: Endpoint) => countOf(pending, 'event') },
+  {
+    title: 'Deliveries',
+    of: ({ id }: Endpoint) => (
+      <button
+        type="button"
+        className="small"
+        onClick={() => replacePath(pathOf('webhooks', undefined, { endpoint: id }))}
+      >
+        Show only its
+      </button>
+    ),
+  },
+];
+
+function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readonly Endpoint[] }) {
+  const statuses = Object.keys(STATUSES) as DeliveryStatus[];
+  const status =
+    filters.status === 'any' ? undefined : (statuses.find((each) => each === filters.status) ?? 'failed');
+  const endpointId = endpoints.find(({ id }) => id === filters.endpoint)?.id;
+  const list = useList('webhooks', '/api/v1/webhook-deliveries', { status, endpointId, limit: 50 });
+  const filter = (change: Record<string, string>) =>
+    replacePath(
+      pathOf(
+        'webhooks',
+        undefined,
+        Object.fromEntries(Object.entries({ ...filters, ...change }).filter(([, value]) => value !== '')),
+      ),
+    );
+  const addressOf = (id: string) => endpoints.find((each) => each.id === id)?.url ?? id;
+  return (
+    <Panel title="Deliveries" isWide>
+      <form className="filters" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Status
+          <select value={status ?? 'any'} onChange={(event) => filter({ status: event.target.value })}>
+            {[...statuses, 'any'].map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Endpoint
+          <select value={endpointId ?? ''} onChange={(event) => filter({ endpoint: event.target.value })}>
+            <option value="">any</option>
+            {endpoints.map(({ id, url }) => (
+              <option key={id} value={id}>
+                {url}
+              </option>
+            ))}
+          </select>
+        </label>
+      </form>
+      <List
+        label="Deliveries"
+        list={list}
+        unit="delivery"
+        units="deliveries"
+        keyOf={({ id }) => id}
+        empty={status === 'failed' ? 'No delivery was given up.' : 'There is no such delivery.'}
+        columns={[
+          { title: 'Event', of: ({ type }) => <code>{type}</code> },
+          { title: 'Endpoint', of: ({ endpointId: id }) => addressOf(id) },
+          { title: 'Status', of: (each) => <Badge tone={STATUSES[each.status]}>{each.status}</Badge> },
+          {
+            title: 'Attempts',
+            of: ({ attempts, lastAttemptAt }) => <Attempts attempts={attempts} at={lastAttemptAt} />,
+          },
+          { title: 'Last answer', of: (each) => <LastAnswer of={each} /> },
+          { title: 'Send again', of: (each) => <Redeliver of={each} /> },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+const Attempts = ({ attempts, at }: { readonly attempts: number; readonly at: string | null }) => (
+  <>
+    {countOf(attempts, 'attempt')}
+    {at !== null && (
+      <>
+        , the last <Age at={at} />
+      </>
+    )}
+  </>
+);
+
+/** What the receiver responded. It may be any text. */
+const LastAnswer = ({ of: { lastStatus, lastError, lastAnswer } }: { readonly of: Delivery }) => (
+  <>
+    {lastStatus === null ? 'none' : `HTTP ${lastStatus}`}
+    {lastError !== null && <div className="soft">{lastError}</div>}
+    {lastAnswer !== null && lastAnswer !== '' && <pre>{lastAnswer}</pre>}
+  </>
+);
+
+function Redeliver({ of: { id, status } }: { readonly of: Delivery }) {
+  const redeliver = useMutation({
+    mutationFn: () => client.POST('/api/v1/webhook-deliveries/{id}/redeliver', { params: { path: { id } } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
+  });
+  if (status === 'pending') return <span className="soft">it will be sent</span>;
+  return (
+    <>
+      <button
+        type="button"
+        className="small"
+        disabled={redeliver.isPending}
+        onClick={() => redeliver.mutate()}
+      >
+        Redeliver
+      </button>
+      {redeliver.isError && (
+        <p className="failure" role="alert">
+          {failureOf(redeliver.error)}
+        </p>
+      )}
+    </>
+  );
+}

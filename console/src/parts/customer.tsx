@@ -1,0 +1,165 @@
+import type { Case, Customer } from '../api/client.js';
+import { countOf, wordsOf } from '../format/words.js';
+import { Link } from './link.js';
+import { Empty } from './loaded.js';
+import { Badge, Facts, Panel, type Tone } from './panel.js';
+import { Stall, State } from './state.js';
+import { Table } from './table.js';
+import { Age, Instant } from './time.js';
+
+const WAITS: Readonly<Record<Case['waitsFor'], readonly [tone: Tone, words: string]>> = {
+  tenant: ['attention', 'Waits for you'],
+  remote_service: ['quiet', 'Waits for the remote service'],
+  invitation: ['attention', 'Waits for an invitation'],
+  owner: ['quiet', 'Waits for the owner'],
+  installation: ['quiet', 'Waits for the installation'],
+  nobody: ['well', 'Waits for nobody'],
+};
+
+const Waits = ({ of: { waitsFor, why, next } }: { readonly of: Pick<Case, 'waitsFor' | 'why' | 'next'> }) => (
+  <div className="case">
+    <p>
+      <Badge tone={WAITS[waitsFor][0]}>{WAITS[waitsFor][1]}</Badge>
+    </p>
+    <p>{why}</p>
+    <p className="soft">Next: {next}</p>
+  </div>
+);
+
+/** Customers with their grid locations, and for whom each waits. */
+export function CustomerCases({ customers }: { readonly customers: readonly Customer[] }) {
+  return customers.map((customer) => (
+    <article key={customer.tenantReference}>
+      <h2>Customer {customer.tenantReference}</h2>
+      <Waits of={customer} />
+      <About customer={customer} />
+      {customer.cases.map((each) => (
+        <Location key={each.gridLocationId} of={each} />
+      ))}
+    </article>
+  ));
+}
+
+function About({ customer: { user, registration } }: { readonly customer: Customer }) {
+  const name = user === null ? '' : [user.firstName, user.lastName].filter(Boolean).join(' ');
+  return (
+    <Facts
+      facts={[
+        ...(name === '' ? [] : ([['Name', name]] as const)),
+        ...(user?.email ? ([['Email', user.email]] as const) : []),
+        ['User', user === null ? 'none yet' : <code>{user.id}</code>],
+        ...(user === null ? [] : ([['Registered', <Instant key="at" at={user.registeredAt} />]] as const)),
+        [
+          'Registration',
+          registration === null ? (
+            'none is stored'
+          ) : (
+            <Link to="registrations" filters={{ status: registration.status }}>
+              {registration.status}, {countOf(registration.attempts, 'attempt')}
+            </Link>
+          ),
+        ],
+        ['Metadata', <Metadata key="metadata" of={{ ...registration?.metadata, ...user?.metadata }} />],
+      ]}
+    />
+  );
+}
+
+/** Fields of the tenant. They may contain any text. */
+export function Metadata({ of }: { readonly of: Readonly<Record<string, unknown>> }) {
+  const entries = Object.entries(of);
+  if (entries.length === 0) return <span className="soft">none</span>;
+  return (
+    <span>
+      {entries
+        .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .join('; ')}
+    </span>
+  );
+}
+
+function Location({ of: location }: { readonly of: Case }) {
+  const { expected, online, missing, sessions, invitations } = location;
+  const listOf = (brands: readonly string[], none: string) =>
+    brands.length === 0 ? none : brands.join(', ');
+  const inverters = [
+    ...new Map(sessions.flatMap((each) => each.inverters).map((each) => [each.id, each])).values(),
+  ];
+  return (
+    <Panel title={`Grid location ${location.ean ?? location.gridLocationId}`} isWide>
+      <Waits of={location} />
+      <Facts
+        facts={[
+          [
+            'Expected',
+            `${listOf(expected.brands, 'any brand')}${expected.inverters === null ? '' : `; ${countOf(expected.inverters, 'inverter')}`}`,
+          ],
+          ['Online', `${listOf(online.brands, 'nothing')}; ${countOf(online.inverters, 'inverter')}`],
+          [
+            'Missing',
+            `${listOf(missing.brands, 'no brand')}${missing.inverters === null ? '' : `; ${countOf(missing.inverters, 'inverter')}`}`,
+          ],
+          ['Id', <code key="id">{location.gridLocationId}</code>],
+        ]}
+      />
+      <h3>Sessions</h3>
+      {sessions.length === 0 ? (
+        <Empty>No session has been started.</Empty>
+      ) : (
+        <Table
+          label="Sessions of the location"
+          rows={sessions}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Session',
+              of: ({ id }) => (
+                <Link to="sessions" id={id}>
+                  <code>{id.slice(0, 8)}</code>
+                </Link>
+              ),
+            },
+            { title: 'Brand', of: ({ brand }) => brand ?? 'none' },
+            { title: 'State', of: (session) => <State session={session} /> },
+            { title: 'Stalled', of: ({ stalled }) => <Stall stalled={stalled} /> },
+            { title: 'Changed', of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
+          ]}
+        />
+      )}
+      <h3>Inverters</h3>
+      {inverters.length === 0 ? (
+        <Empty>None has been seen.</Empty>
+      ) : (
+        <Table
+          label="Inverters of the location"
+          rows={inverters}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'Inverter', of: ({ id }) => <code>{id}</code> },
+            { title: 'First seen', of: ({ firstSeenAt }) => <Instant at={firstSeenAt} /> },
+            {
+              title: 'Missing since',
+              of: ({ missingSince }) => <Instant at={missingSince} none="it is listed" />,
+            },
+          ]}
+        />
+      )}
+      <h3>Invitations</h3>
+      {invitations.length === 0 ? (
+        <Empty>The owner has not been invited.</Empty>
+      ) : (
+        <Table
+          label="Invitations of the location"
+          rows={invitations}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'State', of: ({ state }) => wordsOf(state) },
+            { title: 'Created', of: ({ createdAt }) => <Instant at={createdAt} /> },
+            { title: 'Opened', of: ({ openedAt }) => <Instant at={openedAt} none="not yet" /> },
+            { title: 'Expires', of: ({ expiresAt }) => <Instant at={expiresAt} /> },
+          ]}
+        />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,105 @@
+import { useEffect, useRef, type FormEvent, type ReactNode } from 'react';
+import type { SignedIn } from '../api/sign-in.js';
+import { PAGES, type PageName, type Route } from '../rules/route.js';
+import { Link } from './link.js';
+import { POLL_MS, useLive } from '../api/live.js';
+import { Age, Instant } from './time.js';
+
+interface Props {
+  readonly route: Route;
+  readonly who: SignedIn;
+  readonly pages: readonly PageName[];
+  readonly onSearch: (text: string) => void;
+  readonly onSignOut: () => void;
+  readonly children: ReactNode;
+}
+
+export function Shell({ route, who, pages, onSearch, onSignOut, children }: Props) {
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <header className="top">
+        <strong>PV Onboarding</strong>
+        <Search onSearch={onSearch} />
+        <span className="who">
+          <span title={who.scopes.join(', ')}>{who.name}</span>
+          <button type="button" className="small" onClick={onSignOut}>
+            Sign out
+          </button>
+        </span>
+      </header>
+      <nav aria-label="Pages">
+        {pages.map((page) => (
+          <Link key={page} to={page} isCurrent={route.page === page}>
+            {PAGES[page]}
+          </Link>
+        ))}
+      </nav>
+      <Connection />
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <footer>
+        Signed in until <Instant at={who.expiresAt} />. Times are in your zone; point at one for the instant
+        in UTC. Press <kbd>/</kbd> to search.
+      </footer>
+    </>
+  );
+}
+
+function Search({ onSearch }: Pick<Props, 'onSearch'>) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      const isTyping =
+        event.target instanceof Element && event.target.closest('input, textarea, select, dialog');
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+      event.preventDefault();
+      input.current?.select();
+    };
+    window.addEventListener('keydown', focus);
+    return () => window.removeEventListener('keydown', focus);
+  }, []);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSearch(input.current?.value ?? '');
+  };
+  return (
+    <form role="search" onSubmit={submit}>
+      <input
+        ref={input}
+        type="search"
+        name="term"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={200}
+        aria-label="Search by reference, EAN, session id or user id"
+        aria-keyshortcuts="/"
+        placeholder="Reference, EAN, session or user id"
+      />
+    </form>
+  );
+}
+
+/** Says that what is shown may be old. */
+function Connection() {
+  const live = useLive();
+  return (
+    <div className="connection" role="status">
+      {live.kind === 'lost' && (
+        <p>
+          Live updates were lost <Age at={live.since} />. The lists are read every {POLL_MS / 1_000} s
+          instead.
+        </p>
+      )}
+      {live.kind === 'refused' && (
+        <p>
+          No live updates: they need the scope events:read. The lists are read every {POLL_MS / 1_000} s
+          instead.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+import type { Session } from '../api/client.js';
+import { wordsOf } from '../format/words.js';
+import { Age } from './time.js';
+import { Badge, type Tone } from './panel.js';
+
+const TONES: Readonly<Record<Session['state'], Tone>> = {
+  awaiting_owner: 'quiet',
+  awaiting_installation: 'quiet',
+  online: 'well',
+  expired: 'unknown',
+  lost: 'attention',
+  unrecognised: 'attention',
+};
+
+export const STALL_CAUSES: Readonly<Record<NonNullable<Session['stalled']>['cause'], string>> = {
+  started_not_completed: 'The owner has not finished the web flow',
+  completed_not_online: 'The owner is done, and the installation is late',
+  expiring_soon: 'It expires soon, and the owner has not finished',
+  remote_unreachable: 'The remote service has not returned it',
+  unrecognised: 'Its flags are not described by the interface',
+};
+
+export function State({ session: { state, basis } }: { readonly session: Pick<Session, 'state' | 'basis'> }) {
+  return (
+    <Badge tone={TONES[state]}>
+      {wordsOf(state)}
+      {basis === 'inferred' && <em> (inferred)</em>}
+    </Badge>
+  );
+}
+
+export function Stall({ stalled }: Pick<Session, 'stalled'>) {
+  if (stalled === null) return null;
+  return (
+    <span>
+      {STALL_CAUSES[stalled.cause]}, <Age at={stalled.since} />
+    </span>
+  );
+}

@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query';
+import { readPage } from '#client/pages.js';
+import { client, type Delivery, type TimelineEntry } from '../api/client.js';
+import { useInterval } from '../api/queries.js';
+import { wordsOf } from '../format/words.js';
+import { rowsOf, type Row } from '../rules/timeline.js';
+import { Empty } from './loaded.js';
+import { useMay } from './may.js';
+import { Table } from './table.js';
+import { Instant } from './time.js';
+
+interface Props {
+  readonly entries: readonly TimelineEntry[];
+  readonly sessionId: string;
+}
+
+/** What happened one after the other: each response beside what was made of it, each event beside who has got it. */
+export function TimelineList({ entries, sessionId }: Props) {
+  const isAllowed = useMay()('webhooks:manage');
+  const refetchInterval = useInterval();
+  const deliveries = useQuery({
+    queryKey: ['webhooks', 'deliveries', 'of', sessionId],
+    queryFn: () => readPage(client, '/api/v1/webhook-deliveries', { subject: sessionId, limit: 200 }),
+    refetchInterval,
+    enabled: isAllowed,
+  });
+  if (entries.length === 0) return <Empty>Nothing is recorded about it.</Empty>;
+  const received = (row: Row) =>
+    deliveries.data?.items.filter(({ eventId }) => eventId === row.eventId) ?? [];
+  return (
+    <Table
+      label="What happened"
+      rows={rowsOf(entries).map((row, index) => ({ ...row, index }))}
+      keyOf={({ index }) => String(index)}
+      columns={[
+        { title: 'When', of: ({ at }) => <Instant at={at} /> },
+        { title: 'What happened', of: ({ summary }) => summary },
+        { title: 'What we made of it', of: (row) => <Made row={row} deliveries={received(row)} /> },
+      ]}
+    />
+  );
+}
+
+function Made({ row, deliveries }: { readonly row: Row; readonly deliveries: readonly Delivery[] }) {
+  if (row.made !== null)
+    return (
+      <>
+        <strong>{wordsOf(row.made.state)}</strong>
+        {row.made.isInferred && ' (inferred)'}{' '}
+        <span className="soft">by the rule {wordsOf(row.made.rule)}</span>
+      </>
+    );
+  if (row.kind === 'observation') return <span className="soft">no change of state</span>;
+  if (row.eventId === null) return null;
+  const got = deliveries.filter(({ status }) => status === 'delivered').length;
+  const open = deliveries.length - got;
+  if (deliveries.length === 0) return <span className="soft">in the feed and the stream; no endpoint</span>;
+  return (
+    <span className={open > 0 ? '' : 'soft'}>
+      {`received by ${got} of ${deliveries.length} endpoints`}
+      {open > 0 && `; ${open} not yet`}
+    </span>
+  );
+}

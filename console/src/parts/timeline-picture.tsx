@@ -1,0 +1,63 @@
+import type { TimelineEntry } from '../api/client.js';
+import { formatSeconds } from '../format/duration.js';
+import { wordsOf } from '../format/words.js';
+import { layOut, segmentsOf } from '../rules/timeline.js';
+import { useNow } from './clock.js';
+import { Instant } from './time.js';
+
+/** A picture of this width is scaled to the page. */
+const WIDTH = 1_000;
+const LEAST_WIDTH = 60;
+const HEIGHT = 22;
+
+/** The states of a session one after the other. An inferred state is dashed. */
+export function TimelinePicture({ entries }: { readonly entries: readonly TimelineEntry[] }) {
+  const segments = segmentsOf(entries, useNow());
+  if (segments.length === 0) return null;
+  const places = layOut(segments, WIDTH, LEAST_WIDTH);
+  const durationOf = ({ from, to }: { from: Date; to: Date }) =>
+    formatSeconds((to.getTime() - from.getTime()) / 1_000);
+  const text = segments
+    .map((each) => `${wordsOf(each.state)}${each.isInferred ? ' (inferred)' : ''} for ${durationOf(each)}`)
+    .join(', then ');
+  return (
+    <figure className="picture">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={text} preserveAspectRatio="none">
+        {segments.map((segment, index) => {
+          const [x, width] = places[index]!;
+          return (
+            <rect
+              key={segment.from.getTime() + segment.state}
+              className={`state ${segment.state}${segment.isInferred ? ' inferred' : ''}`}
+              x={x + 2}
+              y={2}
+              width={width - 4}
+              height={HEIGHT - 4}
+              rx={3}
+            />
+          );
+        })}
+      </svg>
+      <ol>
+        {segments.map((segment) => (
+          <li key={segment.from.getTime() + segment.state}>
+            <svg className="sample" viewBox="0 0 28 14" aria-hidden="true">
+              <rect
+                className={`state ${segment.state}${segment.isInferred ? ' inferred' : ''}`}
+                x={1}
+                y={1}
+                width={26}
+                height={12}
+                rx={3}
+              />
+            </svg>
+            <span>
+              <strong>{wordsOf(segment.state)}</strong>
+              {segment.isInferred && ' (inferred)'} from <Instant at={segment.from} />, {durationOf(segment)}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </figure>
+  );
+}

@@ -1,0 +1,34 @@
+/** The lists of the console, by the first part of their query key. */
+export type Subject =
+  | 'status'
+  | 'sessions'
+  | 'session'
+  | 'timeline'
+  | 'registrations'
+  | 'webhooks'
+  | 'campaigns'
+  | 'customers'
+  | 'funnel'
+  | 'drift';
+
+/** Returns which lists an event of this type has changed. The list of the stuck is read once a minute instead: see its operation. */
+export function changedBy(type: string): readonly Subject[] {
+  const [, group = ''] = type.split('.');
+  switch (group) {
+    case 'user':
+      return ['status', 'registrations', 'customers'];
+    case 'session':
+    case 'inverter':
+      return ['status', 'sessions', 'session', 'timeline', 'customers', 'funnel'];
+    case 'invitation':
+      return ['customers', 'funnel'];
+    case 'campaign':
+      return ['campaigns'];
+    case 'webhook_endpoint':
+      return ['status', 'webhooks'];
+    case 'remote':
+      return ['status', 'drift'];
+    default:
+      return ['status'];
+  }
+}

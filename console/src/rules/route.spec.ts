@@ -1,0 +1,21 @@
+import { expect, it } from '@jest/globals';
+import { pathOf, routeOf } from './route.js';
+
+it.each([
+  ['/console', '', null],
+  ['/console/', '', null],
+  ['/console/sessions', 'sessions', null],
+  ['/console/sessions/5f1c', 'sessions', '5f1c'],
+  ['/console/sessions/5f1c/more', 'unknown', '5f1c'],
+  ['/console/constructor', 'unknown', null],
+])('%s is the page %j', (path, page, id) => {
+  expect(routeOf(path)).toEqual({ page, id, filters: {} });
+});
+
+it('keeps filters in the URL, so that a list can be linked', () => {
+  const path = pathOf('sessions', undefined, { stalled: 'expiring_soon' });
+  expect(path).toBe('/console/sessions?stalled=expiring_soon');
+  expect(routeOf('/console/sessions', '?stalled=expiring_soon').filters).toEqual({
+    stalled: 'expiring_soon',
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, it } from '@jest/globals';
+import type { Endpoint } from '../api/client.js';
+import { silenceOf } from './silence.js';
+
+const NOW = new Date('2026-11-26T12:00:00Z');
+const ENDPOINT: Endpoint = {
+  id: 'e',
+  url: 'https://app.example/hooks',
+  types: [],
+  description: '',
+  headerNames: [],
+  enabled: true,
+  disabledAt: null,
+  disabledReason: null,
+  failures: 0,
+  failingSince: null,
+  lastDeliveredAt: '2026-11-26T11:58:00Z',
+  previousSecretUntil: null,
+  pending: 0,
+  unread: 0,
+  createdAt: '2026-11-01T00:00:00Z',
+  updatedAt: '2026-11-01T00:00:00Z',
+};
+
+it.each<[string, Partial<Endpoint>, string]>([
+  ['well', {}, 'Works; last delivery 2 min ago.'],
+  [
+    'well',
+    { types: ['pv.session.online.v1'] },
+    'Works; last delivery 2 min ago. It only wants 1 type of events.',
+  ],
+  ['quiet', { lastDeliveredAt: null }, 'Has received nothing yet: no event that it wants has happened.'],
+  [
+    'attention',
+    { failures: 12, failingSince: '2026-11-26T09:00:00Z', pending: 40, unread: 3 },
+    'Has failed for 3 h: 12 attempts without success. 40 events waiting.',
+  ],
+  ['attention', { pending: 2_000 }, 'Is behind: 2,000 events waiting.'],
+  [
+    'quiet',
+    { enabled: false, disabledReason: 'requested', unread: 1 },
+    'Disabled by a person or an app. 1 event unread.',
+  ],
+  [
+    'attention',
+    { enabled: false, disabledReason: 'gone', unread: 9 },
+    'Disabled, because it responded with 410: it said that it is gone. 9 events unread.',
+  ],
+  [
+    'attention',
+    { enabled: false, disabledReason: 'failing', unread: 9 },
+    'Disabled, because every attempt failed for days. 9 events unread.',
+  ],
+])('an endpoint is %s: %j', (tone, change, sentence) => {
+  expect(silenceOf({ ...ENDPOINT, ...change }, NOW)).toEqual({ tone, sentence });
+});

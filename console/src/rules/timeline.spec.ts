@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import type { TimelineEntry } from '../api/client.js';
+import { layOut, rowsOf, segmentsOf } from './timeline.js';
+
+const at = (minute: number) => `2026-11-26T12:${String(minute).padStart(2, '0')}:00.000Z`;
+const entry = (
+  minute: number,
+  kind: TimelineEntry['kind'],
+  details: Record<string, unknown> = {},
+): TimelineEntry => ({ at: at(minute), kind, summary: kind, details });
+
+const ENTRIES = [
+  entry(0, 'start', { startId: 's' }),
+  entry(0, 'observation', { observationId: 1 }),
+  entry(0, 'transition', {
+    toState: 'awaiting_owner',
+    basis: 'observed',
+    rule: 'as_started',
+    observationId: 1,
+  }),
+  entry(10, 'observation', { observationId: 2 }),
+  entry(10, 'transition', {
+    toState: 'awaiting_installation',
+    basis: 'inferred',
+    rule: 'inactive_unfinished',
+    observationId: 2,
+  }),
+  entry(10, 'event', { eventId: 'e1', name: 'session.awaiting_installation' }),
+  entry(20, 'observation', { observationId: 3 }),
+  entry(30, 'transition', { toState: 'lost', basis: 'observed', rule: 'refused', observationId: null }),
+];
+
+describe('the timeline of a session', () => {
+  it('shows the states one after the other, the last until now', () => {
+    const segments = segmentsOf(ENTRIES, new Date(at(45)));
+    expect(segments.map(({ state, isInferred, from, to }) => [state, isInferred, from, to])).toEqual([
+      ['awaiting_owner', false, new Date(at(0)), new Date(at(10))],
+      ['awaiting_installation', true, new Date(at(10)), new Date(at(30))],
+      ['lost', false, new Date(at(30)), new Date(at(45))],
+    ]);
+  });
+
+  it('ends when the session is closed', () => {
+    const closed = [...ENTRIES, entry(40, 'closed')];
+    expect(segmentsOf(closed, new Date(at(59))).at(-1)!.to).toEqual(new Date(at(40)));
+  });
+
+  it('shows each response beside what was made of it, by which rule', () => {
+    const rows = rowsOf(ENTRIES);
+    expect(rows.map(({ kind, made }) => [kind, made?.state, made?.rule])).toEqual([
+      ['start', undefined, undefined],
+      ['observation', 'awaiting_owner', 'as_started'],
+      ['observation', 'awaiting_installation', 'inactive_unfinished'],
+      ['event', undefined, undefined],
+      ['observation', undefined, undefined],
+      ['transition', 'lost', 'refused'],
+    ]);
+    expect(rows[3]!.eventId).toBe('e1');
+  });
+
+  it('leaves a short state wide enough to be seen', () => {
+    const places = layOut(segmentsOf(ENTRIES, new Date(at(30))), 300, 20);
+    expect(places).toEqual([
+      [0, 100],
+      [100, 180],
+      [280, 20],
+    ]);
+  });
+});

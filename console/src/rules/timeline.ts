@@ -1,0 +1,92 @@
+import type { TimelineEntry } from '../api/client.js';
+
+/** A stretch of time in one state. */
+export interface Segment {
+  readonly state: string;
+  /** An inferred state was concluded by us; the remote service did not state it. */
+  readonly isInferred: boolean;
+  readonly rule: string | null;
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** A response of the remote service beside what we made of it, or anything else that happened. */
+export interface Row {
+  readonly at: string;
+  readonly kind: TimelineEntry['kind'];
+  readonly summary: string;
+  /** The transition that followed from this response; null if it changed no state. */
+  readonly made: { readonly state: string; readonly isInferred: boolean; readonly rule: string } | null;
+  readonly eventId: string | null;
+}
+
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null;
+
+const transitionOf = ({ details }: TimelineEntry) => ({
+  state: textOf(details.toState) ?? 'unknown',
+  isInferred: details.basis === 'inferred',
+  rule: textOf(details.rule) ?? '',
+});
+
+/** Returns the states one after the other. The last one lasts until the end of the session, else until `now`. */
+export function segmentsOf(entries: readonly TimelineEntry[], now: Date): Segment[] {
+  const transitions = entries.filter(({ kind }) => kind === 'transition');
+  const over = entries.find(({ kind }) => kind === 'closed' || kind === 'superseded');
+  const last = over === undefined ? now : new Date(over.at);
+  return transitions.map((entry, index) => {
+    const next = transitions[index + 1];
+    const from = new Date(entry.at);
+    const to = next === undefined ? new Date(Math.max(last.getTime(), from.getTime())) : new Date(next.at);
+    return { ...transitionOf(entry), from, to };
+  });
+}
+
+/** Puts each transition beside the response that it follows from. */
+export function rowsOf(entries: readonly TimelineEntry[]): Row[] {
+  const observed = new Set(
+    entries.flatMap(({ kind, details }) => (kind === 'observation' ? [textOf(details.observationId)] : [])),
+  );
+  return entries.flatMap((entry) => {
+    const { at, kind, summary, details } = entry;
+    const observationId = textOf(details.observationId);
+    if (kind === 'transition' && observationId !== null && observed.has(observationId)) return [];
+    const result = entries.find(
+      (each) =>
+        observationId !== null &&
+        each.kind === 'transition' &&
+        textOf(each.details.observationId) === observationId,
+    );
+    const made = kind === 'transition' ? entry : result;
+    return [
+      {
+        at,
+        kind,
+        summary,
+        made: made === undefined ? null : transitionOf(made),
+        eventId: kind === 'event' ? textOf(details.eventId) : null,
+      },
+    ];
+  });
+}
+
+/**
+ * Returns where each segment begins and ends in a picture of this width. A short state keeps `leastWidth`, so that it can be seen; the long
+ * ones give up their space for it.
+ */
+export function layOut(
+  segments: readonly Segment[],
+  width: number,
+  leastWidth: number,
+): [x: number, width: number][] {
+  const lengths = segments.map(({ from, to }) => to.getTime() - from.getTime());
+  const total = lengths.reduce((sum, each) => sum + each, 0);
+  const free = width - leastWidth * segments.length;
+  let x = 0;
+  return lengths.map((length) => {
+    const own = leastWidth + (total === 0 ? free / segments.length : (free * length) / total);
+    const place: [number, number] = [x, own];
+    x += own;
+    return place;
+  });
+}

@@ -1,0 +1,170 @@
+import type { Status } from '../api/client.js';
+
+type Code = Status['reasons'][number]['code'];
+
+/** What is known of the service: its status, and how the last attempts to read it ended. */
+export interface Known {
+  readonly status: Status | undefined;
+  readonly readAt: Date | null;
+  /** Since when no attempt has succeeded; null if the last one did. */
+  readonly unreadSince: Date | null;
+}
+
+export interface Verdict {
+  readonly tone: 'well' | 'attention' | 'unknown';
+  readonly sentence: string;
+  /** Since when the sentence has been true; null if nobody knows. */
+  readonly since: Date | null;
+  /** Whether `since` is only when this page first saw it. */
+  readonly isSinceSeen: boolean;
+}
+
+/** Says in one sentence whether all is well. `seenSince`: since when this page has seen the same verdict. */
+export function verdictOf({ status, readAt, unreadSince }: Known, seenSince: Date, now: Date): Verdict {
+  if (unreadSince !== null || status === undefined || readAt === null) {
+    const sentence =
+      status === undefined
+        ? 'The service has not responded.'
+        : 'The service does not respond. What follows is old.';
+    return { tone: 'unknown', sentence, since: unreadSince, isSinceSeen: false };
+  }
+  const [first] = status.reasons;
+  if (first === undefined)
+    return { tone: 'well', sentence: 'All is well.', since: seenSince, isSinceSeen: true };
+  const more = status.reasons.length - 1;
+  const others = more === 0 ? '' : more === 1 ? ' One more is below.' : ` ${more} more are below.`;
+  const since = sinceOf(first.code, status, now);
+  return {
+    tone: 'attention',
+    sentence: `${titleOf(first.code)}.${others}`,
+    since: since ?? seenSince,
+    isSinceSeen: since === null,
+  };
+}
+
+const TITLES: Record<Code, string> = {
+  disk_full: 'The database has no space left',
+  tables_locked: 'Our tables are locked in the database',
+  connections_used_up: 'The connections to the database are used up',
+  no_api: 'No process serves the API',
+  requests_fail: 'Requests fail by a fault of ours',
+  no_worker: 'No worker runs: no session is read, no event is delivered',
+  replicas_vanish: 'Processes vanish',
+  credentials_rejected: 'The remote service rejects our credentials',
+  remote_degraded: 'The remote service fails',
+  remote_slow: 'The remote service is slow',
+  held_back_by_remote_service: 'The remote service asks us to wait',
+  held_back_by_breaker: 'Calls of the remote service fail and are blocked',
+  held_back_by_ceiling: 'Our own limit of requests holds calls back',
+  budget_short: 'Sessions are read less often than planned',
+  reads_stale: 'Sessions have not been read for too long',
+  sessions_overdue: 'Sessions are read late',
+  nothing_changes: 'No session has changed for unusually long',
+  requests_refused: 'Many requests of the apps are refused',
+  starts_fell: 'Unusually few sessions are started',
+  events_unsequenced: 'Events wait for their sequence',
+  reader_behind: 'Events do not reach a reader',
+  broker_failing: 'The message broker accepts no event',
+  webhooks_failing: 'Webhook endpoints fail',
+  starts_abandoned: 'Starts wait for a worker to end them',
+  registrations_uncertain: 'Registrations wait for your decision',
+  sessions_doubtful: 'Sessions need a person',
+  inverters_shared: 'Inverters are listed for several customers',
+  transaction_old: 'An old transaction is open in the database',
+  clocks_differ: 'The clocks of processes differ',
+  releases_differ: 'Processes of different releases run',
+};
+
+/** Returns a reason of the status as a sentence without its full stop. A newer service may know further codes. */
+export const titleOf = (code: Code): string =>
+  Object.hasOwn(TITLES, code) ? TITLES[code] : (code as string).replaceAll('_', ' ');
+
+/** The list behind a reason, by the page that has it. */
+export const PAGE_OF: Partial<Record<Code, 'stuck' | 'registrations' | 'webhooks'>> = {
+  registrations_uncertain: 'registrations',
+  webhooks_failing: 'webhooks',
+  sessions_doubtful: 'stuck',
+  inverters_shared: 'stuck',
+  starts_abandoned: 'stuck',
+};
+
+/** Returns since when a reason has been true, if the status says so, else null. */
+export function sinceOf(code: Code, status: Status, now: Date): Date | null {
+  const { remote, outbox, poller, registrations, starts, replicas, activity, oldestTransaction, token } =
+    status;
+  const { readers } = outbox;
+  const before = (seconds: number | undefined) =>
+    seconds === undefined || seconds === 0 ? null : new Date(now.getTime() - seconds * 1_000);
+  const earliest = (times: readonly (string | null | undefined)[]) => {
+    const known = times.flatMap((time) => (time ? [Date.parse(time)] : []));
+    return known.length === 0 ? null : new Date(Math.min(...known));
+  };
+  const lastSeen = (except: 'api' | 'worker') => {
+    const times = replicas
+      .filter(({ role }) => role !== except)
+      .map(({ lastSeenAt }) => Date.parse(lastSeenAt));
+    return times.length === 0 ? null : new Date(Math.max(...times));
+  };
+  const degraded = (health: 'degraded' | 'credentials_rejected') =>
+    earliest(remote.deployment.degraded.filter((each) => each.health === health).map(({ since }) => since));
+  switch (code) {
+    case 'connections_used_up':
+      return before(Math.max(...replicas.map((each) => each.waitingForConnectionsSeconds)));
+    case 'no_api':
+      return lastSeen('worker');
+    case 'no_worker':
+      return lastSeen('api');
+    case 'credentials_rejected':
+      return degraded('credentials_rejected') ?? earliest([token.rejectedAt]);
+    case 'remote_degraded':
+      return degraded('degraded');
+    case 'held_back_by_breaker':
+      return earliest(
+        Object.values(remote.operations).map((each) =>
+          each.heldBackBy === 'breaker' ? each.lastSuccessAt : null,
+        ),
+      );
+    case 'held_back_by_ceiling':
+      return earliest(replicas.map(({ pacedSince }) => pacedSince));
+    case 'sessions_overdue':
+      return before(poller?.oldestOverdueSeconds);
+    case 'reads_stale':
+      return before(Math.max(0, ...(poller?.phases ?? []).map((phase) => phase.oldestReadSeconds)));
+    case 'nothing_changes':
+      return before(activity.unchangedSeconds);
+    case 'events_unsequenced':
+      return before(outbox.oldestUnsequencedSeconds);
+    case 'reader_behind':
+      return before(
+        Math.max(
+          readers.handlers.oldestUndeliveredSeconds,
+          readers.webhooks.oldestUndeliveredSeconds,
+          readers.broker?.oldestUnpublishedSeconds ?? 0,
+        ),
+      );
+    case 'broker_failing':
+      return before(readers.broker?.failingSeconds);
+    case 'webhooks_failing':
+      return before(readers.webhooks.oldestFailingSeconds);
+    case 'starts_abandoned':
+      return before(starts.oldestAbandonedSeconds);
+    case 'registrations_uncertain':
+      return before(registrations.oldestUncertainSeconds);
+    case 'transaction_old':
+      return before(oldestTransaction?.seconds);
+    case 'disk_full':
+    case 'tables_locked':
+    case 'requests_fail':
+    case 'replicas_vanish':
+    case 'remote_slow':
+    case 'held_back_by_remote_service':
+    case 'budget_short':
+    case 'requests_refused':
+    case 'starts_fell':
+    case 'sessions_doubtful':
+    case 'inverters_shared':
+    case 'clocks_differ':
+    case 'releases_differ':
+      return null;
+  }
+}
