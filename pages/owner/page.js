@@ -1,17 +1,17 @@
 // Keeps the page current. Without scripts, the page works as well: it then reloads itself while something is awaited.
 const EVERY_MS = 4000;
+/** What a person does on the page, and a scanner of mail does not. */
+const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart'];
 const main = document.querySelector('main');
 
 /** Reports that a person, and not a scanner of mail, has opened the page. */
 function reportPerson() {
-  for (const event of ['pointerdown', 'keydown', 'wheel', 'touchstart'])
-    removeEventListener(event, reportPerson);
+  for (const event of SIGNS) removeEventListener(event, reportPerson);
   if (!main.hasAttribute('data-unopened')) return;
   main.removeAttribute('data-unopened');
   void fetch('?opened=1', { method: 'POST', keepalive: true }).catch(() => {});
 }
-for (const event of ['pointerdown', 'keydown', 'wheel', 'touchstart'])
-  addEventListener(event, reportPerson, { passive: true });
+for (const event of SIGNS) addEventListener(event, reportPerson, { passive: true });
 
 async function refresh() {
   const response = await fetch(location.href, { headers: { accept: 'text/html' } });

@@ -49,20 +49,6 @@ export function returnUrlFault(
   return origins.includes(origin) ? undefined : 'must be of an origin that INVITATION_RETURN_ORIGINS names';
 }
 
-/** The headers of a request for the owner's page. */
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
-/**
- * Returns whether a person has followed the link. Scanners of mail and prefetching browsers follow links too, so this is known only of a
- * navigation that a user started, which a browser states in Sec-Fetch-User. The script of the page reports the other browsers' users.
- */
-export function isOpenedByPerson(method: string, headers: Headers): boolean {
-  const purpose = [headers['sec-purpose'], headers.purpose, headers['x-moz']].join(' ');
-  return (
-    method === 'GET' && headers['sec-fetch-user'] === '?1' && !/prefetch|prerender|preview/i.test(purpose)
-  );
-}
-
 /** Returns the language of the page: that of the invitation, else the first of Accept-Language that we have, else `otherwise`. */
 export function localeOf(invited: string | null, acceptLanguage = '', otherwise: Locale = 'en'): Locale {
   const accepted = acceptLanguage

@@ -3,23 +3,16 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { LOCALES } from '../../src/invitations/invitation.rules.js';
 import { TestClient } from '../setup/client.js';
 import { findProgram } from '../setup/receivers/programs.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
+import { CHROMIUM, launchChromium } from './chromium.js';
 
-const CHROMIUM = findProgram('chromium', 'CHROMIUM');
 /** Where the pictures of this run are kept. */
 const PICTURES = process.env.PICTURES_FOLDER ?? join('node_modules', '.cache', 'pictures');
-/** Without these, the browser calls its maker. */
-const OFFLINE = [
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--disable-quic',
-];
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** Returns a function that returns a message of the page in this language. */
 const messages = (locale: string) => {
@@ -47,7 +40,7 @@ if (CHROMIUM === null) {
 
     beforeAll(async () => {
       await mkdir(PICTURES, { recursive: true });
-      browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...OFFLINE] });
+      browser = await launchChromium();
     });
     afterAll(() => browser?.close());
 
@@ -113,7 +106,10 @@ if (CHROMIUM === null) {
         const { id, url } = await invite();
         await visit({ javaScriptEnabled, locale, viewport: SCREENS.phone }, async (page) => {
           await page.goto(url);
-          expect(await stateOf(id)).toBe('opened');
+          await page.mouse.move(100, 100);
+          if (javaScriptEnabled)
+            await waitFor('a person to be seen', async () => (await stateOf(id)) === 'opened');
+          else expect(await stateOf(id)).toBe('invited');
           await page.getByRole('button', { name: text('ready.button') }).click();
           await page.getByRole('radio').first().check();
           await page.getByRole('button', { name: 'Continue' }).click();

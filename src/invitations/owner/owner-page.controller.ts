@@ -10,7 +10,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { ownOriginsOf } from '../../platform/http/origins.rules.js';
 import { Public } from '../../platform/http/public.decorator.js';
 import { Problem } from '../../platform/problem/problem.js';
-import { isOpenedByPerson, localeOf } from '../invitation.rules.js';
+import { localeOf } from '../invitation.rules.js';
 import { InvitationsStore, type InvitationRow } from '../invitations.store.js';
 import { OwnerPageFilter, sendPage } from './owner-page.filter.js';
 import { isFromOwnPage, planOwnerPage, tokenIn, usualWaitOf, type OwnerPage } from './owner-page.rules.js';
@@ -70,7 +70,7 @@ export class OwnerPageController {
       .send(this.logo);
   }
 
-  /** Shows the page, and starts nothing: scanners of mail and prefetching browsers follow links. */
+  /** Shows the page, and changes nothing: scanners of mail follow links too, with browsers that nobody can tell from a person's. */
   @Get(':token')
   @Public()
   async show(
@@ -80,9 +80,7 @@ export class OwnerPageController {
   ): Promise<void> {
     const visit = await this.find(text, request);
     if (visit === null) return this.send(reply, request, { kind: 'unknown' });
-    const isOpened = isOpenedByPerson(request.method, request.headers);
-    if (isOpened && visit.invitation.openedAt === null) await this.store.open(visit.invitation.id);
-    this.send(reply, request, visit.page, visit.invitation, !isOpened);
+    this.send(reply, request, visit.page, visit.invitation);
   }
 
   /** Starts the session of a brand, or takes the one that is open, and leads to the remote service. With `opened`, records a person's visit. */
@@ -140,7 +138,6 @@ export class OwnerPageController {
     request: FastifyRequest,
     page: OwnerPage | { readonly kind: OtherPage },
     invitation?: InvitationRow,
-    isUnopened = false,
   ): void {
     const { kind } = page;
     if (kind in STATUS_OF) void reply.status(STATUS_OF[kind as keyof typeof STATUS_OF]);
@@ -152,7 +149,7 @@ export class OwnerPageController {
       ),
       label: invitation?.metadata.label,
       returnUrl: invitation?.returnUrl,
-      isUnopened: isUnopened && invitation?.openedAt === null,
+      isUnopened: invitation?.openedAt === null,
       usualWaitSeconds:
         page.kind === 'waiting'
           ? usualWaitOf(page.steps, (brand) => this.habits.usualWait(brand)?.p95Seconds)

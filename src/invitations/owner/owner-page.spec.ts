@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isOpenedByPerson, localeOf, returnUrlFault } from '../invitation.rules.js';
+import { localeOf, returnUrlFault } from '../invitation.rules.js';
 import { accentsOf, contrast } from './colour.rules.js';
 import { inUnits, isFromOwnPage, planOwnerPage, tokenIn, usualWaitOf } from './owner-page.rules.js';
 
@@ -81,18 +81,6 @@ describe('a click', () => {
     [false, { origin: 'https://pv.example', 'sec-fetch-site': 'same-site' }],
   ])('is from our page: %s, with %j', (isOwn, headers) => {
     expect(isFromOwnPage(headers, ['https://pv.example'])).toBe(isOwn);
-  });
-});
-
-describe('a visit', () => {
-  it.each([
-    [true, 'GET', { 'sec-fetch-user': '?1' }],
-    [false, 'HEAD', { 'sec-fetch-user': '?1' }],
-    [false, 'GET', {}],
-    [false, 'GET', { 'sec-fetch-user': '?1', 'sec-purpose': 'prefetch;prerender' }],
-    [false, 'GET', { 'sec-fetch-user': '?1', purpose: 'preview' }],
-  ])('is by a person: %s, for %s with %j', (isPerson, method, headers) => {
-    expect(isOpenedByPerson(method, headers)).toBe(isPerson);
   });
 });
 

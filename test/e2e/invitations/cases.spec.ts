@@ -45,7 +45,7 @@ describe('the case of a grid location', () => {
     const brands = ['acme', 'sunward'];
     const url = await invite({ gridLocationId, brands, expected: { inverters: 3 } });
     expect(await waits()).toEqual(['owner', expect.stringContaining('has not opened the page')]);
-    await fetch(url, { headers: { 'sec-fetch-user': '?1' } });
+    await fetch(`${url}?opened=1`, { method: 'POST' });
     expect(await waits()).toEqual(['owner', expect.stringContaining('has not started acme')]);
     expect(await click(`${url}?brand=acme`)).toBe(303);
     expect(await waits()).toEqual(['owner', expect.stringContaining('has not finished the web flow')]);

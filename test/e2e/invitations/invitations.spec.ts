@@ -21,8 +21,7 @@ const invite = async (input: object = {}) =>
     .body;
 const read = async (id: string) => (await client.call<Invitation>('GET', `/invitations/${id}`)).body;
 
-const BY_PERSON = { 'sec-fetch-user': '?1', 'accept-language': 'en' };
-const open = (url: string, headers: Record<string, string> = BY_PERSON, method = 'GET') =>
+const open = (url: string, headers: Record<string, string> = { 'accept-language': 'en' }, method = 'GET') =>
   fetch(url, { method, headers, redirect: 'manual' });
 const click = (url: string, headers: Record<string, string> = {}) =>
   fetch(url, { method: 'POST', headers, redirect: 'manual' });
@@ -107,6 +106,8 @@ describe('an invitation', () => {
     const page = await textOf(await open(url));
     expect(page).toContain('Connect your solar installation');
     expect(page).toContain('For: &lt;b&gt;Barn&lt;/b&gt;');
+    expect(await read(id)).toMatchObject({ state: 'invited', openedAt: null });
+    expect((await click(`${url}?opened=1`)).status).toBe(204);
     expect(await read(id)).toMatchObject({ state: 'opened', startedAt: null });
     const clicked = await click(url);
     expect(clicked.status).toBe(303);
@@ -179,11 +180,10 @@ describe('the link of an invitation', () => {
     expect((await client.call('GET', `/invitations/${erased.id}`)).status).toBe(404);
   });
 
-  it('records no visit of scanners, prefetches and HEAD, and starts nothing for another origin', async () => {
+  it('records no visit by GET and HEAD, and starts nothing for another origin', async () => {
     const { id, url } = await invite();
-    await open(url, {});
-    await open(url, { ...BY_PERSON, 'sec-purpose': 'prefetch' });
-    await open(url, BY_PERSON, 'HEAD');
+    await open(url, { 'sec-fetch-user': '?1' });
+    await open(url, {}, 'HEAD');
     expect((await click(url, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await click(url, { origin: 'https://evil.example' })).status).toBe(403);
     expect(await read(id)).toMatchObject({ state: 'invited', openedAt: null });
@@ -200,7 +200,7 @@ describe('the link of an invitation', () => {
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
     expect(response.headers.get('set-cookie')).toBeNull();
     const other = await invite();
-    const french = await open(other.url, { ...BY_PERSON, 'accept-language': 'es, fr;q=0.8, en;q=0.5' });
+    const french = await open(other.url, { 'accept-language': 'es, fr;q=0.8, en;q=0.5' });
     expect(await textOf(french)).toContain('<html lang="fr">');
   });
 });

@@ -73,7 +73,7 @@ describe('a reminder', () => {
     });
     expect(JSON.stringify(reminder)).not.toContain(url.split('/').at(-1));
     expect(JSON.stringify(reminder)).not.toMatch(/\b\d{18}\b/);
-    await fetch(url, { headers: { 'sec-fetch-user': '?1' } });
+    await fetch(`${url}?opened=1`, { method: 'POST' });
     await age(id, 72);
     await remind();
     const again = await client.call<Invitation>('POST', '/invitations', { gridLocationId });

@@ -1,11 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
 import { OwnerStarts } from '../../../src/invitations/owner/owner-starts.service.js';
+import { CHROMIUM, launchChromium } from '../../pages/chromium.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 
 const VISITS = isLong ? 1_000 : 100;
 const AT_ONCE = 20;
+/** Each takes as long as many requests. */
+const VISITS_OF_BROWSERS = isLong ? 20 : 3;
 
 /** What scanners of mail, chat programs and prefetching browsers send, in turn. */
 const MACHINES: readonly RequestInit[] = [
@@ -13,6 +16,7 @@ const MACHINES: readonly RequestInit[] = [
   { method: 'HEAD' },
   { headers: { 'user-agent': 'Mozilla/5.0 (compatible; LinkScanner/1.0)' } },
   { headers: { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/130.0' } },
+  { headers: { 'sec-fetch-user': '?1' } },
   { headers: { 'sec-purpose': 'prefetch;prerender', 'sec-fetch-user': '?1' } },
   { headers: { purpose: 'preview', 'sec-fetch-user': '?1' } },
   { headers: { 'x-moz': 'prefetch', 'sec-fetch-user': '?1' } },
@@ -21,7 +25,25 @@ const MACHINES: readonly RequestInit[] = [
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-/** Lets machines follow the links of two invitations, and returns what came of it. */
+/** Follows the link in a browser without a screen, as a scanner does that runs scripts. Returns how often the page was served. */
+async function followInBrowser(url: string): Promise<number> {
+  if (CHROMIUM === null) return 0;
+  const browser = await launchChromium();
+  try {
+    let served = 0;
+    for (let visit = 0; visit < VISITS_OF_BROWSERS; visit++) {
+      const page = await browser.newPage();
+      const response = await page.goto(url, { waitUntil: 'networkidle' });
+      if (response?.status() === 200) served++;
+      await page.close();
+    }
+    return served;
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Lets machines follow the link of an invitation, and returns what came of it. */
 async function scan(prepare?: ReplicaOptions['prepare']) {
   replicas = await startReplicas({ count: 1, environment: { ROLE: 'all' }, ...(prepare && { prepare }) });
   const [client] = replicas.clients;
@@ -38,20 +60,31 @@ async function scan(prepare?: ReplicaOptions['prepare']) {
     served += responses.filter(({ status }) => status === 200).length;
     await Promise.all(responses.map((response) => response.arrayBuffer()));
   }
+  const servedToBrowsers = await followInBrowser(invitation.url);
   const { openedAt } = (
     await client!.call<{ openedAt: string | null }>('GET', `/invitations/${invitation.id}`)
   ).body;
-  return { served, sessions: (await replicas.sandbox.control.ledger()).sessions.length, openedAt };
+  return {
+    served,
+    servedToBrowsers,
+    sessions: (await replicas.sandbox.control.ledger()).sessions.length,
+    openedAt,
+  };
 }
 
 describe('R45: following a link creates nothing', () => {
   it('whatever machines follow it', async () => {
     const seen = await scan();
     promise('R45', {
-      figure: `${seen.sessions} sessions and ${seen.openedAt === null ? 0 : 1} visits by ${VISITS * 2} requests of machines`,
+      figure: `${seen.sessions} sessions and ${seen.openedAt === null ? 0 : 1} visits by ${VISITS * 2} requests of machines and ${seen.servedToBrowsers} visits of headless Chromium`,
       bound: '0, 0',
     });
-    expect(seen).toEqual({ served: VISITS * 2, sessions: 0, openedAt: null });
+    expect(seen).toEqual({
+      served: VISITS * 2,
+      servedToBrowsers: CHROMIUM === null ? 0 : VISITS_OF_BROWSERS,
+      sessions: 0,
+      openedAt: null,
+    });
   });
 
   itAtLength('turns red when the page starts the session', async () => {

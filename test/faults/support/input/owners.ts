@@ -27,7 +27,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
   const query = (text: string, values: readonly unknown[]) => apps[0]!.app.get(Database).query(text, values);
   const click = ({ url }: Owner, brand = '') =>
     fetch(`${url}${brand && `?brand=${brand}`}`, { method: 'POST', redirect: 'manual' });
-  const open = ({ url }: Owner) => fetch(url, { headers: { 'sec-fetch-user': '?1' } });
+  const open = ({ url }: Owner) => fetch(`${url}?opened=1`, { method: 'POST' });
   const read = (id: string) => client.call('POST', `/onboarding/pv/${id}/refresh`);
   /** Clicks, and returns the id of the session, which has been read. */
   const begin = async (owner: Owner): Promise<string> => {
