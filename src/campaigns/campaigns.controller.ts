@@ -12,6 +12,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
 import { hasScope, type Principal } from '../access/scopes.js';
+import { InvitationsService } from '../invitations/invitations.service.js';
 import { Environment } from '../platform/env/environment.js';
 import { FILE_TYPES } from '../platform/http/file-body.js';
 import { toPage, type Page } from '../platform/http/page.js';
@@ -37,6 +38,7 @@ export class CampaignsController {
     private readonly store: CampaignsStore,
     private readonly intake: Intake,
     private readonly results: CampaignResults,
+    private readonly invitations: InvitationsService,
     private readonly environment: Environment,
   ) {}
 
@@ -69,6 +71,7 @@ export class CampaignsController {
   ): Promise<CampaignView> {
     const { CAMPAIGN_MAX_BYTES } = this.environment;
     refuseUpload(headers, CAMPAIGN_MAX_BYTES);
+    if (invite) this.invitations.requireOrigin();
     if (body === undefined) throw new Problem('campaign_empty', 'The file is empty');
     if (!(body instanceof Readable))
       throw new Problem('unsupported_media_type', `Send the file as ${FILE_TYPES.join(', ')}`);

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { Environment } from '../platform/env/environment.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { found } from '../platform/problem/found.js';
+import { Problem } from '../platform/problem/problem.js';
 import { expiryFault, returnUrlFault } from './invitation.rules.js';
 import type { NewInvitation } from './invitations.dto.js';
 import { InvitationsStore, type InvitationRow } from './invitations.store.js';
@@ -19,6 +20,7 @@ export class InvitationsService {
 
   /** Throws Problem invalid_request or not_found. */
   async invite(input: NewInvitation): Promise<{ invitation: InvitationRow; created: boolean }> {
+    this.requireOrigin();
     const { INVITATION_TTL_DAYS, INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
     const { brands = [], locale = null, expected, metadata = {}, returnUrl = null } = input;
     const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
@@ -43,6 +45,16 @@ export class InvitationsService {
   async urlsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const invitations = ids.length === 0 ? [] : await this.store.findMany(ids);
     return new Map(invitations.map((each) => [each.id, this.urlOf(each)]));
+  }
+
+  /** Throws Problem invalid_request if no owner could reach the page of an invitation: in production, only the configuration has its address. */
+  requireOrigin(): void {
+    const { NODE_ENV, PUBLIC_URL } = this.environment;
+    if (NODE_ENV === 'production' && PUBLIC_URL === undefined)
+      throw new Problem(
+        'invalid_request',
+        'Nobody can be invited until PUBLIC_URL is set: in production, it is the address under which owners reach this service',
+      );
   }
 
   private async locationOf({ gridLocationId, tenantReference }: NewInvitation): Promise<string> {

@@ -45,7 +45,7 @@ export class OwnerPageView {
 
   render(page: OwnerPage | { readonly kind: OtherPage }, context: PageContext): string {
     const { locale } = context;
-    const tenant = this.environment.BRAND_NAME;
+    const tenant = this.environment.BRAND_NAME ?? this.messages.get(locale)!.tenant!;
     const text = (key: string, values: Messages = {}): string =>
       this.messages
         .get(locale)!

@@ -127,8 +127,8 @@ export class Environment {
   /** Longer than the other periods, because misuse is often discovered late. */
   @Days() RETENTION_AUDIT_DAYS = 730;
 
-  /** The name under which owners know the tenant. */
-  @MinLength(1) @MaxLength(100) BRAND_NAME = 'Your energy supplier';
+  /** The name under which owners know the tenant. Default: "Your energy supplier" in the language of the page. */
+  @IsOptional() @MinLength(1) @MaxLength(100) BRAND_NAME?: string;
   /** The colour of the owner's page. Where it lacks contrast, it is made darker or lighter. */
   @Matches(/^#[\da-f]{6}$/i, { message: 'BRAND_COLOR must be a colour such as #0a5c36' })
   BRAND_COLOR = '#0a5c36';

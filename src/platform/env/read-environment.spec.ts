@@ -75,7 +75,6 @@ describe('readEnvironment', () => {
       POLL_MAX_INTERVAL_MS: 900_000,
       POLL_BATCH_SIZE: 500,
       POLL_LEASE_MS: 60_000,
-      BRAND_NAME: 'Your energy supplier',
       DEFAULT_LOCALE: 'en',
       BRAND_COLOR: '#0a5c36',
       SETTLE_HOURS: 72,
@@ -299,11 +298,13 @@ describe('readEnvironment', () => {
 
   it('requires https in production, except to the loopback', () => {
     const production = { NODE_ENV: 'production' };
-    expect(problemsOf({ ...production, SCS_BASE_URL: 'http://scs.example' })).toEqual([
-      expect.stringContaining('SCS_BASE_URL must begin with https:// in production'),
-    ]);
-    expect(problemsOf({ ...production, SCS_BASE_URL: 'http://127.0.0.1:4010' })).toEqual([]);
-    expect(problemsOf({ SCS_BASE_URL: 'http://scs.example' })).toEqual([]);
+    for (const name of ['SCS_BASE_URL', 'PUBLIC_URL']) {
+      expect(problemsOf({ ...production, [name]: 'http://scs.example' })).toEqual([
+        expect.stringContaining(`${name} must begin with https:// in production`),
+      ]);
+      expect(problemsOf({ ...production, [name]: 'http://127.0.0.1:4010' })).toEqual([]);
+      expect(problemsOf({ [name]: 'http://scs.example' })).toEqual([]);
+    }
   });
 });
 

@@ -153,6 +153,8 @@ function* dangers(environment: Environment, source: EnvironmentSource): Generato
     yield 'CONSOLE_OIDC_ISSUER must begin with https:// in production (the client secret is sent there)';
   if (environment.CONSOLE_OIDC_ISSUER !== undefined && environment.PUBLIC_URL === undefined)
     yield 'PUBLIC_URL is required with CONSOLE_OIDC_ISSUER in production (the identity provider leads back to it)';
+  if (sendsInClear(environment.PUBLIC_URL))
+    yield 'PUBLIC_URL must begin with https:// in production (the links of owners are credentials)';
   if (source.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     yield `${UNCHECKED_TLS}: remove it in production, and name your own authority in NODE_EXTRA_CA_CERTS`;
   if (keys.some((key) => key.every((byte) => byte === key[0])))
