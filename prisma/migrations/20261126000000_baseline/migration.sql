@@ -309,7 +309,7 @@ CREATE INDEX invitations_reminders ON invitations(reminder_due_at)
   WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND reminder_due_at IS NOT NULL;
 CREATE INDEX invitations_expiring ON invitations(expires_at)
   WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
-COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or past their date. Erasing the user clears everything but the hash of the token, by which the link can still say what became of it.';
+COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or past their date. Erasing the user clears the token, metadata, return_url, locale and expected_inverters. What stays: the hash of the token, by which the link can say that the data is gone, and the brands, the campaign and the times of the steps and reminders, which the funnel counts.';
 COMMENT ON COLUMN invitations.id IS 'Id of the invitation.';
 COMMENT ON COLUMN invitations.grid_location_id IS 'The grid location whose owner is invited.';
 COMMENT ON COLUMN invitations.campaign_id IS 'The campaign that created it. Null: it was created by POST /invitations.';
