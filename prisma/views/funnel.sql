@@ -7,8 +7,8 @@ SELECT (i.created_at AT TIME ZONE 'UTC')::date AS day,
        count(i.online_at) AS online,
        count(*) FILTER (WHERE i.revoked_at IS NULL AND i.online_at IS NULL AND i.erased_at IS NULL
          AND (i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.owner_done_at IS NULL AND i.expires_at <= now()))) AS expired,
-       percentile_disc(0.5) WITHIN GROUP (ORDER BY i.online_at - i.created_at) AS median_to_online,
-       percentile_disc(0.95) WITHIN GROUP (ORDER BY i.online_at - i.created_at) AS p95_to_online
+       percentile_disc(0.5) WITHIN GROUP (ORDER BY i.online_at - i.created_at) FILTER (WHERE i.owner_done_at > i.created_at) AS median_to_online,
+       percentile_disc(0.95) WITHIN GROUP (ORDER BY i.online_at - i.created_at) FILTER (WHERE i.owner_done_at > i.created_at) AS p95_to_online
   FROM public.invitations i
  GROUP BY 1;
 COMMENT ON VIEW admin.funnel IS 'Invitations by the day of their creation (UTC) and the steps that they reached, whenever that was. Each invitation counts once.';
@@ -19,5 +19,5 @@ COMMENT ON COLUMN admin.funnel.started IS 'Whose owner began the web flow.';
 COMMENT ON COLUMN admin.funnel.owner_done IS 'Whose owner had probably completed it.';
 COMMENT ON COLUMN admin.funnel.online IS 'That are online with each of their brands.';
 COMMENT ON COLUMN admin.funnel.expired IS 'Whose date passed before the owner was done.';
-COMMENT ON COLUMN admin.funnel.median_to_online IS 'From the invitation to online. Null without any.';
-COMMENT ON COLUMN admin.funnel.p95_to_online IS 'The time within which 95 % of those online came online. Null without any.';
+COMMENT ON COLUMN admin.funnel.median_to_online IS 'From the invitation to online, without owners who were done before it. Null without any.';
+COMMENT ON COLUMN admin.funnel.p95_to_online IS 'The time within which 95 % of these came online. Null without any.';

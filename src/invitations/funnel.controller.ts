@@ -2,6 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../access/operation.decorator.js';
 import { ChoiceParameter, InstantParameter } from '../platform/http/parameters.js';
+import { invalidRequest } from '../platform/http/validation.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { FunnelStore, type FunnelKey } from './funnel.store.js';
 import { FunnelPage } from './funnel.view.js';
@@ -10,7 +11,9 @@ const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 export class FunnelQuery {
-  @InstantParameter('Invitations created at or after this instant. Default: 30 days before `to`')
+  @InstantParameter(
+    'Invitations created at or after this instant. Default: the beginning, in UTC, of the day 30 days before `to`',
+  )
   from?: Date;
 
   @InstantParameter('Invitations created before this instant. Default: now')
@@ -29,14 +32,20 @@ export class FunnelController {
   @Operation('onboarding:read', {
     summary: 'Count invitations by the steps that they reached',
     description:
-      'Each invitation counts once, however many sessions its owner started; by brand, once for each of its brands.',
+      'Each invitation counts once, however many sessions its owner started. By brand, it counts once for each of its brands, with the steps ' +
+      'of the whole invitation: one with two brands is online under both once the location is online with both.',
   })
   @ApiOkResponse({ type: FunnelPage })
   @ApiProblems('invalid_request')
   async readFunnel(
-    @Query()
-    { by = 'day', to = new Date(), from = new Date(to.getTime() - DEFAULT_DAYS * DAY_MS) }: FunnelQuery,
+    @Query() { by = 'day', to = new Date(), from = defaultFrom(to) }: FunnelQuery,
   ): Promise<FunnelPage> {
+    if (from >= to) throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);
     return { items: await this.store.count(by, from, to) };
   }
+}
+
+/** Returns the beginning of a day, so that the first day of a funnel is complete, as in admin.funnel. */
+function defaultFrom(to: Date): Date {
+  return new Date((Math.floor(to.getTime() / DAY_MS) - DEFAULT_DAYS) * DAY_MS);
 }

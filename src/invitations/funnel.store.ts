@@ -13,17 +13,20 @@ const KEYS = {
   campaign: { key: 'i.campaign_id::text', join: '' },
 } as const;
 
+/** Whether the owner of invitation `i` was not done before it, so that its time to online says something. The view admin.funnel says the same. */
+const WAS_AWAITED = 'i.owner_done_at > i.created_at';
+
 export type FunnelKey = keyof typeof KEYS;
 
 @Injectable()
 export class FunnelStore {
   constructor(private readonly database: Database) {}
 
-  /** Counts the invitations created in a period by the steps that they reached, whenever that was. Each invitation counts once per key. */
+  /** Counts the invitations created in a period by the steps that they reached, whenever that was. Each counts once per key, with all its steps. */
   async count(by: FunnelKey, from: Date, to: Date): Promise<FunnelView[]> {
     const { key, join } = KEYS[by];
     const toOnline = (share: number) =>
-      `percentile_disc(${share}) WITHIN GROUP (ORDER BY extract(epoch FROM i.online_at - i.created_at))::float8`;
+      `percentile_disc(${share}) WITHIN GROUP (ORDER BY extract(epoch FROM i.online_at - i.created_at)) FILTER (WHERE ${WAS_AWAITED})::float8`;
     return this.database.query(
       `SELECT ${key} AS key, count(*)::int AS invited, count(i.opened_at)::int AS opened, count(i.started_at)::int AS started,
               count(i.owner_done_at)::int AS "ownerDone", count(i.online_at)::int AS online,

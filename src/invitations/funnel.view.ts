@@ -10,8 +10,14 @@ export const FunnelView = schema.schemaOf('FunnelView', {
   ownerDone: schema.count('Whose owner had probably completed it'),
   online: schema.count('That are online with each of their brands'),
   expired: schema.count('Whose date passed before the owner was done'),
-  medianSecondsToOnline: schema.nullable(schema.number('From the invitation to online; null without any')),
-  p95SecondsToOnline: schema.nullable(schema.number()),
+  medianSecondsToOnline: schema.nullable(
+    schema.number(
+      'Median from the invitation to online, without owners who were done before it; null without any',
+    ),
+  ),
+  p95SecondsToOnline: schema.nullable(
+    schema.number('The time within which 95 % of these came online; null without any'),
+  ),
 });
 export type FunnelView = InstanceType<typeof FunnelView>;
 

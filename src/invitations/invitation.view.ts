@@ -8,7 +8,10 @@ const ExpectedView = schema.schemaOf('ExpectedView', {
 });
 
 const StalledInvitationView = schema.schemaOf('StalledInvitationView', {
-  cause: schema.oneOf(INVITATION_STALL_CAUSES),
+  cause: schema.oneOf(
+    INVITATION_STALL_CAUSES,
+    'Not opened, opened and not started, or soon past its date; the last hides the others',
+  ),
   since: schema.instant('Since when there has been what the cause names'),
   evidence: schema.field<object>(
     { type: 'object', additionalProperties: true },
@@ -18,24 +21,28 @@ const StalledInvitationView = schema.schemaOf('StalledInvitationView', {
 
 /** An invitation without its link. */
 export const INVITATION = {
-  id: schema.uuid(),
+  id: schema.uuid('Not part of the link'),
   state: schema.oneOf(INVITATION_STATES, '`owner_done` is inferred'),
-  gridLocationId: schema.uuid(),
-  userId: schema.uuid(),
-  tenantReference: schema.text(),
+  gridLocationId: schema.uuid('The grid location whose owner is invited'),
+  userId: schema.uuid('The user of the grid location'),
+  tenantReference: schema.text('That of the user'),
   brands: schema.field<readonly string[]>({ type: [String] }, 'In the order in which the owner is asked'),
-  locale: schema.nullable(schema.oneOf(LOCALES)),
-  expected: schema.view(ExpectedView),
+  locale: schema.nullable(
+    schema.oneOf(LOCALES, "Language of the owner's page; null: the language of the browser"),
+  ),
+  expected: schema.view(ExpectedView, 'What the tenant expects at the location'),
   metadata: schema.field<Metadata>({ type: 'object', additionalProperties: true }, 'As given'),
-  returnUrl: schema.nullable(schema.text()),
+  returnUrl: schema.nullable(
+    schema.text('Where the page leads once the invitation is online, expired or revoked; null: nowhere'),
+  ),
   campaignId: schema.nullable(schema.uuid('null if it was created by itself')),
   openedAt: schema.nullable(schema.instant('When a person first opened the page')),
   startedAt: schema.nullable(schema.instant("When the owner's wish first led to a session")),
   ownerDoneAt: schema.nullable(schema.instant('When the owner had probably completed the web flow')),
   onlineAt: schema.nullable(schema.instant('When the location was online with each of the brands')),
-  expiresAt: schema.instant(),
-  revokedAt: schema.nullable(schema.instant()),
-  createdAt: schema.instant(),
+  expiresAt: schema.instant('From then on the owner cannot begin; one who has begun may finish'),
+  revokedAt: schema.nullable(schema.instant('When `DELETE` revoked it')),
+  createdAt: schema.instant('When the owner was invited'),
   stalled: schema.nullable(
     schema.view(
       StalledInvitationView,

@@ -702,7 +702,7 @@ export interface paths {
         };
         /**
          * Count invitations by the steps that they reached
-         * @description Each invitation counts once, however many sessions its owner started; by brand, once for each of its brands.
+         * @description Each invitation counts once, however many sessions its owner started. By brand, it counts once for each of its brands, with the steps of the whole invitation: one with two brands is online under both once the location is online with both.
          */
         get: operations["readFunnel"];
         put?: never;
@@ -1811,7 +1811,10 @@ export interface components {
             inverters: number | null;
         };
         StalledInvitationView: {
-            /** @enum {string} */
+            /**
+             * @description Not opened, opened and not started, or soon past its date; the last hides the others
+             * @enum {string}
+             */
             cause: "never_opened" | "opened_not_started" | "expiring_soon";
             /**
              * Format: date-time
@@ -1824,27 +1827,42 @@ export interface components {
             };
         };
         InvitationView: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Not part of the link
+             */
             id: string;
             /**
              * @description `owner_done` is inferred
              * @enum {string}
              */
             state: "invited" | "opened" | "started" | "owner_done" | "online" | "expired" | "revoked";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The grid location whose owner is invited
+             */
             gridLocationId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The user of the grid location
+             */
             userId: string;
+            /** @description That of the user */
             tenantReference: string;
             /** @description In the order in which the owner is asked */
             brands: string[];
-            /** @enum {string|null} */
+            /**
+             * @description Language of the owner's page; null: the language of the browser
+             * @enum {string|null}
+             */
             locale: "en" | "nl" | "de" | "fr" | null;
+            /** @description What the tenant expects at the location */
             expected: components["schemas"]["ExpectedView"];
             /** @description As given */
             metadata: {
                 [key: string]: unknown;
             };
+            /** @description Where the page leads once the invitation is online, expired or revoked; null: nowhere */
             returnUrl: string | null;
             /**
              * Format: uuid
@@ -1871,11 +1889,20 @@ export interface components {
              * @description When the location was online with each of the brands
              */
             onlineAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description From then on the owner cannot begin; one who has begun may finish
+             */
             expiresAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When `DELETE` revoked it
+             */
             revokedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the owner was invited
+             */
             createdAt: string;
             /** @description Why its owner should be reminded to begin; null if nothing is wrong. Once a session exists, see `stalled` of the session */
             stalled: components["schemas"]["StalledInvitationView"] | null;
@@ -1900,24 +1927,28 @@ export interface components {
             online: number;
             /** @description Whose date passed before the owner was done */
             expired: number;
-            /** @description From the invitation to online; null without any */
+            /** @description Median from the invitation to online, without owners who were done before it; null without any */
             medianSecondsToOnline: number | null;
+            /** @description The time within which 95 % of these came online; null without any */
             p95SecondsToOnline: number | null;
         };
         FunnelPage: {
             items: components["schemas"]["FunnelView"][];
         };
         CaseExpectedView: {
+            /** @description Those that the owner is asked to connect; empty if any will do */
             brands: string[];
             /** @description null if the invitation says no number */
             inverters: number | null;
         };
         CaseOnlineView: {
+            /** @description Those of the online sessions */
             brands: string[];
             /** @description Those of online sessions that the remote service lists */
             inverters: number;
         };
         CaseMissingView: {
+            /** @description Expected, and without an online session */
             brands: string[];
             /** @description null if no number is expected */
             inverters: number | null;
@@ -2005,27 +2036,42 @@ export interface components {
             sequence: string | null;
         };
         CaseInvitationView: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Not part of the link
+             */
             id: string;
             /**
              * @description `owner_done` is inferred
              * @enum {string}
              */
             state: "invited" | "opened" | "started" | "owner_done" | "online" | "expired" | "revoked";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The grid location whose owner is invited
+             */
             gridLocationId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The user of the grid location
+             */
             userId: string;
+            /** @description That of the user */
             tenantReference: string;
             /** @description In the order in which the owner is asked */
             brands: string[];
-            /** @enum {string|null} */
+            /**
+             * @description Language of the owner's page; null: the language of the browser
+             * @enum {string|null}
+             */
             locale: "en" | "nl" | "de" | "fr" | null;
+            /** @description What the tenant expects at the location */
             expected: components["schemas"]["ExpectedView"];
             /** @description As given */
             metadata: {
                 [key: string]: unknown;
             };
+            /** @description Where the page leads once the invitation is online, expired or revoked; null: nowhere */
             returnUrl: string | null;
             /**
              * Format: uuid
@@ -2052,22 +2098,38 @@ export interface components {
              * @description When the location was online with each of the brands
              */
             onlineAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description From then on the owner cannot begin; one who has begun may finish
+             */
             expiresAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When `DELETE` revoked it
+             */
             revokedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the owner was invited
+             */
             createdAt: string;
             /** @description Why its owner should be reminded to begin; null if nothing is wrong. Once a session exists, see `stalled` of the session */
             stalled: components["schemas"]["StalledInvitationView"] | null;
         };
         CaseView: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The remote id of the grid location
+             */
             gridLocationId: string;
             /** @description Always 18 digits; null without the scope `users:read` */
             ean: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The user of the grid location
+             */
             userId: string;
+            /** @description That of the user */
             tenantReference: string;
             /**
              * @description tenant: a person of yours must decide or repair something. remote_service: a call is in flight or is repeated by itself. invitation: the owner has no valid link. owner: to finish the web flow. installation: to come online. nobody: all is online.
@@ -2078,8 +2140,9 @@ export interface components {
             why: string;
             /** @description What happens or what to do next, in one sentence */
             next: string;
-            /** @description What the newest invitation says; no brands if any will do */
+            /** @description What the newest invitation says */
             expected: components["schemas"]["CaseExpectedView"];
+            /** @description What the sessions of the location say */
             online: components["schemas"]["CaseOnlineView"];
             /** @description What is expected and not online */
             missing: components["schemas"]["CaseMissingView"];
@@ -2091,6 +2154,7 @@ export interface components {
             invitations: components["schemas"]["CaseInvitationView"][];
         };
         CustomerView: {
+            /** @description That of the registration and the user */
             tenantReference: string;
             /**
              * @description tenant: a person of yours must decide or repair something. remote_service: a call is in flight or is repeated by itself. invitation: the owner has no valid link. owner: to finish the web flow. installation: to come online. nobody: all is online.
@@ -7256,7 +7320,7 @@ export interface operations {
     readFunnel: {
         parameters: {
             query?: {
-                /** @description Invitations created at or after this instant. Default: 30 days before `to` */
+                /** @description Invitations created at or after this instant. Default: the beginning, in UTC, of the day 30 days before `to` */
                 from?: string;
                 /** @description Invitations created before this instant. Default: now */
                 to?: string;

@@ -7,18 +7,18 @@ import { INVITATION } from '../invitation.view.js';
 import { MOST_OF_EACH } from './case.store.js';
 import { WAITS_FOR } from './decision.rules.js';
 
-const BRANDS = schema.field<readonly string[]>({ type: [String] });
+const brands = (what: string) => schema.field<readonly string[]>({ type: [String] }, what);
 
 const CaseExpectedView = schema.schemaOf('CaseExpectedView', {
-  brands: BRANDS,
+  brands: brands('Those that the owner is asked to connect; empty if any will do'),
   inverters: schema.nullable(schema.count('null if the invitation says no number')),
 });
 const CaseOnlineView = schema.schemaOf('CaseOnlineView', {
-  brands: BRANDS,
+  brands: brands('Those of the online sessions'),
   inverters: schema.count('Those of online sessions that the remote service lists'),
 });
 const CaseMissingView = schema.schemaOf('CaseMissingView', {
-  brands: BRANDS,
+  brands: brands('Expected, and without an online session'),
   inverters: schema.nullable(schema.count('null if no number is expected')),
 });
 const CaseSessionView = schema.schemaOf('CaseSessionView', SESSION);
@@ -37,18 +37,18 @@ const DECISION = {
 const newest = (what: string) => `The newest ${MOST_OF_EACH} at most, the newest first; ${what}`;
 
 export const CaseView = schema.schemaOf('CaseView', {
-  gridLocationId: schema.uuid(),
+  gridLocationId: schema.uuid('The remote id of the grid location'),
   ean: schema.nullable(
     schema.field<string>(
       { type: String, pattern: '^[0-9]{18}$' },
       'Always 18 digits; null without the scope `users:read`',
     ),
   ),
-  userId: schema.uuid(),
-  tenantReference: schema.text(),
+  userId: schema.uuid('The user of the grid location'),
+  tenantReference: schema.text('That of the user'),
   ...DECISION,
-  expected: schema.view(CaseExpectedView, 'What the newest invitation says; no brands if any will do'),
-  online: schema.view(CaseOnlineView),
+  expected: schema.view(CaseExpectedView, 'What the newest invitation says'),
+  online: schema.view(CaseOnlineView, 'What the sessions of the location say'),
   missing: schema.view(CaseMissingView, 'What is expected and not online'),
   sessions: schema.listOf(CaseSessionView, newest('superseded ones are the first to be left out')),
   starts: schema.listOf(StartView, newest('also those that failed')),
@@ -57,7 +57,7 @@ export const CaseView = schema.schemaOf('CaseView', {
 export type CaseView = InstanceType<typeof CaseView>;
 
 export const CustomerView = schema.schemaOf('CustomerView', {
-  tenantReference: schema.text(),
+  tenantReference: schema.text('That of the registration and the user'),
   ...DECISION,
   registration: schema.nullable(
     schema.view(RegistrationView, 'The live one, else the newest; null if none is stored'),
