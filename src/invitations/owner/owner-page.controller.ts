@@ -71,13 +71,22 @@ export class OwnerPageController {
   }
 
   /** Shows the page, and changes nothing: scanners of mail follow links too, with browsers that nobody can tell from a person's. */
-  @Get(':token')
+  @Get('*')
   @Public()
   async show(
-    @Param('token') text: string,
+    @Param('*') text: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    const slashes = request.url.split('?')[0]!.split('/').length - 3;
+    // The page finds its style only from an address with one part. The new one is relative: a proxy may have removed a prefix.
+    if (slashes > 0) {
+      const part = encodeURIComponent(text.replace(/\/+$/, ''));
+      return void reply
+        .status(308)
+        .header('location', '../'.repeat(slashes) + part)
+        .send();
+    }
     const visit = await this.find(text, request);
     if (visit === null) return this.send(reply, request, { kind: 'unknown' });
     this.send(reply, request, visit.page, visit.invitation);

@@ -32,10 +32,7 @@ const UNPREFIXED = [
   'docs/:asset',
   'console',
   'console/*path',
-  'i/page.css',
-  'i/page.js',
-  'i/logo',
-  'i/:token',
+  'i/*rest',
 ];
 
 type Settings = Pick<Environment, 'METRICS_PORT' | 'PUBLIC_URL' | 'ROLE' | 'TRUSTED_PROXIES'>;
@@ -126,6 +123,11 @@ function parseJsonBodies(server: FastifyInstance): void {
     return body.length === 0 ? undefined : parseBody(body);
   };
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse);
+  // The button of an owner's page is a form without fields. A form's body is not read.
+  server.addContentTypeParser('application/x-www-form-urlencoded', ({ routeOptions }, _body, done) => {
+    const isOwnerPage = routeOptions.url === '/i/:token';
+    done(isOwnerPage ? null : new Problem('unsupported_media_type', 'The body must be application/json'));
+  });
 }
 
 function parseBody(body: Buffer): unknown {

@@ -180,6 +180,31 @@ describe('the link of an invitation', () => {
     expect((await client.call('GET', `/invitations/${erased.id}`)).status).toBe(404);
   });
 
+  it('is a page for people, whatever its path', async () => {
+    for (const path of ['', 'x', 'x/', `${'a'.repeat(43)}/x`, 'a'.repeat(2_000)]) {
+      const response = await fetch(`${service.url}/i/${path}`);
+      expect([response.status, await textOf(response)]).toEqual([
+        404,
+        expect.stringContaining('We do not know this link'),
+      ]);
+      expect((await fetch(new URL('page.css', response.url))).status).toBe(200);
+    }
+  });
+
+  it('may have a slash at its end and a query, and a click may send a form', async () => {
+    const { id, url } = await invite();
+    const led = await open(`${url}/?utm_source=mail`);
+    expect([led.status, new URL(led.headers.get('location')!, led.url).href]).toEqual([308, url]);
+    expect((await fetch(`${url}?utm_source=mail`)).status).toBe(200);
+    const form = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({ a: 'b' }),
+    });
+    expect(form.status).toBe(303);
+    expect(await read(id)).toMatchObject({ state: 'started' });
+  });
+
   it('records no visit by GET and HEAD, and starts nothing for another origin', async () => {
     const { id, url } = await invite();
     await open(url, { 'sec-fetch-user': '?1' });
