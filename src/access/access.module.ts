@@ -7,13 +7,15 @@ import { ConsolePageController } from './console/console-page.controller.js';
 import { ConsoleSessionController } from './console/console-session.controller.js';
 import { ConsoleSessions } from './console/console-sessions.service.js';
 import { ConsoleSignIns } from './console/console-sign-in.service.js';
+import { IdentityProvider } from './console/identity-provider.client.js';
+import { OidcSignInController } from './console/oidc-sign-in.controller.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
 import { Refusals } from './refusals.service.js';
 import { RequestHooks } from './request-hooks.service.js';
 
 @Global()
 @Module({
-  controllers: [ApiKeysController, ConsoleSessionController, ConsolePageController],
+  controllers: [ApiKeysController, ConsoleSessionController, OidcSignInController, ConsolePageController],
   providers: [
     ApiKeysStore,
     Authentication,
@@ -21,6 +23,7 @@ import { RequestHooks } from './request-hooks.service.js';
     ConsoleSessions,
     ConsoleSignIns,
     IdempotencyKeys,
+    IdentityProvider,
     Refusals,
     RequestHooks,
   ],

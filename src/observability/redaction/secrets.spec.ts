@@ -7,6 +7,7 @@ hideConfiguredSecrets({
   SCS_API_KEY: 'remote "api" key',
   SCS_CLIENT_ID: 'remote-client',
   SCS_CLIENT_SECRET: 'remote-client-secret',
+  CONSOLE_OIDC_CLIENT_SECRET: 'secret-of-console',
   ADMIN_API_KEY: 'administrator-key-0123456789-0123456789',
   ENCRYPTION_KEYS: ['first-encryption-key', 'second-encryption-key'],
   EVENT_BROKER_URL: 'nats://pv:p%40ssword-of-broker@a.example,nats://token-of-broker@b.example',
@@ -26,6 +27,12 @@ describe('withoutSecrets', () => {
     ['the token of the broker', 'nats://token-of-broker@b.example', 'nats://[redacted]@b.example'],
     ['any bearer token', 'authorization: Bearer eyJ.abc-1~2+3/4==', 'authorization: Bearer [redacted]'],
     ['any secret of a webhook', 'secret whsec_aGVsbG8/d29ybGQ+aGVsbG8= of', 'secret [redacted] of'],
+    [
+      'any cookie of the console',
+      'cookie: a=b; pvo_console=AbC-_1; c=d',
+      'cookie: a=b; pvo_console=[redacted]; c=d',
+    ],
+    ['the secret of the console’s client', 'failed with secret-of-console', 'failed with [redacted]'],
     ['the password of any URL', 'at https://user:other@host/path', 'at https://user:[redacted]@host/path'],
   ])('removes %s', (_, text, expected) => {
     expect(withoutSecrets(text)).toBe(expected);

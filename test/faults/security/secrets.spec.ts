@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
+import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
 import type { SandboxFault } from '../../setup/sandbox-control.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
@@ -19,6 +20,7 @@ const CONFIGURED = {
   SCS_CLIENT_SECRET: canary('client+secret'),
   ADMIN_API_KEY: canary('administrator'),
   ENCRYPTION_KEYS: randomBytes(32).toString('base64'),
+  CONSOLE_OIDC_CLIENT_SECRET: canary('console+secret'),
 };
 /** Secrets of a webhook receiver: a token in its URL, and the value of a header. */
 const OF_RECEIVER = { WEBHOOK_URL_TOKEN: canary('url'), WEBHOOK_HEADER: canary('header') };
@@ -29,7 +31,9 @@ const CLIENT_ID = 'tenant-1';
 let sandbox: TestSandbox;
 let database: TestDatabase;
 let service: TestProcess | undefined;
+let byKey: TestProcess | undefined;
 let receiver: WebhookReceiver;
+let provider: TestProcess;
 
 beforeAll(async () => {
   sandbox = await startSandbox({
@@ -39,10 +43,18 @@ beforeAll(async () => {
   });
   database = await createTestDatabase();
   receiver = await startWebhookReceiver();
+  provider = await startIdentityProvider(
+    { lead: ['operators'], guest: [] },
+    { CLIENT_SECRET: CONFIGURED.CONSOLE_OIDC_CLIENT_SECRET },
+  );
 });
-afterEach(() => service?.stop());
+afterEach(async () => {
+  await service?.stop();
+  await byKey?.stop();
+});
 afterAll(async () => {
   await sandbox.stop();
+  await provider.stop();
   await receiver.close();
   await database.drop();
 });
@@ -50,13 +62,21 @@ afterAll(async () => {
 const environment = (): Record<string, string> => ({
   ...testEnvironment(),
   ...CONFIGURED,
+  CONSOLE_OIDC_ISSUER: provider.url,
+  CONSOLE_OIDC_CLIENT_ID: CLIENT.CLIENT_ID,
+  CONSOLE_OIDC_GROUPS: 'operators=admin',
   SCS_CLIENT_ID: CLIENT_ID,
   SCS_BASE_URL: sandbox.url,
   DATABASE_URL: database.url,
   // Nothing listens at this port, so the service logs failed connections.
   EVENT_BROKER_URL: `nats://pv:${encodeURIComponent(BROKER_PASSWORD)}@127.0.0.1:1`,
   LOG_LEVEL: 'debug',
+  LOG_REQUESTS: 'true',
 });
+
+/** Returns the environment of a replica whose console signs in with a key. */
+const withoutProvider = (): Record<string, string> =>
+  Object.fromEntries(Object.entries(environment()).filter(([name]) => !name.startsWith('CONSOLE_OIDC_')));
 
 /** Records every response, and the secrets that responses contain on purpose. */
 class Listener {
@@ -184,6 +204,43 @@ async function driveWebhooks(listener: Listener, receiver: WebhookReceiver): Pro
   return path;
 }
 
+/** Signs in to the console with a key and through the identity provider, and fails in many ways. Returns the secrets of that. */
+async function driveConsole(listener: Listener, byKey: string): Promise<Record<string, string>> {
+  const secrets: Record<string, string> = {};
+  const note = async (what: string, response: Response): Promise<string> => {
+    const cookies = response.headers.getSetCookie().map((line) => line.split(';')[0]!);
+    for (const cookie of cookies) secrets[`cookie ${what}`] = cookie.replace(/^\w+=/, '');
+    listener.responses.set(what, await response.text());
+    return cookies.at(-1) ?? '';
+  };
+  const withCookie = (cookie: string, url: string, path: string, method = 'GET') =>
+    fetch(`${url}${path}`, { method, redirect: 'manual', headers: { cookie } });
+  for (const key of [CONFIGURED.ADMIN_API_KEY, CONFIGURED.SCS_CLIENT_SECRET]) {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ key });
+    const response = await fetch(`${byKey}/console/session`, { method: 'POST', headers, body });
+    const cookie = await note(`of a key ${response.status}`, response);
+    for (const method of ['GET', 'POST'])
+      await note(
+        `${method} with it ${response.status}`,
+        await withCookie(cookie, byKey, '/api/v1/users', method),
+      );
+    await note(`session ${response.status}`, await withCookie(cookie, byKey, '/console/session'));
+  }
+  for (const login of ['lead', 'guest']) {
+    const begun = await fetch(`${listener.url}/console/sign-in`, { redirect: 'manual' });
+    const flow = await note(`of the flow of ${login}`, begun);
+    const back = new URL(await signInAtProvider(begun.headers.get('location')!, login));
+    secrets[`code of ${login}`] = back.searchParams.get('code')!;
+    const path = back.pathname + back.search;
+    const cookie = await note(`of ${login}`, await withCookie(flow, listener.url, path));
+    for (const times of ['again', 'a third time'])
+      await note(`of ${login} ${times}`, await withCookie(flow, listener.url, path));
+    await note(`users for ${login}`, await withCookie(cookie, listener.url, '/api/v1/users'));
+  }
+  return Object.fromEntries(Object.entries(secrets).filter(([, value]) => value !== ''));
+}
+
 /** Brings one session online and starts another session. Returns the second session. */
 async function driveMainJob(listener: Listener): Promise<SessionAnswer> {
   const start = async () => {
@@ -257,6 +314,9 @@ describe('R36: no secret leaks', () => {
     await listener.call('POST', `/onboarding/pv/${session.id}/refresh`);
     await driveErrors(listener, session);
     await driveBadInput(listener, session);
+    byKey = await startServiceProcess(withoutProvider());
+    const ofConsole = await driveConsole(listener, byKey.url);
+    expect(Object.keys(ofConsole).filter((name) => name.startsWith('cookie')).length).toBeGreaterThan(3);
     for (const path of LISTS) await listener.call('GET', `${path}`, undefined, key);
     await listener.call('GET', `/onboarding/pv/${session.id}`, undefined, key);
     await listener.call('GET', '/status');
@@ -264,6 +324,7 @@ describe('R36: no secret leaks', () => {
     const places = new Map([
       ...listener.responses,
       ['the log', await logsOf(service)],
+      ['the log of the other replica', await logsOf(byKey)],
       ...(await dumpTables(database.url)),
     ]);
     const secrets = {
@@ -271,6 +332,7 @@ describe('R36: no secret leaks', () => {
       ...OF_RECEIVER,
       BROKER_PASSWORD,
       ...listener.secrets,
+      ...ofConsole,
       ...(await tokens()),
     };
     expect(Object.keys(listener.secrets).length).toBeGreaterThan(2);
