@@ -7,8 +7,9 @@ SELECT i.id AS invitation_id,
        CASE WHEN i.erased_at IS NOT NULL THEN 'erased'
             WHEN i.revoked_at IS NOT NULL THEN 'revoked'
             WHEN i.online_at IS NOT NULL THEN 'online'
-            WHEN i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.owner_done_at IS NULL AND i.expires_at <= now()) THEN 'expired'
-            WHEN i.owner_done_at IS NOT NULL THEN 'owner_done'
+            WHEN i.expired_at IS NOT NULL
+              OR i.expires_at <= now() AND (i.awaits = 'start' OR i.awaits = 'finish' AND i.started_at IS NULL) THEN 'expired'
+            WHEN i.awaits = 'installation' THEN 'owner_done'
             WHEN i.started_at IS NOT NULL THEN 'started'
             WHEN i.opened_at IS NOT NULL THEN 'opened'
             ELSE 'invited' END AS state,
@@ -17,6 +18,7 @@ SELECT i.id AS invitation_id,
        i.expected_inverters,
        i.campaign_id,
        i.wish_due_at,
+       i.wish_failed_at,
        i.created_at,
        i.opened_at,
        i.started_at,
@@ -36,3 +38,4 @@ COMMENT ON VIEW admin.invitations IS 'Links for owners, one row each, without th
 COMMENT ON COLUMN admin.invitations.invitation_id IS 'Id of the invitation.';
 COMMENT ON COLUMN admin.invitations.state IS 'invited, opened (by a person), started (a session exists), owner_done (inferred), online (with each of the brands), expired, revoked or erased.';
 COMMENT ON COLUMN admin.invitations.wish_due_at IS 'When a start that the owner wished for is tried again. Null: there is no unfulfilled wish.';
+COMMENT ON COLUMN admin.invitations.wish_failed_at IS 'When a start that the owner wished for was refused, or given up after a day. Null: never, or the owner has clicked again.';

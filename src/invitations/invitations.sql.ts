@@ -7,27 +7,29 @@ export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertex
 export const LIVE =
   'i.online_at IS NULL AND i.revoked_at IS NULL AND i.expired_at IS NULL AND i.erased_at IS NULL';
 
-/** Whether live invitation `i` is past its date. An owner who has begun may finish the open session. */
+/** Whether live invitation `i` is past its date. An owner who has begun before may finish, and an installation may come online. */
 // now() instead of clock_timestamp(): only a stable function can bound an index scan.
-const IS_OVERDUE = `
-  i.expires_at <= now() AND NOT EXISTS (
-    SELECT FROM onboarding_sessions s WHERE s.grid_location_id = i.grid_location_id AND s.closed_at IS NULL
-      AND s.state IN ('awaiting_owner', 'awaiting_installation'))`;
+const IS_OVERDUE = `i.expires_at <= now() AND (i.awaits = 'start' OR (i.awaits = 'finish' AND i.started_at IS NULL))`;
 
-/** The state of invitation `i`, for views and filters. An invitation that was never started is expired even before its expiry is recorded. */
+/** The state of invitation `i`, for views and filters. An overdue invitation is expired even before its expiry is recorded. */
 export const STATE = `
   CASE WHEN i.revoked_at IS NOT NULL THEN 'revoked'
        WHEN i.online_at IS NOT NULL THEN 'online'
-       WHEN i.expired_at IS NOT NULL OR (i.started_at IS NULL AND i.owner_done_at IS NULL AND i.expires_at <= now()) THEN 'expired'
-       WHEN i.owner_done_at IS NOT NULL THEN 'owner_done'
+       WHEN i.expired_at IS NOT NULL OR (${IS_OVERDUE}) THEN 'expired'
+       WHEN i.awaits = 'installation' THEN 'owner_done'
        WHEN i.started_at IS NOT NULL THEN 'started'
        WHEN i.opened_at IS NOT NULL THEN 'opened'
        ELSE 'invited' END`;
 
-/** Why invitation `i` is stalled, as `stalledInvitation` decides, or null. `?` stands for `ownerMs`. */
+/** Why live invitation `i` is stalled, as `stalledInvitation` decides, or null. Values: the ages `startMs`, `ownerMs`, `installationMs`. */
 export const STALLED = `
-  CASE WHEN ${STATE} NOT IN ('invited', 'opened') THEN NULL
+  CASE WHEN i.wish_failed_at IS NOT NULL THEN 'remote_unreachable'
+       WHEN i.wish_due_at IS NOT NULL THEN CASE WHEN now() - i.wished_at >= ? * interval '1 ms' THEN 'remote_unreachable' END
+       WHEN i.awaits = 'installation' THEN CASE WHEN now() - i.awaits_since >= ? * interval '1 ms' THEN 'completed_not_online' END
+       WHEN ${IS_OVERDUE} THEN NULL
        WHEN now() >= i.expires_at - least((i.expires_at - i.created_at) / 10, interval '7 days') THEN 'expiring_soon'
+       WHEN i.started_at IS NOT NULL THEN
+         CASE WHEN now() - greatest(i.started_at, i.awaits_since) >= ? * interval '1 ms' THEN 'started_not_completed' END
        WHEN now() - coalesce(i.opened_at, i.created_at) < ? * interval '1 ms' THEN NULL
        WHEN i.opened_at IS NULL THEN 'never_opened'
        ELSE 'opened_not_started' END`;
@@ -35,7 +37,8 @@ export const STALLED = `
 export const SELECT_INVITATION = `
     SELECT i.id, ${STATE} AS state, i.grid_location_id AS "gridLocationId", u.id AS "userId", u.tenant_reference AS "tenantReference",
            i.brands, i.locale, i.expected_inverters AS "expectedInverters", i.metadata, i.campaign_id AS "campaignId",
-           i.return_url AS "returnUrl", i.token_ciphertext AS "tokenCiphertext", i.wish_due_at AS "wishDueAt", i.opened_at AS "openedAt",
+           i.return_url AS "returnUrl", i.token_ciphertext AS "tokenCiphertext", i.wish_due_at AS "wishDueAt", i.wished_at AS "wishedAt",
+           i.wish_failed_at AS "wishFailedAt", i.awaits, i.awaits_since AS "awaitsSince", i.opened_at AS "openedAt",
            i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
            i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", now() AS now
       FROM invitations i
@@ -78,7 +81,8 @@ export const REVOKE = `
 /** Records the owner's wish to start, before the start. It is due again after $3 ms, unless it is fulfilled by then. */
 export const WISH = `
     UPDATE invitations i
-       SET wish_brand = $2, wished_at = clock_timestamp(), wish_due_at = clock_timestamp() + $3 * interval '1 ms'
+       SET wish_brand = $2, wished_at = clock_timestamp(), wish_due_at = clock_timestamp() + $3 * interval '1 ms', wish_failed_at = NULL,
+           reminder_due_at = clock_timestamp() + interval '1 day'
      WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
 
 /** Claims at most $1 wishes that are due, for $2 ms or half of their age, at most an hour. A wish that is a day old is tried for the last time. */
@@ -90,7 +94,8 @@ export const CLAIM_WISHES: Statement = {
     )
     UPDATE invitations
        SET wish_due_at = CASE WHEN wished_at > now() - interval '1 day'
-                              THEN now() + greatest($2 * interval '1 ms', least(interval '1 hour', (now() - wished_at) / 2)) END
+                              THEN now() + greatest($2 * interval '1 ms', least(interval '1 hour', (now() - wished_at) / 2)) END,
+           wish_failed_at = CASE WHEN wished_at <= now() - interval '1 day' THEN now() END
      WHERE id IN (SELECT id FROM due)
     RETURNING id, grid_location_id AS "gridLocationId", wish_brand AS brand, metadata`,
 };
@@ -99,53 +104,76 @@ export const CLAIM_WISHES: Statement = {
 export const FULFIL_WISH = `
     UPDATE invitations
        SET started_at = coalesce(started_at, clock_timestamp()),
-           wish_due_at = CASE WHEN wish_brand IS DISTINCT FROM $2 THEN wish_due_at END
+           wish_due_at = CASE WHEN wish_brand IS DISTINCT FROM $2 THEN wish_due_at END, wish_failed_at = NULL
      WHERE id = $1`;
 
-export const DROP_WISH =
-  'UPDATE invitations SET wish_due_at = NULL WHERE id = $1 AND wish_brand IS NOT DISTINCT FROM $2';
+/** Records that the wish for brand $2 was refused. */
+export const DROP_WISH = `
+    UPDATE invitations SET wish_due_at = NULL, wish_failed_at = clock_timestamp() WHERE id = $1 AND wish_brand IS NOT DISTINCT FROM $2`;
+
+/** Whether session `s` counts for an invitation of its location. */
+const COUNTS = `(s.superseded_at IS NULL OR s.state = 'online') AND s.close_reason IS DISTINCT FROM 'erased'`;
+
+/** Whether session `s` has expired after its owner was done, and is still watched: the installation may come online late. */
+const IS_LATE = `
+  s.state = 'expired' AND s.closed_at IS NULL
+  AND EXISTS (SELECT FROM session_transitions t WHERE t.session_id = s.id AND t.to_state = 'awaiting_installation')`;
 
 /** The sessions of the location of invitation $1 that count for it: of one of its brands, or of any if it names none. The newest first. */
 export const FIND_SESSIONS = `
-    SELECT s.brand, s.state
+    SELECT s.brand, s.state, ${IS_LATE} AS "isLate"
       FROM invitations i JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id
-     WHERE i.id = $1 AND (s.superseded_at IS NULL OR s.state = 'online') AND (i.brands = '{}' OR s.brand = ANY (i.brands))
+     WHERE i.id = $1 AND ${COUNTS} AND (i.brands = '{}' OR s.brand = ANY (i.brands))
      ORDER BY s.recorded_at DESC, s.id`;
 
 /** Finds the locations with a live invitation of which a session may have changed since $1. */
 export const FIND_CHANGED = `
     SELECT DISTINCT s.grid_location_id AS "gridLocationId"
       FROM onboarding_sessions s JOIN invitations i ON i.grid_location_id = s.grid_location_id AND ${LIVE}
-     WHERE s.state IN ('awaiting_installation', 'online') AND s.changed_at >= $1`;
+     WHERE s.changed_at >= $1`;
 
 /** Carries what became of the sessions of locations $1 over to their live invitations, each of which ends when every brand is online. */
-// Reads the states in our database, so that it may be repeated.
+// Reads the states in our database, so that it may be repeated. Steps of a brand: 0 to be started, 1 begun, 2 its owner is done, 3 online.
 export const RECORD_PROGRESS = `
-    WITH done AS (
-      SELECT s.grid_location_id, s.brand, s.state,
-             (SELECT min(t.at) FROM session_transitions t
-               WHERE t.session_id = s.id AND t.to_state IN ('awaiting_installation', 'online')) AS at
-        FROM onboarding_sessions s
-       WHERE s.grid_location_id = ANY ($1::uuid[]) AND s.state IN ('awaiting_installation', 'online')
-         AND s.close_reason IS DISTINCT FROM 'erased'
+    WITH brand_steps AS (
+      SELECT i.id, b.brand, coalesce(max(CASE
+               WHEN s.state = 'online' THEN 3
+               WHEN s.state = 'awaiting_installation' AND s.closed_at IS NULL OR (${IS_LATE}) THEN 2
+               WHEN s.state = 'awaiting_owner' AND s.closed_at IS NULL THEN 1 END), 0) AS step,
+             min((SELECT min(t.at) FROM session_transitions t
+                   WHERE t.session_id = s.id AND t.to_state IN ('awaiting_installation', 'online'))) AS done_at
+        FROM invitations i
+        CROSS JOIN LATERAL unnest(CASE WHEN i.brands = '{}' THEN ARRAY[NULL] ELSE i.brands END) AS b (brand)
+        LEFT JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id AND (b.brand IS NULL OR s.brand = b.brand) AND ${COUNTS}
+       WHERE i.grid_location_id = ANY ($1::uuid[]) AND ${LIVE}
+       GROUP BY i.id, b.brand
     ), progress AS (
-      SELECT i.id, greatest(min(done.at), i.created_at) AS owner_done_at,
-             CASE WHEN i.brands = '{}' THEN bool_or(done.state = 'online')
-                  ELSE i.brands <@ array_agg(done.brand) FILTER (WHERE done.state = 'online') END AS is_online
-        FROM invitations i JOIN done ON done.grid_location_id = i.grid_location_id AND (i.brands = '{}' OR done.brand = ANY (i.brands))
-       WHERE ${LIVE}
-       GROUP BY i.id
+      SELECT id, min(step) = 3 AS is_online, min(step) >= 2 AS is_done, max(done_at) AS done_at,
+             CASE WHEN bool_or(step = 1) THEN 'finish' WHEN min(step) = 0 THEN 'start' ELSE 'installation' END AS awaits
+        FROM brand_steps GROUP BY id
     )
     UPDATE invitations i
-       SET owner_done_at = coalesce(i.owner_done_at, progress.owner_done_at),
+       SET awaits = progress.awaits,
+           awaits_since = CASE WHEN i.awaits = progress.awaits THEN i.awaits_since ELSE clock_timestamp() END,
+           owner_done_at = coalesce(i.owner_done_at, CASE WHEN is_done THEN greatest(progress.done_at, i.created_at) END),
            online_at = CASE WHEN is_online THEN clock_timestamp() END,
-           wish_due_at = CASE WHEN is_online THEN NULL ELSE i.wish_due_at END
-      FROM progress WHERE i.id = progress.id AND ${LIVE} AND (i.owner_done_at IS NULL OR is_online)`;
+           wish_due_at = CASE WHEN is_online THEN NULL ELSE i.wish_due_at END,
+           -- The owner has to act again, or is not to be reminded for now.
+           reminder_due_at = CASE WHEN i.awaits = progress.awaits THEN i.reminder_due_at
+                                  WHEN progress.awaits <> 'installation' THEN clock_timestamp() + interval '1 day' END
+      FROM progress WHERE i.id = progress.id AND ${LIVE} AND (i.awaits <> progress.awaits OR is_online)`;
+
+/** Finds the invitation of location $1 that has ended online with the brands $2, or with any if it names none. */
+export const FIND_ONLINE = `
+    ${SELECT_INVITATION}
+     WHERE i.grid_location_id = $1 AND i.online_at IS NOT NULL AND i.erased_at IS NULL
+       AND CASE WHEN $2::text[] = '{}' THEN true ELSE $2::text[] <@ i.brands END
+     ORDER BY i.created_at DESC LIMIT 1`;
 
 /** Erases the invitations of user $1. The hash of the token stays, so that the link can say that it is over. */
 export const ERASE_INVITATIONS = `
     UPDATE invitations i
        SET token_ciphertext = NULL, metadata = '{}', return_url = NULL, locale = NULL, expected_inverters = NULL,
-           wish_due_at = NULL, reminder_due_at = NULL, erased_at = $2
+           wish_due_at = NULL, wish_failed_at = NULL, reminder_due_at = NULL, erased_at = $2
       FROM grid_locations g WHERE g.id = i.grid_location_id AND g.user_id = $1 AND i.erased_at IS NULL
     RETURNING i.id`;

@@ -26,6 +26,10 @@ export interface InvitationRow extends Omit<InvitationView, 'url' | 'expected' |
   readonly tokenCiphertext: Buffer | null;
   /** When a wish to start that could not be fulfilled is tried next. */
   readonly wishDueAt: Date | null;
+  readonly wishedAt: Date | null;
+  readonly wishFailedAt: Date | null;
+  readonly awaits: 'start' | 'finish' | 'installation';
+  readonly awaitsSince: Date;
   readonly erasedAt: Date | null;
   /** The database's clock when the row was read. */
   readonly now: Date;
@@ -46,6 +50,8 @@ export interface WantedInvitation {
 export interface InvitedSession {
   readonly brand: string | null;
   readonly state: SessionState;
+  /** Whether it has expired after its owner was done, and may still come online. */
+  readonly isLate: boolean;
 }
 
 export interface ClaimedWish {
@@ -72,7 +78,7 @@ export class InvitationsStore {
     return found.map(({ gridLocationId }) => gridLocationId);
   }
 
-  /** Creates an invitation, or returns the live one of the location. Returns null if the user has been erased meanwhile. */
+  /** Creates an invitation, or returns that of the location that is live or has ended online. Returns null if the user was erased meanwhile. */
   async create(
     wanted: WantedInvitation,
     defaultDays: number,
@@ -83,7 +89,10 @@ export class InvitationsStore {
     return this.database.transaction(async (tx) => {
       const locations = await tx.query(sql.FIND_LOCATIONS, [gridLocationId, null]);
       if (locations.length === 0) return null;
+      await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
       await expire(tx, gridLocationId, 1);
+      const [online] = await tx.query<InvitationRow>(sql.FIND_ONLINE, [gridLocationId, wanted.brands]);
+      if (online !== undefined) return { invitation: online, created: false };
       const inserted = await tx.query(sql.INSERT_INVITATION, [
         id,
         gridLocationId,
@@ -132,7 +141,8 @@ export class InvitationsStore {
     after: ListPosition | undefined,
     limit: number,
   ): Promise<InvitationRow[]> {
-    const { ownerMs } = invitationAges(this.environment);
+    const { wishMs, installationMs, ownerMs, startMs } = invitationAges(this.environment);
+    const ages = [wishMs, installationMs, ownerMs, startMs];
     const { where, values } = whereOf([
       ['i.erased_at IS NULL'],
       [`${sql.STATE} = ?`, filter.state],
@@ -140,8 +150,8 @@ export class InvitationsStore {
       ['u.tenant_reference = ?', filter.tenantReference],
       ['i.campaign_id = ?', filter.campaignId],
       stalled === 'any'
-        ? [`${sql.LIVE} AND ${sql.STALLED} IS NOT NULL`, ownerMs]
-        : [`${sql.LIVE} AND ${sql.STALLED} = ?`, ownerMs, stalled],
+        ? [`${sql.LIVE} AND ${sql.STALLED} IS NOT NULL`, ...ages]
+        : [`${sql.LIVE} AND ${sql.STALLED} = ?`, ...ages, stalled],
       ['(i.created_at, i.id) < (?, ?::uuid)', after?.at, after?.id],
     ]);
     const text = `${sql.SELECT_INVITATION} ${where} ORDER BY i.created_at DESC, i.id DESC LIMIT ${limit}`;
@@ -213,7 +223,8 @@ export class InvitationsStore {
 
 /** Returns what the API shows of an invitation, without its link. */
 export function withoutLink(row: InvitationRow, ages: InvitationAges): Omit<InvitationView, 'url'> {
-  const { tokenCiphertext: _, wishDueAt, erasedAt, expectedInverters, now, ...invitation } = row;
+  const { tokenCiphertext: _, expectedInverters, now, ...facts } = row;
+  const { wishDueAt, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, ...invitation } = facts;
   const stalled = stalledInvitation(row, ages, now);
   return { ...invitation, expected: { inverters: expectedInverters }, stalled };
 }

@@ -3,45 +3,91 @@ import { expiresSoonFrom, type Stall } from '../onboarding/stalled/stalled.rules
 import type { InvitationState } from './invitation.rules.js';
 
 /**
- * Why an invitation is stalled before its owner has begun. Once a session exists, the session is what stalls. In the order in which one
- * hides the other:
+ * Why an invitation is stalled: nothing goes on without a person. The owner is between sessions or has begun none, so that no session tells
+ * it, or waits for us. In the order in which one hides the other:
  *
+ * - `remote_unreachable`: the owner has clicked, and the start was refused, given up, or not taken for a quarter of an hour.
+ * - `completed_not_online`: the owner has done all, and the installation is late.
  * - `expiring_soon`: after its date, a reminder would come too late.
+ * - `started_not_completed`: a session was open, and the owner has to begin again, to finish, or to connect the next brand.
  * - `never_opened`: the owner may not have got the link.
  * - `opened_not_started`: the owner has seen the page and left. The remote service does not tell this, so it is known of invitations only.
  */
-export const INVITATION_STALL_CAUSES = ['never_opened', 'opened_not_started', 'expiring_soon'] as const;
+export const INVITATION_STALL_CAUSES = [
+  'remote_unreachable',
+  'completed_not_online',
+  'expiring_soon',
+  'started_not_completed',
+  'never_opened',
+  'opened_not_started',
+] as const;
 export type InvitationStallCause = (typeof INVITATION_STALL_CAUSES)[number];
 
-/** How long an owner may leave an invitation alone, from its creation to its opening, and from its opening to the start. */
+/** How long an invitation may wait. */
 export interface InvitationAges {
+  /** For the owner: from its creation to its opening, and from its opening to the start. */
+  readonly startMs: number;
+  /** For the owner, who has begun. */
   readonly ownerMs: number;
+  readonly installationMs: number;
+  /** For the remote service to take a start. A restart or a moment's outage is over by then. */
+  readonly wishMs: number;
 }
 
-export const invitationAges = ({ STALLED_INVITATION_HOURS }: Environment): InvitationAges => ({
-  ownerMs: STALLED_INVITATION_HOURS * 3_600_000,
+const HOUR_MS = 3_600_000;
+
+export const invitationAges = (environment: Environment): InvitationAges => ({
+  startMs: environment.STALLED_INVITATION_HOURS * HOUR_MS,
+  ownerMs: environment.STALLED_OWNER_HOURS * HOUR_MS,
+  installationMs: environment.STALLED_INSTALLATION_HOURS * HOUR_MS,
+  wishMs: HOUR_MS / 4,
 });
 
 interface AwaitedInvitation {
   readonly state: InvitationState;
+  readonly awaits: 'start' | 'finish' | 'installation';
+  readonly awaitsSince: Date;
+  readonly wishedAt: Date | null;
+  readonly wishDueAt: Date | null;
+  readonly wishFailedAt: Date | null;
   readonly createdAt: Date;
   readonly openedAt: Date | null;
+  readonly startedAt: Date | null;
   readonly expiresAt: Date;
 }
 
+const LIVE: readonly InvitationState[] = ['invited', 'opened', 'started', 'owner_done'];
+
 /** Returns why the invitation is stalled at `now`, else null. STALLED in invitations.sql.ts says the same for the filter of the list. */
 export function stalledInvitation(
-  { state, createdAt, openedAt, expiresAt }: AwaitedInvitation,
-  { ownerMs }: InvitationAges,
+  invitation: AwaitedInvitation,
+  { startMs, ownerMs, installationMs, wishMs }: InvitationAges,
   now: Date,
 ): Stall<InvitationStallCause> | null {
-  if (state !== 'invited' && state !== 'opened') return null;
+  const {
+    awaits,
+    awaitsSince,
+    wishedAt,
+    wishDueAt,
+    wishFailedAt,
+    createdAt,
+    openedAt,
+    startedAt,
+    expiresAt,
+  } = invitation;
+  if (!LIVE.includes(invitation.state)) return null;
+  const after = (cause: InvitationStallCause, since: Date, ms: number) =>
+    now.getTime() - since.getTime() < ms
+      ? null
+      : { cause, since, evidence: { thresholdSeconds: Math.round(ms / 1_000) } };
+  if (wishFailedAt !== null)
+    return { cause: 'remote_unreachable', since: wishFailedAt, evidence: { isGivenUp: true } };
+  if (wishDueAt !== null) return after('remote_unreachable', wishedAt ?? wishDueAt, wishMs);
+  if (awaits === 'installation') return after('completed_not_online', awaitsSince, installationMs);
   const soonFrom = expiresSoonFrom(createdAt, expiresAt);
-  if (now >= soonFrom) {
+  if (now >= soonFrom)
     return { cause: 'expiring_soon', since: soonFrom, evidence: { expiresAt: expiresAt.toISOString() } };
-  }
-  const since = openedAt ?? createdAt;
-  if (now.getTime() - since.getTime() < ownerMs) return null;
-  const cause = openedAt === null ? 'never_opened' : 'opened_not_started';
-  return { cause, since, evidence: { thresholdSeconds: Math.round(ownerMs / 1_000) } };
+  if (startedAt !== null)
+    return after('started_not_completed', startedAt > awaitsSince ? startedAt : awaitsSince, ownerMs);
+  return after(openedAt === null ? 'never_opened' : 'opened_not_started', openedAt ?? createdAt, startMs);
 }

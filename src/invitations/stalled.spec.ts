@@ -4,14 +4,25 @@ import { stalledInvitation } from './stalled.rules.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const AGES = { ownerMs: 72 * HOUR_MS };
+const AGES = {
+  startMs: 72 * HOUR_MS,
+  ownerMs: 4 * HOUR_MS,
+  installationMs: 48 * HOUR_MS,
+  wishMs: HOUR_MS,
+};
 const CREATED = new Date('2026-03-01T00:00:00Z');
 const after = (ms: number) => new Date(CREATED.getTime() + ms);
 
 const invited = {
   state: 'invited',
+  awaits: 'start',
+  awaitsSince: CREATED,
+  wishedAt: null,
+  wishDueAt: null,
+  wishFailedAt: null,
   createdAt: CREATED,
   openedAt: null,
+  startedAt: null,
   expiresAt: after(90 * DAY_MS),
 } as const;
 const opened = { ...invited, state: 'opened', openedAt: after(DAY_MS) } as const;
@@ -48,10 +59,48 @@ describe('an invitation is stalled', () => {
     expect(stalledInvitation(short, AGES, after(9 * HOUR_MS))).toMatchObject({ cause: 'expiring_soon' });
   });
 
-  it('only until the owner has begun, and only while it is live', () => {
+  it('once an owner who has begun neither finishes nor begins again, from the last change of its sessions', () => {
+    const started = { ...opened, state: 'started', startedAt: after(DAY_MS), awaits: 'finish' } as const;
+    expect(stalledInvitation(started, AGES, after(DAY_MS + 4 * HOUR_MS - 1))).toBeNull();
+    expect(stalledInvitation(started, AGES, after(DAY_MS + 4 * HOUR_MS))).toMatchObject({
+      cause: 'started_not_completed',
+      since: started.startedAt,
+    });
+    const expired = { ...started, awaits: 'start', awaitsSince: after(2 * DAY_MS) } as const;
+    expect(stalledInvitation(expired, AGES, after(2 * DAY_MS + 4 * HOUR_MS - 1))).toBeNull();
+    expect(stalledInvitation(expired, AGES, after(2 * DAY_MS + 4 * HOUR_MS))).toMatchObject({
+      since: expired.awaitsSince,
+    });
+  });
+
+  it('once the installation is late, also after its session has expired, and never as expiring', () => {
+    const done = {
+      ...opened,
+      state: 'owner_done',
+      awaits: 'installation',
+      awaitsSince: after(DAY_MS),
+    } as const;
+    expect(stalledInvitation(done, AGES, after(3 * DAY_MS - 1))).toBeNull();
+    expect(stalledInvitation(done, AGES, after(89 * DAY_MS))).toMatchObject({
+      cause: 'completed_not_online',
+    });
+  });
+
+  it('once the remote service does not take the start that the owner wished for', () => {
+    const wished = { ...opened, wishedAt: after(DAY_MS), wishDueAt: after(DAY_MS + HOUR_MS) } as const;
+    expect(stalledInvitation(wished, AGES, after(DAY_MS + HOUR_MS - 1))).toBeNull();
+    expect(stalledInvitation(wished, AGES, after(DAY_MS + HOUR_MS))).toMatchObject({
+      cause: 'remote_unreachable',
+      since: wished.wishedAt,
+    });
+    const refused = { ...opened, wishFailedAt: after(DAY_MS) } as const;
+    expect(stalledInvitation(refused, AGES, after(DAY_MS))).toMatchObject({ cause: 'remote_unreachable' });
+  });
+
+  it('only while it is live', () => {
     const stalled = INVITATION_STATES.filter(
       (state) => stalledInvitation({ ...opened, state }, AGES, after(89 * DAY_MS)) !== null,
     );
-    expect(stalled).toEqual(['invited', 'opened']);
+    expect(stalled).toEqual(['invited', 'opened', 'started', 'owner_done']);
   });
 });

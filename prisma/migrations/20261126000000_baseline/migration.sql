@@ -276,6 +276,9 @@ CREATE TABLE invitations (
   wish_brand text,
   wished_at timestamptz(3),
   wish_due_at timestamptz(3),
+  wish_failed_at timestamptz(3),
+  awaits text DEFAULT 'start' NOT NULL,
+  awaits_since timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   opened_at timestamptz(3),
   started_at timestamptz(3),
@@ -292,6 +295,7 @@ CREATE TABLE invitations (
   CONSTRAINT invitations_pkey PRIMARY KEY (id),
   CONSTRAINT invitations_steps_follow_each_other CHECK (
     (started_at IS NULL OR opened_at IS NOT NULL) AND (wish_due_at IS NULL OR opened_at IS NOT NULL)),
+  CONSTRAINT invitations_awaits_is_known CHECK (awaits IN ('start', 'finish', 'installation')),
   CONSTRAINT invitations_brands_are_given CHECK (brands IS NOT NULL),
   CONSTRAINT invitations_end_once CHECK (num_nonnulls(expired_at, revoked_at, online_at) <= 1),
   CONSTRAINT invitations_reminders_are_dated CHECK ((reminders_sent > 0) = (reminded_at IS NOT NULL) AND reminders_sent >= 0),
@@ -323,10 +327,13 @@ COMMENT ON COLUMN invitations.return_url IS 'Where the page leads once the insta
 COMMENT ON COLUMN invitations.wish_brand IS 'The brand of the owner''s last click. Null: no click, or without a brand.';
 COMMENT ON COLUMN invitations.wished_at IS 'When the owner clicked last. Null: never.';
 COMMENT ON COLUMN invitations.wish_due_at IS 'When the start that the owner wished for is tried next. Null: there is no unfulfilled wish.';
+COMMENT ON COLUMN invitations.wish_failed_at IS 'When the start that the owner wished for was refused, or given up after a day. Null: never, or the owner has clicked again.';
+COMMENT ON COLUMN invitations.awaits IS 'What the invitation waits for, by the sessions of its brands. start: the owner, to begin with a brand. finish: the owner, to finish a session that is open. installation: each brand is online or awaits its installation, also after its session has expired, as long as that is watched.';
+COMMENT ON COLUMN invitations.awaits_since IS 'When awaits became what it is.';
 COMMENT ON COLUMN invitations.created_at IS 'When it was created.';
 COMMENT ON COLUMN invitations.opened_at IS 'When a person first opened the page. Null: not yet.';
 COMMENT ON COLUMN invitations.started_at IS 'When the owner''s wish first led to a session. Null: not yet.';
-COMMENT ON COLUMN invitations.owner_done_at IS 'When a session of the location was first found to await its installation or to be online. Inferred: the remote service has no flag for it. Null: not yet.';
+COMMENT ON COLUMN invitations.owner_done_at IS 'When each of the brands was first found to await its installation or to be online. Inferred: the remote service has no flag for it. Null: not yet.';
 COMMENT ON COLUMN invitations.online_at IS 'When the location was online with each of the brands. Null: not yet.';
 COMMENT ON COLUMN invitations.expires_at IS 'After this the owner can no longer begin.';
 COMMENT ON COLUMN invitations.expired_at IS 'When its expiry was recorded and announced. Null: not yet, or it did not expire.';

@@ -114,8 +114,8 @@ export class OwnerPageController {
     if (wanted === undefined) return this.goBack(reply, text);
     const { id, gridLocationId, metadata } = invitation;
     const begun = await this.starts.begin({ id, gridLocationId, brand: wanted, metadata });
-    if (begun.kind === 'rejected')
-      return this.send(reply.status(422), request, { kind: 'rejected' }, invitation);
+    if (begun.kind === 'rejected' && 'steps' in page)
+      return this.send(reply.status(422), request, { ...page, kind: 'rejected', brand: wanted }, invitation);
     if (begun.kind === 'started' && begun.startUrl !== null)
       return void reply.status(303).header('location', new URL(begun.startUrl).href).send();
     return this.goBack(reply, text);

@@ -10,11 +10,13 @@ export interface Step {
 /** What the owner's page is about. */
 export type OwnerPage =
   | {
-      readonly kind: 'ready' | 'started' | 'next';
+      readonly kind: 'ready' | 'started' | 'next' | 'rejected';
       readonly steps: readonly Step[];
       readonly brand: string | null;
     }
-  | { readonly kind: 'waiting' | 'wish'; readonly steps: readonly Step[] }
+  /** `brand`: with a session that has expired, which the owner may begin again. */
+  | { readonly kind: 'waiting'; readonly steps: readonly Step[]; readonly brand?: string | null }
+  | { readonly kind: 'wish'; readonly steps: readonly Step[] }
   | { readonly kind: 'online' | 'expired' | 'revoked' | 'erased' };
 
 interface Invited {
@@ -22,16 +24,18 @@ interface Invited {
   readonly brands: readonly string[];
   readonly erasedAt: Date | null;
   readonly wishDueAt: Date | null;
+  readonly wishFailedAt: Date | null;
 }
 
 interface KnownSession {
   readonly brand: string | null;
   readonly state: SessionState;
+  readonly isLate: boolean;
 }
 
 /** Returns the page of an invitation. `sessions`: those of its location that count for it. */
 export function planOwnerPage(invitation: Invited, sessions: readonly KnownSession[]): OwnerPage {
-  const { state, erasedAt, wishDueAt } = invitation;
+  const { state, erasedAt, wishDueAt, wishFailedAt } = invitation;
   if (erasedAt !== null) return { kind: 'erased' };
   if (state === 'revoked' || state === 'expired' || state === 'online') return { kind: state };
   const steps = stepsOf(invitation.brands, sessions);
@@ -39,7 +43,15 @@ export function planOwnerPage(invitation: Invited, sessions: readonly KnownSessi
   if (steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
   if (wishDueAt !== null) return { kind: 'wish', steps };
   const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');
-  if (next === undefined) return { kind: 'waiting', steps };
+  if (next === undefined) {
+    const late = sessions.find(({ isLate }) => isLate);
+    return {
+      kind: 'waiting',
+      steps,
+      ...(late && { brand: invitation.brands.length > 0 ? late.brand : null }),
+    };
+  }
+  if (wishFailedAt !== null) return { kind: 'rejected', steps, brand: next.brand };
   if (next.kind === 'started') return { kind: 'started', steps, brand: next.brand };
   const isFirst = steps.every(({ kind }) => kind === 'todo');
   return { kind: isFirst ? 'ready' : 'next', steps, brand: next.brand };
@@ -58,11 +70,11 @@ function stepsOf(brands: readonly string[], sessions: readonly KnownSession[]): 
   }));
 }
 
-/** An expired or lost session, and one that nobody can interpret, is begun again. */
+/** An expired session whose owner was done may come online. Another expired or lost one, and one that nobody can interpret, is begun again. */
 function furthest(sessions: readonly KnownSession[]): Step['kind'] {
   const states = sessions.map(({ state }) => state);
   if (states.includes('online')) return 'online';
-  if (states.includes('awaiting_installation')) return 'waiting';
+  if (states.includes('awaiting_installation') || sessions.some(({ isLate }) => isLate)) return 'waiting';
   return states.includes('awaiting_owner') ? 'started' : 'todo';
 }
 

@@ -3,11 +3,17 @@ import { localeOf, returnUrlFault } from '../invitation.rules.js';
 import { accentsOf, contrast } from './colour.rules.js';
 import { inUnits, isFromOwnPage, planOwnerPage, tokenIn, usualWaitOf } from './owner-page.rules.js';
 
-const invited = { state: 'opened', brands: ['acme', 'sunward'], erasedAt: null, wishDueAt: null } as const;
+const invited = {
+  state: 'opened',
+  brands: ['acme', 'sunward'],
+  erasedAt: null,
+  wishDueAt: null,
+  wishFailedAt: null,
+} as const;
 const of = (
   brand: string | null,
   state: 'awaiting_owner' | 'awaiting_installation' | 'online' | 'expired',
-) => ({ brand, state });
+) => ({ brand, state, isLate: false });
 
 describe('the page of an invitation', () => {
   it.each([
@@ -17,6 +23,7 @@ describe('the page of an invitation', () => {
     ['next', 'sunward', [of('acme', 'awaiting_installation')]],
     ['next', 'acme', [of('sunward', 'online'), of('acme', 'expired')]],
     ['waiting', undefined, [of('acme', 'awaiting_installation'), of('sunward', 'online')]],
+    ['waiting', 'acme', [{ ...of('acme', 'expired'), isLate: true }, of('sunward', 'online')]],
     ['online', undefined, [of('acme', 'online'), of('sunward', 'online')]],
   ] as const)('is %s, for %s', (kind, brand, sessions) => {
     expect(planOwnerPage(invited, sessions)).toMatchObject({ kind, ...(brand && { brand }) });
@@ -27,6 +34,10 @@ describe('the page of an invitation', () => {
     expect(planOwnerPage({ ...invited, state: 'revoked', erasedAt: now }, []).kind).toBe('erased');
     expect(planOwnerPage({ ...invited, state: 'expired', wishDueAt: now }, []).kind).toBe('expired');
     expect(planOwnerPage({ ...invited, wishDueAt: now }, [of('acme', 'awaiting_owner')]).kind).toBe('wish');
+    expect(planOwnerPage({ ...invited, wishFailedAt: now }, [])).toMatchObject({
+      kind: 'rejected',
+      brand: 'acme',
+    });
   });
 
   it('is of any brand if none is named', () => {

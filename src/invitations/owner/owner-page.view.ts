@@ -12,7 +12,7 @@ const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8
 type Messages = Readonly<Record<string, string>>;
 
 /** The pages of a link that leads nowhere, and of a request that cannot be served. */
-export type OtherPage = 'unknown' | 'tooMany' | 'elsewhere' | 'trouble' | 'rejected';
+export type OtherPage = 'unknown' | 'tooMany' | 'elsewhere' | 'trouble';
 
 export interface PageContext {
   readonly locale: Locale;
@@ -63,6 +63,7 @@ export class OwnerPageView {
       button: brand !== undefined && {
         action: brand === null ? '?' : `?brand=${encodeURIComponent(brand)}`,
         text: text(...buttonOf(page.kind, brand)),
+        isSecondary: page.kind === 'waiting',
       },
       // Something may change without the owner.
       isLive: ['waiting', 'wish', 'started', 'next'].includes(page.kind),
@@ -110,6 +111,7 @@ function buttonOf(
   kind: OwnerPage['kind'] | OtherPage,
   brand: string | null,
 ): [key: string, values: Messages] {
+  if (kind === 'waiting') return ['waiting.button', {}];
   const key = kind === 'started' ? 'started.button' : 'ready.button';
   return brand === null ? [key, {}] : [`${key}OfBrand`, { brand }];
 }

@@ -20,7 +20,9 @@ export interface RemindedInvitation {
   readonly wishedAt: Date | null;
   /** Not null while the owner waits for us. */
   readonly wishDueAt: Date | null;
-  readonly ownerDoneAt: Date | null;
+  /** When a start that the owner wished for was refused or given up, so that the tenant has to act. */
+  readonly wishFailedAt: Date | null;
+  readonly awaits: 'start' | 'finish' | 'installation';
   readonly expiresAt: Date;
   readonly remindersSent: number;
   readonly remindedAt: Date | null;
@@ -63,7 +65,8 @@ export function planReminder(
 ): ReminderPlan {
   const { createdAt, openedAt, startedAt, wishedAt, wishDueAt, expiresAt, remindedAt } = invitation;
   const attempts = schedule.afterHours.length + 1;
-  if (invitation.ownerDoneAt !== null || invitation.remindersSent >= attempts) return NO_MORE;
+  const isForOwner = invitation.awaits !== 'installation' && invitation.wishFailedAt === null;
+  if (!isForOwner || invitation.remindersSent >= attempts) return NO_MORE;
   const instants = schedule.afterHours.map((hours) => createdAt.getTime() + hours * HOUR_MS);
   const lastCallAt = Math.max(expiresAt.getTime() - DAY_MS, ...instants.slice(0, 1));
   const next = [...instants.filter((at) => at < lastCallAt), lastCallAt].find(

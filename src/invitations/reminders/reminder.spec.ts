@@ -24,7 +24,8 @@ const INVITATION: RemindedInvitation = {
   startedAt: null,
   wishedAt: null,
   wishDueAt: null,
-  ownerDoneAt: null,
+  wishFailedAt: null,
+  awaits: 'start',
   expiresAt: local('2026-09-01T10:00'),
   remindersSent: 0,
   remindedAt: null,
@@ -97,8 +98,9 @@ describe('reminders', () => {
     ).toEqual([]);
   });
 
-  it('stop once the owner is done', () => {
-    expect(remindersOf({ ownerDoneAt: local('2026-06-02T10:00') })).toEqual([]);
+  it('stop while the owner has nothing to do', () => {
+    expect(remindersOf({ awaits: 'installation' })).toEqual([]);
+    expect(remindersOf({ wishFailedAt: local('2026-06-02T10:00') })).toEqual([]);
   });
 
   it.each(['openedAt', 'startedAt', 'wishedAt', 'remindedAt'] as const)(

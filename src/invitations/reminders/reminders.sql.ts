@@ -6,7 +6,7 @@ export const LOCK_DUE: Statement = {
   name: 'reminders.lock_due',
   text: `
     SELECT i.id, i.created_at AS "createdAt", i.opened_at AS "openedAt", i.started_at AS "startedAt", i.wished_at AS "wishedAt",
-           i.wish_due_at AS "wishDueAt", i.owner_done_at AS "ownerDoneAt", i.expires_at AS "expiresAt",
+           i.wish_due_at AS "wishDueAt", i.wish_failed_at AS "wishFailedAt", i.awaits, i.expires_at AS "expiresAt",
            i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", now() AS now
       FROM invitations i
      WHERE i.reminder_due_at <= now() AND ${LIVE}

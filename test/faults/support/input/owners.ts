@@ -1,5 +1,6 @@
 import { StallUpkeep } from '../../../../src/onboarding/stalled/stall-upkeep.service.js';
 import { Database } from '../../../../src/platform/database/database.js';
+import { waitFor } from '../../../setup/wait-for.js';
 import type { Replicas } from '../replicas.js';
 
 export interface Owner {
@@ -52,6 +53,17 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
       `UPDATE invitations SET created_at = created_at - $2 * ${HOUR}, opened_at = opened_at - $2 * ${HOUR} WHERE id = $1`,
       [id, hours],
     );
+  /** Ages an invitation whose owner has begun, once it is known to await `awaits`. */
+  const ageBegun = async ({ id }: Owner, awaits: string, hours: number) => {
+    await waitFor(`the invitation awaits ${awaits}`, async () => {
+      const [row] = await query('SELECT FROM invitations WHERE id = $1 AND awaits = $2', [id, awaits]);
+      return row;
+    });
+    await query(
+      `UPDATE invitations SET started_at = started_at - $2 * ${HOUR}, awaits_since = awaits_since - $2 * ${HOUR} WHERE id = $1`,
+      [id, hours],
+    );
+  };
   const age = (id: string, hours: number) =>
     query(
       `UPDATE onboarding_sessions SET recorded_at = recorded_at - $2 * ${HOUR}, expires_at = expires_at - $2 * ${HOUR},
@@ -87,6 +99,16 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
           [id],
         ),
     },
+    // The remote service refuses the start.
+    {
+      reached: ['opened'],
+      invitation: 'remote_unreachable',
+      act: async (owner) => {
+        const fault = { kind: 'answer', operation: 'start_session', status: 422, times: 1 } as const;
+        await control.addFault({ ...fault, contains: owner.gridLocationId });
+        await click(owner);
+      },
+    },
     { reached: ['opened', 'started'], act: (owner) => Promise.all([click(owner), click(owner)]) },
     {
       reached: ['opened', 'started'],
@@ -97,6 +119,39 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
         await control.expire(id);
         await read(id);
         await age(await begin(owner), 5);
+      },
+    },
+    // The session expires, and the owner does not come back.
+    {
+      reached: ['opened', 'started'],
+      invitation: 'started_not_completed',
+      act: async (owner) => {
+        const id = await begin(owner);
+        await control.expire(id);
+        await read(id);
+        await ageBegun(owner, 'start', 5);
+      },
+    },
+    // One of two brands is online, and the owner begins with no other.
+    {
+      reached: ['opened', 'started'],
+      invitation: 'started_not_completed',
+      act: async (owner) => {
+        await query(`UPDATE invitations SET brands = '{acme,sunward}' WHERE id = $1`, [owner.id]);
+        await comeOnline(await begin(owner));
+        await ageBegun(owner, 'start', 5);
+      },
+    },
+    // The session expires before the installation is online.
+    {
+      reached: ['opened', 'started', 'ownerDone'],
+      invitation: 'completed_not_online',
+      act: async (owner) => {
+        const id = await begin(owner);
+        await complete(id);
+        await control.expire(id);
+        await read(id);
+        await ageBegun(owner, 'installation', 73);
       },
     },
     {
