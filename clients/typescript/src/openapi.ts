@@ -1815,7 +1815,7 @@ export interface components {
              * @description Not opened, opened and not started, or soon past its date; the last hides the others
              * @enum {string}
              */
-            cause: "never_opened" | "opened_not_started" | "expiring_soon";
+            cause: "remote_unreachable" | "completed_not_online" | "expiring_soon" | "started_not_completed" | "never_opened" | "opened_not_started";
             /**
              * Format: date-time
              * @description Since when there has been what the cause names
@@ -7162,7 +7162,7 @@ export interface operations {
                 tenantReference?: string;
                 campaignId?: string;
                 /** @description Invitations that are stalled for this cause, or for any */
-                stalled?: "never_opened" | "opened_not_started" | "expiring_soon" | "any";
+                stalled?: "remote_unreachable" | "completed_not_online" | "expiring_soon" | "started_not_completed" | "never_opened" | "opened_not_started" | "any";
             };
             header?: never;
             path?: never;
