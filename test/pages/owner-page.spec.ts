@@ -131,7 +131,7 @@ if (CHROMIUM === null) {
             path: join(PICTURES, `online-${locale}-${javaScriptEnabled ? 'live' : 'plain'}.png`),
           });
         });
-        expect(await stateOf(id)).toBe('online');
+        await waitFor('the invitation is online', async () => (await stateOf(id)) === 'online');
       },
     );
 
