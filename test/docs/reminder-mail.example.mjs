@@ -13,7 +13,7 @@ const mailed = new Set();
 
 const MAILS = {
   en: ['Your solar installation is not connected yet', 'It takes a few minutes. Go on here:'],
-  nl: ['Uw zonnepanelen zijn nog niet verbonden', 'Het duurt een paar minuten. Ga hier verder:'],
+  nl: ['Uw zonnepanelen zijn nog niet gekoppeld', 'Het duurt een paar minuten. Ga hier verder:'],
   de: ['Ihre Solaranlage ist noch nicht verbunden', 'Es dauert nur wenige Minuten. Hier geht es weiter:'],
   fr: [
     "Votre installation solaire n'est pas encore connectée",
@@ -57,12 +57,14 @@ async function remind({ id, type, data }) {
   }
 }
 
-/** Returns the link, unless the owner no longer needs it: an event may arrive late. */
+/** Returns the link, unless the owner no longer needs it: an event may arrive late. Throws if KEY may not read links. */
 async function linkOf(invitationId) {
   const headers = { authorization: `Bearer ${KEY}` };
   const response = await fetch(`${API}/invitations/${invitationId}`, { headers });
   if (response.status === 404) return undefined;
   if (!response.ok) throw new Error(`the invitation could not be read: ${response.status}`);
   const { state, url } = await response.json();
-  return ['invited', 'opened', 'started'].includes(state) ? url : undefined;
+  if (!['invited', 'opened', 'started'].includes(state)) return undefined;
+  if (url === null) throw new Error('KEY lacks the scope links:read');
+  return url;
 }

@@ -71,21 +71,23 @@ async function remind(tenantReference: string, locale: string) {
 describe('the examples of reminders', () => {
   it('send one mail with the link, in the language of the owner, although the event is delivered twice', async () => {
     const catcher = await run('smtp-catcher.example.mjs');
-    const { body: key } = await client.call<{ key: string }>('POST', '/api-keys', {
-      name: 'mailing',
-      scopes: ['onboarding:read', 'links:read'],
-    });
-    const receiver = await run('reminder-mail.example.mjs', {
-      API: `${service.url}/api/v1`,
-      KEY: key.key,
-      WEBHOOK_SECRET: SECRET,
-      SMTP_URL: `smtp://127.0.0.1:${catcher.port}`,
-    });
-    await client.call('POST', '/webhook-endpoints', {
-      url: `http://127.0.0.1:${receiver.port}/`,
-      secret: SECRET,
-      types: ['invitation.reminder_due'],
-    });
+    const receive = async (scopes: readonly string[]) => {
+      const { body } = await client.call<{ key: string }>('POST', '/api-keys', { name: 'mailing', scopes });
+      const receiver = await run('reminder-mail.example.mjs', {
+        API: `${service.url}/api/v1`,
+        KEY: body.key,
+        WEBHOOK_SECRET: SECRET,
+        SMTP_URL: `smtp://127.0.0.1:${catcher.port}`,
+      });
+      await client.call('POST', '/webhook-endpoints', {
+        url: `http://127.0.0.1:${receiver.port}/`,
+        secret: SECRET,
+        types: ['invitation.reminder_due'],
+      });
+      return receiver;
+    };
+    const receiver = await receive(['onboarding:read', 'links:read']);
+    const withoutLinks = await receive(['onboarding:read']);
     const { url } = await remind('customer-1', 'nl');
     const delivery = await waitFor('the event to be delivered', async () => {
       const { body } = await client.call<{ items: { id: string; status: string; lastAttemptAt: string }[] }>(
@@ -102,11 +104,14 @@ describe('the examples of reminders', () => {
       );
       return body.status === 'delivered' && body.lastAttemptAt !== delivery.lastAttemptAt;
     });
+    await waitFor('the other receiver to refuse the event', () =>
+      withoutLinks.output().includes('KEY lacks the scope links:read'),
+    );
     // A mail wraps long lines.
     const mails = catcher.output().replace(/=\r?\n/g, '');
     expect(mails.split('To: ann@example.com')).toHaveLength(2);
     expect(mails.split(url)).toHaveLength(2);
-    expect(mails).toContain('Subject: Uw zonnepanelen zijn nog niet verbonden');
+    expect(mails).toContain('Subject: Uw zonnepanelen zijn nog niet gekoppeld');
     const forged = await fetch(`http://127.0.0.1:${receiver.port}/`, { method: 'POST', body: '{}' });
     expect(forged.status).toBe(401);
     expect(receiver.output()).toBe('');
