@@ -32,8 +32,11 @@ async function refresh() {
       .join(''),
   );
   if (texts[0] !== texts[1]) {
+    const hadFocus = main.querySelector('button:focus') !== null;
     for (const each of rest(main)) each.remove();
     main.append(...rest(next));
+    // A new button takes over the focus of the old one.
+    if (hadFocus) main.querySelector('button')?.focus();
   }
 }
 

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRequire } from 'node:module';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { LOCALES } from '../../src/invitations/invitation.rules.js';
+import { Database } from '../../src/platform/database/database.js';
 import { TestClient } from '../setup/client.js';
 import { findProgram } from '../setup/receivers/programs.js';
 import { useTestApp } from '../setup/test-app.js';
@@ -20,6 +21,13 @@ const messages = (locale: string) => {
   return (key: string): string => (JSON.parse(text) as Record<string, string>)[key]!;
 };
 const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } } as const;
+
+interface Invitation {
+  readonly id: string;
+  readonly url: string;
+  readonly gridLocationId: string;
+  readonly userId: string;
+}
 
 if (CHROMIUM === null) {
   const notice =
@@ -44,8 +52,10 @@ if (CHROMIUM === null) {
     });
     afterAll(() => browser?.close());
 
+    afterEach(() => service.sandbox!.control.clearFaults());
+
     const invite = async (input: object = {}) => {
-      const { body } = await client.call<{ id: string; url: string }>('POST', '/invitations', {
+      const { body } = await client.call<Invitation>('POST', '/invitations', {
         gridLocationId: await client.locate(),
         ...input,
       });
@@ -53,6 +63,27 @@ if (CHROMIUM === null) {
     };
     const stateOf = async (id: string) =>
       (await client.call<{ state: string }>('GET', `/invitations/${id}`)).body.state;
+
+    const click = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' });
+    /** Completes the web flow of the newest session of the location, and returns the id of the session. */
+    const complete = async ({ gridLocationId }: Invitation) => {
+      const { body } = await client.call<{ items: { id: string }[] }>(
+        'GET',
+        `/onboarding/pv?gridLocationId=${gridLocationId}`,
+      );
+      const { id } = body.items[0]!;
+      await service.sandbox!.control.complete(id, { onlineAfterMs: null });
+      return id;
+    };
+    const change = (id: string, assignment: string) =>
+      service.app.get(Database).query(`UPDATE invitations SET ${assignment} WHERE id = $1`, [id]);
+    const failStarts = () =>
+      service.sandbox!.control.addFault({
+        operation: 'start_session',
+        kind: 'answer',
+        status: 503,
+        times: null,
+      });
 
     async function visit<T>(options: BrowserContextOptions, work: (page: Page) => Promise<T>): Promise<T> {
       const context = await browser.newContext(options);
@@ -134,6 +165,72 @@ if (CHROMIUM === null) {
         await waitFor('the invitation is online', async () => (await stateOf(id)) === 'online');
       },
     );
+
+    const KINDS: Readonly<Record<string, (owner: Invitation) => Promise<unknown>>> = {
+      unknown: async () => {},
+      ready: async () => {},
+      started: ({ url }) => click(`${url}?brand=acme`),
+      next: async (owner) => {
+        await click(`${owner.url}?brand=acme`);
+        await complete(owner);
+      },
+      waiting: async (owner) => {
+        await KINDS.next!(owner);
+        await click(`${owner.url}?brand=sunward`);
+        await complete(owner);
+      },
+      online: ({ id }) => change(id, 'owner_done_at = now(), online_at = now()'),
+      expired: ({ id }) => change(id, 'expires_at = now()'),
+      revoked: ({ id }) => client.call('DELETE', `/invitations/${id}`),
+      erased: ({ userId }) => client.call('DELETE', `/users/${userId}`),
+      wish: async ({ url }) => {
+        await failStarts();
+        await click(`${url}?brand=acme`);
+      },
+    };
+    it.each(Object.keys(KINDS))('has no fault of accessibility when it is %s', async (kind) => {
+      const owner = await invite({ brands: ['acme', 'sunward'] });
+      await KINDS[kind]!(owner);
+      await visit({ viewport: SCREENS.phone, locale: 'en' }, async (page) => {
+        const heading = page.getByRole('heading', { name: messages('en')(`${kind}.heading`) });
+        await waitFor('the page', async () => {
+          await page.goto(kind === 'unknown' ? `${owner.url}x` : owner.url);
+          return (await heading.count()) === 1;
+        });
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await page.screenshot({ path: join(PICTURES, `kind-${kind}-${colorScheme}.png`) });
+          expect(await faultsOf(page)).toEqual([]);
+        }
+      });
+    });
+
+    it('leads to the remote service by the keyboard alone', async () => {
+      const { url } = await invite();
+      await visit({}, async (page) => {
+        await page.goto(url);
+        await page.keyboard.press('Tab');
+        await page.locator('button:focus').waitFor();
+        await page.keyboard.press('Enter');
+        await page.getByText('Which brand is your inverter?').waitFor();
+      });
+    });
+
+    it('announces a change without a reload, and keeps the focus on its button', async () => {
+      const owner = await invite({ brands: ['acme', 'sunward'] });
+      await click(`${owner.url}?brand=acme`);
+      await visit({ locale: 'en' }, async (page) => {
+        const text = messages('en');
+        await page.goto(owner.url);
+        await page.getByRole('button', { name: 'Continue with acme' }).focus();
+        let loads = 0;
+        page.on('load', () => loads++);
+        await complete(owner);
+        await page.locator('[aria-live=polite]', { hasText: text('next.heading') }).waitFor();
+        await page.locator('button:focus', { hasText: 'Connect sunward' }).waitFor();
+        expect(loads).toBe(0);
+      });
+    });
 
     it('loads nothing from elsewhere, and sets no cookie', async () => {
       const { url } = await invite();
