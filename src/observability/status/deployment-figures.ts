@@ -92,6 +92,11 @@ export const FIGURES: readonly Figure<DeploymentFacts>[] = [
     ({ operations }) => operations.map(({ operation, waitSeconds }) => [[operation], waitSeconds]),
     'operation',
   ),
+  figure(
+    'pending_wishes',
+    'Starts for which owners clicked over a minute ago and that have not led to a session yet',
+    ({ pendingWishes }) => [[[], pendingWishes]],
+  ),
   figure('token_age_seconds', 'Age of the access token; absent if there is none', ({ tokenAgeSeconds }) => [
     [[], tokenAgeSeconds],
   ]),

@@ -46,7 +46,14 @@ export class StatusController {
       this.store.readFacts(),
       findTableLocks(this.database),
     ]);
-    const { operations: _, tokenAgeSeconds: _age, replicas, remote: shared, ...queues } = deployment;
+    const {
+      operations: _,
+      tokenAgeSeconds: _age,
+      pendingWishes: _wishes,
+      replicas,
+      remote: shared,
+      ...queues
+    } = deployment;
     const { outbox } = queues;
     const { degraded } = shared.deployment;
     const remote = this.remote.status();

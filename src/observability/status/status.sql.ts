@@ -136,6 +136,10 @@ export const READ_QUEUES = `
     ) AS "tokenAgeSeconds"
   FROM outbox, handlers, webhooks, registrations, starts, sessions`;
 
+// Reads the rows of unfulfilled wishes by their partial index.
+export const COUNT_PENDING_WISHES = `
+  SELECT count(*)::int AS wishes FROM invitations WHERE wish_due_at IS NOT NULL AND wished_at < now() - interval '1 minute'`;
+
 /** Only this many of the latest changes per state are counted, so that the cost does not grow with their number. */
 const CHANGES_PER_STATE = 1_000;
 

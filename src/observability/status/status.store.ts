@@ -38,6 +38,7 @@ export class StatusStore {
     return this.database.transaction(async (tx) => {
       await tx.query(`SET LOCAL statement_timeout = ${timeoutMs}`);
       const [queues] = await tx.query<Queues>(sql.READ_QUEUES);
+      const [pending] = await tx.query<{ wishes: number }>(sql.COUNT_PENDING_WISHES);
       const [budget] = await tx.query<Omit<Facts['budget'], 'late'>>(sql.READ_BUDGET);
       const [activity] = await tx.query<Facts['activity']>(sql.READ_ACTIVITY);
       const [oldestTransaction = null] = await tx.query<NonNullable<Facts['oldestTransaction']>>(
@@ -52,6 +53,7 @@ export class StatusStore {
       const { handlers, webhooks, broker, outbox, sessions, registrations, starts } = queues!;
       return {
         tokenAgeSeconds: queues!.tokenAgeSeconds,
+        pendingWishes: pending!.wishes,
         operations,
         replicas,
         remote: { deployment: { degraded, contractDrift: queues!.contractDrift } },

@@ -221,6 +221,10 @@ describe('GET /status', () => {
       FROM (VALUES (1, 'sending', 1, interval '-80 seconds', interval '0'), (2, 'sending', 0, interval '1 hour', interval '0'),
                    (3, 'failed', 2, interval '-23 hours', interval '23 hours'), (4, 'failed', 4, interval '-25 hours', interval '25 hours'))
         AS start (n, status, orphans, lease, age);
+      INSERT INTO invitations (grid_location_id, token_hash, brands, metadata, opened_at, wished_at, wish_due_at, expires_at, revoked_at)
+      SELECT '20000000-0000-4000-8000-000000000001', sha256(n::text::bytea), '{}', '{}', now(), now() - n * interval '50 seconds',
+        now() + interval '1 hour', now() + interval '1 day', now()
+      FROM generate_series(1, 3) AS n;
     `);
     const { poller, outbox, registrations, starts } = await read();
     expect(starts).toMatchObject({ abandoned: 1, orphans: 3 });
@@ -260,6 +264,7 @@ describe('GET /status', () => {
     expect(text).toContain('pv_onboarding_longest_read_interval_seconds{phase="late"} 8\n');
     expect(text).toContain('pv_onboarding_deployment_registrations{status="pending"} 1\n');
     expect(text).toContain('pv_onboarding_deployment_abandoned_starts 1\n');
+    expect(text).toContain('pv_onboarding_deployment_pending_wishes 2\n');
     expect(text).toContain('pv_onboarding_deployment_orphans 3\n');
   });
 
