@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { LOCALES } from '../../src/invitations/invitation.rules.js';
@@ -10,11 +9,10 @@ import { TestClient } from '../setup/client.js';
 import { findProgram } from '../setup/receivers/programs.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
-import { CHROMIUM, launchChromium } from './chromium.js';
+import { CHROMIUM, faultsOf, launchChromium } from './chromium.js';
 
 /** Where the pictures of this run are kept. */
 const PICTURES = process.env.PICTURES_FOLDER ?? join('node_modules', '.cache', 'pictures');
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** Returns a function that returns a message of the page in this language. */
 const messages = (locale: string) => {
   const text = readFileSync(new URL(`../../pages/owner/messages/${locale}.json`, import.meta.url), 'utf8');
@@ -65,15 +63,14 @@ if (CHROMIUM === null) {
       (await client.call<{ state: string }>('GET', `/invitations/${id}`)).body.state;
 
     const click = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' });
-    /** Completes the web flow of the newest session of the location, and returns the id of the session. */
-    const complete = async ({ gridLocationId }: Invitation) => {
-      const { body } = await client.call<{ items: { id: string }[] }>(
+    /** Completes the web flow of the location's session of the brand. */
+    const complete = async ({ gridLocationId }: Invitation, brand: string) => {
+      const { body } = await client.call<{ items: { id: string; brand: string }[] }>(
         'GET',
         `/onboarding/pv?gridLocationId=${gridLocationId}`,
       );
-      const { id } = body.items[0]!;
+      const { id } = body.items.find((session) => session.brand === brand)!;
       await service.sandbox!.control.complete(id, { onlineAfterMs: null });
-      return id;
     };
     const change = (id: string, assignment: string) =>
       service.app.get(Database).query(`UPDATE invitations SET ${assignment} WHERE id = $1`, [id]);
@@ -92,19 +89,6 @@ if (CHROMIUM === null) {
       } finally {
         await context.close();
       }
-    }
-
-    /** Returns what axe finds wrong, by the rule and the element. */
-    async function faultsOf(page: Page): Promise<string[]> {
-      // Not as a script of the page, which the policy of the page forbids.
-      const session = await page.context().newCDPSession(page);
-      await session.send('Page.setBypassCSP', { enabled: true });
-      await page.reload();
-      await page.addScriptTag({ path: AXE });
-      // As text: the types of this repository are those of Node, not of a browser.
-      return page.evaluate<string[]>(
-        'axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))',
-      );
     }
 
     it.each(LOCALES)(
@@ -172,12 +156,12 @@ if (CHROMIUM === null) {
       started: ({ url }) => click(`${url}?brand=acme`),
       next: async (owner) => {
         await click(`${owner.url}?brand=acme`);
-        await complete(owner);
+        await complete(owner, 'acme');
       },
       waiting: async (owner) => {
         await KINDS.next!(owner);
         await click(`${owner.url}?brand=sunward`);
-        await complete(owner);
+        await complete(owner, 'sunward');
       },
       online: ({ id }) => change(id, 'owner_done_at = now(), online_at = now()'),
       expired: ({ id }) => change(id, 'expires_at = now()'),
@@ -188,6 +172,19 @@ if (CHROMIUM === null) {
         await click(`${url}?brand=acme`);
       },
     };
+    it('goes on by itself when a wish can be fulfilled', async () => {
+      const { id, url } = await invite();
+      await failStarts();
+      await visit({ locale: 'en' }, async (page) => {
+        await page.goto(url);
+        await page.getByRole('button').click();
+        await page.getByRole('heading', { name: messages('en')('wish.heading') }).waitFor();
+        await service.sandbox!.control.clearFaults();
+        await change(id, 'wish_due_at = now()');
+        await page.getByText('Which brand is your inverter?').waitFor({ timeout: 60_000 });
+      });
+    });
+
     it.each(Object.keys(KINDS))('has no fault of accessibility when it is %s', async (kind) => {
       const owner = await invite({ brands: ['acme', 'sunward'] });
       await KINDS[kind]!(owner);
@@ -225,7 +222,7 @@ if (CHROMIUM === null) {
         await page.getByRole('button', { name: 'Continue with acme' }).focus();
         let loads = 0;
         page.on('load', () => loads++);
-        await complete(owner);
+        await complete(owner, 'acme');
         await page.locator('[aria-live=polite]', { hasText: text('next.heading') }).waitFor();
         await page.locator('button:focus', { hasText: 'Connect sunward' }).waitFor();
         expect(loads).toBe(0);
