@@ -48,7 +48,10 @@ export function addExamples(document: OpenAPIObject, examples: RecordedExamples)
       throw new Error(`docs/openapi/examples.json has a call to ${operationId}, which is not an operation`);
     for (const parameter of operation.parameters ?? []) {
       const text = parameters[parameter.name];
-      if (text !== undefined) parameter.example = parameter.schema?.type === 'integer' ? Number(text) : text;
+      if (text !== undefined)
+        parameter.example = ['integer', 'boolean'].includes(String(parameter.schema?.type))
+          ? (JSON.parse(text) as unknown)
+          : text;
     }
     const body = Object.values(operation.requestBody?.content ?? {})[0];
     if (body !== undefined && request !== undefined) body.example = request;
