@@ -42,10 +42,10 @@ export function DutyPage() {
               <ReadingPanel status={facts} />
               <StalledPanel status={facts} />
               <OursPanel status={facts} />
-              <ReplicasPanel status={facts} />
               <DatabasePanel status={facts} />
               {may('webhooks:manage') && <EndpointsPanel />}
               <ReadersPanel status={facts} />
+              <ReplicasPanel status={facts} />
               <FunnelPanel />
             </div>
           </>

@@ -51,7 +51,7 @@ const columnsAt = (now: Date) => [
     title: 'Endpoint',
     of: ({ url, description }: Endpoint) => (
       <>
-        <strong>{url}</strong>
+        <strong className="address">{url}</strong>
         {description !== '' && <div className="soft">{description}</div>}
       </>
     ),
@@ -133,7 +133,7 @@ function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readon
         empty={status === 'failed' ? 'No delivery was given up.' : 'There is no such delivery.'}
         columns={[
           { title: 'Event', of: ({ type }) => <code>{type}</code> },
-          { title: 'Endpoint', of: ({ endpointId: id }) => addressOf(id) },
+          { title: 'Endpoint', of: ({ endpointId: id }) => <span className="address">{addressOf(id)}</span> },
           { title: 'Status', of: (each) => <Badge tone={STATUSES[each.status]}>{each.status}</Badge> },
           {
             title: 'Attempts',

@@ -23,7 +23,7 @@ export function Panel({ title, more, isWide = false, children }: Props) {
 
 export type Tone = 'well' | 'attention' | 'quiet' | 'unknown';
 
-const SIGNS: Readonly<Record<Tone, string>> = { well: '✓', attention: '!', quiet: '–', unknown: '?' };
+const SIGNS: Readonly<Record<Tone, string>> = { well: '✓', attention: '!', quiet: '•', unknown: '?' };
 
 /** A word with a sign: the colour never says it alone. */
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {

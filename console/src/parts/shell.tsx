@@ -65,6 +65,9 @@ function Search({ onSearch }: Pick<Props, 'onSearch'>) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSearch(input.current?.value ?? '');
+    // What was found is read next. The term does not stay in sight.
+    if (input.current !== null) input.current.value = '';
+    document.getElementById('main')?.focus();
   };
   return (
     <form role="search" onSubmit={submit}>

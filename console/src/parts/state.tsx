@@ -1,6 +1,6 @@
 import type { Session } from '../api/client.js';
 import { wordsOf } from '../format/words.js';
-import { Age } from './time.js';
+import { For } from './time.js';
 import { Badge, type Tone } from './panel.js';
 
 const TONES: Readonly<Record<Session['state'], Tone>> = {
@@ -33,7 +33,7 @@ export function Stall({ stalled }: Pick<Session, 'stalled'>) {
   if (stalled === null) return null;
   return (
     <span>
-      {STALL_CAUSES[stalled.cause]}, <Age at={stalled.since} />
+      {STALL_CAUSES[stalled.cause]}, <For since={stalled.since} />
     </span>
   );
 }

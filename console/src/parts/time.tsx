@@ -1,4 +1,4 @@
-import { formatAge } from '../format/duration.js';
+import { formatAge, formatSeconds } from '../format/duration.js';
 import { formatInstant } from '../format/instant.js';
 import { useNow } from './clock.js';
 
@@ -17,6 +17,16 @@ export function Instant({ at, none = '–' }: Props) {
   return (
     <time dateTime={date.toISOString()} title={date.toISOString()}>
       {formatInstant(date, now)}
+    </time>
+  );
+}
+
+/** For how long something has been so. Its title is the exact instant in UTC. */
+export function For({ since }: { readonly since: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={since} title={since}>
+      for {formatSeconds(Math.max(0, now.getTime() - Date.parse(since)) / 1_000)}
     </time>
   );
 }

@@ -10,6 +10,8 @@ interface Props {
 }
 
 const HEIGHT = 96;
+/** A shorter time is shown as a part of this. */
+const SHORTEST_SECONDS = 600;
 const styleOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** A line over time. A person who does not see it reads its last, least and greatest value. */
@@ -66,11 +68,17 @@ function optionsOf(width: number): uPlot.Options {
     cursor: { show: false },
     legend: { show: false },
     padding: [8, 8, 0, 0],
-    scales: { y: { range: (_plot, _least, greatest) => [0, Math.max(1, greatest * 1.1)] } },
+    scales: {
+      x: { range: (_plot, least, greatest) => [Math.min(least, greatest - SHORTEST_SECONDS), greatest] },
+      y: { range: (_plot, _least, greatest) => [0, Math.max(1, greatest * 1.1)] },
+    },
     axes: [
       { ...axis, size: 24, space: 80, values: '{HH}:{mm}' },
       { ...axis, size: 44, space: 28 },
     ],
-    series: [{}, { stroke: styleOf('--accent'), width: 2, points: { show: false } }],
+    series: [
+      {},
+      { stroke: styleOf('--accent'), width: 2, points: { show: ({ data }) => data[0].length < 3 } },
+    ],
   };
 }

@@ -1,0 +1,291 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { StallUpkeep } from '../../src/onboarding/stalled/stall-upkeep.service.js';
+import { Database } from '../../src/platform/database/database.js';
+import { insertCampaign } from '../setup/campaign.js';
+import { CHROMIUM, faultsOf, launch, PICTURES, SCREENS } from '../setup/chromium.js';
+import { TestClient } from '../setup/client.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../setup/receivers/webhook-receiver.js';
+import { useTestApp } from '../setup/test-app.js';
+import { waitFor } from '../setup/wait-for.js';
+
+/** Markup that would run if a page inserted it as such. */
+const MARKUP = '<img src=x onerror="window.ran=true"><script>window.ran=true</script>';
+
+if (CHROMIUM === null) {
+  const notice =
+    'THE CONSOLE WAS NOT TESTED: there is no chromium here (apt-get install chromium, or CHROMIUM)';
+  console.warn(notice);
+  it(`is not shown. ${notice}`, () => expect(CHROMIUM).toBeNull());
+} else
+  describe('the console, in Chromium', () => {
+    const service = useTestApp();
+    const client = TestClient.of(service);
+    let database: Database;
+    let browser: Browser;
+    let receiver: WebhookReceiver;
+    let cookies: Awaited<ReturnType<typeof signIn>>;
+    /** A session whose owner has not finished the web flow for hours. */
+    let stalledId: string;
+
+    beforeAll(async () => {
+      await mkdir(PICTURES, { recursive: true });
+      database = service.app.get(Database);
+      browser = await launch(CHROMIUM);
+      receiver = await startWebhookReceiver();
+      receiver.answer = ({ path }) => (path === '/fails' ? { status: 500, body: MARKUP } : { status: 204 });
+      for (const path of ['/works', '/fails'])
+        await client.call('POST', '/webhook-endpoints', { url: receiver.url + path, description: MARKUP });
+      const locationId = await client.locate('customer-7');
+      stalledId = (await client.start(locationId, { brand: 'acme', metadata: { note: MARKUP } })).body.id;
+      await client.call('POST', '/invitations', { gridLocationId: await client.locate(), brands: ['acme'] });
+      await database.query(
+        `UPDATE onboarding_sessions SET recorded_at = recorded_at - interval '5 h', state_changed_at = state_changed_at - interval '5 h' WHERE id = $1`,
+        [stalledId],
+      );
+      await service.app.get(StallUpkeep).search();
+      cookies = await signIn();
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await receiver?.close();
+    });
+
+    const signIn = () =>
+      visit({}, '', async (page) => {
+        await page.getByLabel('API key').fill('not-a-key');
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('alert').waitFor();
+        await page.getByLabel('API key').fill(client.key);
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('heading', { name: 'Needs a person' }).waitFor();
+        return page.context().storageState();
+      });
+
+    async function visit<T>(
+      options: BrowserContextOptions,
+      path: string,
+      work: (page: Page) => Promise<T>,
+    ): Promise<T> {
+      const context = await browser.newContext(options);
+      try {
+        const page = await context.newPage();
+        await page.goto(`${service.url}/console${path}`);
+        return await work(page);
+      } finally {
+        await context.close();
+      }
+    }
+    const signedIn = <T>(
+      path: string,
+      work: (page: Page) => Promise<T>,
+      options: BrowserContextOptions = {},
+    ) => visit({ viewport: SCREENS.desktop, storageState: cookies, ...options }, path, work);
+
+    /** Registers a customer whose response is lost. */
+    async function loseRegistration(tenantReference: string): Promise<string> {
+      await service.sandbox!.control.addFault({ kind: 'reset', contains: tenantReference });
+      const { body } = await client.call<{ id: string }>('POST', '/users', {
+        tenantReference,
+        gridLocations: [{ ean: '541448820044186577' }],
+      });
+      return body.id;
+    }
+    const registration = async (id: string) =>
+      (await client.call<{ status: string }>('GET', `/registrations/${id}`)).body.status;
+
+    it('leads from the stalled by cause to the session and its timeline', async () => {
+      await signedIn('', async (page) => {
+        await page.getByRole('link', { name: 'The owner has not finished the web flow' }).click();
+        await page.getByRole('link', { name: stalledId.slice(0, 8) }).click();
+        await page.getByText('Stalled:').waitFor();
+        await page
+          .getByRole('table', { name: 'What happened' })
+          .getByText('by the rule as started')
+          .waitFor();
+        await page.getByRole('button', { name: 'Refresh now' }).click();
+        await page.getByRole('button', { name: 'Refresh now' }).waitFor();
+        expect(new URL(page.url()).pathname).toBe(`/console/sessions/${stalledId}`);
+      });
+    });
+
+    it('finds a customer from any page with the keyboard alone, and no term is in the address', async () => {
+      await signedIn('/webhooks', async (page) => {
+        await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+        await page.keyboard.press('/');
+        await page.keyboard.type('customer-7');
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Customer customer-7' }).waitFor();
+        expect(page.url()).not.toContain('customer-7');
+        await page.keyboard.press('/');
+        await page.keyboard.type(stalledId);
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: `Session ${stalledId.slice(0, 8)}` }).waitFor();
+      });
+    });
+
+    it('sends an uncertain registration again only after a confirmation that names the danger', async () => {
+      const id = await loseRegistration('customer-8');
+      await signedIn('/registrations', async (page) => {
+        await page
+          .getByRole('row', { name: /customer-8/ })
+          .getByRole('button', { name: 'Send again' })
+          .click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByText('creates a second user').waitFor();
+        expect(await dialog.getByRole('button', { name: 'Send again' }).isDisabled()).toBe(true);
+        await page.screenshot({ path: join(PICTURES, 'console-retry.png') });
+        expect(await faultsOf(page)).toEqual([]);
+        await dialog.getByRole('checkbox').check();
+        await dialog.getByRole('button', { name: 'Send again' }).click();
+        await waitFor('the registration', async () => (await registration(id)) === 'registered');
+        await dialog.waitFor({ state: 'detached' });
+      });
+    });
+
+    it('enters the user that the provider confirmed, and gives a registration up', async () => {
+      const [exists, given] = [await loseRegistration('customer-9'), await loseRegistration('customer-10')];
+      await signedIn('/registrations', async (page) => {
+        const act = (customer: string, button: string) =>
+          page.getByRole('row', { name: customer }).getByRole('button', { name: button }).click();
+        await act('customer-9', 'It exists');
+        await page.getByRole('dialog').getByLabel('User id').fill('8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5');
+        await page.getByLabel(/Grid location id/).fill('8bc432c7-fd1e-4d99-9dcb-2fbcb63255c6');
+        await page.getByRole('button', { name: 'Enter this user' }).click();
+        await waitFor('the user', async () => (await registration(exists)) === 'registered');
+        await act('customer-10', 'Give up');
+        await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
+        await waitFor('the end', async () => (await registration(given)) === 'discarded');
+        await page.getByText('No registration waits for a decision.').waitFor();
+      });
+    });
+
+    it('sends an event to an endpoint again', async () => {
+      const receivedAt = (path: string) => receiver.received.filter((each) => each.path === path).length;
+      await waitFor('a delivery', () => receivedAt('/works') > 0 && receivedAt('/fails') > 0);
+      await signedIn('/webhooks?status=delivered', async (page) => {
+        const before = receivedAt('/works');
+        await page.getByRole('button', { name: 'Redeliver' }).first().click();
+        await waitFor('the event', () => receivedAt('/works') > before);
+      });
+    });
+
+    it('pauses, resumes and cancels a campaign', async () => {
+      const id = await insertCampaign(database, [{ tenantReference: 'row-1' }], {
+        name: 'Autumn',
+        status: 'paused',
+      });
+      const statusOf = async () =>
+        (await database.query<{ status: string }>('SELECT status FROM campaigns WHERE id = $1', [id]))[0]
+          ?.status;
+      await signedIn('/campaigns', async (page) => {
+        const row = page.getByRole('row', { name: /Autumn/ });
+        await row.getByText('paused').waitFor();
+        await row.getByRole('button', { name: 'Cancel' }).click();
+        await row.getByText('cancelled').waitFor();
+        expect(await statusOf()).toBe('cancelled');
+      });
+      const running = await insertCampaign(database, [{ tenantReference: 'row-2' }], {
+        name: 'Winter',
+        status: 'paused',
+      });
+      await signedIn('/campaigns', async (page) => {
+        await page
+          .getByRole('row', { name: /Winter/ })
+          .getByRole('button', { name: 'Resume' })
+          .click();
+        await page
+          .getByRole('row', { name: /Winter/ })
+          .getByText('finished')
+          .or(page.getByRole('button', { name: 'Pause' }))
+          .first()
+          .waitFor();
+        expect(running).toBeDefined();
+      });
+    });
+
+    it('shows what has changed without being asked, by events or, while they are lost, by reading again', async () => {
+      await signedIn('/registrations', async (page) => {
+        await page.getByText('No registration waits for a decision.').waitFor();
+        await loseRegistration('customer-11');
+        await page.getByRole('row', { name: /customer-11/ }).waitFor();
+        const stream = '**/events/stream*';
+        await page.route(stream, (route) => route.abort());
+        await page.reload();
+        await page.getByText('Live updates were lost').waitFor();
+        await loseRegistration('customer-12');
+        await page.getByRole('row', { name: /customer-12/ }).waitFor();
+        await page.unroute(stream);
+        await page.getByText('Live updates were lost').waitFor({ state: 'detached', timeout: 90_000 });
+      });
+    });
+
+    it('runs no markup of users, metadata, descriptions and answers, and loads nothing from elsewhere', async () => {
+      for (const path of ['', '/webhooks?status=any', `/sessions/${stalledId}`, '/sessions', '/stuck'])
+        await signedIn(path, async (page) => {
+          const requested: string[] = [];
+          page.on('request', (request) => requested.push(new URL(request.url()).origin));
+          await page.reload();
+          await page.getByRole('heading').first().waitFor();
+          if (path.startsWith('/webhooks')) await page.getByText('<script>').first().waitFor();
+          expect(await page.evaluate('window.ran')).toBeUndefined();
+          expect(new Set(requested)).toEqual(new Set([service.url]));
+        });
+    });
+
+    /** What is to be seen before a page is judged. */
+    const PAGES: Readonly<Record<string, { path: string; until: string; search?: string }>> = {
+      duty: { path: '', until: 'The owner has not finished the web flow' },
+      stuck: { path: '/stuck', until: 'its outcome is unknown' },
+      sessions: { path: '/sessions', until: 'customer-7' },
+      session: { path: '/sessions/ID', until: 'by the rule as started' },
+      customers: { path: '/customers', until: 'Next:', search: 'customer-7' },
+      registrations: { path: '/registrations', until: 'customer-11' },
+      webhooks: { path: '/webhooks?status=any', until: 'HTTP 500' },
+      campaigns: { path: '/campaigns', until: 'Autumn' },
+    };
+
+    it.each(
+      Object.keys(SCREENS).flatMap((screen) =>
+        ['light', 'dark'].map(
+          (scheme) => [screen as keyof typeof SCREENS, scheme as 'light' | 'dark'] as const,
+        ),
+      ),
+    )('has no fault of accessibility on a %s, %s', async (screen, colorScheme) => {
+      const viewport = SCREENS[screen];
+      await visit({ viewport, colorScheme }, '', async (page) => {
+        await page.getByLabel('API key').waitFor();
+        await page.screenshot({ path: join(PICTURES, `console-sign-in-${screen}-${colorScheme}.png`) });
+        expect(await faultsOf(page)).toEqual([]);
+      });
+      for (const [name, { path, until, search }] of Object.entries(PAGES))
+        await signedIn(
+          path.replace('ID', stalledId),
+          async (page) => {
+            if (search !== undefined) {
+              await page.getByLabel('Reference, EAN or user id').fill(search);
+              await page.getByRole('button', { name: 'Find' }).click();
+            }
+            await page.getByText(until).first().waitFor();
+            await page.screenshot({
+              path: join(PICTURES, `console-${name}-${screen}-${colorScheme}.png`),
+              fullPage: true,
+            });
+            expect([name, await faultsOf(page)]).toEqual([name, []]);
+            const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+            expect(width).toBeLessThanOrEqual(viewport.width);
+          },
+          { colorScheme, viewport },
+        );
+    });
+
+    it('signs out, and shows nothing without a session', async () => {
+      await signedIn('', async (page) => {
+        await page.getByRole('button', { name: 'Sign out' }).click();
+        await page.getByLabel('API key').waitFor();
+        expect(await page.context().cookies()).toEqual([]);
+      });
+    });
+  });
