@@ -1,9 +1,14 @@
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { findProgram } from '../setup/receivers/programs.js';
 
 /** The program, or null if there is none. */
 export const CHROMIUM = findProgram('chromium', 'CHROMIUM');
+/** Where the pictures of this run are kept. */
+export const PICTURES = process.env.PICTURES_FOLDER ?? join('node_modules', '.cache', 'pictures');
+export const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } } as const;
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** Without these, the browser calls its maker. */
 const OFFLINE = [
@@ -17,13 +22,10 @@ const OFFLINE = [
 export const launchChromium = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', ...OFFLINE] });
 
-/** Returns what axe finds wrong, by the rule and the element. */
+/** Returns what axe finds wrong on the page as it is, by the rule and the element. */
 export async function faultsOf(page: Page): Promise<string[]> {
-  // Not as a script of the page, which the policy of the page forbids.
-  const session = await page.context().newCDPSession(page);
-  await session.send('Page.setBypassCSP', { enabled: true });
-  await page.reload();
-  await page.addScriptTag({ path: AXE });
+  // Evaluated by the debugger, since the policies of our pages forbid a script element.
+  await page.evaluate(await readFile(AXE, 'utf8'));
   // As text: the types of this repository are those of Node, not of a browser.
   return page.evaluate<string[]>(
     'axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))',

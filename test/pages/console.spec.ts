@@ -5,11 +5,11 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { StallUpkeep } from '../../src/onboarding/stalled/stall-upkeep.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { insertCampaign } from '../setup/campaign.js';
-import { CHROMIUM, faultsOf, launch, PICTURES, SCREENS } from '../setup/chromium.js';
 import { TestClient } from '../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
+import { CHROMIUM, faultsOf, launchChromium, PICTURES, SCREENS } from './chromium.js';
 
 /** Markup that would run if a page inserted it as such. */
 const MARKUP = '<img src=x onerror="window.ran=true"><script>window.ran=true</script>';
@@ -33,7 +33,7 @@ if (CHROMIUM === null) {
     beforeAll(async () => {
       await mkdir(PICTURES, { recursive: true });
       database = service.app.get(Database);
-      browser = await launch(CHROMIUM);
+      browser = await launchChromium();
       receiver = await startWebhookReceiver();
       receiver.answer = ({ path }) => (path === '/fails' ? { status: 500, body: MARKUP } : { status: 204 });
       for (const path of ['/works', '/fails'])

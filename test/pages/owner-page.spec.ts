@@ -9,16 +9,13 @@ import { TestClient } from '../setup/client.js';
 import { findProgram } from '../setup/receivers/programs.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
-import { CHROMIUM, faultsOf, launchChromium } from './chromium.js';
+import { CHROMIUM, faultsOf, launchChromium, PICTURES, SCREENS } from './chromium.js';
 
-/** Where the pictures of this run are kept. */
-const PICTURES = process.env.PICTURES_FOLDER ?? join('node_modules', '.cache', 'pictures');
 /** Returns a function that returns a message of the page in this language. */
 const messages = (locale: string) => {
   const text = readFileSync(new URL(`../../pages/owner/messages/${locale}.json`, import.meta.url), 'utf8');
   return (key: string): string => (JSON.parse(text) as Record<string, string>)[key]!;
 };
-const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } } as const;
 
 interface Invitation {
   readonly id: string;

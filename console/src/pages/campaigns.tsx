@@ -1,11 +1,13 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
 import { useList } from '../api/lists.js';
+import { POLL_MS } from '../api/live.js';
 import { queries } from '../api/queries.js';
-import { countOf } from '../format/words.js';
+import { formatSeconds } from '../format/duration.js';
+import { countOf, formatNumber } from '../format/words.js';
 import { List } from '../parts/list.js';
-import { failureOf } from '../parts/loaded.js';
+import { failureOf, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Badge, type Tone } from '../parts/panel.js';
 import { Instant } from '../parts/time.js';
@@ -45,7 +47,7 @@ export function CampaignsPage() {
         columns={[
           { title: 'Campaign', of: ({ id, name }) => <strong>{name ?? id.slice(0, 8)}</strong> },
           { title: 'Status', of: ({ status }) => <Badge tone={STATUSES[status]}>{status}</Badge> },
-          { title: 'Rows', of: ({ rows }) => countOf(rows, 'row') },
+          { title: 'Progress', of: (each) => <Progress of={each} /> },
           { title: 'Owners', of: ({ invite }) => (invite ? 'are invited' : 'are not invited') },
           { title: 'Created', of: ({ createdAt }) => <Instant at={createdAt} /> },
           { title: 'Finished', of: ({ finishedAt }) => <Instant at={finishedAt} none="not yet" /> },
@@ -53,6 +55,36 @@ export function CampaignsPage() {
         ]}
       />
     </>
+  );
+}
+
+/** How many rows have a result, and which. */
+function Progress({ of: { id, status, rows } }: { readonly of: Campaign }) {
+  const campaign = useQuery({
+    queryKey: ['campaigns', id],
+    queryFn: async () => (await client.GET('/api/v1/campaigns/{id}', { params: { path: { id } } })).data,
+    refetchInterval: status === 'running' ? POLL_MS : false,
+  });
+  return (
+    <Loaded query={campaign}>
+      {({ counts, perSecond, remainingSeconds }) => {
+        const done = rows - counts.accepted;
+        const results = Object.entries(counts).filter(([, count]) => count > 0);
+        return (
+          <>
+            <progress aria-label="Rows with a result" max={Math.max(1, rows)} value={done} />
+            <div>
+              {formatNumber(done)} of {countOf(rows, 'row')}
+              {perSecond !== null && `, ${formatNumber(perSecond)} rows/s`}
+              {remainingSeconds !== null && `, ${formatSeconds(remainingSeconds)} left`}
+            </div>
+            <div className="soft">
+              {results.map(([name, count]) => `${formatNumber(count)} ${name}`).join(', ')}
+            </div>
+          </>
+        );
+      }}
+    </Loaded>
   );
 }
 

@@ -80,7 +80,7 @@ const columnsAt = (now: Date) => [
         className="small"
         onClick={() => replacePath(pathOf('webhooks', undefined, { endpoint: id }))}
       >
-        Show only its
+        Show
       </button>
     ),
   },
@@ -132,7 +132,10 @@ function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readon
         keyOf={({ id }) => id}
         empty={status === 'failed' ? 'No delivery was given up.' : 'There is no such delivery.'}
         columns={[
-          { title: 'Event', of: ({ type }) => <code>{type}</code> },
+          {
+            title: 'Event',
+            of: ({ type }) => <code className="word">{type.replace(/^pv\.|\.v\d+$/g, '')}</code>,
+          },
           { title: 'Endpoint', of: ({ endpointId: id }) => <span className="address">{addressOf(id)}</span> },
           { title: 'Status', of: (each) => <Badge tone={STATUSES[each.status]}>{each.status}</Badge> },
           {

@@ -40,7 +40,21 @@ export function Trend({ title, points }: Props) {
     };
   }, []);
   useEffect(() => {
-    plot.current?.setData([points.map(({ at }) => at.getTime() / 1_000), points.map(({ value }) => value)]);
+    const last = points.at(-1);
+    if (last === undefined) return;
+    const times = points.map(({ at }) => at.getTime() / 1_000);
+    const values = points.map(({ value }) => value);
+    // The pictures of a page that was just opened have room for what comes, instead of one point as wide as a day.
+    const firstAt = last.at.getTime() / 1_000 - SHORTEST_SECONDS;
+    const isShort = times[0]! > firstAt;
+    plot.current?.setData(
+      isShort
+        ? [
+            [firstAt, ...times],
+            [null, ...values],
+          ]
+        : [times, values],
+    );
   }, [points]);
   const values = points.map(({ value }) => value);
   const text =
@@ -68,17 +82,14 @@ function optionsOf(width: number): uPlot.Options {
     cursor: { show: false },
     legend: { show: false },
     padding: [8, 8, 0, 0],
-    scales: {
-      x: { range: (_plot, least, greatest) => [Math.min(least, greatest - SHORTEST_SECONDS), greatest] },
-      y: { range: (_plot, _least, greatest) => [0, Math.max(1, greatest * 1.1)] },
-    },
+    scales: { y: { range: (_plot, _least, greatest) => [0, Math.max(1, greatest * 1.1)] } },
     axes: [
       { ...axis, size: 24, space: 80, values: '{HH}:{mm}' },
       { ...axis, size: 44, space: 28 },
     ],
     series: [
       {},
-      { stroke: styleOf('--accent'), width: 2, points: { show: ({ data }) => data[0].length < 3 } },
+      { stroke: styleOf('--accent'), width: 2, points: { show: ({ data }) => data[0].length < 4 } },
     ],
   };
 }
