@@ -15,7 +15,13 @@ interface Invitation {
   readonly expiresAt: string;
 }
 
-const service = useTestApp({ POLL_MIN_INTERVAL_MS: 50, POLL_TICK_MS: 50, REMINDER_QUIET_HOURS: 'off' });
+// The tests themselves remind, so the service does not.
+const service = useTestApp({
+  POLL_MIN_INTERVAL_MS: 50,
+  POLL_TICK_MS: 50,
+  REMINDER_QUIET_HOURS: 'off',
+  REMINDER_SCHEDULE_HOURS: [0],
+});
 const client = TestClient.of(service);
 const SCHEDULE = scheduleOf([48, 120], 'UTC', 'off');
 const EVENT = 'pv.invitation.reminder_due.v1';
@@ -34,7 +40,7 @@ const age = (id: string, hours: number) =>
     `UPDATE invitations
         SET created_at = created_at - $2 * interval '1 hour', opened_at = opened_at - $2 * interval '1 hour',
             started_at = started_at - $2 * interval '1 hour', wished_at = wished_at - $2 * interval '1 hour',
-            reminded_at = reminded_at - $2 * interval '1 hour', reminder_due_at = clock_timestamp()
+            reminded_at = reminded_at - $2 * interval '1 hour', reminder_due_at = clock_timestamp() - interval '1 second'
       WHERE id = $1`,
     [id, hours],
   );
