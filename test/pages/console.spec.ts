@@ -228,6 +228,8 @@ if (CHROMIUM === null) {
           await page.getByRole('heading').first().waitFor();
           if (path.startsWith('/webhooks')) await page.getByText('<script>').first().waitFor();
           expect(await page.evaluate('window.ran')).toBeUndefined();
+          // The policy of the page would stop the script, so an inserted element tells too.
+          expect(await page.locator('img, main script').count()).toBe(0);
           expect(new Set(requested)).toEqual(new Set([service.url]));
         });
     });
