@@ -6,6 +6,9 @@ import { Problem } from '../../platform/problem/problem.js';
 
 type Headers = FastifyRequest['headers'];
 
+/** The most bytes of a form beside its file: boundaries, headers and fields. */
+const FORM_BYTES = 65_536;
+
 /** Refuses by the headers, before the first byte is read. */
 export function refuseUpload(headers: Headers, maxBytes: number): void {
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -24,7 +27,7 @@ export async function* bytesOf(
   maxBytes: number,
 ): AsyncGenerator<Buffer, void> {
   const isForm = headers['content-type']?.startsWith('multipart/') === true;
-  const file = isForm ? await fileOfForm(headers as BusboyHeaders, body) : body;
+  const file = isForm ? await fileOfForm(headers as BusboyHeaders, body, maxBytes) : body;
   let length = 0;
   try {
     for await (const bytes of file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -42,7 +45,7 @@ export async function* bytesOf(
   }
 }
 
-async function fileOfForm(headers: BusboyHeaders, body: Readable): Promise<Readable> {
+async function fileOfForm(headers: BusboyHeaders, body: Readable, maxBytes: number): Promise<Readable> {
   let form: BusboyInstance;
   try {
     form = new Busboy({ headers, limits: { files: 1, fields: 10, fieldSize: 1_000 } });
@@ -52,11 +55,17 @@ async function fileOfForm(headers: BusboyHeaders, body: Readable): Promise<Reada
   return new Promise((resolve, reject) => {
     let file: Readable | undefined;
     const fail = (error: Error): void => {
+      body.unpipe(form);
       file?.destroy(error);
       reject(cut(error));
     };
+    let left = maxBytes + FORM_BYTES;
+    body.on('data', (bytes: Buffer) => {
+      left -= bytes.length;
+      if (left < 0) fail(tooLarge(maxBytes));
+    });
     form.once('file', (_name, stream) => {
-      // Whoever reads the file learns of its errors. It may have been read already.
+      // The reader of the file learns of its errors, and may have read it already.
       file = stream.on('error', () => {});
       resolve(stream);
     });

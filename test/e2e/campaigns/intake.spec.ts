@@ -55,6 +55,24 @@ describe('the file of a campaign', () => {
     expect(list.items[0]).toMatchObject({ id: body.id, status: 'running' });
   });
 
+  it('is refused if the rest of its form is too large', async () => {
+    const form = new FormData();
+    form.append('note', 'x'.repeat(MAX_BYTES + 100_000));
+    form.append('file', new Blob([csv(`C-9,${newValidEan()}`)], { type: 'text/csv' }), 'file.csv');
+    const { headers, body } = new Response(form);
+    const response = await fetch(`${service.url}/api/v1/campaigns`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${service.adminKey}`,
+        'content-type': headers.get('content-type')!,
+      },
+      // A stream has no length by which it is refused before.
+      body,
+      duplex: 'half',
+    });
+    expect(response.status).toBe(413);
+  });
+
   it('may be NDJSON', async () => {
     const file = `{"tenantReference":"J-1","ean":"${newValidEan()}","metadata":{"a":[1]}}\n`;
     const { body } = await upload(service, file, 'dryRun=true', { 'content-type': 'application/x-ndjson' });
