@@ -106,6 +106,9 @@ export const ROW_PROBLEMS = [
   'registration_rejected',
   'registration_discarded',
   'registration_uncertain',
+  'adopt_invalid',
+  'adopt_contradicts',
+  'session_not_read',
 ] as const;
 export type RowProblemCode = (typeof ROW_PROBLEMS)[number];
 

@@ -23,6 +23,7 @@ const summary = {
   status: schema.oneOf(CAMPAIGN_STATUSES),
   dryRun: schema.flag('Whether the file was only checked; then `status` is `checked`'),
   invite: schema.flag('Whether the owners of registered grid locations are invited'),
+  adopt: schema.flag('Whether the rows exist at the remote service, and nobody is registered'),
   format: schema.view(CampaignFormatView, 'What was detected in the file'),
   rows: schema.count('Rows of the file, without its header'),
   createdAt: schema.instant(),

@@ -48,7 +48,7 @@ export class CampaignsController {
     {
       summary: 'Upload a file of customers to register',
       description:
-        'CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole.',
+        'CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole. With `adopt=true`, the rows are users and sessions that exist at the remote service: they are mirrored, and nothing is created there.',
     },
     { takesFile: true },
   )
@@ -65,7 +65,7 @@ export class CampaignsController {
     'replica_busy',
   )
   async createCampaign(
-    @Query() { name, dryRun, invite }: NewCampaignQuery,
+    @Query() { name, dryRun, invite, adopt }: NewCampaignQuery,
     @Req() { headers, body }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CampaignView> {
@@ -76,7 +76,8 @@ export class CampaignsController {
     if (!(body instanceof Readable))
       throw new Problem('unsupported_media_type', `Send the file as ${FILE_TYPES.join(', ')}`);
     const bytes = bytesOf(headers, body, CAMPAIGN_MAX_BYTES);
-    const id = await this.intake.receive(bytes, { name: name ?? null, isDryRun: dryRun, invites: invite });
+    const options = { name: name ?? null, isDryRun: dryRun, invites: invite, adopts: adopt };
+    const id = await this.intake.receive(bytes, options);
     void reply.status(202).header('location', `/api/v1/campaigns/${id}`);
     return this.readCampaign(id);
   }

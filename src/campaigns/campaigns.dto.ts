@@ -19,6 +19,11 @@ export class NewCampaignQuery {
 
   @FlagParameter('Whether the owners of the registered grid locations are invited. Default: false')
   invite: boolean = false;
+
+  @FlagParameter(
+    'Whether the rows, as NDJSON, are users and sessions that exist at the remote service. Default: false',
+  )
+  adopt: boolean = false;
 }
 
 export class CampaignsQuery extends PageQuery {

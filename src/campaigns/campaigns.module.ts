@@ -1,5 +1,8 @@
 import { Module } from '@nestjs/common';
 import { InvitationsModule } from '../invitations/invitations.module.js';
+import { OnboardingModule } from '../onboarding/onboarding.module.js';
+import { CampaignAdoption } from './adoption/adoption.service.js';
+import { AdoptionStore } from './adoption/adoption.store.js';
 import { CampaignsController } from './campaigns.controller.js';
 import { CampaignsStore } from './campaigns.store.js';
 import { CampaignControlController } from './drain/campaign-control.controller.js';
@@ -11,8 +14,18 @@ import { IntakeStore } from './intake/intake.store.js';
 import { CampaignResults } from './result/campaign-results.service.js';
 
 @Module({
-  imports: [InvitationsModule],
+  imports: [InvitationsModule, OnboardingModule],
   controllers: [CampaignsController, CampaignControlController],
-  providers: [CampaignsStore, Intake, IntakeStore, DeadUploads, CampaignResults, CampaignDrain, DrainStore],
+  providers: [
+    CampaignsStore,
+    Intake,
+    IntakeStore,
+    DeadUploads,
+    CampaignResults,
+    CampaignDrain,
+    DrainStore,
+    CampaignAdoption,
+    AdoptionStore,
+  ],
 })
 export class CampaignsModule {}

@@ -1,6 +1,6 @@
 /** The columns of a campaign as the API shows it. An upload in progress is not a campaign yet. */
 export const SELECT_CAMPAIGN = `
-    SELECT id, name, status, status = 'checked' AS "dryRun", invites AS invite, format, rows,
+    SELECT id, name, status, status = 'checked' AS "dryRun", invites AS invite, adopts AS adopt, format, rows,
            created_at AS "createdAt", finished_at AS "finishedAt"
       FROM campaigns`;
 

@@ -11,7 +11,7 @@ export const ERASE_ROWS: Statement = {
   name: 'campaign_rows.erase',
   text: `
     UPDATE campaign_rows
-       SET tenant_reference = NULL, ean = NULL, brand = NULL, locale = NULL, expected_inverters = NULL, metadata = '{}', fields = '[]', problems = '[]',
+       SET tenant_reference = NULL, ean = NULL, brand = NULL, locale = NULL, expected_inverters = NULL, metadata = '{}', fields = '[]', problems = '[]', adoption = NULL,
            status = CASE WHEN status IN ('accepted', 'sent', 'uncertain') THEN 'cancelled' ELSE status END
      WHERE tenant_reference = $1`,
 };

@@ -19,6 +19,8 @@ import { StartsController } from './api/starts.controller.js';
 import { SessionsService } from './api/sessions.service.js';
 import { SessionsStore } from './store/sessions.store.js';
 import { StartSessionService } from './start/start-session.service.js';
+import { SessionAdoption } from './adopt/session-adoption.service.js';
+import { AdoptSessionStore } from './adopt/adopt-session.store.js';
 import { AbandonedStarts } from './start/abandoned-starts.service.js';
 import { StartsStore } from './start/starts.store.js';
 import { TimelineController } from './api/timeline.controller.js';
@@ -31,6 +33,8 @@ import { TimelineStore } from './store/timeline.store.js';
     SessionsService,
     StartSessionService,
     StartsStore,
+    SessionAdoption,
+    AdoptSessionStore,
     AbandonedStarts,
     SessionsStore,
     SessionViewsStore,
@@ -47,6 +51,6 @@ import { TimelineStore } from './store/timeline.store.js';
     StallsStore,
     StallUpkeep,
   ],
-  exports: [StartSessionService, SessionViewsStore, ReadHabits],
+  exports: [StartSessionService, SessionAdoption, SessionViewsStore, ReadHabits],
 })
 export class OnboardingModule {}

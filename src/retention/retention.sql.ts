@@ -126,7 +126,7 @@ export const CLEAR_CAMPAIGNS = `
       ORDER BY line LIMIT $2
     ), pruned AS (
       UPDATE campaign_rows
-      SET tenant_reference = NULL, ean = NULL, brand = NULL, locale = NULL, expected_inverters = NULL, metadata = '{}', fields = '[]', problems = '[]'
+      SET tenant_reference = NULL, ean = NULL, brand = NULL, locale = NULL, expected_inverters = NULL, metadata = '{}', fields = '[]', problems = '[]', adoption = NULL
       WHERE campaign_id IN (SELECT id FROM ended) AND line IN (SELECT line FROM page) RETURNING 1
     ), cleared AS (
       UPDATE campaigns SET cleared_at = clock_timestamp() WHERE id IN (SELECT id FROM ended) AND (SELECT count(*) FROM page) < $2

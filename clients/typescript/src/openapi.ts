@@ -768,7 +768,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file of customers to register
-         * @description CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole.
+         * @description CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole. With `adopt=true`, the rows are users and sessions that exist at the remote service: they are mirrored, and nothing is created there.
          */
         post: operations["createCampaign"];
         delete?: never;
@@ -2209,6 +2209,8 @@ export interface components {
             dryRun: boolean;
             /** @description Whether the owners of registered grid locations are invited */
             invite: boolean;
+            /** @description Whether the rows exist at the remote service, and nobody is registered */
+            adopt: boolean;
             /** @description What was detected in the file */
             format: components["schemas"]["CampaignFormatView"];
             /** @description Rows of the file, without its header */
@@ -2241,6 +2243,8 @@ export interface components {
             dryRun: boolean;
             /** @description Whether the owners of registered grid locations are invited */
             invite: boolean;
+            /** @description Whether the rows exist at the remote service, and nobody is registered */
+            adopt: boolean;
             /** @description What was detected in the file */
             format: components["schemas"]["CampaignFormatView"];
             /** @description Rows of the file, without its header */
@@ -2257,7 +2261,7 @@ export interface components {
             /** @description The column as it is named in the file; null: the whole row */
             column: string | null;
             /** @enum {string} */
-            code: "required" | "reference_invalid" | "reference_rounded" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_check_digit" | "ean_elsewhere" | "brand_invalid" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain";
+            code: "required" | "reference_invalid" | "reference_rounded" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_check_digit" | "ean_elsewhere" | "brand_invalid" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain" | "adopt_invalid" | "adopt_contradicts" | "session_not_read";
             /** @description For the person with the spreadsheet */
             message: string;
         };
@@ -7473,6 +7477,8 @@ export interface operations {
                 dryRun?: boolean;
                 /** @description Whether the owners of the registered grid locations are invited. Default: false */
                 invite?: boolean;
+                /** @description Whether the rows, as NDJSON, are users and sessions that exist at the remote service. Default: false */
+                adopt?: boolean;
             };
             header?: never;
             path?: never;

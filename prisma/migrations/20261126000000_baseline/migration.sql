@@ -348,6 +348,7 @@ CREATE TABLE campaigns (
   name text,
   status text DEFAULT 'receiving' NOT NULL,
   invites boolean NOT NULL,
+  adopts boolean DEFAULT false NOT NULL,
   format jsonb NOT NULL,
   rows integer DEFAULT 0 NOT NULL,
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
@@ -375,6 +376,7 @@ COMMENT ON COLUMN campaigns.id IS 'Id of the campaign.';
 COMMENT ON COLUMN campaigns.name IS 'The tenant''s name for it. Null: none was given.';
 COMMENT ON COLUMN campaigns.status IS 'receiving: the file is being uploaded or checked, and nobody sees it; deleted if the upload fails. checked: a dry run, whose rows are never registered. running: rows are registered. paused: no further row is registered until a person resumes it. cancelled: the same, for ever. finished: every row has a result.';
 COMMENT ON COLUMN campaigns.invites IS 'Whether the owners of registered grid locations are invited.';
+COMMENT ON COLUMN campaigns.adopts IS 'Whether its rows are users and sessions that exist at the remote service, and nobody is registered.';
 COMMENT ON COLUMN campaigns.format IS 'JSON object of what was detected in the file: type, encoding, bom, delimiter, and columns, the names of the columns as sent and in their order.';
 COMMENT ON COLUMN campaigns.rows IS 'How many rows the file has, without its header.';
 COMMENT ON COLUMN campaigns.created_at IS 'When the upload began.';
@@ -398,6 +400,7 @@ CREATE TABLE campaign_rows (
   metadata jsonb DEFAULT '{}' NOT NULL,
   fields jsonb DEFAULT '[]' NOT NULL,
   problems jsonb DEFAULT '[]' NOT NULL,
+  adoption jsonb,
   registration_id uuid,
   user_id uuid,
   invitation_id uuid,
@@ -431,6 +434,7 @@ COMMENT ON COLUMN campaign_rows.expected_inverters IS 'How many inverters the te
 COMMENT ON COLUMN campaign_rows.metadata IS 'JSON object of the columns metadata.*, for the user and the invitation. Empty once erased or emptied. May hold personal data.';
 COMMENT ON COLUMN campaign_rows.fields IS 'JSON array of the cells as sent, in the order of the columns, for result.csv. Empty if the row is too long to be kept, and once erased or emptied. May hold personal data.';
 COMMENT ON COLUMN campaign_rows.problems IS 'JSON array of what is wrong or doubtful: objects of column (null: the whole row), code and message, without the values of cells. Warnings too, of a row that is not invalid. Empty once erased or emptied.';
+COMMENT ON COLUMN campaign_rows.adoption IS 'JSON object of what exists at the remote service: user, the user object, and sessions, each with id, gridLocationId and brand. Null: the row is to be registered, or is invalid, and once erased or emptied. Holds personal data.';
 COMMENT ON COLUMN campaign_rows.registration_id IS 'The registration that it became part of, or that was there before. Null: none. No foreign key, since erasure and retention delete registrations.';
 COMMENT ON COLUMN campaign_rows.user_id IS 'The user of its reference. Null: not registered.';
 COMMENT ON COLUMN campaign_rows.invitation_id IS 'The invitation of its grid location. Null: none, or not yet.';

@@ -9,6 +9,7 @@ import { Leases, type Lease } from '../../platform/database/lease.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { CampaignAdoption } from '../adoption/adoption.service.js';
 import { CAMPAIGN_LEASES } from './drain.sql.js';
 import { DrainStore, type UninvitedRow } from './drain.store.js';
 
@@ -42,6 +43,7 @@ export class CampaignDrain extends BackgroundTasks {
   constructor(
     private readonly database: Database,
     private readonly store: DrainStore,
+    private readonly adoption: CampaignAdoption,
     private readonly invitations: InvitationsStore,
     private readonly environment: Environment,
   ) {
@@ -82,7 +84,9 @@ export class CampaignDrain extends BackgroundTasks {
     for (let step = 1; !signal.aborted; step++) {
       const advanced = await this.store.advance(id, token, meter.perSecond || null);
       if (advanced === null) break;
-      const { status, invites, settled, taken, isDone } = advanced;
+      const { status, invites, adopts, taken, isDone } = advanced;
+      const adopted = adopts && status === 'running' ? await this.adoption.adoptNext(id, token, signal) : [];
+      const settled = [...advanced.settled, ...adopted];
       meter.add(settled.length);
       // The first step invites for all rows, since a worker may have died after it settled some.
       if (invites && (step === 1 || isDone)) await this.inviteAll(id, signal);
@@ -112,13 +116,18 @@ export class CampaignDrain extends BackgroundTasks {
 
   /** Invites the owners of these rows. May be repeated: a location has at most one live invitation. */
   private async invite(campaignId: string, rows: readonly UninvitedRow[]): Promise<void> {
-    const left = [...rows];
+    // An adopted row has all locations of its user. It has its invitation only once all of them are invited.
+    const left = [...new Set(rows.map(({ line }) => line))];
     const inviteNext = async (): Promise<void> => {
-      for (let row = left.pop(); row !== undefined; row = left.pop()) {
-        const { line, ...given } = row;
-        const wanted = { ...given, returnUrl: null, expiresAt: null, campaignId };
-        const created = await this.invitations.create(wanted, this.environment.INVITATION_TTL_DAYS);
-        if (created !== null) await this.store.setInvitation(campaignId, line, created.invitation.id);
+      for (let line = left.pop(); line !== undefined; line = left.pop()) {
+        let last: string | null = null;
+        for (const { line: ofRow, ...given } of rows) {
+          if (ofRow !== line) continue;
+          const wanted = { ...given, returnUrl: null, expiresAt: null, campaignId };
+          const created = await this.invitations.create(wanted, this.environment.INVITATION_TTL_DAYS);
+          last = created?.invitation.id ?? last;
+        }
+        if (last !== null) await this.store.setInvitation(campaignId, line, last);
       }
     };
     await Promise.all(Array.from({ length: INVITE_AT_ONCE }, inviteNext));

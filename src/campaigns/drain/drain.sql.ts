@@ -14,7 +14,7 @@ export const FIND_DUE = `
 /** Locks campaign $1 under lease $2, so that its status does not change until the commit. */
 export const LOCK_LEASED: Statement = {
   name: 'campaigns.lock_leased',
-  text: `SELECT status, invites FROM campaigns WHERE id = $1 AND lease_token = $2 FOR NO KEY UPDATE`,
+  text: `SELECT status, invites, adopts FROM campaigns WHERE id = $1 AND lease_token = $2 FOR NO KEY UPDATE`,
 };
 
 /**
@@ -86,7 +86,7 @@ const SELECT_UNINVITED = `
                   WHERE same.tenant_reference = r.tenant_reference AND (same.campaign_id, same.ean) IS NOT DISTINCT FROM (r.campaign_id, r.ean)
                     AND same.brand IS NOT NULL AND same.status IN ('registered', 'known') ORDER BY same.line) AS brands
       FROM campaign_rows AS r JOIN registrations ON registrations.id = r.registration_id
-      JOIN grid_locations AS g ON g.user_id = registrations.user_id AND g.ean = r.ean
+      JOIN grid_locations AS g ON g.user_id = registrations.user_id AND (g.ean = r.ean OR r.adoption IS NOT NULL)
      WHERE r.campaign_id = $1 AND r.status IN ('registered', 'known') AND r.invitation_id IS NULL`;
 
 export const FIND_UNINVITED_OF = `${SELECT_UNINVITED} AND r.line = ANY ($2)`;

@@ -31,6 +31,7 @@ const CONFLICT = JSON.stringify([
 export interface Advanced {
   readonly status: CampaignStatus;
   readonly invites: boolean;
+  readonly adopts: boolean;
   /** The lines that have got a result. */
   readonly settled: readonly number[];
   /** How many rows were given a registration. */
@@ -58,14 +59,17 @@ export class DrainStore {
   // A row and its registration commit together, before a worker can send the registration.
   async advance(id: string, leaseToken: string, perSecond: number | null): Promise<Advanced | null> {
     return this.database.transaction(async (tx) => {
-      const locked = await tx.query<Pick<Advanced, 'status' | 'invites'>>(sql.LOCK_LEASED, [id, leaseToken]);
+      const locked = await tx.query<Pick<Advanced, 'status' | 'invites' | 'adopts'>>(sql.LOCK_LEASED, [
+        id,
+        leaseToken,
+      ]);
       if (locked.length === 0) return null;
-      const { status, invites } = locked[0]!;
+      const { status, invites, adopts } = locked[0]!;
       await tx.query(sql.RECORD_RATE, [id, perSecond]);
       const settled = await settle(tx, id);
-      const taken = status === 'running' ? await this.take(tx, id) : 0;
+      const taken = status === 'running' && !adopts ? await this.take(tx, id) : 0;
       const isDone = settled.length + taken === 0 && status !== 'paused' && !(await hasOpenRows(tx, id));
-      return { status, invites, settled, taken, isDone };
+      return { status, invites, adopts, settled, taken, isDone };
     }, OUTCOME);
   }
 

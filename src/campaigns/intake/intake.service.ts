@@ -18,6 +18,7 @@ export interface CampaignOptions {
   readonly name: string | null;
   readonly isDryRun: boolean;
   readonly invites: boolean;
+  readonly adopts: boolean;
 }
 
 /** Stores the file of a campaign row by row, as fast as the database takes them. Nothing of a file that fails stays. */
@@ -47,10 +48,10 @@ export class Intake {
   }
 
   private async storeFile(bytes: AsyncGenerator<Buffer, void>, options: CampaignOptions): Promise<string> {
-    const { format, rows } = await openFile(bytes, this.environment.EAN_CHECK_DIGIT);
+    const { format, rows } = await openFile(bytes, this.environment.EAN_CHECK_DIGIT, options.adopts);
     const id = randomUUID();
-    const { name, invites, isDryRun } = options;
-    await this.store.begin({ id, name, invites, format });
+    const { name, invites, adopts, isDryRun } = options;
+    await this.store.begin({ id, name, invites, adopts, format });
     try {
       let count = 0;
       for await (const set of inSets(rows)) {
@@ -63,7 +64,8 @@ export class Intake {
         await this.store.insert(id, set);
       }
       if (count === 0) throw new Problem('campaign_empty', 'The file has a header, but no rows');
-      await this.store.finish(id, isDryRun, count, eanColumnOf(format.columns));
+      const intake = { id, isDryRun, adopts, rows: count, eanColumn: eanColumnOf(format.columns) };
+      await this.store.finish(intake);
       return id;
     } catch (error) {
       await this.store.delete(id).catch((failure: unknown) => {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { MAX_GRID_LOCATIONS } from '../../users/ean.rules.js';
 import type { CampaignFormat } from '../campaign.rules.js';
+import { checkAdoption } from '../adoption/adoption.store.js';
 import { ANALYZE_ROWS, CHECKS } from './check.sql.js';
 import * as sql from './intake.sql.js';
 import type { ReadRow } from './row.rules.js';
@@ -16,15 +17,24 @@ export interface NewCampaign {
   readonly id: string;
   readonly name: string | null;
   readonly invites: boolean;
+  readonly adopts: boolean;
   readonly format: CampaignFormat;
+}
+
+interface ReceivedFile {
+  readonly id: string;
+  readonly isDryRun: boolean;
+  readonly adopts: boolean;
+  readonly rows: number;
+  readonly eanColumn: string;
 }
 
 @Injectable()
 export class IntakeStore {
   constructor(private readonly database: Database) {}
 
-  async begin({ id, name, invites, format }: NewCampaign): Promise<void> {
-    const values = [id, name, invites, JSON.stringify(format), DEAD_AFTER_MS];
+  async begin({ id, name, invites, adopts, format }: NewCampaign): Promise<void> {
+    const values = [id, name, invites, adopts, JSON.stringify(format), DEAD_AFTER_MS];
     await this.database.query(sql.INSERT_CAMPAIGN, values);
   }
 
@@ -33,15 +43,19 @@ export class IntakeStore {
   }
 
   /** Checks the rows as a whole, and ends the upload in the same transaction: nobody sees rows that are not checked. */
-  async finish(id: string, isDryRun: boolean, rows: number, eanColumn: string): Promise<void> {
+  async finish({ id, isDryRun, adopts, rows, eanColumn }: ReceivedFile): Promise<void> {
     // Only the time of the checks depends on it, so a lock that another process has does not matter.
     if (rows > ROWS_TO_ANALYZE) await this.database.query(ANALYZE_ROWS).catch(() => {});
     await this.database.transaction(async (tx) => {
-      await tx.query(CHECKS.MARK_DUPLICATES, [id]);
-      await tx.query(CHECKS.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
-      await tx.query(CHECKS.MARK_OTHER_ROWS, [id]);
-      await tx.query(CHECKS.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
-      await tx.query(CHECKS.WARN_ELSEWHERE, [id, eanColumn]);
+      if (adopts) {
+        await checkAdoption(tx, id, isDryRun);
+      } else {
+        await tx.query(CHECKS.MARK_DUPLICATES, [id]);
+        await tx.query(CHECKS.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
+        await tx.query(CHECKS.MARK_OTHER_ROWS, [id]);
+        await tx.query(CHECKS.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
+        await tx.query(CHECKS.WARN_ELSEWHERE, [id, eanColumn]);
+      }
       const ended = await tx.query(sql.FINISH_INTAKE, [id, isDryRun ? 'checked' : 'running', rows]);
       if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);
     });

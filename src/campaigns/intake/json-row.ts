@@ -16,17 +16,13 @@ export const JSON_COLUMNS = [
   'metadata',
 ] as const;
 
-type JsonRow = Readonly<Partial<Record<(typeof JSON_COLUMNS)[number], unknown>>>;
+type JsonObject<Name extends string> = Readonly<Partial<Record<Name, unknown>>>;
 
 /** Interprets a line of NDJSON. */
-export function readJsonRow({ line, text, isTooLong }: FileLine, rule: CheckDigitRule): ReadRow {
-  const read = isTooLong
-    ? { fault: `The line is longer than ${MAX_ROW_CHARACTERS.toLocaleString('en')} characters` }
-    : parse(text);
-  if ('fault' in read) {
-    const code = isTooLong ? 'row_too_long' : 'json_invalid';
-    return unreadable(line, { column: null, code, message: read.fault });
-  }
+export function readJsonRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow {
+  const read = readObject(fileLine, JSON_COLUMNS);
+  if ('invalid' in read) return read.invalid;
+  const { line } = fileLine;
   const { row } = read;
   const metadata = row.metadata ?? {};
   return withStatus({
@@ -44,7 +40,23 @@ export function readJsonRow({ line, text, isTooLong }: FileLine, rule: CheckDigi
   });
 }
 
-function parse(text: string): { readonly row: JsonRow } | { readonly fault: string } {
+/** Returns the object of a line, which has no other names than these, or the row that says why it is invalid. */
+export function readObject<Name extends string>(
+  { line, text, isTooLong }: FileLine,
+  names: readonly Name[],
+): { readonly row: JsonObject<Name> } | { readonly invalid: ReadRow } {
+  const read = isTooLong
+    ? { fault: `The line is longer than ${MAX_ROW_CHARACTERS.toLocaleString('en')} characters` }
+    : parse(text, names);
+  if ('row' in read) return read;
+  const code = isTooLong ? 'row_too_long' : 'json_invalid';
+  return { invalid: unreadable(line, { column: null, code, message: read.fault }) };
+}
+
+function parse<Name extends string>(
+  text: string,
+  names: readonly Name[],
+): { readonly row: JsonObject<Name> } | { readonly fault: string } {
   let value: unknown;
   try {
     value = parseLossless(text);
@@ -55,9 +67,9 @@ function parse(text: string): { readonly row: JsonRow } | { readonly fault: stri
   if (!isPlainObject(value)) return { fault: 'Each line must be a JSON object' };
   const [unusable] = textErrors(value);
   if (unusable !== undefined) return { fault: `${unusable.field} ${unusable.message}` };
-  const unknown = Object.keys(value).find((name) => !JSON_COLUMNS.some((known) => known === name));
+  const unknown = Object.keys(value).find((name) => !names.some((known) => known === name));
   return unknown === undefined
-    ? { row: value }
+    ? { row: value as JsonObject<Name> }
     : { fault: `The name "${unknown.slice(0, 40)}" is not known` };
 }
 
@@ -75,7 +87,7 @@ const unreadable = (line: number, problem: RowProblem): ReadRow => ({
 });
 
 /** Returns a value as the text of a cell. */
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
   return jsonNumberText(value) ?? JSON.stringify(value);

@@ -2,11 +2,12 @@ import { Problem } from '../../platform/problem/problem.js';
 import type { CampaignFormat } from '../campaign.rules.js';
 import { fromExcelCell } from '../excel.rules.js';
 import { CsvReader } from './csv-reader.js';
+import { ADOPT_COLUMNS, readAdoptRow } from './adopt-row.js';
 import { decode } from './decode.js';
 import type { CheckDigitRule } from './ean-cell.rules.js';
 import { readHeader } from './headers.rules.js';
 import { JSON_COLUMNS, readJsonRow } from './json-row.js';
-import { LineReader } from './line-reader.js';
+import { LineReader, type FileLine } from './line-reader.js';
 import { readCsvRow, type FileRow, type ReadRow } from './row.rules.js';
 import {
   binaryKind,
@@ -24,7 +25,11 @@ export interface OpenFile {
 }
 
 /** Reads the beginning of a file, and returns its format and its rows. Throws Problem if no row of it can be used. */
-export async function openFile(bytes: AsyncGenerator<Buffer, void>, rule: CheckDigitRule): Promise<OpenFile> {
+export async function openFile(
+  bytes: AsyncGenerator<Buffer, void>,
+  rule: CheckDigitRule,
+  adopts: boolean,
+): Promise<OpenFile> {
   const sample = await readSample(bytes);
   const beginning = sample.toString('latin1');
   const kind = binaryKind(beginning);
@@ -35,9 +40,21 @@ export async function openFile(bytes: AsyncGenerator<Buffer, void>, rule: CheckD
   if (isJsonArray(first))
     throw new Problem('campaign_unreadable', 'This is a JSON array: send one object per line (NDJSON)');
   if (isNdjson(first)) {
-    const format = { type: 'ndjson', encoding, bom, delimiter: null, columns: JSON_COLUMNS } as const;
-    return { format, rows: readLines(text, new LineReader(encoding), rule) };
+    const format = {
+      type: 'ndjson',
+      encoding,
+      bom,
+      delimiter: null,
+      columns: adopts ? ADOPT_COLUMNS : JSON_COLUMNS,
+    } as const;
+    const read = adopts ? readAdoptRow : readJsonRow;
+    return { format, rows: readLines(text, new LineReader(encoding), (line) => read(line, rule)) };
   }
+  if (adopts)
+    throw new Problem(
+      'unsupported_media_type',
+      'What exists is adopted from NDJSON: one JSON object per line',
+    );
   const { delimiter, quote, skipped } = detectLayout(first);
   const reader = new CsvReader(delimiter, quote, encoding);
   const rows = readRows(text, reader);
@@ -100,8 +117,8 @@ async function* interpret(
 async function* readLines(
   text: AsyncIterable<string>,
   reader: LineReader,
-  rule: CheckDigitRule,
+  read: (line: FileLine) => ReadRow,
 ): AsyncGenerator<ReadRow> {
-  for await (const part of text) for (const line of reader.read(part)) yield readJsonRow(line, rule);
-  for (const line of reader.end()) yield readJsonRow(line, rule);
+  for await (const part of text) for (const line of reader.read(part)) yield read(line);
+  for (const line of reader.end()) yield read(line);
 }

@@ -3,6 +3,7 @@ import { brandFault } from '../../onboarding/rules/brand.rules.js';
 import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
 import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
 import type { RowProblem, RowProblemCode } from '../campaign.rules.js';
+import type { Adoption } from '../adoption/adoption.rules.js';
 import { fromExcelCell } from '../excel.rules.js';
 import { readEanCell, type CheckDigitRule, type ReadEan } from './ean-cell.rules.js';
 import { withoutEmptyEnd, type Column, type ColumnName } from './headers.rules.js';
@@ -29,6 +30,8 @@ export interface ReadRow {
   /** The cells as sent, without those of skipped columns. */
   readonly fields: readonly string[];
   readonly problems: readonly RowProblem[];
+  /** What exists at the remote service; only of a row to adopt. */
+  readonly adoption?: Adoption;
 }
 
 export const MAX_ROW_CHARACTERS = 65_536;

@@ -27,6 +27,7 @@ interface Options {
   readonly name?: string;
   readonly dryRun?: true;
   readonly invite?: true;
+  readonly adopt?: true;
   readonly yes?: true;
   readonly json?: true;
 }
@@ -38,6 +39,10 @@ export function importCommand(findApi: FindApi): Command {
     .option('--name <text>', 'your name for the campaign')
     .option('--dry-run', 'check the file, print what would happen, and register nobody')
     .option('--invite', 'invite the owners of the registered grid locations')
+    .option(
+      '--adopt',
+      'the file (NDJSON) has users and sessions that exist at the remote service: register nobody',
+    )
     .option(YES[0], 'do not check the file first and ask for a confirmation')
     .option(...JSON_OPTION)
     .addHelpText('after', '\nCtrl-C ends only the display: the service continues with the campaign.')
@@ -93,7 +98,7 @@ async function importFile(api: ServiceApi, client: Client, file: string, options
   if (isAsked) {
     const checked = await upload(client, file, { ...options, dryRun: true });
     printSummary(checked);
-    const effect = `this registers the customers of ${count(checked.counts.accepted)} rows${options.invite ? ' and invites their owners' : ''}.`;
+    const effect = `this ${options.adopt ? 'adopts' : 'registers'} the customers of ${count(checked.counts.accepted)} rows${options.invite ? ' and invites their owners' : ''}.`;
     await confirm(`At ${api.url}`, effect, {});
   }
   const campaign = await upload(client, file, options);
@@ -110,12 +115,12 @@ async function importFile(api: ServiceApi, client: Client, file: string, options
 async function upload(
   client: Client,
   file: string,
-  { name, dryRun, invite }: Partial<Options>,
+  { name, dryRun, invite, adopt }: Partial<Options>,
 ): Promise<Campaign> {
   const isNdjson = /\.(ndjson|jsonl)$/i.test(file);
   const body = await openFile(file);
   const { data } = await client.POST(LIST, {
-    params: { query: { name, dryRun: dryRun ?? false, invite: invite ?? false } },
+    params: { query: { name, dryRun: dryRun ?? false, invite: invite ?? false, adopt: adopt ?? false } },
     headers: { 'content-type': isNdjson ? 'application/x-ndjson' : 'text/csv' },
     body: body as unknown as string,
     bodySerializer: (blob: unknown) => blob as Blob,

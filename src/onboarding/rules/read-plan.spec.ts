@@ -43,6 +43,7 @@ describe('planRead', () => {
       finished: false,
       active: true,
       expired: false,
+      createdAt: NOW,
       updatedAt: NOW,
       expiresAt: NOW,
       inverters: [],

@@ -32,7 +32,7 @@ export interface RecordedResponse {
 
 export interface Observed {
   readonly kind: 'observed';
-  readonly observation: Observation & { readonly expiresAt: Date };
+  readonly observation: Observation & { readonly createdAt: Date; readonly expiresAt: Date };
   readonly response: RecordedResponse;
 }
 

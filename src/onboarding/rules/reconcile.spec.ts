@@ -61,6 +61,7 @@ const observed = (changes: {
     finished: false,
     active: true,
     expired: false,
+    createdAt: STARTED,
     updatedAt: STARTED,
     inverters: [],
     expiresAt: EXPIRES,

@@ -41,7 +41,10 @@ interface Settings {
 }
 
 /** A session that was recorded before this start: it has the started session's id, or is the current session of the location and brand. */
-interface LockedSession extends Pick<EventSubject, 'id' | 'userId' | 'gridLocationId' | 'brand' | 'state'> {
+export interface LockedSession extends Pick<
+  EventSubject,
+  'id' | 'userId' | 'gridLocationId' | 'brand' | 'state'
+> {
   readonly closedAt: Date | null;
   readonly supersededAt: Date | null;
   readonly startUrlCiphertext: Uint8Array<ArrayBuffer> | null;
@@ -81,13 +84,8 @@ export async function recordSession(
   if (known === undefined) {
     const { userId, tenantReference } = start;
     const session = { id, userId, gridLocationId, brand, metadata, ...classification };
-    await insertSession(
-      tx,
-      { ...session, startUrlCiphertext },
-      started,
-      new Date(now.getTime() + firstReadMs * stretch),
-      now,
-    );
+    const dueAt = new Date(now.getTime() + firstReadMs * stretch);
+    await insertSession(tx, { ...session, startUrlCiphertext }, started, { dueAt, now });
     await appendEvents(tx, [startedEvent({ ...session, tenantReference }, now)]);
   } else await reinstate(tx, known, startUrlCiphertext, now);
   const data = { status: 'started', sessionId: id, updatedAt: now };
@@ -95,13 +93,16 @@ export async function recordSession(
   return { kind: 'recorded' };
 }
 
-async function insertSession(
+/** Inserts a session, with the response that started it, if there was one. */
+export async function insertSession(
   tx: Transaction,
-  session: Omit<EventSubject, 'tenantReference'> & Pick<LockedSession, 'startUrlCiphertext'>,
-  { finished, active, expired, createdAt, updatedAt, expiresAt, response }: StartedSession,
-  dueAt: Date,
-  now: Date,
+  session: Omit<EventSubject, 'tenantReference'> &
+    Pick<LockedSession, 'startUrlCiphertext'> & { readonly supersededAt?: Date | null },
+  seen: Omit<StartedSession, 'sessionId' | 'startUrl' | 'response'> &
+    Partial<Pick<StartedSession, 'response'>>,
+  { dueAt, now }: { readonly dueAt: Date; readonly now: Date },
 ): Promise<void> {
+  const { finished, active, expired, createdAt, updatedAt, expiresAt, response } = seen;
   const { id: sessionId, userId, state, basis, rule } = session;
   const observed = { finished, active, expired, createdAt, updatedAt, expiresAt };
   const times = { startedUpdatedAt: updatedAt, stateChangedAt: now, changedAt: now, lastCheckedAt: now };
@@ -115,8 +116,8 @@ async function insertSession(
       poll: { create: poll },
     },
   });
-  const observationIds = await insertObservations(tx, 'start', [{ sessionId, ...response }]);
-  const observationId = BigInt(observationIds.get(sessionId)!);
+  const observationIds = await insertObservations(tx, 'start', response ? [{ sessionId, ...response }] : []);
+  const observationId = response ? BigInt(observationIds.get(sessionId)!) : null;
   await tx.prisma.sessionTransition.create({
     data: { sessionId, toState: state, basis, rule, observationId, at: now },
   });
@@ -131,7 +132,7 @@ function findForeignOwner(known: LockedSession, start: LeasedStart, wanted: Want
 }
 
 /** Returns 'something else' if the id is already the subject of events, for example as the id of a user. Otherwise returns null. */
-async function findOtherSubject(tx: Transaction, id: string): Promise<string | null> {
+export async function findOtherSubject(tx: Transaction, id: string): Promise<string | null> {
   const event = await tx.prisma.domainEvent.findFirst({ where: { subject: id }, select: { id: true } });
   return event === null ? null : 'something else';
 }

@@ -70,6 +70,14 @@ export const LOCK_START: Statement = {
        FOR UPDATE OF s`,
 };
 
+/** Locks the user $2 of location $1. Returns no row if it is not the user's, or the user has been erased. */
+export const LOCK_PLACE: Statement = {
+  name: 'onboarding.lock_place',
+  text: `
+    WITH ${LOCKED_PLACE}
+    SELECT date_trunc('milliseconds', clock_timestamp()) AS now FROM place WHERE user_id = $2`,
+};
+
 /** Locks session $3, whatever its user, and the current session of location $1 and brand $2, in the order of their ids. */
 export const LOCK_CURRENT_AND_KNOWN: Statement = {
   name: 'onboarding.lock_current_and_known_session',

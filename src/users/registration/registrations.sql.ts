@@ -61,6 +61,26 @@ export const FIND_LIVE_OF: Statement = {
   text: `SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}`,
 };
 
+/** Inserts a registration to confirm in the same transaction, except of a reference that is live, or unchecked after a restore. */
+// It is never pending, so that no worker can send it.
+export const INSERT_TO_CONFIRM: Statement = {
+  name: 'registrations.insert_to_confirm',
+  text: `
+    INSERT INTO registrations (tenant_reference, eans, metadata, status, campaign_id)
+    SELECT $1, $2, $3, 'uncertain', $4
+     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
+    ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
+    RETURNING id`,
+};
+
+/** Finds the registration of reference $1 with user $2. */
+export const FIND_REGISTERED: Statement = {
+  name: 'registrations.find_registered',
+  text: `
+    SELECT id AS "registrationId", campaign_id AS "campaignId" FROM registrations
+     WHERE tenant_reference = $1 AND user_id = $2 AND status = 'registered'`,
+};
+
 export const CONFIRM_REFERENCES = `
     UPDATE restores SET references_checked_at = clock_timestamp() WHERE references_checked_at IS NULL RETURNING id`;
 

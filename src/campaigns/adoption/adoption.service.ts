@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { SessionAdoption } from '../../onboarding/adopt/session-adoption.service.js';
+import type { RowProblem } from '../campaign.rules.js';
+import { AdoptionStore, type RowToAdopt } from './adoption.store.js';
+
+const ROWS_PER_STEP = 16;
+
+/** Mirrors the users and sessions of rows. A row has its result only after its sessions were read, so that a killed step is repeated. */
+@Injectable()
+export class CampaignAdoption {
+  constructor(
+    private readonly store: AdoptionStore,
+    private readonly sessions: SessionAdoption,
+  ) {}
+
+  /** Adopts the next rows of a campaign. Returns the lines that have got a result. */
+  async adoptNext(id: string, leaseToken: string, signal: AbortSignal): Promise<number[]> {
+    const rows = await this.store.findNext(id, leaseToken, ROWS_PER_STEP);
+    const done = await Promise.all(rows.map((row) => this.adopt(id, leaseToken, row, signal)));
+    return rows.filter((_, index) => done[index]).map(({ line }) => line);
+  }
+
+  private async adopt(
+    id: string,
+    leaseToken: string,
+    row: RowToAdopt,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const adopted = await this.store.adoptUser(id, leaseToken, row);
+    if (adopted === null || adopted === 'invalid') return adopted !== null;
+    const { tenantReference, adoption } = row;
+    const sessions = adoption.sessions.map((each) => ({
+      ...each,
+      userId: adoption.user.id,
+      tenantReference,
+    }));
+    const { faults, isLater } = await this.sessions.adopt(sessions, signal);
+    if (isLater) return false;
+    const problems = adoption.sessions.flatMap((session, index): RowProblem[] => {
+      const fault = faults.get(session.id);
+      const column = `sessions[${index}]`;
+      return fault === undefined
+        ? []
+        : [{ column, code: 'session_not_read', message: `The session ${fault}` }];
+    });
+    return this.store.end(id, row, adopted.status, adopted.registrationId, problems);
+  }
+}

@@ -1,0 +1,83 @@
+import type { Statement } from '../../platform/database/database.js';
+import { LIVE } from '../../users/registration/registrations.sql.js';
+
+/** Marks the rows of campaign $1 that name a reference again. A row is a whole user. */
+export const MARK_REPEATED = `
+    WITH compared AS (
+      SELECT line, min(line) OVER (PARTITION BY tenant_reference) AS first FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted'
+    )
+    UPDATE campaign_rows AS r SET status = 'invalid', problems = problems || jsonb_build_array(jsonb_build_object(
+             'column', NULL, 'code', 'duplicate_row', 'message', format('Line %s has the same reference', first)))
+      FROM compared WHERE r.campaign_id = $1 AND r.line = compared.line AND first < r.line`;
+
+/** Marks the accepted rows of campaign $1 whose user contradicts what we hold; with $2, only those lines. Names the first field of each. */
+// An EAN may belong to several users, since people move house. An id may not, nor may it be that of anything with events.
+export const MARK_CONTRADICTIONS: Statement = {
+  name: 'campaign_rows.mark_contradictions',
+  text: `
+    WITH given AS (
+      SELECT line, tenant_reference, (adoption #>> '{user,id}')::uuid AS user_id, adoption #> '{user,gridLocations}' AS locations
+        FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted' AND ($2::int[] IS NULL OR line = ANY ($2))
+    ), located AS (
+      SELECT line, tenant_reference, number, (value ->> 'id')::uuid AS id, value ->> 'ean' AS ean
+        FROM given CROSS JOIN jsonb_array_elements(locations) WITH ORDINALITY AS location (value, number)
+    ), contradictions AS (
+      SELECT line, 1 AS place, 'tenantReference' AS field, 'the reference has an open registration: decide about it first' AS message
+        FROM given JOIN registrations USING (tenant_reference) WHERE registrations.status IN ('pending', 'uncertain')
+      UNION ALL
+      SELECT line, 2, 'user.id', 'the reference is registered with another user'
+        FROM given JOIN registrations USING (tenant_reference)
+       WHERE ${LIVE} AND registrations.status = 'registered' AND registrations.user_id IS DISTINCT FROM given.user_id
+      UNION ALL
+      SELECT line, 3, 'user.id', 'the id belongs to another reference or object here'
+        FROM given LEFT JOIN users ON users.id = given.user_id
+       WHERE CASE WHEN users.id IS NULL THEN EXISTS (SELECT FROM domain_events WHERE subject = given.user_id::text)
+             ELSE users.tenant_reference IS DISTINCT FROM given.tenant_reference END
+      UNION ALL
+      SELECT line, 4, format('user.gridLocations[%s].id', number - 1), 'the id belongs to another user here'
+        FROM located JOIN grid_locations USING (id) JOIN users ON users.id = grid_locations.user_id
+       WHERE users.tenant_reference IS DISTINCT FROM located.tenant_reference
+      UNION ALL
+      SELECT line, 5, 'user.gridLocations', 'the user has other grid locations here'
+        FROM given JOIN users ON users.id = given.user_id
+       WHERE (SELECT array_agg((id, ean) ORDER BY id) FROM grid_locations WHERE user_id = users.id)
+             IS DISTINCT FROM (SELECT array_agg((id, ean) ORDER BY id) FROM located WHERE located.line = given.line)
+    ), first AS (
+      SELECT DISTINCT ON (line) * FROM contradictions ORDER BY line, place, field
+    )
+    UPDATE campaign_rows AS r SET status = 'invalid', problems = problems || jsonb_build_array(jsonb_build_object(
+             'column', field, 'code', 'adopt_contradicts', 'message', field || ': ' || message))
+      FROM first WHERE r.campaign_id = $1 AND r.line = first.line
+    RETURNING r.line`,
+};
+
+/** In a dry run, marks the rows of campaign $1 whose user we hold. */
+export const MARK_KNOWN = `
+    UPDATE campaign_rows AS r SET status = 'known', registration_id = registrations.id, user_id = registrations.user_id
+      FROM registrations
+     WHERE r.campaign_id = $1 AND r.status = 'accepted' AND registrations.tenant_reference = r.tenant_reference AND registrations.status = 'registered'`;
+
+/** Selects at most $3 rows to adopt of campaign $1, if it runs under lease $2. */
+export const FIND_NEXT: Statement = {
+  name: 'campaign_rows.find_to_adopt',
+  text: `
+    SELECT line, tenant_reference AS "tenantReference", metadata, adoption FROM campaign_rows JOIN campaigns ON campaigns.id = campaign_id
+     WHERE campaign_id = $1 AND campaign_rows.status = 'accepted' AND lease_token = $2 AND campaigns.status = 'running'
+     ORDER BY line LIMIT $3`,
+};
+
+/** Locks row $3 of campaign $1 under lease $2, before its person is, as an erasure does. Returns no row if it has been cancelled. */
+export const LOCK_ROW: Statement = {
+  name: 'campaign_rows.lock_to_adopt',
+  text: `
+    SELECT line FROM campaign_rows WHERE campaign_id = $1 AND line = $3 AND status = 'accepted'
+       AND EXISTS (SELECT FROM campaigns WHERE id = $1 AND lease_token = $2) FOR UPDATE`,
+};
+
+/** Gives row $2 of campaign $1 its result, with further problems $6. Returns no row if it has been cancelled. */
+export const END_ROW: Statement = {
+  name: 'campaign_rows.end_adoption',
+  text: `
+    UPDATE campaign_rows SET status = $3, registration_id = $4, user_id = $5, problems = problems || $6::jsonb
+     WHERE campaign_id = $1 AND line = $2 AND status = 'accepted' RETURNING line`,
+};

@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
+import { Database, type Transaction } from '../../platform/database/database.js';
+import type { Metadata } from '../../users/metadata.rules.js';
+import { adoptUser, AdoptedIdentityTaken } from '../../users/registration/adopt-user.store.js';
+import { repeatOnConflict } from '../../users/registration/confirm-user.store.js';
+import type { RowProblem } from '../campaign.rules.js';
+import { restoredUser, type Adoption } from './adoption.rules.js';
+import * as sql from './adoption.sql.js';
+
+export interface RowToAdopt {
+  readonly line: number;
+  readonly tenantReference: string;
+  readonly metadata: Metadata;
+  readonly adoption: Adoption;
+}
+
+/** The result of a row, before its sessions. */
+export interface AdoptedRow {
+  readonly status: 'registered' | 'known';
+  readonly registrationId: string;
+}
+
+@Injectable()
+export class AdoptionStore {
+  constructor(private readonly database: Database) {}
+
+  findNext(id: string, leaseToken: string, limit: number): Promise<RowToAdopt[]> {
+    return this.database.query(sql.FIND_NEXT, [id, leaseToken, limit]);
+  }
+
+  /** Stores the user of a row. Returns `invalid` if it contradicts what we hold, null if it cannot be stored now. May be repeated. */
+  async adoptUser(id: string, leaseToken: string, row: RowToAdopt): Promise<AdoptedRow | 'invalid' | null> {
+    try {
+      return await repeatOnConflict(() =>
+        this.database.transaction((tx) => adopt(tx, id, leaseToken, row), OUTCOME),
+      );
+    } catch (error) {
+      if (!(error instanceof AdoptedIdentityTaken)) throw error;
+      const column = `user.${error.foreignFields[0]}`;
+      const message = `${column}: it belongs to another user or object here`;
+      await this.end(id, row, 'invalid', null, [{ column, code: 'adopt_contradicts', message }]);
+      return 'invalid';
+    }
+  }
+
+  /** Gives the row its result. Returns false if it has been cancelled. */
+  async end(
+    id: string,
+    { line, adoption }: RowToAdopt,
+    status: AdoptedRow['status'] | 'invalid',
+    registrationId: string | null,
+    problems: readonly RowProblem[],
+  ): Promise<boolean> {
+    const userId = status === 'invalid' ? null : adoption.user.id;
+    const values = [id, line, status, registrationId, userId, JSON.stringify(problems)];
+    return (await this.database.query(sql.END_ROW, values, OUTCOME)).length > 0;
+  }
+}
+
+/** Checks the rows of a file to adopt, as a whole and against our database. */
+export async function checkAdoption(tx: Transaction, id: string, isDryRun: boolean): Promise<void> {
+  await tx.query(sql.MARK_REPEATED, [id]);
+  await tx.query(sql.MARK_CONTRADICTIONS, [id, null]);
+  if (isDryRun) await tx.query(sql.MARK_KNOWN, [id]);
+}
+
+async function adopt(
+  tx: Transaction,
+  id: string,
+  leaseToken: string,
+  { line, tenantReference, metadata, adoption }: RowToAdopt,
+): Promise<AdoptedRow | 'invalid' | null> {
+  if ((await tx.query(sql.LOCK_ROW, [id, leaseToken, line])).length === 0) return null;
+  if ((await tx.query(sql.MARK_CONTRADICTIONS, [id, [line]])).length > 0) return 'invalid';
+  const user = restoredUser(adoption.user);
+  const eans = user.gridLocations.map(({ ean }) => ean);
+  const adopted = await adoptUser(tx, { tenantReference, eans, metadata }, user, id);
+  if (adopted === null) return null;
+  const { registrationId, campaignId } = adopted;
+  return { status: campaignId === id ? 'registered' : 'known', registrationId };
+}

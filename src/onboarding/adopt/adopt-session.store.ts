@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { appendEvents } from '../../events/outbox.js';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
+import { Database, type Transaction } from '../../platform/database/database.js';
+import { classify, type Observation } from '../rules/machine.rules.js';
+import { startedEvent } from '../rules/session-events.rules.js';
+import { findOtherSubject, insertSession, type LockedSession } from '../start/record-session.store.js';
+import { LOCK_CURRENT_AND_KNOWN, LOCK_PLACE } from '../start/starts.sql.js';
+
+/** A session that exists at the remote service, and of which the tenant says where it belongs. */
+export interface SessionToAdopt {
+  readonly id: string;
+  readonly userId: string;
+  readonly tenantReference: string;
+  readonly gridLocationId: string;
+  readonly brand: string | null;
+}
+
+export type SeenSession = Observation & { readonly createdAt: Date; readonly expiresAt: Date };
+
+/** `gone`: the user has been erased. `foreign`: the id belongs to something else here. */
+export type RecordedAdoption = 'recorded' | 'gone' | 'foreign';
+
+@Injectable()
+export class AdoptSessionStore {
+  constructor(private readonly database: Database) {}
+
+  /** Records a session that has just been read. May be repeated. */
+  record(session: SessionToAdopt, seen: SeenSession): Promise<RecordedAdoption> {
+    return this.database.transaction((tx) => adopt(tx, session, seen), OUTCOME);
+  }
+}
+
+async function adopt(
+  tx: Transaction,
+  session: SessionToAdopt,
+  { createdAt, expiresAt }: SeenSession,
+): Promise<RecordedAdoption> {
+  const { id, userId, tenantReference, gridLocationId, brand } = session;
+  const [place] = await tx.query<{ now: Date }>(LOCK_PLACE, [gridLocationId, userId]);
+  if (place === undefined) return 'gone';
+  const { now } = place;
+  const locked = await tx.query<LockedSession>(LOCK_CURRENT_AND_KNOWN, [gridLocationId, brand, id]);
+  const known = locked.find((each) => each.id === id);
+  if (known !== undefined) {
+    const isSame =
+      known.userId === userId && known.gridLocationId === gridLocationId && known.brand === brand;
+    return isSame ? 'recorded' : 'foreign';
+  }
+  if ((await findOtherSubject(tx, id)) !== null) return 'foreign';
+  // The session is inserted as it was when it started. It is due at once, so that the poller finds its state and its inverters, with their
+  // events. A session that we already hold stays the current one.
+  const asStarted = {
+    finished: false,
+    active: true,
+    expired: null,
+    inverters: [],
+    createdAt,
+    updatedAt: createdAt,
+    expiresAt,
+  };
+  const inserted = { id, userId, gridLocationId, brand, metadata: {}, ...classify(asStarted) };
+  const supersededAt = locked.length > 0 ? now : null;
+  await insertSession(tx, { ...inserted, startUrlCiphertext: null, supersededAt }, asStarted, {
+    dueAt: now,
+    now,
+  });
+  await appendEvents(tx, [startedEvent({ ...inserted, tenantReference }, now)]);
+  return 'recorded';
+}

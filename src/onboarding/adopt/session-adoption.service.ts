@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { SessionReader } from '../remote/session-reader.service.js';
+import { AdoptSessionStore, type SeenSession, type SessionToAdopt } from './adopt-session.store.js';
+
+/** A read without a usable response is repeated this many times at once. */
+const READS = 3;
+
+/** What became of the sessions of a user. */
+export interface AdoptedSessions {
+  /** Why a session was not recorded, by its id. */
+  readonly faults: ReadonlyMap<string, string>;
+  /** Whether the remote service takes no requests now, so that some sessions have to be adopted later. */
+  readonly isLater: boolean;
+}
+
+/** Mirrors sessions that exist at the remote service. Each is read before it is believed, and nothing is created there. */
+@Injectable()
+export class SessionAdoption {
+  constructor(
+    private readonly reader: SessionReader,
+    private readonly store: AdoptSessionStore,
+  ) {}
+
+  /** Reads and records the sessions of a user, the newest first, since the first of a location and brand is the current one. May be repeated. */
+  async adopt(sessions: readonly SessionToAdopt[], signal: AbortSignal): Promise<AdoptedSessions> {
+    const faults = new Map<string, string>();
+    const seen: { session: SessionToAdopt; at: SeenSession }[] = [];
+    for (const session of sessions) {
+      const read = await this.read(session, signal);
+      if (read === 'later') return { faults, isLater: true };
+      if (typeof read === 'string') faults.set(session.id, read);
+      else seen.push({ session, at: read });
+    }
+    seen.sort((one, other) => other.at.createdAt.getTime() - one.at.createdAt.getTime());
+    for (const { session, at } of seen) {
+      const recorded = await this.store.record(session, at);
+      if (recorded === 'foreign') faults.set(session.id, 'belongs to another user, location or brand here');
+      if (recorded === 'gone') faults.set(session.id, 'belongs to a user who has been erased');
+    }
+    return { faults, isLater: false };
+  }
+
+  /** Returns the session, why it is not one of the user, or `later`. */
+  private async read({ id, userId }: SessionToAdopt, signal: AbortSignal): Promise<SeenSession | string> {
+    for (let reads = 1; ; reads++) {
+      const read = await this.reader.readOfUser({ sessionId: id, userId, responseHash: null }, signal);
+      switch (read.kind) {
+        case 'observed':
+          return read.observation;
+        case 'not_sent':
+          return 'later';
+        case 'not_found':
+          return 'was not found at the remote service for this user';
+        case 'refused':
+          return 'was refused by the remote service';
+        default:
+          if (signal.aborted) return 'later';
+          if (reads === READS) return 'could not be read';
+      }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { Transaction } from '../../platform/database/database.js';
+import type { RemoteUser } from '../remote/remote-user.rules.js';
+import { confirmUser, type IdentityTaken } from './confirm-user.store.js';
+import type { RegistrationRequest } from './registration.rules.js';
+import { FIND_REGISTERED, INSERT_TO_CONFIRM } from './registrations.sql.js';
+
+export interface AdoptedUser {
+  readonly registrationId: string;
+  /** The campaign that has registered the user. Null: none has. */
+  readonly campaignId: string | null;
+}
+
+/** Thrown so that the registration of a user who cannot be stored is rolled back. */
+export class AdoptedIdentityTaken extends Error {
+  constructor(readonly foreignFields: IdentityTaken['foreignFields']) {
+    super('the user has ids of another user');
+  }
+}
+
+/**
+ * Stores a user that exists at the remote service as if a person had confirmed its registration, without any call. Returns the registration,
+ * inserted or earlier; null if the reference has another one, or if references are unchecked after a restore. Throws AdoptedIdentityTaken.
+ */
+export async function adoptUser(
+  tx: Transaction,
+  request: RegistrationRequest,
+  user: RemoteUser,
+  campaignId: string,
+): Promise<AdoptedUser | null> {
+  const { tenantReference, eans, metadata } = request;
+  const values = [tenantReference, eans, metadata, campaignId];
+  const [inserted] = await tx.query<{ id: string }>(INSERT_TO_CONFIRM, values);
+  if (inserted === undefined)
+    return (await tx.query<AdoptedUser>(FIND_REGISTERED, [tenantReference, user.id]))[0] ?? null;
+  const confirmed = await confirmUser(tx, { ...request, id: inserted.id }, user);
+  if (confirmed !== 'stored') throw new AdoptedIdentityTaken(confirmed.foreignFields);
+  return { registrationId: inserted.id, campaignId };
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
+import { campaignStatus } from '../../setup/campaign.js';
+import { TestClient, type UserAnswer } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
+import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const service = useTestApp({ EAN_CHECK_DIGIT: 'off' });
+const client = TestClient.of(service);
+let database: Database;
+let control: SandboxControl;
+
+beforeAll(() => {
+  database = service.app.get(Database);
+  control = service.sandbox!.control;
+});
+afterEach(() => control.clearFaults());
+
+type Existing = Awaited<ReturnType<SandboxControl['seed']>>[number];
+
+const rowOf = ({ userId, tenantReference, gridLocationId, ean, sessionId }: Existing) => ({
+  tenantReference,
+  user: { id: userId, gridLocations: [{ id: gridLocationId, ean }] },
+  sessions: [{ id: sessionId }] as object[],
+});
+const send = (rows: readonly object[], query = '') =>
+  upload(service, rows.map((row) => JSON.stringify(row)).join('\n'), `adopt=true${query}`, {
+    'content-type': 'application/x-ndjson',
+  });
+/** Adopts rows and returns those of the finished campaign. */
+async function adopt(rows: readonly object[], query = '') {
+  const { body } = await send(rows, query);
+  await waitFor(
+    'the campaign is finished',
+    async () => (await campaignStatus(database, body.id)) === 'finished',
+  );
+  return rowsOf(service, body.id);
+}
+const stateBecomes = (sessionId: string, state: string) =>
+  waitFor(`the session is ${state}`, async () => (await client.session(sessionId)).state === state);
+const seedOne = async () => (await control.seed(1))[0]!;
+
+describe('adopting what exists', () => {
+  it('mirrors users, locations and sessions with their states and events, and creates nothing', async () => {
+    const [waiting, online] = (await control.seed(2)) as [Existing, Existing];
+    await control.complete(online.sessionId, { inverters: 2, onlineAfterMs: null });
+    await control.online(online.sessionId, { inverters: 2 });
+    const rows = await adopt([{ ...rowOf(waiting), metadata: { from: 'before' } }, rowOf(online)]);
+    expect(reportOf(rows)).toEqual(['1 registered', '2 registered']);
+    expect(rows.map(({ userId }) => userId)).toEqual([waiting.userId, online.userId]);
+
+    const { body: user } = await client.call<UserAnswer>('GET', `/users/${waiting.userId}`);
+    expect(user).toMatchObject({
+      tenantReference: waiting.tenantReference,
+      metadata: { from: 'before' },
+      gridLocations: [{ id: waiting.gridLocationId, ean: waiting.ean }],
+    });
+    expect(await client.eventsOf(waiting.userId)).toEqual(['user.registered']);
+    const { body: registration } = await client.call('GET', `/registrations/${rows[0]!.registrationId}`);
+    expect(registration).toMatchObject({ status: 'registered', userId: waiting.userId, attempts: 0 });
+
+    await stateBecomes(online.sessionId, 'online');
+    const session = await client.session(online.sessionId);
+    expect(session).toMatchObject({ userId: online.userId, gridLocationId: online.gridLocationId });
+    expect(session.inverters).toHaveLength(2);
+    const events = await client.eventsOf(online.sessionId);
+    expect(events.slice(0, 2)).toEqual(['session.started', 'session.online']);
+    expect(await client.eventsOf(waiting.sessionId)).toEqual(['session.started']);
+    expect(await client.session(waiting.sessionId)).toMatchObject({ state: 'awaiting_owner' });
+
+    const operations = new Set((await control.requests()).map(({ operation }) => operation));
+    expect([...operations].filter((operation) => operation !== 'probe').sort()).toEqual([
+      'read_session',
+      'token',
+    ]);
+    expect(await control.ledger()).toMatchObject({ users: [], sessions: [] });
+  });
+
+  it('finds what is there when it is repeated', async () => {
+    const existing = await seedOne();
+    expect(reportOf(await adopt([rowOf(existing)]))).toEqual(['1 registered']);
+    const dryRun = await send([rowOf(existing)], '&dryRun=true');
+    expect(dryRun.body).toMatchObject({ status: 'checked', adopt: true, counts: { known: 1 } });
+    const again = await adopt([rowOf(existing)]);
+    expect(reportOf(again)).toEqual(['1 known']);
+    expect(again[0]).toMatchObject({ userId: existing.userId });
+    expect(await client.eventsOf(existing.userId)).toEqual(['user.registered']);
+    expect(await client.eventsOf(existing.sessionId)).toEqual(['session.started']);
+  });
+
+  it('continues a row whose worker died after the user was stored', async () => {
+    const existing = await seedOne();
+    await control.addFault({ kind: 'hold', operation: 'read_session', contains: existing.sessionId });
+    const { body } = await send([rowOf(existing)]);
+    await waitFor('the user is stored', async () => (await client.eventsOf(existing.userId)).length === 1);
+    expect(reportOf(await rowsOf(service, body.id))).toEqual(['1 accepted']);
+    // Another worker takes over.
+    await database.query(
+      'UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = now() WHERE id = $1',
+      [body.id],
+    );
+    await control.clearFaults();
+    await waitFor(
+      'the campaign is finished',
+      async () => (await campaignStatus(database, body.id)) === 'finished',
+    );
+    expect(reportOf(await rowsOf(service, body.id))).toEqual(['1 registered']);
+    expect(await client.eventsOf(existing.userId)).toEqual(['user.registered']);
+    expect(await client.eventsOf(existing.sessionId)).toEqual(['session.started']);
+  });
+
+  it('makes what contradicts our database a problem of its row, also in a dry run', async () => {
+    const [first, second] = (await control.seed(2)) as [Existing, Existing];
+    await adopt([rowOf(first)]);
+    const [known, fresh] = [rowOf(first), rowOf(second)];
+    const otherUser = { ...known, user: { ...known.user, id: randomUUID() } };
+    const otherEan = {
+      ...known,
+      user: { id: first.userId, gridLocations: [{ id: first.gridLocationId, ean: newEan() }] },
+    };
+    const takenId = { ...fresh, tenantReference: 'taken', user: { ...fresh.user, id: first.userId } };
+    const takenLocation = {
+      ...fresh,
+      user: { id: second.userId, gridLocations: [{ id: first.gridLocationId, ean: second.ean }] },
+    };
+    const sessionAsUser = {
+      ...fresh,
+      tenantReference: 'session',
+      user: { ...fresh.user, id: first.sessionId },
+    };
+    const cases: [object, string][] = [
+      [otherUser, 'user.id'],
+      [otherEan, 'user.gridLocations'],
+      [takenId, 'user.id'],
+      [takenLocation, 'user.gridLocations[0].id'],
+      [sessionAsUser, 'user.id'],
+    ];
+    for (const [row, field] of cases) {
+      const { body } = await send([row], '&dryRun=true');
+      expect(reportOf(await rowsOf(service, body.id))).toEqual([`1 invalid ${field}:adopt_contradicts`]);
+      expect(reportOf(await adopt([row]))).toEqual([`1 invalid ${field}:adopt_contradicts`]);
+    }
+    expect((await client.call('GET', `/users/${second.userId}`)).status).toBe(404);
+  });
+
+  it('believes no session that is gone, of another user or unreadable, and keeps the user', async () => {
+    const [one, other, broken] = (await control.seed(3)) as [Existing, Existing, Existing];
+    await control.deleteSession(broken.sessionId);
+    const rows = await adopt([
+      {
+        ...rowOf(one),
+        sessions: [{ id: one.sessionId, brand: 'acme' }, { id: other.sessionId }, { id: randomUUID() }],
+      },
+      rowOf(broken),
+    ]);
+    expect(reportOf(rows)).toEqual([
+      '1 registered sessions[1]:session_not_read sessions[2]:session_not_read',
+      '2 registered sessions[0]:session_not_read',
+    ]);
+    expect(await client.session(one.sessionId)).toMatchObject({ brand: 'acme' });
+    expect(await client.eventsOf(other.sessionId)).toEqual([]);
+    const unreadable = await seedOne();
+    await control.addFault({
+      kind: 'answer',
+      operation: 'read_session',
+      contains: unreadable.sessionId,
+      times: null,
+      status: 200,
+      body: '{}',
+    });
+    expect(reportOf(await adopt([rowOf(unreadable)]))).toEqual(['1 registered sessions[0]:session_not_read']);
+    await control.clearFaults();
+    expect(reportOf(await adopt([rowOf(unreadable)]))).toEqual(['1 known']);
+    expect(await client.eventsOf(unreadable.sessionId)).toEqual(['session.started']);
+  });
+
+  it('names what is wrong with a row, and refuses CSV', async () => {
+    const [existing] = await control.seed(1);
+    const row = rowOf(existing!);
+    const { body } = await send(
+      [
+        { ...row, user: { ...row.user, id: 'x' } },
+        { ...row, user: { ...row.user, gridLocations: [{ id: existing!.gridLocationId, ean: '5' }] } },
+        { ...row, user: { ...row.user, gridLocations: [] } },
+        { ...row, sessions: [{ id: existing!.sessionId, gridLocationId: randomUUID() }] },
+        { ...row, ean: existing!.ean },
+        row,
+        row,
+      ],
+      '&dryRun=true',
+    );
+    expect(reportOf(await rowsOf(service, body.id))).toEqual([
+      '1 invalid user.id:adopt_invalid',
+      '2 invalid user.gridLocations[0].ean:adopt_invalid',
+      '3 invalid user.gridLocations:adopt_invalid',
+      '4 invalid sessions[0].gridLocationId:adopt_invalid',
+      '5 invalid *:json_invalid',
+      '6 accepted',
+      '7 invalid *:duplicate_row',
+    ]);
+    const csv = await upload(service, `tenantReference,ean\na,${newEan()}`, 'adopt=true');
+    expect(csv).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+  });
+
+  it('invites the owner of each location, and is erased with its user', async () => {
+    const existing = await seedOne();
+    const [row] = await adopt([rowOf(existing)], '&invite=true');
+    expect(row!.invitationUrl).not.toBeNull();
+    await service.app.get(ErasuresStore).eraseReference(existing.tenantReference, 'test');
+    const stored = await database.query('SELECT adoption, fields FROM campaign_rows WHERE user_id = $1', [
+      existing.userId,
+    ]);
+    expect(stored).toEqual([{ adoption: null, fields: [] }]);
+    const later = await adopt([rowOf(existing)]);
+    expect(reportOf(later)).toEqual(['1 invalid user.id:adopt_contradicts']);
+  });
+});
