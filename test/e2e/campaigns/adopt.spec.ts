@@ -209,7 +209,15 @@ describe('adopting what exists', () => {
 
   it('invites the owner of each location, and is erased with its user', async () => {
     const existing = await seedOne();
-    const [row] = await adopt([rowOf(existing)], '&invite=true');
+    const second = { id: randomUUID(), ean: newEan() };
+    const given = rowOf(existing);
+    const user = { ...given.user, gridLocations: [...given.user.gridLocations, second] };
+    const sessions = [{ id: existing.sessionId, gridLocationId: existing.gridLocationId }];
+    const [row] = await adopt([{ ...given, user, sessions }], '&invite=true');
+    const invited = await database.query(
+      'SELECT grid_location_id AS id FROM invitations WHERE campaign_id IS NOT NULL',
+    );
+    expect(invited.map(({ id }) => id).sort()).toEqual([existing.gridLocationId, second.id].sort());
     expect(row!.invitationUrl).not.toBeNull();
     await service.app.get(ErasuresStore).eraseReference(existing.tenantReference, 'test');
     const stored = await database.query('SELECT adoption, fields FROM campaign_rows WHERE user_id = $1', [

@@ -207,6 +207,17 @@ describe('a command', () => {
     expect((await run(['import', join(folder, 'missing.csv')])).err).toContain('cannot be read');
   });
 
+  it('adopts what exists at the remote service', async () => {
+    const [existing] = await sandbox.control.seed(1);
+    const { userId, tenantReference, gridLocationId, ean, sessionId } = existing!;
+    const user = { id: userId, gridLocations: [{ id: gridLocationId, ean }] };
+    const file = join(folder, 'existing.ndjson');
+    await writeFile(file, JSON.stringify({ tenantReference, user, sessions: [{ id: sessionId }] }));
+    const adopted = await run(['import', file, '--adopt']);
+    expect(adopted).toMatchObject({ exitCode: 0, out: expect.stringMatching(/registered +1/) });
+    expect(await client.session(sessionId)).toMatchObject({ userId });
+  });
+
   it('shows what a customer waits for, by reference and by EAN', async () => {
     const gridLocationId = await client.locate('on the telephone');
     const { body } = await client.start(gridLocationId, { brand: 'sunward' });
