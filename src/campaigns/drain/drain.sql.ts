@@ -91,7 +91,8 @@ const SELECT_UNINVITED = `
 
 export const FIND_UNINVITED_OF = `${SELECT_UNINVITED} AND r.line = ANY ($2)`;
 
-export const FIND_UNINVITED_AFTER = `${SELECT_UNINVITED} AND r.line > $2 ORDER BY r.line LIMIT $3`;
+/** Finds about $3 of them after line $2, with all locations of the last row. */
+export const FIND_UNINVITED_AFTER = `${SELECT_UNINVITED} AND r.line > $2 ORDER BY r.line FETCH FIRST ($3) ROWS WITH TIES`;
 
 export const SET_INVITATION =
   'UPDATE campaign_rows SET invitation_id = $3 WHERE campaign_id = $1 AND line = $2';

@@ -214,7 +214,7 @@ describe('adopting what exists', () => {
     const user = { ...given.user, gridLocations: [...given.user.gridLocations, second] };
     const sessions = [{ id: existing.sessionId, gridLocationId: existing.gridLocationId }];
     const [row] = await adopt([{ ...given, user, sessions }], '&invite=true');
-    const invited = await database.query(
+    const invited = await database.query<{ id: string }>(
       'SELECT grid_location_id AS id FROM invitations WHERE campaign_id IS NOT NULL',
     );
     expect(invited.map(({ id }) => id).sort()).toEqual([existing.gridLocationId, second.id].sort());
