@@ -3,14 +3,14 @@ import type { Environment } from '../platform/env/environment.js';
 interface Tour {
   /** Address of the service, without a trailing slash. */
   readonly url: string;
-  readonly environment: Pick<Environment, 'ADMIN_API_KEY' | 'DOCS' | 'SCS_BASE_URL'>;
+  readonly environment: Pick<Environment, 'ADMIN_API_KEY' | 'CONSOLE' | 'DOCS' | 'SCS_BASE_URL'>;
   /** Whether the remote service is the sandbox that we started. If so, the example registers an invented user. */
   readonly withSandbox: boolean;
 }
 
 /** Returns the text shown after a local start if the operator configured ADMIN_API_KEY. */
 export const addressesOf = (tour: Tour): string => `
-  ${serviceLine(tour)}
+  ${serviceLine(tour)}${consoleLine(tour)}
   ${remoteLine(tour)}
 `;
 
@@ -30,7 +30,7 @@ export function tourOf(tour: Tour): string {
     'console.log(a.state, ...a.inverters.map((i) => i.id)); process.exitCode = +(a.state === "online")';
   return `
   ${serviceLine(tour)}
-  Administrator key   ${ADMIN_API_KEY}
+  Administrator key   ${ADMIN_API_KEY}${consoleLine(tour)}
   ${remoteLine(tour)}
   Command line        npm run cli -- status   (docs/command-line.md; \`cli -- psql\` opens the database)
 
@@ -52,6 +52,9 @@ const ownerOf = (sandboxUrl: string, body: string): string => `\
 
 const serviceLine = ({ url, environment: { DOCS } }: Tour): string =>
   `PV Onboarding       ${url}   (API description: ${url}${DOCS ? '/docs' : '/openapi.json'})`;
+
+const consoleLine = ({ url, environment: { CONSOLE } }: Tour): string =>
+  CONSOLE ? `\n  Console             ${url}/console   (sign in with the key)` : '';
 
 const remoteLine = ({ environment, withSandbox }: Tour): string =>
   `Remote service      ${environment.SCS_BASE_URL}${withSandbox ? '   (the sandbox: a page to play with)' : ''}`;
