@@ -1,4 +1,4 @@
--- What a handler has not read yet has no delivery.
+-- What a handler has not read yet has no delivery, and perhaps no sequence.
 CREATE OR REPLACE VIEW admin.event_deliveries AS
 SELECT h.handler,
        owed.position,
@@ -14,7 +14,8 @@ SELECT h.handler,
          FROM public.webhook_deliveries d WHERE d.endpoint_id = h.id AND d.status = 'pending'
         UNION ALL
        SELECT unread.position, 0, NULL, unread."time"
-         FROM public.domain_events unread WHERE unread.sequence > h.read_to AND unread.name = ANY (h.types)) owed
+         FROM public.domain_events unread
+         WHERE (unread.sequence > h.read_to OR unread.sequence IS NULL) AND unread.name = ANY (h.types)) owed
   JOIN public.domain_events e ON e.position = owed.position
  WHERE h.handler IS NOT NULL;
 COMMENT ON VIEW admin.event_deliveries IS 'Events that a handler in the service''s own process has not finished yet, one row each.';

@@ -104,10 +104,11 @@ export class CampaignsController {
   @ApiProblems('invalid_request', 'not_found')
   async readCampaign(@Param('id', ParseUuid) id: string): Promise<CampaignView> {
     const campaign = found(await this.store.findWithCounts(id), `campaign ${id}`);
-    const { status, perSecond, counts } = campaign;
+    const { status, counts } = campaign;
+    const perSecond = status === 'running' ? campaign.perSecond : null;
     const requestsPerSecond = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
     const progress = { status, rowsLeft: counts.accepted, perSecond, requestsPerSecond };
-    return { ...campaign, remainingSeconds: remainingSeconds(progress) };
+    return { ...campaign, perSecond, remainingSeconds: remainingSeconds(progress) };
   }
 
   @Get(':id/rows')

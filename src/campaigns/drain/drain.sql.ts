@@ -122,7 +122,7 @@ export const COUNT_ROWS =
 /** Finds the ended campaigns with uncertain rows whose registration is no longer uncertain. */
 export const FIND_DECIDED = `
     SELECT DISTINCT c.id, c.invites FROM campaign_rows r
-      JOIN campaigns c ON c.id = r.campaign_id AND c.finished_at IS NOT NULL
+      JOIN campaigns c ON c.id = r.campaign_id AND c.finished_at IS NOT NULL AND c.cleared_at IS NULL
       JOIN registrations ON registrations.id = r.registration_id AND registrations.status NOT IN ('pending', 'uncertain')
      WHERE r.status = 'uncertain'`;
 

@@ -147,6 +147,7 @@ async function follow(client: Client, campaign: Campaign, isSilent: boolean): Pr
     process.exit(INTERRUPTED);
   };
   process.once('SIGINT', interrupt);
+  if (!isSilent) printError(`the campaign is ${campaign.id}`);
   let shownAt = -Infinity;
   for (let current = campaign; ;) {
     const isOver = current.finishedAt !== null;

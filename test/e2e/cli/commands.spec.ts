@@ -183,7 +183,7 @@ describe('a command', () => {
     });
     const imported = await run(['import', file, '--name', 'Autumn', '--invite']);
     expect(imported).toMatchObject({ exitCode: 0, out: expect.stringMatching(/registered +1/) });
-    expect(imported.err).toContain('2 of 2 rows, finished, 1 invalid');
+    expect(imported.err).toMatch(/^the campaign is [0-9a-f-]{36}\n[^]*2 of 2 rows, finished, 1 invalid/);
     const again = await run(['import', file, '--json', '--yes']);
     const { id } = JSON.parse(again.out) as { id: string };
     expect(again).toMatchObject({ exitCode: 0, err: '' });

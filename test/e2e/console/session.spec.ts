@@ -217,7 +217,7 @@ describe('a request with the cookie', () => {
   it('is refused if a byte of the cookie differs', async () => {
     const browser = await signedIn();
     const { cookie } = browser;
-    for (const at of [13, 40, 80, cookie.length - 1]) {
+    for (const at of [13, 40, 80, cookie.length - 3]) {
       browser.cookie = `${cookie.slice(0, at)}${cookie[at] === 'A' ? 'B' : 'A'}${cookie.slice(at + 1)}`;
       expect((await browser.send('GET', KEYS)).status).toBe(401);
     }
