@@ -7,7 +7,7 @@ export const SELECT_CAMPAIGN = `
 export const SELECT_RATE = `SELECT per_second AS "perSecond" FROM campaigns WHERE id = $1`;
 
 /** The status of a row as the API shows it. */
-export const ROW_STATUS = `CASE status WHEN 'sent' THEN 'accepted' ELSE status END`;
+const ROW_STATUS = `CASE status WHEN 'sent' THEN 'accepted' ELSE status END`;
 
 export const COUNT_ROWS = `
     SELECT ${ROW_STATUS} AS name, count(*)::int AS count FROM campaign_rows WHERE campaign_id = $1 GROUP BY 1`;

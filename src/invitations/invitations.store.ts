@@ -121,8 +121,7 @@ export class InvitationsStore {
   }
 
   async find(id: string): Promise<InvitationRow | null> {
-    const text = `${sql.SELECT_INVITATION} WHERE i.id = $1 AND i.erased_at IS NULL`;
-    return (await this.database.query<InvitationRow>(text, [id]))[0] ?? null;
+    return (await this.findMany([id]))[0] ?? null;
   }
 
   async findMany(ids: readonly string[]): Promise<InvitationRow[]> {

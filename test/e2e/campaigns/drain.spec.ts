@@ -4,6 +4,7 @@ import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { campaignStatus, insertCampaign, readRows } from '../../setup/campaign.js';
 import { TestClient } from '../../setup/client.js';
+import { DrainStore } from '../../../src/campaigns/drain/drain.store.js';
 import { newEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -115,6 +116,17 @@ describe('a running campaign', () => {
       return now!.invitationId !== null && now;
     });
     expect(settled).toMatchObject({ status: 'registered', userId: user!.id, problems: [] });
+  });
+
+  it('writes nothing into the rows of a campaign that was emptied', async () => {
+    await control.addFault({ kind: 'reset', operation: 'register_user', times: 1 });
+    const id = await insertCampaign(database, [{ tenantReference: randomUUID() }]);
+    await finished(id);
+    const [row] = await readRows(database, id);
+    await database.query(`UPDATE campaigns SET cleared_at = now() WHERE id = $1`, [id]);
+    await client.call('POST', `/registrations/${row!.registrationId}/discard`);
+    expect(await new DrainStore(database).settleDecided()).toEqual([]);
+    expect(await readRows(database, id)).toEqual([row]);
   });
 
   it('waits after a restore until its references are checked', async () => {
