@@ -47,6 +47,7 @@ export const CAUSES_ON_CALL = {
     environment: { ROLE: 'worker' },
     plant: () => Promise.resolve(),
     reasons: { no_api: 'no process with ROLE api or all is alive' },
+    shown: null,
     alerts: ['NoApiRuns'],
   },
   'workers vanish again and again': {

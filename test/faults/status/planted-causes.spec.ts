@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
+import type { Browser } from 'playwright-core';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { DeploymentMetrics } from '../../../src/observability/status/deployment-metrics.js';
@@ -10,10 +11,11 @@ import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { TestClient } from '../../setup/client.js';
+import { CHROMIUM, launchChromium, SCREENS } from '../../pages/chromium.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 import { evaluate, scrape } from '../support/alerts.js';
-import { allAtLength, itAtLength, promise } from '../support/promise.js';
+import { allAtLength, isLong, itAtLength, promise } from '../support/promise.js';
 import { CAUSES_OF_APPS } from './apps.causes.js';
 import { CAUSES_ON_CALL } from './on-call.causes.js';
 import type { Cause, Planted } from './planted.js';
@@ -29,13 +31,17 @@ let database: TestDatabase;
 let apps: TestApp[];
 let closing: (() => unknown)[];
 /** How many causes were to be named, and how many were. */
-const told = { of: 0, named: 0 };
+const told = { of: 0, named: 0, shown: 0 };
+/** Shows the console at length; null if there is none. */
+let browser: Browser | null = null;
 let blocker: pg.Client | undefined;
 
 beforeAll(async () => {
   [sandbox, sink] = await Promise.all([startSandbox(), startWebhookSink()]);
+  if (isLong && CHROMIUM !== null) browser = await launchChromium();
+  if (isLong && CHROMIUM === null) console.warn('THE CONSOLE WAS NOT LOOKED AT: there is no chromium here');
 });
-afterAll(() => Promise.all([sandbox.stop(), sink.stop()]));
+afterAll(() => Promise.all([sandbox.stop(), sink.stop(), browser?.close()]));
 beforeEach(async () => {
   apps = [];
   closing = [];
@@ -277,6 +283,7 @@ const CAUSES = {
       await waitFor('the difference', async () => (await count()) === 1);
     },
     reasons: {},
+    shown: ['1 difference'],
     alerts: ['ContractHasDrifted'],
   },
   ...CAUSES_ON_CALL,
@@ -330,10 +337,25 @@ async function expectNamed(
   });
 }
 
+/** Asserts that the first page of the console names a cause in words, among its reasons or elsewhere. */
+async function expectShown({ app }: Pick<Planted, 'app'>, { reasons, shown }: Cause): Promise<void> {
+  if (browser === null || shown === null) return;
+  const page = await browser.newPage({ viewport: SCREENS.desktop });
+  try {
+    await page.goto(`${app.url}/console`);
+    await page.getByLabel('API key').fill(app.adminKey);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    for (const words of shown ?? Object.values(reasons)) await page.getByText(words).first().waitFor();
+    told.shown++;
+  } finally {
+    await page.close();
+  }
+}
+
 describe('R68: the night is told: /status and the alerts', () => {
   afterAll(() =>
     promise('R68', {
-      figure: `${told.named} of ${told.of} planted causes are named by their reasons and alerts, and no others`,
+      figure: `${told.named} of ${told.of} planted causes are named by their reasons and alerts, and no others; ${told.shown} by the first page of the console`,
       bound: 'all of them',
     }),
   );
@@ -351,6 +373,7 @@ describe('R68: the night is told: /status and the alerts', () => {
     await cause.plant(planted);
     await expectNamed(planted, [cause]);
     told.named++;
+    await expectShown(planted, cause);
   });
 
   itAtLength('name nothing under load', async () => {

@@ -26,6 +26,8 @@ export interface Cause {
   readonly plant: (planted: Planted) => Promise<unknown>;
   /** The reasons that name it, and a part of the sentence of each. */
   readonly reasons: Readonly<Record<string, string>>;
+  /** What the first page of the console shows in the place of reasons; null if no process serves the console. */
+  readonly shown?: readonly string[] | null;
   /** Further reasons that may occur meanwhile. */
   readonly also?: readonly string[];
   /** The alerts that name it. */
