@@ -1,19 +1,16 @@
 import { Coalescer } from '../platform/async/coalescer.js';
-import type { Sql, Statement, Transaction } from '../platform/database/database.js';
+import { prepared, type Sql, type Transaction } from '../platform/database/database.js';
 import { traced } from '../observability/tracing/tracing.js';
 import type { NewEvent } from './catalogue.rules.js';
 import { toEventType } from './cloud-event.js';
 import { TRY_AND_ASSIGN } from './sequence.sql.js';
 
 // Appends any number of events in one round trip. PostgreSQL assigns the serial `position` in the order of the SELECT.
-export const APPEND_EVENTS: Statement = {
-  name: 'events.append_events',
-  text: `
+export const APPEND_EVENTS = prepared('events.append_events')`
     INSERT INTO domain_events (id, name, subject, data, traceparent)
     SELECT gen_random_uuid(), item ->> 'name', item ->> 'subject', item -> 'data', item ->> 'traceparent'
     FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS items (item, ordinality)
-    ORDER BY ordinality`,
-};
+    ORDER BY ordinality`;
 
 /** Appends the events. To keep the order within a subject, the caller first locks the row of the subject. */
 export async function appendEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {

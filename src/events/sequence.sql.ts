@@ -1,4 +1,4 @@
-import type { Sql, Statement } from '../platform/database/database.js';
+import { prepared, type Sql } from '../platform/database/database.js';
 import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 
 /** `sequence_events` notifies this channel of new sequences. The notification has no content: it only wakes readers. */
@@ -11,16 +11,11 @@ export const EVENTS_CHANNEL = 'pv_onboarding_events';
 // - Reading by a serial id loses events: ids are drawn at the insert but become visible at the commit (`readers-miss-nothing.spec.ts`).
 // - An advisory lock from the insert to the commit serialises all writers: 61 events a second instead of 685 if transactions last 10 ms.
 // - With the horizon of open transactions (`pg_snapshot_xmin`), one forgotten transaction in the cluster stops all readers.
-const WAIT_AND_ASSIGN: Statement = {
-  name: 'events.assign_sequences',
-  text: 'SELECT sequence_events(true) WHERE EXISTS (SELECT FROM domain_events WHERE sequence IS NULL)',
-};
+const WAIT_AND_ASSIGN = prepared('events.assign_sequences')`
+    SELECT sequence_events(true) WHERE EXISTS (SELECT FROM domain_events WHERE sequence IS NULL)`;
 
 /** Assigns sequences like WAIT_AND_ASSIGN, but does nothing if another process is assigning them: the next reader assigns the rest. */
-export const TRY_AND_ASSIGN: Statement = {
-  name: 'events.try_to_assign_sequences',
-  text: 'SELECT sequence_events(false)',
-};
+export const TRY_AND_ASSIGN = prepared('events.try_to_assign_sequences')`SELECT sequence_events(false)`;
 
 /** Assigns a sequence to every committed event. A later read by sequence finds all events committed before this call. */
 export async function sequenceEvents(sql: Sql): Promise<void> {

@@ -1,5 +1,5 @@
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
-import type { Statement } from '../platform/database/database.js';
+import { prepared } from '../platform/database/database.js';
 
 export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertext');
 
@@ -86,9 +86,7 @@ export const WISH = `
      WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
 
 /** Claims at most $1 wishes that are due, for $2 ms or half of their age, at most an hour. A wish that is a day old is tried for the last time. */
-export const CLAIM_WISHES: Statement = {
-  name: 'invitations.claim_wishes',
-  text: `
+export const CLAIM_WISHES = prepared('invitations.claim_wishes')`
     WITH due AS MATERIALIZED (
       SELECT i.id FROM invitations i WHERE i.wish_due_at <= now() AND ${LIVE} ORDER BY i.wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED
     )
@@ -97,8 +95,7 @@ export const CLAIM_WISHES: Statement = {
                               THEN now() + greatest($2 * interval '1 ms', least(interval '1 hour', (now() - wished_at) / 2)) END,
            wish_failed_at = CASE WHEN wished_at <= now() - interval '1 day' THEN now() END
      WHERE id IN (SELECT id FROM due)
-    RETURNING id, grid_location_id AS "gridLocationId", wish_brand AS brand, metadata`,
-};
+    RETURNING id, grid_location_id AS "gridLocationId", wish_brand AS brand, metadata`;
 
 /** Records that the wish for brand $2 has led to a session. */
 export const FULFIL_WISH = `

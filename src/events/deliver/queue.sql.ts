@@ -1,24 +1,18 @@
-import type { Sql, Statement, Transaction } from '../../platform/database/database.js';
+import { prepared, type Sql, type Transaction } from '../../platform/database/database.js';
 import { EVENTS_CHANNEL } from '../sequence.sql.js';
 import type { Attempt } from './outlet.js';
 
-const LOCK_SUBJECTS: Statement = {
-  name: 'deliveries.lock_subjects',
-  text: `
+const LOCK_SUBJECTS = prepared('deliveries.lock_subjects')`
     SELECT FROM webhook_subjects WHERE endpoint_id = $1 AND subject = ANY ($2::text[])
-    ORDER BY subject FOR UPDATE`,
-};
+    ORDER BY subject FOR UPDATE`;
 
-const DEQUEUE: Statement = {
-  name: 'deliveries.dequeue_subjects',
-  text: `
+const DEQUEUE = prepared('deliveries.dequeue_subjects')`
     DELETE FROM webhook_subjects AS queued
     WHERE endpoint_id = $1 AND subject = ANY ($2::text[])
       AND NOT EXISTS (
         SELECT FROM webhook_deliveries
         WHERE endpoint_id = $1 AND status = 'pending' AND subject = queued.subject)
-    RETURNING subject`,
-};
+    RETURNING subject`;
 
 /** Deletes those subjects that have no pending delivery; returns their number. Locks them first, so that it misses no concurrent insert. */
 export async function dequeue(tx: Transaction, endpointId: string, subjects: readonly string[]) {
@@ -59,9 +53,7 @@ export const MAKE_RETRIES_DUE = `
 // was sent, the tenantReference differs, and the response and the error are not stored. Makes the subject due at the time of the retry, or
 // at once if no retry follows. Writes `last_delivered_at` at most once a second, because each write locks the endpoint. `settled` depends
 // on `seen` to lock the endpoint before the subjects, like TAKE; in different orders, both could deadlock.
-const SETTLE: Statement = {
-  name: 'deliveries.settle_deliveries',
-  text: `
+const SETTLE = prepared('deliveries.settle_deliveries')`
     WITH item AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset($2::jsonb) AS item (
         id uuid, position bigint, attempts int, status text, "isEarly" boolean, "waitMs" float8, "sentMsAgo" float8,
@@ -94,8 +86,7 @@ const SETTLE: Statement = {
       UPDATE webhook_subjects AS queued SET due_at = coalesce(settled.next_attempt_at, clock_timestamp())
       FROM settled WHERE queued.endpoint_id = $1 AND queued.subject = settled.subject
     )
-    SELECT subject FROM settled`,
-};
+    SELECT subject FROM settled`;
 
 /** Records attempts, at most one per subject. Returns whether the next delivery of one of the subjects is due. */
 export async function settle(

@@ -1,4 +1,4 @@
-import type { Statement } from '../../platform/database/database.js';
+import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import type { DueDelivery } from './outlet.js';
 
@@ -11,12 +11,9 @@ export const ENDPOINT_LEASES = leasesOn({
 });
 
 /** Selects the claimable endpoints: of the handlers with the names in $1, and of webhooks if $1 contains ''. */
-export const FIND_DUE: Statement = {
-  name: 'deliveries.find_due_endpoints',
-  text: `
+export const FIND_DUE = prepared('deliveries.find_due_endpoints')`
     SELECT id, coalesce(handler, '') AS handler FROM webhook_endpoints
-    WHERE coalesce(handler, '') = ANY ($1::text[]) AND ${ENDPOINT_LEASES.isClaimable}`,
-};
+    WHERE coalesce(handler, '') = ANY ($1::text[]) AND ${ENDPOINT_LEASES.isClaimable}`;
 
 /** The most events that one statement turns into deliveries. It locks the endpoint's row for some tens of milliseconds. */
 const AT_ONCE = 1_000;
@@ -28,9 +25,7 @@ const IS_OURS = 'id = $1 AND lease_token = $2 AND disabled_at IS NULL';
 // A subject that this statement has just queued is due, too. Uses now(), because an index condition cannot use clock_timestamp(). Locks the
 // endpoint only if it has unread events, since a lock is a write. The snapshot of the events may be older than the locked row, but no event
 // is skipped, because sequences become visible in order.
-export const TAKE: Statement = {
-  name: 'deliveries.take',
-  text: `
+export const TAKE = prepared('deliveries.take')`
     WITH endpoint AS MATERIALIZED (
       SELECT id, types, read_to FROM webhook_endpoints
       WHERE ${IS_OURS} AND read_to < (SELECT max(sequence) FROM domain_events) FOR NO KEY UPDATE
@@ -77,7 +72,6 @@ export const TAKE: Statement = {
       ORDER BY next.due_at, next.position LIMIT $4
     )
     SELECT passed.count = ${AT_ONCE} AS "mayMoreBeUnread", taken.*
-    FROM (SELECT count(*) FROM passed) AS passed LEFT JOIN taken ON true ORDER BY taken.due_at, taken.position`,
-};
+    FROM (SELECT count(*) FROM passed) AS passed LEFT JOIN taken ON true ORDER BY taken.due_at, taken.position`;
 
 export type TakenRow = { readonly mayMoreBeUnread: boolean } & (DueDelivery | { readonly deliveryId: null });

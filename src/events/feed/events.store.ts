@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database, prepared } from '../../platform/database/database.js';
 import type { DomainEvent, EventName } from '../catalogue.rules.js';
 import { newestSequence, sequenceEvents } from '../sequence.sql.js';
 
@@ -15,9 +15,7 @@ const SPAN = 100_000;
 
 // `until` is the sequence of an existing event, because restores and retention leave gaps in the sequences. `reach` and the page are read
 // in one statement, so that they share a snapshot. Without filters, the cost does not grow with the feed (`feed-plans.spec.ts`).
-export const READ_PAGE: Statement = {
-  name: 'events.read_page',
-  text: `
+export const READ_PAGE = prepared('events.read_page')`
     SELECT reach.last, reach.until, page.*
     FROM (
       SELECT last, CASE WHEN $2::text[] IS NULL AND $4::text IS NULL THEN last ELSE greatest(
@@ -31,8 +29,7 @@ export const READ_PAGE: Statement = {
       WHERE sequence > $1 AND sequence <= reach.until AND ($2::text[] IS NULL OR name = ANY ($2))
         AND ($4::text IS NULL OR subject = $4)
       ORDER BY sequence LIMIT $3
-    ) AS page ON true`,
-};
+    ) AS page ON true`;
 
 type PageRow = { readonly last: string; readonly until: string } & (SequencedEvent | { readonly id: null });
 

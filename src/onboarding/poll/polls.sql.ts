@@ -1,4 +1,4 @@
-import type { Statement } from '../../platform/database/database.js';
+import { prepared } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import { STRETCH } from './read-budget.store.js';
 import { LANE_STARTS_SECONDS, LANES } from './lanes.rules.js';
@@ -19,13 +19,10 @@ import { LANE_STARTS_SECONDS, LANES } from './lanes.rules.js';
  */
 
 /** Inserts a batch. Returns one claim time for all its sessions, since parsing one per session would take a microsecond each. */
-export const OPEN_BATCH: Statement = {
-  name: 'onboarding.open_poll_batch',
-  text: `
+export const OPEN_BATCH = prepared('onboarding.open_poll_batch')`
     INSERT INTO poll_batches (worker, size, lease_until)
     VALUES ($1, $2, ${msFromNow('$3')})
-    RETURNING id::text AS "batchId", claimed_at AS now, ${STRETCH} AS stretch`,
-};
+    RETURNING id::text AS "batchId", claimed_at AS now, ${STRETCH} AS stretch`;
 
 const CLAIMED_COLUMNS = `
            p.session_id AS "sessionId", p.user_id AS "userId", p.due_at::text AS "dueAt", p.phase, p.anchor_at AS "anchorAt",
@@ -63,9 +60,7 @@ const IN_ORDER = `ORDER BY ${LANE}, q.due_at`;
 // The parts are MATERIALIZED, since a nested loop may execute a plain subquery once per row, and each execution would lock further rows.
 // Uses now() instead of clock_timestamp(), since only a stable function can bound the index scan.
 // A nested loop takes the lanes in their order and ends at the outer limit, so no lane is walked or locked further than needed.
-export const SELECT_DUE: Statement = {
-  name: 'onboarding.select_due_polls',
-  text: `
+export const SELECT_DUE = prepared('onboarding.select_due_polls')`
     WITH fresh AS MATERIALIZED (
       SELECT q.* FROM ${ALL_LANES}, LATERAL (
           SELECT q.* FROM ${DUE_OF_LANE} AND ${SINCE('(SELECT now()) - l.late_after')}
@@ -80,32 +75,25 @@ export const SELECT_DUE: Statement = {
            ${IN_ORDER} LIMIT $2 FOR UPDATE SKIP LOCKED) q
        LIMIT $2 - (SELECT count(*) FROM fresh))
     SELECT ${CLAIMED_COLUMNS} FROM (SELECT 1 AS part, * FROM fresh UNION ALL SELECT 2, * FROM latest) p, ${SESSION_OF_POLL}
-     ORDER BY p.part, p.due_at`,
-};
+     ORDER BY p.part, p.due_at`;
 
 /** Locks and returns the poll of one session, due or not. CLAIM_POLLS skips the session if another batch has claimed it. */
-export const SELECT_ONE: Statement = {
-  name: 'onboarding.select_one_poll',
-  text: `
+export const SELECT_ONE = prepared('onboarding.select_one_poll')`
     SELECT ${CLAIMED_COLUMNS} FROM session_polls p, ${SESSION_OF_POLL}
      WHERE p.session_id = $1
-       FOR UPDATE OF p`,
-};
+       FOR UPDATE OF p`;
 
 /** Claims rows that the preceding SELECT has locked. */
 // A separate statement, so that its snapshot includes a batch that another worker committed while the SELECT waited for its locks.
 // The subqueries hide the array lengths. Otherwise the planner scans the table (500 of 20,000 rows: 11 ms; by primary key 4 ms).
-export const CLAIM_POLLS: Statement = {
-  name: 'onboarding.claim_polls',
-  text: `
+export const CLAIM_POLLS = prepared('onboarding.claim_polls')`
     UPDATE session_polls p
        SET batch_id = $1, due_at = ${msFromNow('c.next_ms')}, checked_at = p.claimed_at, claimed_at = clock_timestamp(),
            last_error = CASE WHEN p.failures > 0 THEN p.last_error END
       FROM unnest((SELECT $2::uuid[]), (SELECT $3::float8[])) AS c(session_id, next_ms)
      WHERE p.session_id = c.session_id
        AND ${NOT_CLAIMED('p.batch_id')}
-    RETURNING p.session_id AS "sessionId"`,
-};
+    RETURNING p.session_id AS "sessionId"`;
 
 export const RENEW_LEASES = `
     UPDATE poll_batches SET lease_until = ${msFromNow('$2')}
@@ -137,24 +125,19 @@ export const STAYS_LATE = `planned_at = CASE WHEN f."retryMs" = 0 THEN p.planned
  */
 // Rejected: to make refused sessions due again after a pause. With a remote limit of 20 reads per second, each refusal moved a session to
 // the back of its lane or into the lane of the pause, where it delayed fresh sessions: a change was noticed after 17 s instead of 2 s.
-export const RECORD_FAILURES: Statement = {
-  name: 'onboarding.record_poll_failures',
-  text: `
+export const RECORD_FAILURES = prepared('onboarding.record_poll_failures')`
     UPDATE session_polls p
        SET failures = f.failures, not_found = f."notFound", last_error = coalesce(f.error, p.last_error), claimed_at = p.checked_at,
            ${STAYS_LATE}
       FROM jsonb_to_recordset($1::jsonb)
         AS f("sessionId" uuid, "batchId" bigint, failures int, "notFound" int, error text, "retryMs" float8, "dueAt" timestamptz)
-     WHERE p.session_id = f."sessionId" AND p.batch_id = f."batchId"`,
-};
+     WHERE p.session_id = f."sessionId" AND p.batch_id = f."batchId"`;
 
 /**
  * Reschedules sessions after a change, or after a successful read that follows failures. The caller has locked the sessions and checked
  * their batch, if any. `isRecorded`: whether the response is now the last recorded one.
  */
-export const RESCHEDULE: Statement = {
-  name: 'onboarding.reschedule_polls',
-  text: `
+export const RESCHEDULE = prepared('onboarding.reschedule_polls')`
     UPDATE session_polls p
        SET phase = r.phase, anchor_at = r."anchorAt", ending_since = r."endingSince", ending_reads = r."endingReads",
            changes_clear_at = r."changesClearAt", flapping_since = r."flappingSince",
@@ -165,8 +148,7 @@ export const RESCHEDULE: Statement = {
       FROM jsonb_to_recordset($1::jsonb)
         AS r("sessionId" uuid, phase text, "anchorAt" timestamptz, "endingSince" timestamptz, "endingReads" int,
              "changesClearAt" timestamptz, "flappingSince" timestamptz, "isRecorded" boolean, hash text, "factsHash" text, "nextMs" float8)
-     WHERE p.session_id = r."sessionId"`,
-};
+     WHERE p.session_id = r."sessionId"`;
 
 /** Makes a closed session due now, for a single read. Returns no row if the session is unknown or erased. */
 // Locks the session, so that either this statement sees a concurrent erasure or the erasure sees the poll.

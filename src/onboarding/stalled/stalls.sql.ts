@@ -1,4 +1,4 @@
-import type { Statement } from '../../platform/database/database.js';
+import { prepared } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import { AWAITED, CHECKED_AT, JOIN_POLL } from '../store/sessions.sql.js';
 
@@ -18,17 +18,14 @@ const JOIN_FACTS = `${JOIN_POLL}
 /** Returns at most $2 sessions after id $1: those for which somebody waits, and those that are stalled, in the order of their ids. */
 // Walks both indexes by id, so that a page costs the same wherever it is and however many sessions are closed. The times are not in the
 // condition: the rule alone knows the thresholds.
-export const FIND_AWAITED: Statement = {
-  name: 'onboarding.find_awaited_sessions',
-  text: `
+export const FIND_AWAITED = prepared('onboarding.find_awaited_sessions')`
     WITH page AS MATERIALIZED (
       (SELECT s.id FROM onboarding_sessions s WHERE ${AWAITED} AND s.id > $1 ORDER BY s.id LIMIT $2)
       UNION (SELECT session_id FROM session_stalls WHERE session_id > $1 ORDER BY session_id LIMIT $2)
       ORDER BY 1 LIMIT $2)
     ${FACTS}
       FROM page JOIN LATERAL (SELECT * FROM onboarding_sessions WHERE id = page.id OFFSET 0) s ON true ${JOIN_FACTS}
-     ORDER BY s.id`,
-};
+     ORDER BY s.id`;
 
 /** Returns the facts about sessions that the caller has locked. */
 export const READ_FACTS = `${FACTS} FROM onboarding_sessions s ${JOIN_FACTS} WHERE s.id = ANY ($1::uuid[])`;

@@ -1,4 +1,4 @@
-import type { Statement } from '../../platform/database/database.js';
+import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
@@ -19,9 +19,7 @@ const LOCKED_PLACE = `
 /** Inserts the intent to start a session, or takes over a start with an expired lease. Returns no row if its location or user is gone. */
 // The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
 // A take-over counts an orphan, since the call of the previous process may have started a session.
-export const BEGIN_START: Statement = {
-  name: 'onboarding.begin_session_start',
-  text: `
+export const BEGIN_START = prepared('onboarding.begin_session_start')`
     WITH ${LOCKED_PLACE}, begun AS (
       INSERT INTO session_starts AS s (grid_location_id, brand, lease_token, lease_until)
       SELECT id, $2, $3, ${msFromNow('$4')} FROM place
@@ -34,8 +32,7 @@ export const BEGIN_START: Statement = {
     )
     SELECT begun.id, begun.attempts, begun.lease_token AS "leaseToken", place.user_id AS "userId",
            place.tenant_reference AS "tenantReference"
-      FROM place LEFT JOIN begun ON true`,
-};
+      FROM place LEFT JOIN begun ON true`;
 
 export const LEASES = leasesOn({ table: 'session_starts', key: 'id', isDue: 'true' });
 
@@ -60,35 +57,26 @@ export const FAIL_START = `
  * Locks the user of the location, then the start. Returns no row if the start is no longer leased to the caller. `isStored`: the caller has
  * already stored session $4, but has lost the response to its commit. `now` is the database's clock.
  */
-export const LOCK_START: Statement = {
-  name: 'onboarding.lock_session_start',
-  text: `
+export const LOCK_START = prepared('onboarding.lock_session_start')`
     WITH ${LOCKED_PLACE}
     SELECT date_trunc('milliseconds', clock_timestamp()) AS now, s.status = 'started' AS "isStored", ${STRETCH} AS stretch
       FROM session_starts s, place
      WHERE s.id = $2 AND s.lease_token = $3 AND (s.status = 'sending' OR s.session_id = $4)
-       FOR UPDATE OF s`,
-};
+       FOR UPDATE OF s`;
 
 /** Locks the user $2 of location $1. Returns no row if it is not the user's, or the user has been erased. */
-export const LOCK_PLACE: Statement = {
-  name: 'onboarding.lock_place',
-  text: `
+export const LOCK_PLACE = prepared('onboarding.lock_place')`
     WITH ${LOCKED_PLACE}
-    SELECT date_trunc('milliseconds', clock_timestamp()) AS now FROM place WHERE user_id = $2`,
-};
+    SELECT date_trunc('milliseconds', clock_timestamp()) AS now FROM place WHERE user_id = $2`;
 
 /** Locks session $3, whatever its user, and the current session of location $1 and brand $2, in the order of their ids. */
-export const LOCK_CURRENT_AND_KNOWN: Statement = {
-  name: 'onboarding.lock_current_and_known_session',
-  text: `
+export const LOCK_CURRENT_AND_KNOWN = prepared('onboarding.lock_current_and_known_session')`
     SELECT id, user_id AS "userId", grid_location_id AS "gridLocationId", brand, state, closed_at AS "closedAt",
            superseded_at AS "supersededAt", start_url_ciphertext AS "startUrlCiphertext"
       FROM onboarding_sessions
      WHERE id = $3 OR (grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND superseded_at IS NULL)
      ORDER BY id
-       FOR UPDATE`,
-};
+       FOR UPDATE`;
 
 /** Deletes a start that was never sent. If an earlier process may have sent it, marks it as failed: its orphan is already counted. */
 // Finds the start by its lease: the id may have been lost with the database's response.

@@ -1,6 +1,6 @@
 import { lastSequence } from '../../events/sequence.sql.js';
 import { encryptedColumn } from '../../platform/crypto/re-encryption.store.js';
-import type { Statement, Transaction } from '../../platform/database/database.js';
+import { prepared, type Transaction } from '../../platform/database/database.js';
 import { STRETCH } from '../poll/read-budget.store.js';
 import type { RecordedResponse } from '../rules/reconcile.rules.js';
 
@@ -32,10 +32,9 @@ const SELECT_RECORD = `
 export const LOCK_SESSIONS_OF_USER = `${SELECT_RECORD} LEFT JOIN session_polls p ON p.session_id = s.id WHERE s.user_id = $1 ORDER BY s.id FOR UPDATE OF s`;
 
 /** Locks sessions and their polls in the order of their ids, to avoid deadlocks. Phases, transitions and events use the returned `now`. */
-export const LOCK_SESSIONS: Statement = {
-  name: 'onboarding.lock_sessions',
-  text: `${SELECT_RECORD} JOIN session_polls p ON p.session_id = s.id WHERE s.id = ANY($1::uuid[]) ORDER BY s.id FOR UPDATE OF s, p`,
-};
+export const LOCK_SESSIONS = prepared(
+  'onboarding.lock_sessions',
+)`${SELECT_RECORD} JOIN session_polls p ON p.session_id = s.id WHERE s.id = ANY($1::uuid[]) ORDER BY s.id FOR UPDATE OF s, p`;
 
 /** Locks sessions, watched or not, for a change that has no read and no batch. Excludes sessions of erased users. */
 // Excludes them by close_reason, not by a column of the user: after a wait for the lock, PostgreSQL rereads only the locked row.
@@ -44,9 +43,7 @@ export const LOCK_ANY_SESSIONS = `${SELECT_RECORD} LEFT JOIN session_polls p ON 
 
 /** The only statement that changes the state of recorded sessions. The caller has locked the sessions and checked their batch, if any. */
 // Deletes the startUrl of an online, expired or closed session. Keeps that of a lost or unrecognised session, which may open again.
-export const MOVE_SESSIONS: Statement = {
-  name: 'onboarding.move_sessions',
-  text: `
+export const MOVE_SESSIONS = prepared('onboarding.move_sessions')`
     UPDATE onboarding_sessions s
        SET state = m.state, basis = m.basis, rule = m.rule,
            state_changed_at = CASE WHEN s.state = m.state THEN s.state_changed_at ELSE m.at END,
@@ -64,34 +61,24 @@ export const MOVE_SESSIONS: Statement = {
              "isObserved" boolean, finished boolean, active boolean, expired boolean, "updatedAt" timestamptz, "expiresAt" timestamptz,
              "closeReason" text, "isReopened" boolean, at timestamptz)
      WHERE s.id = m."sessionId" AND s.state = m."from"
-    RETURNING s.id`,
-};
+    RETURNING s.id`;
 
 /** Inserts the bodies as received; Prisma Client would parse and rewrite them. */
-const INSERT_OBSERVATIONS: Statement = {
-  name: 'onboarding.insert_observations',
-  text: `
+const INSERT_OBSERVATIONS = prepared('onboarding.insert_observations')`
     INSERT INTO session_observations (session_id, source, http_status, body, hash)
     SELECT o."sessionId", $2, o."httpStatus", o.body::json, decode(o.hash, 'hex')
       FROM jsonb_to_recordset($1::jsonb) AS o("sessionId" uuid, "httpStatus" int, body text, hash text)
-    RETURNING id::text, session_id AS "sessionId"`,
-};
+    RETURNING id::text, session_id AS "sessionId"`;
 
-export const INSERT_TRANSITIONS: Statement = {
-  name: 'onboarding.insert_transitions',
-  text: `
+export const INSERT_TRANSITIONS = prepared('onboarding.insert_transitions')`
     INSERT INTO session_transitions (session_id, from_state, to_state, basis, rule, observation_id, at)
     SELECT * FROM jsonb_to_recordset($1::jsonb)
-      AS t("sessionId" uuid, "from" text, state text, basis text, rule text, "observationId" bigint, at timestamptz)`,
-};
+      AS t("sessionId" uuid, "from" text, state text, basis text, rule text, "observationId" bigint, at timestamptz)`;
 
-export const UPSERT_INVERTERS: Statement = {
-  name: 'onboarding.upsert_inverters',
-  text: `
+export const UPSERT_INVERTERS = prepared('onboarding.upsert_inverters')`
     INSERT INTO inverters (session_id, id, first_seen_at, last_seen_at)
     SELECT i."sessionId", i.id, i.at, i.at FROM jsonb_to_recordset($1::jsonb) AS i("sessionId" uuid, id uuid, at timestamptz)
-    ON CONFLICT (session_id, id) DO UPDATE SET last_seen_at = excluded.last_seen_at, missing_since = NULL`,
-};
+    ON CONFLICT (session_id, id) DO UPDATE SET last_seen_at = excluded.last_seen_at, missing_since = NULL`;
 
 /** Marks inverters as missing. They were last seen by the previous successful read, so its time becomes `last_seen_at`. */
 export const MISS_INVERTERS = `
@@ -114,13 +101,10 @@ const IS_OPEN = `
 /** Returns the session that a repeated start of location $1 and brand $2 gets: an online session, watched or not, or the open one. */
 // Of several, returns the one that came online or was started last. An open session is wanted if it was started after another came online,
 // but is no longer needed if it was started before.
-export const FIND_SESSION_TO_REUSE: Statement = {
-  name: 'onboarding.find_session_to_reuse',
-  text: `
+export const FIND_SESSION_TO_REUSE = prepared('onboarding.find_session_to_reuse')`
     SELECT id FROM onboarding_sessions
      WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND ((${IS_ONLINE}) OR (${IS_OPEN}))
-     ORDER BY CASE state WHEN 'online' THEN state_changed_at ELSE recorded_at END DESC, id LIMIT 1`,
-};
+     ORDER BY CASE state WHEN 'online' THEN state_changed_at ELSE recorded_at END DESC, id LIMIT 1`;
 
 /** The time of the last successful read of session `s`, from its poll `p` and its batch `b`. A read counts once its batch is closed. */
 export const CHECKED_AT = `
@@ -165,10 +149,7 @@ export const SELECT_SESSION = `
       JOIN users u ON u.id = s.user_id ${JOIN_POLL} ${JOIN_STALL}`;
 
 /** A prepared statement, because it is by far the most frequent query. */
-export const FIND_SESSION: Statement = {
-  name: 'onboarding.find_session',
-  text: `${SELECT_SESSION} WHERE s.id = $1`,
-};
+export const FIND_SESSION = prepared('onboarding.find_session')`${SELECT_SESSION} WHERE s.id = $1`;
 
 // A list of ids instead of a join, so that PostgreSQL plans the columns of few sessions.
 export const LIST_RECENT_SESSIONS = `${SELECT_SESSION}

@@ -25,6 +25,14 @@ export interface Statement {
   readonly text: string;
 }
 
+/** Returns the tag of a statement's text: prepared('users.find')`SELECT …`. */
+export const prepared =
+  (name: string) =>
+  (text: TemplateStringsArray, ...parts: readonly (string | number)[]): Statement => ({
+    name,
+    text: String.raw({ raw: text }, ...parts),
+  });
+
 export interface Sql {
   query<Row>(statement: string | Statement, values?: readonly unknown[]): Promise<Row[]>;
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { appendEvents } from '../../events/outbox.js';
-import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
+import { Database, prepared, type Transaction } from '../../platform/database/database.js';
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import type { OperationClass } from '../outcome.rules.js';
 
@@ -8,14 +8,11 @@ import type { OperationClass } from '../outcome.rules.js';
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
 
 /** Executed four times a second by every replica, hence a prepared statement. */
-const READ_OPERATIONS: Statement = {
-  name: 'remote.read_operations',
-  text: `
+const READ_OPERATIONS = prepared('remote.read_operations')`
     SELECT operation, health,
       coalesce(${msUntil('quiet_until')}, 0) AS "quietMs", coalesce(${msUntil('trouble_until')}, 0) AS "troubleMs",
       ${msUntil('open_until')} AS "openMs", failed_trials AS "failedTrials"
-    FROM remote_operations`,
-};
+    FROM remote_operations`;
 
 // Never shortens a wait. Waits are at most an hour, so that a bug in one replica cannot block all replicas for longer.
 const QUIET_OPERATION = `

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Build } from '../../platform/build.js';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database, prepared } from '../../platform/database/database.js';
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { REPLICA_NAME } from '../../platform/replica-name.js';
@@ -29,14 +29,11 @@ const LEAVE = `
 
 /** Draws the tokens of the next $1 ms. Executed several times a second while requests wait, hence a prepared statement. */
 // The period begins at most a minute ahead, in case the clock was set back.
-const DRAW_TOKENS: Statement = {
-  name: 'remote.draw_tokens',
-  text: `
+const DRAW_TOKENS = prepared('remote.draw_tokens')`
     UPDATE request_tokens
        SET drawn_until = least(greatest(drawn_until, ${msFromNow(`-${BURST_MS}`)}), clock_timestamp() + interval '1 minute')
                          + $1::float8 * interval '1 millisecond'
-    RETURNING ${msUntil('drawn_until')} - $1::float8 AS "inMs"`,
-};
+    RETURNING ${msUntil('drawn_until')} - $1::float8 AS "inMs"`;
 
 /** The figures of a process at its last sign of life. The requests are those to our API in the last minute. */
 interface ReplicaSigns {

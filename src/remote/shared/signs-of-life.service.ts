@@ -9,8 +9,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
-import { addDuration, areSlow, countSlow } from '../pace/slow-calls.rules.js';
-import type { CallDuration } from '../pace/slow-calls.rules.js';
+import { addDuration, areSlow, countSlow, type CallDuration } from '../pace/slow-calls.rules.js';
 import { Remote } from '../remote.service.js';
 import { ReplicasStore } from './replicas.store.js';
 

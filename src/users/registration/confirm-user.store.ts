@@ -1,6 +1,5 @@
 import { appendEvents } from '../../events/outbox.js';
-import { sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
-import type { Statement, Transaction } from '../../platform/database/database.js';
+import { sqlState, UNIQUE_VIOLATION, prepared, type Transaction } from '../../platform/database/database.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import { insertUser } from '../user/users.store.js';
 import type { RegistrationRequest, RegistrationStatus, Settlement } from './registration.rules.js';
@@ -77,9 +76,7 @@ export const appendOutcomes = (
  */
 // An erased user has no reference, but still owns its ids. An id that is already the subject of events, such as a session id, also counts
 // as taken. Otherwise two people would share one history, and the erasure of one person would erase both.
-const SELECT_FOREIGN_FIELDS: Statement = {
-  name: 'users.select_foreign_fields',
-  text: `
+const SELECT_FOREIGN_FIELDS = prepared('users.select_foreign_fields')`
     WITH given AS (SELECT * FROM unnest($3::uuid[], $4::text[]) WITH ORDINALITY AS given (id, ean, number)),
     others AS (
       SELECT location.id, location.ean FROM grid_locations AS location JOIN users ON users.id = user_id
@@ -91,5 +88,4 @@ const SELECT_FOREIGN_FIELDS: Statement = {
     UNION ALL
     SELECT format('gridLocations[%s].id', number - 1) FROM given WHERE id IN (SELECT id FROM others)
     UNION ALL
-    SELECT format('gridLocations[%s].ean', number - 1) FROM given WHERE ean <> ALL ($5::text[]) AND ean IN (SELECT ean FROM others)`,
-};
+    SELECT format('gridLocations[%s].ean', number - 1) FROM given WHERE ean <> ALL ($5::text[]) AND ean IN (SELECT ean FROM others)`;

@@ -1,5 +1,5 @@
 import { lastSequence } from '../../events/sequence.sql.js';
-import type { Statement } from '../../platform/database/database.js';
+import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
@@ -33,53 +33,40 @@ export const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
 
 /** Inserts the intent of a registration, leased to the caller. Returns no row if its reference is live, or unchecked after a restore. */
 // The partial unique index lets only one of several concurrent requests insert a row. The others wait until that request has committed.
-export const OPEN_INTENT: Statement = {
-  name: 'registrations.open_intent',
-  text: `
+export const OPEN_INTENT = prepared('registrations.open_intent')`
     INSERT INTO registrations (id, tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
     SELECT $3, $4, $5, $6, 1, $2, ${msFromNow('$1')}, clock_timestamp()
      WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
-    RETURNING ${CLAIM_COLUMNS}`,
-};
+    RETURNING ${CLAIM_COLUMNS}`;
 
 /** Inserts the registrations of campaign $2, due at once, except of references that are live, or unchecked after a restore. */
 // In the order of the references, so that two campaigns with the same references cannot deadlock.
-export const INSERT_PENDING: Statement = {
-  name: 'registrations.insert_pending',
-  text: `
+export const INSERT_PENDING = prepared('registrations.insert_pending')`
     INSERT INTO registrations (tenant_reference, eans, metadata, next_attempt_at, campaign_id)
     SELECT "tenantReference", eans, metadata, clock_timestamp(), $2
       FROM jsonb_to_recordset($1::jsonb) AS wanted ("tenantReference" text, eans text[], metadata jsonb)
      WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
      ORDER BY "tenantReference"
-    ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING`,
-};
+    ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING`;
 
-export const FIND_LIVE_OF: Statement = {
-  name: 'registrations.find_live_of',
-  text: `SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}`,
-};
+export const FIND_LIVE_OF = prepared(
+  'registrations.find_live_of',
+)`SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}`;
 
 /** Inserts a registration to confirm in the same transaction, except of a reference that is live, or unchecked after a restore. */
 // It is never pending, so that no worker can send it.
-export const INSERT_TO_CONFIRM: Statement = {
-  name: 'registrations.insert_to_confirm',
-  text: `
+export const INSERT_TO_CONFIRM = prepared('registrations.insert_to_confirm')`
     INSERT INTO registrations (tenant_reference, eans, metadata, status, campaign_id)
     SELECT $1, $2, $3, 'uncertain', $4
      WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
-    RETURNING id`,
-};
+    RETURNING id`;
 
 /** Finds the registration of reference $1 with user $2. */
-export const FIND_REGISTERED: Statement = {
-  name: 'registrations.find_registered',
-  text: `
+export const FIND_REGISTERED = prepared('registrations.find_registered')`
     SELECT id AS "registrationId", campaign_id AS "campaignId" FROM registrations
-     WHERE tenant_reference = $1 AND user_id = $2 AND status = 'registered'`,
-};
+     WHERE tenant_reference = $1 AND user_id = $2 AND status = 'registered'`;
 
 export const CONFIRM_REFERENCES = `
     UPDATE restores SET references_checked_at = clock_timestamp() WHERE references_checked_at IS NULL RETURNING id`;
@@ -118,9 +105,7 @@ export const CLAIM_ONE = `UPDATE registrations SET ${LEASED} WHERE id = $3 AND $
 // The registrations of campaigns come last, so that a retry for an app never waits behind a campaign. Two sub-queries, since an order by two
 // columns would sort all that is due: few of a campaign are pending at once, and those of apps are read first.
 // They are MATERIALIZED, since a nested-loop join would execute a plain subquery, and its LIMIT, once per row.
-export const CLAIM_DUE: Statement = {
-  name: 'registrations.claim_due',
-  text: `
+export const CLAIM_DUE = prepared('registrations.claim_due')`
     WITH first AS MATERIALIZED (
       SELECT id FROM registrations WHERE ${DUE} AND campaign_id IS NULL
       ORDER BY next_attempt_at
@@ -133,29 +118,22 @@ export const CLAIM_DUE: Statement = {
       FOR UPDATE SKIP LOCKED
     )
     UPDATE registrations SET ${LEASED} WHERE id IN (SELECT id FROM first UNION ALL SELECT id FROM last)
-    RETURNING ${CLAIM_COLUMNS}`,
-};
+    RETURNING ${CLAIM_COLUMNS}`;
 
 export const LEASES = leasesOn({ table: 'registrations', key: 'id', isDue: DUE });
 
 /** Locks the registration if $2 is its latest call. `isLeased`: whether the caller has its lease. `isFree`: whether nobody has. */
-export const LOCK_FOR_OUTCOME: Statement = {
-  name: 'registrations.lock_for_outcome',
-  text: `
+export const LOCK_FOR_OUTCOME = prepared('registrations.lock_for_outcome')`
     SELECT status, user_id AS "userId", last_error AS "lastError", coalesce(lease_token = $3, false) AS "isLeased", lease_token IS NULL AS "isFree"
     FROM registrations WHERE id = $1 AND attempts = $2
-    FOR UPDATE`,
-};
+    FOR UPDATE`;
 
 /** Changes the status of a locked registration. If the new status is `pending`, clears sent_at, since nothing was sent. */
-export const MOVE_REGISTRATION: Statement = {
-  name: 'registrations.move_registration',
-  text: `
+export const MOVE_REGISTRATION = prepared('registrations.move_registration')`
     UPDATE registrations SET status = $2, user_id = $3, last_error = $4,
       next_attempt_at = ${msFromNow('$5')},
       sent_at = CASE WHEN $2 <> 'pending' THEN sent_at END, ${RELEASED}
-    WHERE id = $1`,
-};
+    WHERE id = $1`;
 
 export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_SEEN_LEASES}`;
 
@@ -190,15 +168,13 @@ export const SELECT_REGISTRATION = `
     "waitingFor", "stuckReason", "whatToDo"
   FROM registrations ${NEEDS}`;
 
-export const FIND_REGISTRATION: Statement = {
-  name: 'registrations.find_registration',
-  text: `${SELECT_REGISTRATION} WHERE id = $1`,
-};
+export const FIND_REGISTRATION = prepared(
+  'registrations.find_registration',
+)`${SELECT_REGISTRATION} WHERE id = $1`;
 
-export const FIND_LIVE_REGISTRATION: Statement = {
-  name: 'registrations.find_live',
-  text: `${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`,
-};
+export const FIND_LIVE_REGISTRATION = prepared(
+  'registrations.find_live',
+)`${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`;
 
 /** Selects the registration of each of the references $1 that says where it stands: the live one, else the newest. */
 export const FIND_LATEST_REGISTRATIONS = `
@@ -215,9 +191,7 @@ export const FIND_REFERENCES = `
     ORDER BY reference LIMIT $2`;
 
 /** Counts, for each EAN of $2, the references other than $1 that have it as a user or in a live registration. */
-export const COUNT_OTHERS: Statement = {
-  name: 'registrations.count_others',
-  text: `
+export const COUNT_OTHERS = prepared('registrations.count_others')`
     SELECT wanted.ean, count(other.tenant_reference)::int AS others
     FROM unnest($2::text[]) AS wanted (ean)
     CROSS JOIN LATERAL (
@@ -226,7 +200,6 @@ export const COUNT_OTHERS: Statement = {
       SELECT tenant_reference FROM registrations WHERE eans @> ARRAY[wanted.ean] AND ${LIVE}
     ) AS other
     WHERE other.tenant_reference <> $1
-    GROUP BY wanted.ean`,
-};
+    GROUP BY wanted.ean`;
 
 export const LOCK_REGISTRATION = `${SELECT_REGISTRATION} WHERE id = $1 FOR UPDATE OF registrations`;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
+import { Database, prepared, type Transaction } from '../../platform/database/database.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import type { Prisma } from '../../platform/database/generated/client.js';
 import { whereOf } from '../../platform/database/where.js';
@@ -17,10 +17,7 @@ const SELECT_USERS = `
       FROM grid_locations AS location WHERE location.user_id = users.id), '[]') AS "gridLocations"
   FROM users`;
 
-const FIND_USER: Statement = {
-  name: 'users.find_user',
-  text: `${SELECT_USERS} WHERE id = $1 AND erased_at IS NULL`,
-};
+const FIND_USER = prepared('users.find_user')`${SELECT_USERS} WHERE id = $1 AND erased_at IS NULL`;
 
 /** Reads the mirror of the users that the Solar Curtailment Service, or a person on its behalf, has confirmed. */
 @Injectable()
