@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { DriftStore } from './drift/drift.store.js';
 import { Remote } from './remote.service.js';
 import { RemoteMetrics } from './remote-metrics.js';
 import { Responses } from './responses.service.js';
@@ -18,7 +17,6 @@ import { SignsOfLife } from './shared/signs-of-life.service.js';
     SignsOfLife,
     Breakers,
     Responses,
-    DriftStore,
     RemoteMetrics,
   ],
   exports: [Remote, Responses],

@@ -5,14 +5,8 @@ import type { Exchanged } from './wire/exchange.js';
 import { CallQueue, type Turn } from './pace/call-queue.js';
 import { TRIALS } from './pace/breaker.rules.js';
 import { type BreakerChange, OperationGate } from './pace/operation-gate.js';
-import {
-  type NotSent,
-  OPERATION_CLASSES,
-  type OperationClass,
-  type Priority,
-  type RemoteRequest,
-  type Sent,
-} from './outcome.rules.js';
+import { OPERATION_CLASSES } from './outcome.rules.js';
+import type { NotSent, OperationClass, Priority, RemoteRequest, Sent } from './outcome.rules.js';
 import { type DrawTokens, RequestBudget } from './pace/request-budget.js';
 import { isUp, isWorthRepeating, type Observe, Wire } from './wire/wire.js';
 
@@ -48,27 +42,22 @@ const NO_PEERS: Peers = {
 /** The only way to the Solar Curtailment Service: every call to it goes through `send`. */
 @Injectable()
 export class Remote implements OnModuleDestroy, OnApplicationShutdown {
-  private readonly wire: Wire;
-  private readonly budget: RequestBudget;
-  private readonly queue: CallQueue;
-  readonly gates: Readonly<Record<OperationClass, OperationGate>>;
+  private readonly wire = new Wire(this.environment);
+  readonly budget = new RequestBudget(this.environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity, (ms) =>
+    this.peers.drawTokens(ms),
+  );
+  readonly queue = new CallQueue(
+    this.environment.SCS_MAX_CONCURRENCY,
+    this.budget,
+    this.environment.SCS_TIMEOUT_MS * WAIT_SHARE,
+  );
+  readonly gates = perOperation(
+    (operation) => new OperationGate(this.environment.SCS_TIMEOUT_MS, TRIALS[operation]),
+  );
   private stopping: Priority | 'none' = 'none';
   peers = NO_PEERS;
 
-  constructor(private readonly environment: Environment) {
-    this.wire = new Wire(environment);
-    this.budget = new RequestBudget(environment.SCS_MAX_REQUESTS_PER_SECOND || Infinity, (ms) =>
-      this.peers.drawTokens(ms),
-    );
-    this.queue = new CallQueue(
-      environment.SCS_MAX_CONCURRENCY,
-      this.budget,
-      environment.SCS_TIMEOUT_MS * WAIT_SHARE,
-    );
-    this.gates = perOperation(
-      (operation) => new OperationGate(environment.SCS_TIMEOUT_MS, TRIALS[operation]),
-    );
-  }
+  constructor(private readonly environment: Environment) {}
 
   /** Sends a request and returns its response, or why there is none. Never throws. Retries a GET at most twice, and never a POST. */
   async send(request: RemoteRequest): Promise<Sent> {
@@ -101,20 +90,6 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   get liveLimit(): number {
     const mayWait = Math.max(1, Math.floor(this.budget.perSecond * WAITING_SECONDS));
     return Math.min(this.queue.backgroundLimit, this.queue.backgroundInFlight + mayWait);
-  }
-
-  get backgroundLimit(): number {
-    return this.queue.backgroundLimit;
-  }
-
-  /** Returns the calls per second that this process may expect to send. Infinity means no ceiling. */
-  get perSecond(): number {
-    return this.budget.perSecond;
-  }
-
-  /** Whether calls have waited for SCS_MAX_REQUESTS_PER_SECOND in the last 2 seconds. */
-  get isPaced(): boolean {
-    return this.budget.isPaced;
   }
 
   /** Returns the state of the remote service as this process sees it, for GET /status. */

@@ -1,12 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { errorText } from '../observability/redaction/error-text.js';
+import { Database } from '../platform/database/database.js';
 import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift/drift.js';
+import { recordDrift } from './drift/drift.store.js';
 import type { OperationClass, Outcome, RemoteResponse, Sent } from './outcome.rules.js';
 import { Remote } from './remote.service.js';
 import { isObjectLike } from './wire/exchange.js';
 import { outcomeOf } from './wire/read-response.js';
 import { type Fields, readObject } from './wire/read-field.js';
-import { DriftStore } from './drift/drift.store.js';
 
 /** Limits the size of `reported` in case the remote service changes its field names constantly. */
 const MAX_REPORTED = 1_000;
@@ -34,7 +35,7 @@ export class Responses {
   private readonly reported = new Map<string, number>();
 
   constructor(
-    private readonly store: DriftStore,
+    private readonly database: Database,
     private readonly remote: Remote,
   ) {}
 
@@ -71,7 +72,7 @@ export class Responses {
 
   private async record(operation: OperationClass, drifts: readonly Drift[]): Promise<void> {
     try {
-      for (const { kind, field } of await this.store.recordDrift(operation, drifts))
+      for (const { kind, field } of await recordDrift(this.database, operation, drifts))
         this.logger.warn(`a response to ${operation} differs from the interface: ${kind} ${field}`);
     } catch (error) {
       // Forgets the differences, so that the next response with the same difference records it.

@@ -49,9 +49,9 @@ export class ReadPool {
     if (this.isClosing) return 0;
     if (this.probeAt !== undefined) return performance.now() >= this.probeAt && !this.isBusy ? 1 : 0;
     const inTarget = (perSecond: number) => Math.ceil((perSecond * BATCH_TARGET_MS) / 1_000);
-    const forTarget = Math.max(2 * this.remote.backgroundLimit, inTarget(this.completed.perSecond));
+    const forTarget = Math.max(2 * this.remote.queue.backgroundLimit, inTarget(this.completed.perSecond));
     // Under a tight budget, a session that becomes due must not wait behind a long queue of sessions claimed before.
-    const most = Math.min(this.environment.POLL_BATCH_SIZE, inTarget(this.remote.perSecond));
+    const most = Math.min(this.environment.POLL_BATCH_SIZE, inTarget(this.remote.budget.perSecond));
     const size = Math.max(1, Math.min(most, forTarget));
     return this.queue.length < size ? size : 0;
   }

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import { appendEvents } from '../../events/outbox.js';
-import { Database } from '../../platform/database/database.js';
+import type { Database } from '../../platform/database/database.js';
 import type { OperationClass } from '../outcome.rules.js';
 import type { Drift } from './drift.js';
 
@@ -19,24 +18,21 @@ const RECORD_DRIFT = `
   ON CONFLICT (operation, kind, field) DO UPDATE SET last_seen_at = clock_timestamp()
   RETURNING kind, field, expected, found, first_seen_at AS "observedAt", xmax = 0 AS "isNew"`;
 
-/** Stores, for all replicas, how responses differ from the interface description. */
-@Injectable()
-export class DriftStore {
-  constructor(private readonly database: Database) {}
-
-  /** Records differences. Announces and returns those that no replica has recorded before. */
-  async recordDrift(operation: OperationClass, drifts: readonly Drift[]): Promise<Drift[]> {
-    return this.database.transaction(async (tx) => {
-      await tx.query(LOCK_OPERATION, [operation]);
-      const values = [operation, JSON.stringify(drifts)];
-      const recorded = await tx.query<Drift & { observedAt: Date; isNew: boolean }>(RECORD_DRIFT, values);
-      const added = recorded.filter(({ isNew }) => isNew);
-      const events = added.map(({ isNew: _, observedAt, ...drift }) => {
-        const data = { operation, ...drift, observedAt: observedAt.toISOString() };
-        return { name: 'remote.contract_drift' as const, subject: operation, data };
-      });
-      await appendEvents(tx, events);
-      return added;
+/** Records, for all replicas, how a response differs from the interface. Announces and returns the differences that are new. */
+export const recordDrift = (
+  database: Database,
+  operation: OperationClass,
+  drifts: readonly Drift[],
+): Promise<Drift[]> =>
+  database.transaction(async (tx) => {
+    await tx.query(LOCK_OPERATION, [operation]);
+    const values = [operation, JSON.stringify(drifts)];
+    const recorded = await tx.query<Drift & { observedAt: Date; isNew: boolean }>(RECORD_DRIFT, values);
+    const added = recorded.filter(({ isNew }) => isNew);
+    const events = added.map(({ isNew, observedAt, ...drift }) => {
+      const data = { operation, ...drift, observedAt: observedAt.toISOString() };
+      return { name: 'remote.contract_drift' as const, subject: operation, data };
     });
-  }
-}
+    await appendEvents(tx, events);
+    return added;
+  });

@@ -1,17 +1,6 @@
 import type { NotSent } from '../outcome.rules.js';
 import type { Exchanged } from '../wire/exchange.js';
-import {
-  admit,
-  type Breaker,
-  checkFailed,
-  checkPassed,
-  CLOSED,
-  follow,
-  quiet,
-  record,
-  resume,
-  type Trials,
-} from './breaker.rules.js';
+import * as rules from './breaker.rules.js';
 
 /** Retries may add a tenth to the calls of a class, so that a failing service does not receive three times the load. */
 const RETRIES_PER_CALL = 0.1;
@@ -26,7 +15,7 @@ export type BreakerChange = 'opened' | 'closed' | undefined;
 
 /** The state of one operation class: its breaker, its retry budget, its last success and its last error. */
 export class OperationGate {
-  private breaker: Breaker = CLOSED;
+  private breaker = rules.CLOSED;
   private retries = MOST_RETRIES;
   /** The length of the last wait that the service requested. */
   private requestedMs = 0;
@@ -38,7 +27,7 @@ export class OperationGate {
   /** With `trials`, a call is tried only after a check. Without, a call is itself the probe. */
   constructor(
     private readonly timeoutMs: number,
-    private readonly trials?: Trials,
+    private readonly trials?: rules.Trials,
   ) {}
 
   /** Returns the refusal that a call would get now. Starts no probe, so the caller may use it before it queues a call. */
@@ -62,12 +51,12 @@ export class OperationGate {
   }
 
   checkPassed(): void {
-    this.breaker = checkPassed(this.breaker, performance.now(), this.timeoutMs);
+    this.breaker = rules.checkPassed(this.breaker, performance.now(), this.timeoutMs);
   }
 
   /** Records a failed check. With `waitMs`, the check had no result, and the next check is due after `waitMs`. */
   checkFailed(waitMs?: number): void {
-    this.breaker = checkFailed(this.breaker, performance.now(), Math.random(), waitMs);
+    this.breaker = rules.checkFailed(this.breaker, performance.now(), Math.random(), waitMs);
   }
 
   /** Returns whether to try a call after a failed check: a read has succeeded since the breaker opened, or `uncheckedMs` have passed. */
@@ -78,12 +67,12 @@ export class OperationGate {
 
   /** Opens the breaker, because another replica's is open. */
   follow(ms: number, trials: number): void {
-    this.breaker = follow(this.breaker, ms, trials, performance.now());
+    this.breaker = rules.follow(this.breaker, ms, trials, performance.now());
   }
 
   /** Makes the next check due, because calls of another replica succeed. */
   resume(): void {
-    this.breaker = resume(this.breaker, performance.now());
+    this.breaker = rules.resume(this.breaker, performance.now());
   }
 
   /** Returns how long the breaker stays open, and the number of failed trials; null if it is closed. */
@@ -105,10 +94,13 @@ export class OperationGate {
 
   record({ result, fault, quietMs }: Exchanged, probe: boolean): BreakerChange {
     const { phase } = this.breaker;
-    this.breaker = record(this.breaker, result, probe, performance.now(), Math.random(), this.trials);
+    this.breaker = rules.record(this.breaker, result, probe, performance.now(), Math.random(), this.trials);
     if (quietMs !== undefined) this.quiet(quietMs);
-    if (result === 'succeeded' && fault === undefined) this.noteSuccess();
     if (fault !== undefined) this.noteFault(fault);
+    else if (result === 'succeeded') {
+      this.lastSuccessAt = new Date();
+      this.hasFailed = false;
+    }
     if (this.breaker.phase === phase || result === 'unknown') return undefined;
     return this.breaker.phase === 'closed' ? 'closed' : 'opened';
   }
@@ -119,11 +111,6 @@ export class OperationGate {
     this.hasFailed = true;
   }
 
-  private noteSuccess(): void {
-    this.lastSuccessAt = new Date();
-    this.hasFailed = false;
-  }
-
   /** Blocks calls for `ms`, unless they are already blocked for longer. */
   quiet(ms: number): void {
     const now = performance.now();
@@ -132,7 +119,7 @@ export class OperationGate {
     // Other replicas report the rest of a known wait, a few milliseconds off.
     if (until > quietUntil + WAIT_STEP_MS)
       this.requestedMs = Math.max(now < quietUntil ? this.requestedMs : 0, ms);
-    this.breaker = quiet(this.breaker, until);
+    this.breaker = rules.quiet(this.breaker, until);
   }
 
   earnRetry(): void {
@@ -163,7 +150,7 @@ export class OperationGate {
   }
 
   private admission() {
-    return admit(this.breaker, performance.now(), this.timeoutMs, this.trials);
+    return rules.admit(this.breaker, performance.now(), this.timeoutMs, this.trials);
   }
 
   /** Returns whether the latest call succeeded, within the last `ms`. */

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Build } from '../../platform/build.js';
 import { Database, prepared } from '../../platform/database/database.js';
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { REPLICA_NAME } from '../../platform/replica-name.js';
 import type { OperationClass } from '../outcome.rules.js';
 import { BURST_MS } from '../pace/request-budget.js';
-import type { LatestCalls } from '../pace/slow-calls.rules.js';
 
 // Deletes the rows of replicas that stopped or vanished over an hour ago.
 const BEAT_REPLICA = `
@@ -35,18 +33,6 @@ const DRAW_TOKENS = prepared('remote.draw_tokens')`
                          + $1::float8 * interval '1 millisecond'
     RETURNING ${msUntil('drawn_until')} - $1::float8 AS "inMs"`;
 
-/** The figures of a process at its last sign of life. The requests are those to our API in the last minute. */
-interface ReplicaSigns {
-  readonly requests: number;
-  readonly failedRequests: number;
-  readonly refusedRequests: number;
-  readonly waitingForConnectionsSeconds: number;
-  readonly longestStatement: string | null;
-  readonly hasNoSpace: boolean;
-  readonly latestCalls: readonly (LatestCalls & { readonly operation: OperationClass })[];
-  readonly build: Build;
-}
-
 /** The sign of life of a replica. `isPaced`: its calls wait for SCS_MAX_REQUESTS_PER_SECOND. */
 interface SignOfLife {
   readonly role: Environment['ROLE'];
@@ -54,7 +40,8 @@ interface SignOfLife {
   readonly isPaced: boolean;
   /** The operations most of whose latest calls were slow. */
   readonly slowOperations: readonly OperationClass[];
-  readonly signs: ReplicaSigns;
+  /** Further figures for the status. */
+  readonly signs: object;
 }
 
 /** Stores which replicas are alive, and the request tokens that they share. */

@@ -70,7 +70,7 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
     await this.store.beat(LIFE_MS, {
       role: this.environment.ROLE,
       readsPerSecond: Math.round(this.reads.perSecond * 1_000) / 1_000,
-      isPaced: this.remote.isPaced,
+      isPaced: this.remote.budget.isPaced,
       slowOperations: latestCalls.filter(areSlow).map(({ operation }) => operation),
       signs: {
         ...(await this.requests.count()),

@@ -5,13 +5,8 @@ import type { Environment } from '../../platform/env/environment.js';
 import { hideSecrets } from '../../observability/redaction/secrets.js';
 import { traced } from '../../observability/tracing/tracing.js';
 import type { RemoteRequest, Sent, SentOperation } from '../outcome.rules.js';
-import {
-  classifyFailure,
-  classifyResponse,
-  Exchange,
-  type ExchangeBody,
-  type Exchanged,
-} from './exchange.js';
+import { classifyFailure, classifyResponse, Exchange } from './exchange.js';
+import type { ExchangeBody, Exchanged } from './exchange.js';
 
 /** Receives every attempt. `seconds` is null if the call was not sent. */
 export type Observe = (operation: SentOperation, sent: Sent, seconds: number | null) => void;

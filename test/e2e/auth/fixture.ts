@@ -5,7 +5,6 @@ import type { Environment } from '../../../src/platform/env/environment.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
 import type { Sent } from '../../../src/remote/outcome.rules.js';
 import { Responses } from '../../../src/remote/responses.service.js';
-import { DriftStore } from '../../../src/remote/drift/drift.store.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
@@ -98,7 +97,7 @@ export function startReplica(
   const database = new Database(environment);
   const store = storeFor(database, new Cipher(environment), environment);
   const remote = new Remote(environment);
-  const responses = new Responses(new DriftStore(database), remote);
+  const responses = new Responses(database, remote);
   const tokens = new TenantTokens(store, remote, responses, environment);
   const authorised = new AuthorisedRemote(remote, tokens, tokens);
   return {

@@ -95,7 +95,7 @@ describe('SCS_MAX_REQUESTS_PER_SECOND', () => {
     await expectFullUse();
     for (const replica of idle) callFrom(replica);
     expect(await measure()).toBeLessThanOrEqual(1.05);
-    for (const { remote } of replicas) expect(remote.perSecond).toBeGreaterThan(0.2 * CEILING);
+    for (const { remote } of replicas) expect(remote.budget.perSecond).toBeGreaterThan(0.2 * CEILING);
   });
 
   it('is free for the others within a second after a replica has died', async () => {
