@@ -13,10 +13,7 @@ const StalledInvitationView = schema.schemaOf('StalledInvitationView', {
     'Not opened, opened and not started, or soon past its date; the last hides the others',
   ),
   since: schema.instant('Since when there has been what the cause names'),
-  evidence: schema.field<object>(
-    { type: 'object', additionalProperties: true },
-    'What was seen, and the threshold',
-  ),
+  evidence: schema.object<object>('What was seen, and the threshold'),
 });
 
 /** An invitation without its link. */
@@ -31,7 +28,7 @@ export const INVITATION = {
     schema.oneOf(LOCALES, "Language of the owner's page; null: the language of the browser"),
   ),
   expected: schema.view(ExpectedView, 'What the tenant expects at the location'),
-  metadata: schema.field<Metadata>({ type: 'object', additionalProperties: true }, 'As given'),
+  metadata: schema.object<Metadata>('As given'),
   returnUrl: schema.nullable(
     schema.text('Where the page leads once the invitation is online, expired or revoked; null: nowhere'),
   ),

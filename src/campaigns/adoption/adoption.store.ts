@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import type { Metadata } from '../../users/metadata.rules.js';
-import { adoptUser, AdoptedIdentityTaken } from '../../users/registration/adopt-user.store.js';
+import { adoptUser, AdoptedIdentityTaken } from '../../users/registration/campaign-registrations.store.js';
 import { repeatOnConflict } from '../../users/registration/confirm-user.store.js';
 import type { RowProblem } from '../campaign.rules.js';
 import { restoredUser, type Adoption } from './adoption.rules.js';

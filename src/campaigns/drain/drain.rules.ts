@@ -1,4 +1,4 @@
-import type { LiveRegistration } from '../../users/registration/insert-pending.store.js';
+import type { LiveRegistration } from '../../users/registration/campaign-registrations.store.js';
 import type { RegistrationRequest } from '../../users/registration/registration.rules.js';
 import type { Metadata } from '../../users/metadata.rules.js';
 

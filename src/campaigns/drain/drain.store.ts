@@ -4,7 +4,7 @@ import { appendEvents } from '../../events/outbox.js';
 import type { WantedInvitation } from '../../invitations/invitations.store.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
-import { insertPending } from '../../users/registration/insert-pending.store.js';
+import { insertPending } from '../../users/registration/campaign-registrations.store.js';
 import { CONTROLS, type CampaignStatus, type Control, type StoredRowStatus } from '../campaign.rules.js';
 import { SELECT_CAMPAIGN } from '../campaigns.sql.js';
 import type { CampaignSummaryView } from '../campaign.view.js';

@@ -28,10 +28,7 @@ export type InverterView = InstanceType<typeof InverterView>;
 const StalledSessionView = schema.schemaOf('StalledSessionView', {
   cause: schema.oneOf(SESSION_STALL_CAUSES),
   since: schema.instant('Since when there has been what the cause names'),
-  evidence: schema.field<Stall['evidence']>(
-    { type: 'object', additionalProperties: true },
-    'What was seen when the cause was announced, and the threshold',
-  ),
+  evidence: schema.object<Stall['evidence']>('What was seen when the cause was announced, and the threshold'),
 });
 
 /** A session without its startUrl. */
@@ -41,7 +38,7 @@ export const SESSION = {
   gridLocationId: schema.uuid(),
   tenantReference: schema.nullable(schema.text('null once the user has been erased')),
   brand: schema.nullable(schema.text()),
-  metadata: schema.field<Metadata>({ type: 'object', additionalProperties: true }, 'As given at the start'),
+  metadata: schema.object<Metadata>('As given at the start'),
   state: schema.oneOf(SESSION_STATES),
   basis: schema.oneOf<Basis>(
     ['observed', 'inferred'],

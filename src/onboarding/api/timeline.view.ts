@@ -10,7 +10,7 @@ export const TimelineEntryView = schema.schemaOf('TimelineEntryView', {
     'An `observation` is a response of the remote service that differed from the one before. Reads that failed or brought nothing new are no entries.',
   ),
   summary: schema.text('What happened, in words'),
-  details: schema.field<object>({ type: 'object', additionalProperties: true }, 'The same as fields'),
+  details: schema.object<object>('The same as fields'),
 });
 export type TimelineEntryView = InstanceType<typeof TimelineEntryView>;
 

@@ -1,13 +1,7 @@
 import type { Database } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
-import {
-  HABIT_AGES_PER_E,
-  LEAST_CHANGES,
-  LEAST_WAITS,
-  OLDEST_HABIT,
-  type HabitCount,
-  type UsualWait,
-} from '../rules/habits.rules.js';
+import { HABIT_AGES_PER_E, LEAST_CHANGES, LEAST_WAITS, OLDEST_HABIT } from '../rules/habits.rules.js';
+import type { HabitCount, UsualWait } from '../rules/habits.rules.js';
 
 export interface BrandHabits {
   readonly brand: string;

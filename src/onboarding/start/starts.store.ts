@@ -12,12 +12,8 @@ import type { StartsQuery, StartStatus, StartView } from '../api/starts.view.js'
 import type { StartedSession } from '../remote/session.client.js';
 import { NOT_STORED, type StartFailure } from '../rules/start-failure.rules.js';
 import { FIND_SESSION_TO_REUSE } from '../store/sessions.sql.js';
-import {
-  recordSession,
-  type LeasedStart,
-  type RecordedStart,
-  type WantedSession,
-} from './record-session.store.js';
+import { recordSession } from './record-session.store.js';
+import type { LeasedStart, RecordedStart, WantedSession } from './record-session.store.js';
 import { runnerOfFailures, type EndedStart } from './failed-starts.store.js';
 import * as sql from './starts.sql.js';
 

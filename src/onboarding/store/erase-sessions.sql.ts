@@ -1,12 +1,8 @@
 import type { Transaction } from '../../platform/database/database.js';
 import { STOP_POLLS } from '../poll/polls.sql.js';
 import { ERASED } from '../rules/start-failure.rules.js';
-import {
-  failedStart,
-  PLACE_OF_START,
-  startFailedEvents,
-  type EndedStart,
-} from '../start/failed-starts.store.js';
+import { failedStart, PLACE_OF_START, startFailedEvents } from '../start/failed-starts.store.js';
+import type { EndedStart } from '../start/failed-starts.store.js';
 import type { SessionRecord } from '../rules/reconcile.rules.js';
 import { erasedEvent, erasedFacts, stallEvent } from '../rules/session-events.rules.js';
 import { DELETE_STALLS } from '../stalled/stalls.sql.js';

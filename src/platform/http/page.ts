@@ -43,6 +43,9 @@ export class PageQuery extends LimitQuery {
   cursor?: ListPosition;
 }
 
+/** The filters of a list, without its paging. */
+export type FilterOf<Query extends LimitQuery> = Omit<Query, 'limit' | 'cursor'>;
+
 export interface Page<T> {
   readonly items: T[];
   readonly next: string | null;

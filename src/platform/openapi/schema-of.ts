@@ -39,6 +39,9 @@ export const count = (description?: string) => field<number>({ type: 'integer' }
 export const flag = (description?: string) => field<boolean>({ type: Boolean }, description);
 export const oneOf = <T>(values: readonly T[], description?: string) =>
   field<T>({ enum: values }, description);
+/** An object with any fields. */
+export const object = <T>(description?: string) =>
+  field<T>({ type: 'object', additionalProperties: true }, description);
 export const view = <T>(type: Type<T>, description?: string) => field<T>({ type }, description);
 export const listOf = <T>(type: Type<T>, description?: string) =>
   field<readonly T[]>({ type: [type] }, description);

@@ -18,7 +18,7 @@ export type Decided =
   | { readonly status: 'wrong_status'; readonly current: RegistrationStatus }
   | ({ readonly status: 'identity_taken' } & IdentityTaken);
 
-export interface Decision {
+interface Decision {
   readonly id: string;
   readonly actor: string;
   readonly decision: PersonDecision;
@@ -28,13 +28,11 @@ export interface Decision {
   readonly unchangedSince?: Date;
 }
 
-/** Makes the registration due at once, so that a worker sends it. */
-const RETRIED = {
-  status: 'pending',
-  reason: 'a person decided to send it again',
-  nextAttemptInMs: 0,
+/** A retried registration is due at once, so that a worker sends it. */
+const SETTLEMENTS = {
+  retry: { status: 'pending', reason: 'a person decided to send it again', nextAttemptInMs: 0 },
+  discard: { status: 'discarded', reason: 'a person gave it up' },
 } as const;
-const DISCARDED = { status: 'discarded', reason: 'a person gave it up' } as const;
 
 const AUDIT_ACTION = {
   retry: 'registration.retried',
@@ -60,18 +58,10 @@ export class DecisionsStore {
         if (isBeingSent) return { status: 'being_sent' };
         if (!DECIDABLE[decision].includes(status)) return { status: 'wrong_status', current: status };
         if (unchangedSince !== undefined && updatedAt >= unchangedSince) return { status: 'changed' };
-        switch (decision) {
-          case 'retry':
-            await moveRegistration(tx, registration, { ...RETRIED, lastError });
-            break;
-          case 'discard':
-            await moveRegistration(tx, registration, { ...DISCARDED, lastError });
-            break;
-          case 'resolve': {
-            const confirmed = await confirmUser(tx, registration, user!);
-            if (confirmed !== 'stored') return { status: 'identity_taken', ...confirmed };
-          }
-        }
+        if (decision === 'resolve') {
+          const confirmed = await confirmUser(tx, registration, user!);
+          if (confirmed !== 'stored') return { status: 'identity_taken', ...confirmed };
+        } else await moveRegistration(tx, registration, { ...SETTLEMENTS[decision], lastError });
         const details = { decisionId, decision, status, attempts };
         await recordAudit(tx, { actor, action: AUDIT_ACTION[decision], target: id, details });
         return { status: 'decided' };

@@ -27,10 +27,7 @@ const FIELDS = {
   attempts: schema.count('Number of calls started for it'),
   lastError: schema.nullable(schema.text('Why the last call returned no user, in words')),
   nextAttemptAt: schema.nullable(schema.instant('When a pending registration is sent next')),
-  metadata: schema.field<Metadata>(
-    { type: 'object', additionalProperties: true },
-    'As given in the request that created it',
-  ),
+  metadata: schema.object<Metadata>('As given in the request that created it'),
   waitingFor: schema.nullable(
     schema.text('What a pending or uncertain registration waits for, in words; null in any other status'),
   ),

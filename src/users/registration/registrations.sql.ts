@@ -34,8 +34,8 @@ export const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
 /** Inserts the intent of a registration, leased to the caller. Returns no row if its reference is live, or unchecked after a restore. */
 // The partial unique index lets only one of several concurrent requests insert a row. The others wait until that request has committed.
 export const OPEN_INTENT = prepared('registrations.open_intent')`
-    INSERT INTO registrations (id, tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
-    SELECT $3, $4, $5, $6, 1, $2, ${msFromNow('$1')}, clock_timestamp()
+    INSERT INTO registrations (tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
+    SELECT $3, $4, $5, 1, $2, ${msFromNow('$1')}, clock_timestamp()
      WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING ${CLAIM_COLUMNS}`;
@@ -78,8 +78,8 @@ export const FIND_UNKNOWN_REFERENCES = `
 
 /** Inserts a registration as `uncertain` without sending it: the reference may have been registered between the backup and its restore. */
 export const INSERT_UNCERTAIN = `
-    INSERT INTO registrations (id, tenant_reference, eans, metadata, status, last_error)
-    VALUES ($1, $2, $3, $4, 'uncertain', $5)
+    INSERT INTO registrations (tenant_reference, eans, metadata, status, last_error)
+    VALUES ($1, $2, $3, 'uncertain', $4)
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING ${ANNOUNCED}`;
 
@@ -172,7 +172,7 @@ export const FIND_REGISTRATION = prepared(
   'registrations.find_registration',
 )`${SELECT_REGISTRATION} WHERE id = $1`;
 
-export const FIND_LIVE_REGISTRATION = prepared(
+export const FIND_LIVE = prepared(
   'registrations.find_live',
 )`${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`;
 

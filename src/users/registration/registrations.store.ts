@@ -7,25 +7,14 @@ import { Leases } from '../../platform/database/lease.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
+import type { FilterOf } from '../../platform/http/page.js';
 import { whereOf } from '../../platform/database/where.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { ListRegistrationsQuery } from '../users.dto.js';
-import {
-  appendOutcomes,
-  confirmUser,
-  moveRegistration,
-  repeatOnConflict,
-  type IdentityTaken,
-} from './confirm-user.store.js';
-import {
-  planOutcome,
-  type CalledRegistration,
-  type Claim,
-  type RegistrationRequest,
-  type RegistrationStatus,
-  type Settlement,
-} from './registration.rules.js';
+import { appendOutcomes, confirmUser, moveRegistration, repeatOnConflict } from './confirm-user.store.js';
+import { planOutcome, type CalledRegistration, type RegistrationStatus } from './registration.rules.js';
+import type { Claim, RegistrationRequest, Settlement } from './registration.rules.js';
 import * as sql from './registrations.sql.js';
 import { insertIfUnchecked } from './unchecked-references.store.js';
 
@@ -63,7 +52,7 @@ export class RegistrationsStore {
   /** Inserts the intent, leased to the caller. Returns null if a live registration exists or an uncertain one was inserted. */
   async openIntent(request: RegistrationRequest): Promise<Claim | null> {
     const { tenantReference, eans, metadata } = request;
-    const [claim] = await this.claim(sql.OPEN_INTENT, [randomUUID(), tenantReference, eans, metadata]);
+    const [claim] = await this.claim(sql.OPEN_INTENT, [tenantReference, eans, metadata]);
     if (claim === undefined) await insertIfUnchecked(this.database, request);
     return claim ?? null;
   }
@@ -90,10 +79,9 @@ export class RegistrationsStore {
   }
 
   /** Stores the outcome of a call and its event. `stale`: a newer call or a decision came first. May be repeated. */
-  async settle(claim: Claim, settlement: Settlement): Promise<'stored' | 'stale' | IdentityTaken> {
-    return repeatOnConflict(() =>
-      this.database.transaction((tx) => storeOutcome(tx, claim, settlement), OUTCOME),
-    );
+  settle(claim: Claim, settlement: Settlement) {
+    const store = (tx: Transaction) => storeOutcome(tx, claim, settlement);
+    return repeatOnConflict(() => this.database.transaction(store, OUTCOME));
   }
 
   /** Returns the tokens of all leases, expired or not. */
@@ -121,9 +109,8 @@ export class RegistrationsStore {
   }
 
   /** Returns the live registration of the reference: pending, registered or uncertain. It prevents a new registration. */
-  async findLive(tenantReference: string): Promise<RegistrationRecord | null> {
-    const values = [tenantReference];
-    return (await this.database.query<RegistrationRecord>(sql.FIND_LIVE_REGISTRATION, values))[0] ?? null;
+  async findLive(reference: string): Promise<RegistrationRecord | null> {
+    return (await this.database.query<RegistrationRecord>(sql.FIND_LIVE, [reference]))[0] ?? null;
   }
 
   /** Returns the registration of each reference that says where it stands: the live one, else the newest. */
@@ -138,20 +125,17 @@ export class RegistrationsStore {
   }
 
   /** Returns how many other references have each of these EANs. The map omits an EAN that no other reference has. */
-  async countOthersWith(
-    eans: readonly string[],
-    tenantReference: string,
-  ): Promise<ReadonlyMap<string, number>> {
+  async countOthersWith(eans: readonly string[], tenantReference: string): Promise<Map<string, number>> {
     const values = [tenantReference, eans];
     const rows = await this.database.query<{ ean: string; others: number }>(sql.COUNT_OTHERS, values);
     return new Map(rows.map(({ ean, others }) => [ean, others]));
   }
 
   async listRegistrations(
-    filter: Omit<ListRegistrationsQuery, 'limit' | 'cursor'>,
+    filter: FilterOf<ListRegistrationsQuery>,
     position: ListPosition | undefined,
     limit: number,
-  ): Promise<RegistrationRecord[]> {
+  ) {
     const { where, values } = whereOf([
       ['status = ?', filter.status],
       ['created_at >= ?', filter.createdSince],
@@ -167,16 +151,12 @@ export class RegistrationsStore {
   }
 }
 
-async function storeOutcome(
-  tx: Transaction,
-  claim: Claim,
-  settlement: Settlement,
-): Promise<'stored' | 'stale' | IdentityTaken> {
+async function storeOutcome(tx: Transaction, claim: Claim, settlement: Settlement) {
   const fence = [claim.id, claim.attempts, claim.leaseToken];
   const [called] = await tx.query<CalledRegistration>(sql.LOCK_FOR_OUTCOME, fence);
   const plan = planOutcome(called, settlement);
   if (plan !== 'write') return plan;
   if (settlement.status === 'registered') return confirmUser(tx, claim, settlement.user);
   await moveRegistration(tx, claim, settlement);
-  return 'stored';
+  return 'stored' as const;
 }

@@ -14,13 +14,8 @@ import { Responses } from '../../remote/responses.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';
 import { readRegisterUserResponse, registerUserRequest, USER_RESPONSE } from '../remote/users.client.js';
-import {
-  planSettlement,
-  withForeignIds,
-  type Claim,
-  type RegistrationStatus,
-  type Settlement,
-} from './registration.rules.js';
+import { planSettlement, withForeignIds } from './registration.rules.js';
+import type { Claim, RegistrationStatus, Settlement } from './registration.rules.js';
 import { RegistrationsStore } from './registrations.store.js';
 
 /** How long a sender tries to store an outcome. If it fails, the registration becomes `uncertain`, and a person must decide. */

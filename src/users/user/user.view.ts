@@ -1,4 +1,13 @@
-import { field, instant, listOf, oneOf, text, uuid, schemaOf } from '../../platform/openapi/schema-of.js';
+import {
+  field,
+  instant,
+  listOf,
+  object,
+  oneOf,
+  text,
+  uuid,
+  schemaOf,
+} from '../../platform/openapi/schema-of.js';
 import { EAN_WARNINGS } from '../ean.rules.js';
 import type { Metadata } from '../metadata.rules.js';
 
@@ -17,7 +26,7 @@ const FIELDS = {
   lastName: text(),
   email: text(),
   gridLocations: listOf(GridLocationView, 'Ordered by EAN'),
-  metadata: field<Metadata>({ type: 'object', additionalProperties: true }, 'As given at the registration'),
+  metadata: object<Metadata>('As given at the registration'),
   createdAt: instant(
     "The remote service's time; the time of the confirmation if it gave none in the years 1 to 9999",
   ),

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, prepared, type Transaction } from '../../platform/database/database.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import type { Prisma } from '../../platform/database/generated/client.js';
+import type { FilterOf } from '../../platform/http/page.js';
 import { whereOf } from '../../platform/database/where.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
@@ -34,11 +35,7 @@ export class UsersStore {
     return this.database.query<UserRecord>(text, [references]);
   }
 
-  async listUsers(
-    filter: Omit<ListUsersQuery, 'limit' | 'cursor'>,
-    position: ListPosition | undefined,
-    limit: number,
-  ): Promise<UserRecord[]> {
+  async listUsers(filter: FilterOf<ListUsersQuery>, position: ListPosition | undefined, limit: number) {
     const { where, values } = whereOf([
       ['erased_at IS NULL'],
       ['tenant_reference = ?', filter.tenantReference],

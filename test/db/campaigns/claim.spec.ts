@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
-import { insertPending } from '../../../src/users/registration/insert-pending.store.js';
+import { insertPending } from '../../../src/users/registration/campaign-registrations.store.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { newEan } from '../../setup/ean.js';
 import { useTestDatabase } from '../../setup/test-database.js';

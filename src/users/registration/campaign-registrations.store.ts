@@ -2,7 +2,26 @@ import type { Transaction } from '../../platform/database/database.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import { confirmUser, type IdentityTaken } from './confirm-user.store.js';
 import type { RegistrationRequest } from './registration.rules.js';
-import { FIND_REGISTERED, INSERT_TO_CONFIRM } from './registrations.sql.js';
+import * as sql from './registrations.sql.js';
+
+export interface LiveRegistration {
+  readonly id: string;
+  readonly tenantReference: string;
+  readonly eans: readonly string[];
+}
+
+/**
+ * Inserts the registrations of a campaign, which a worker sends after the commit. Returns the live registrations of their references,
+ * inserted or earlier. A reference has none if references are unchecked after a restore, or if its registration has just ended.
+ */
+export async function insertPending(
+  tx: Transaction,
+  requests: readonly RegistrationRequest[],
+  campaignId: string,
+): Promise<LiveRegistration[]> {
+  await tx.query(sql.INSERT_PENDING, [JSON.stringify(requests), campaignId]);
+  return tx.query(sql.FIND_LIVE_OF, [requests.map(({ tenantReference }) => tenantReference)]);
+}
 
 export interface AdoptedUser {
   readonly registrationId: string;
@@ -29,9 +48,9 @@ export async function adoptUser(
 ): Promise<AdoptedUser | null> {
   const { tenantReference, eans, metadata } = request;
   const values = [tenantReference, eans, metadata, campaignId];
-  const [inserted] = await tx.query<{ id: string }>(INSERT_TO_CONFIRM, values);
+  const [inserted] = await tx.query<{ id: string }>(sql.INSERT_TO_CONFIRM, values);
   if (inserted === undefined)
-    return (await tx.query<AdoptedUser>(FIND_REGISTERED, [tenantReference, user.id]))[0] ?? null;
+    return (await tx.query<AdoptedUser>(sql.FIND_REGISTERED, [tenantReference, user.id]))[0] ?? null;
   const confirmed = await confirmUser(tx, { ...request, id: inserted.id }, user);
   if (confirmed !== 'stored') throw new AdoptedIdentityTaken(confirmed.foreignFields);
   return { registrationId: inserted.id, campaignId };
