@@ -1,6 +1,6 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsOptional, Length, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, ValidateNested } from 'class-validator';
 import { PageQuery } from '../platform/http/page.js';
 import { ChoiceParameter, InstantParameter, OptionalText } from '../platform/http/parameters.js';
 import { CheckedBy } from '../platform/http/validation.js';
@@ -10,6 +10,18 @@ import { MetadataField, MetadataParameters, type MetadataFilter } from './metada
 import { isPlainObject, type Metadata } from './metadata.rules.js';
 import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration/registration.rules.js';
 import { tenantReferenceFault } from './tenant-reference.rules.js';
+
+/** Returns why `value` is not a text that a `lastError` may contain, else undefined. */
+const lastErrorFault = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length >= 1 && value.length <= 200
+    ? undefined
+    : 'must have 1 to 200 characters';
+
+export const LastErrorFilter = OptionalText(lastErrorFault, {
+  minLength: 1,
+  maxLength: 200,
+  description: 'Only registrations whose `lastError` contains this text',
+});
 
 export class ListUsersQuery extends PageQuery {
   @OptionalText(tenantReferenceFault, { description: 'Only items with this reference' })
@@ -32,13 +44,7 @@ export class ListRegistrationsQuery extends ListUsersQuery {
   @InstantParameter('Only registrations created before this instant')
   createdBefore?: Date;
 
-  @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: 200,
-    description: 'Only registrations whose `lastError` contains this text',
-  })
-  @IsOptional()
-  @Length(1, 200, { message: 'must have 1 to 200 characters' })
+  @LastErrorFilter
   lastError?: string;
 }
 

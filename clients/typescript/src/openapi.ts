@@ -1497,6 +1497,8 @@ export interface components {
             sequence: string | null;
         };
         DecisionFilter: {
+            /** @enum {string} */
+            status: "pending" | "uncertain" | "rejected";
             /**
              * Format: date-time
              * @description Only registrations created at or after this instant
@@ -1509,8 +1511,6 @@ export interface components {
             createdBefore?: string;
             /** @description Only registrations whose `lastError` contains this text */
             lastError?: string;
-            /** @enum {string} */
-            status: "pending" | "uncertain" | "rejected";
         };
         BulkDecision: {
             /** @enum {string} */

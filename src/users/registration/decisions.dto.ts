@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsObject, IsUUID, ValidateNested } from 'class-validator';
 import { CursorOf } from '../../platform/http/page.js';
@@ -6,7 +6,7 @@ import { InstantParameter } from '../../platform/http/parameters.js';
 import { MayBeAbsent } from '../../platform/http/validation.js';
 import type { ListPosition } from '../../platform/database/list-position.js';
 import { flag, listOf, nullable, schemaOf, text, uuid } from '../../platform/openapi/schema-of.js';
-import { ListRegistrationsQuery } from '../users.dto.js';
+import { LastErrorFilter } from '../users.dto.js';
 import { DECIDABLE, type RegistrationStatus } from './registration.rules.js';
 
 /** The most registrations in one call. Each takes a few milliseconds, so a call ends before usual clients time out. */
@@ -14,14 +14,19 @@ export const MAX_DECISIONS = 1_000;
 
 const BULK_DECISIONS = ['retry', 'discard'] as const;
 
-class DecisionFilter extends PickType(ListRegistrationsQuery, [
-  'createdSince',
-  'createdBefore',
-  'lastError',
-]) {
+class DecisionFilter {
   @ApiProperty({ enum: DECIDABLE.retry })
   @IsIn(DECIDABLE.retry)
   status: RegistrationStatus;
+
+  @InstantParameter('Only registrations created at or after this instant')
+  createdSince?: Date;
+
+  @InstantParameter('Only registrations created before this instant')
+  createdBefore?: Date;
+
+  @LastErrorFilter
+  lastError?: string;
 }
 
 export class BulkDecision {

@@ -63,7 +63,6 @@ export const INSERT_TO_CONFIRM = prepared('registrations.insert_to_confirm')`
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING id`;
 
-/** Finds the registration of reference $1 with user $2. */
 export const FIND_REGISTERED = prepared('registrations.find_registered')`
     SELECT id AS "registrationId", campaign_id AS "campaignId" FROM registrations
      WHERE tenant_reference = $1 AND user_id = $2 AND status = 'registered'`;
@@ -76,7 +75,6 @@ export const FIND_UNKNOWN_REFERENCES = `
     WHERE NOT EXISTS (SELECT FROM registrations WHERE tenant_reference = reference AND ${LIVE})
     ORDER BY reference`;
 
-/** Inserts a registration as `uncertain` without sending it: the reference may have been registered between the backup and its restore. */
 export const INSERT_UNCERTAIN = `
     INSERT INTO registrations (tenant_reference, eans, metadata, status, last_error)
     VALUES ($1, $2, $3, 'uncertain', $4)
@@ -99,7 +97,6 @@ export const RETURN_CLAIM = `
     WHERE ${IS_LEASED} AND lease_token = $1
     RETURNING id`;
 
-/** Claims one registration for a request, if the registration is due and no worker has claimed it. */
 export const CLAIM_ONE = `UPDATE registrations SET ${LEASED} WHERE id = $3 AND ${DUE} RETURNING ${CLAIM_COLUMNS}`;
 
 // The registrations of campaigns come last, so that a retry for an app never waits behind a campaign. Two sub-queries, since an order by two
@@ -137,10 +134,7 @@ export const MOVE_REGISTRATION = prepared('registrations.move_registration')`
 
 export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_SEEN_LEASES}`;
 
-/**
- * Makes registrations `uncertain` if their lease is one of $2 and has expired. A live sender renews its lease, so the sender has died
- * during its call, or could not renew the lease.
- */
+// A live sender renews its lease, so the sender has died during its call, or could not renew the lease.
 export const MOVE_ABANDONED_TO_UNCERTAIN = `
     WITH abandoned AS MATERIALIZED (
       SELECT id FROM registrations
@@ -176,13 +170,11 @@ export const FIND_LIVE = prepared(
   'registrations.find_live',
 )`${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`;
 
-/** Selects the registration of each of the references $1 that says where it stands: the live one, else the newest. */
 export const FIND_LATEST_REGISTRATIONS = `
     ${SELECT_REGISTRATION} WHERE id IN (
       SELECT DISTINCT ON (tenant_reference) id FROM registrations WHERE tenant_reference = ANY ($1)
        ORDER BY tenant_reference, ${LIVE} DESC, created_at DESC, id)`;
 
-/** Finds at most $2 references with EAN $1 as a user or in a registration, the first in order. */
 export const FIND_REFERENCES = `
     SELECT users.tenant_reference AS reference FROM grid_locations JOIN users ON users.id = user_id
      WHERE grid_locations.ean = $1 AND erased_at IS NULL
@@ -190,7 +182,6 @@ export const FIND_REFERENCES = `
     SELECT tenant_reference FROM registrations WHERE eans @> ARRAY[$1]
     ORDER BY reference LIMIT $2`;
 
-/** Counts, for each EAN of $2, the references other than $1 that have it as a user or in a live registration. */
 export const COUNT_OTHERS = prepared('registrations.count_others')`
     SELECT wanted.ean, count(other.tenant_reference)::int AS others
     FROM unnest($2::text[]) AS wanted (ean)

@@ -118,13 +118,13 @@ export class RegistrationsStore {
     return this.database.query(sql.FIND_LATEST_REGISTRATIONS, [references]);
   }
 
-  /** Returns at most `limit` references of users and registrations with this EAN. */
+  /** Returns at most `limit` references of users and registrations with this EAN, the first in order. */
   async findReferences(ean: string, limit: number): Promise<string[]> {
     const found = await this.database.query<{ reference: string }>(sql.FIND_REFERENCES, [ean, limit]);
     return found.map(({ reference }) => reference);
   }
 
-  /** Returns how many other references have each of these EANs. The map omits an EAN that no other reference has. */
+  /** Returns how many other references have each of these EANs, as a user or in a live registration. Omits an EAN that none has. */
   async countOthersWith(eans: readonly string[], tenantReference: string): Promise<Map<string, number>> {
     const values = [tenantReference, eans];
     const rows = await this.database.query<{ ean: string; others: number }>(sql.COUNT_OTHERS, values);

@@ -52,11 +52,7 @@ export class RegistrationSender extends BackgroundTasks {
     { ROLE }: Environment,
     private readonly metrics: Metrics,
   ) {
-    super({
-      runs: ROLE !== 'api',
-      failure: 'registrations could not be claimed',
-      stopWithinMs: STOP_WITHIN_MS.registrations,
-    });
+    super('registrations could not be claimed', STOP_WITHIN_MS.registrations, ROLE !== 'api');
   }
 
   /** Sends the call. Returns null if a newer call or a decision came first. `priority` is `foreground` if a request waits for it. */
