@@ -29,11 +29,7 @@ export class InvitationUpkeep extends BackgroundTasks {
     private readonly starts: OwnerStarts,
     environment: Environment,
   ) {
-    super({
-      runs: environment.ROLE !== 'api',
-      failure: 'invitations could not be kept up to date',
-      stopWithinMs: STOP_WITHIN_MS.invitations,
-    });
+    super('invitations could not be kept up to date', STOP_WITHIN_MS.invitations, environment.ROLE !== 'api');
   }
 
   // Not by a handler of events, which would cost two more writes for each session that comes online.

@@ -47,11 +47,7 @@ export class CampaignDrain extends BackgroundTasks {
     private readonly invitations: InvitationsStore,
     private readonly environment: Environment,
   ) {
-    super({
-      runs: environment.ROLE !== 'api',
-      failure: 'campaigns could not be drained',
-      stopWithinMs: STOP_WITHIN_MS.campaigns,
-    });
+    super('campaigns could not be drained', STOP_WITHIN_MS.campaigns, environment.ROLE !== 'api');
   }
 
   override async beforeApplicationShutdown(): Promise<void> {

@@ -15,10 +15,10 @@ export class DeadUploads extends BackgroundTasks {
     private readonly store: IntakeStore,
     environment: Environment,
   ) {
-    super({
-      runs: environment.ROLE !== 'api',
-      failure: 'uploads of dead processes could not be deleted',
-      stopWithinMs: STOP_WITHIN_MS.deadUploads,
-    });
+    super(
+      'uploads of dead processes could not be deleted',
+      STOP_WITHIN_MS.deadUploads,
+      environment.ROLE !== 'api',
+    );
   }
 }

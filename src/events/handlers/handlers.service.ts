@@ -29,11 +29,7 @@ export class EventHandlers extends BackgroundTasks implements OnModuleInit {
     private readonly database: Database,
     private readonly metrics: Metrics,
   ) {
-    super({
-      runs: true,
-      failure: 'subscriptions could not be updated',
-      stopWithinMs: STOP_WITHIN_MS.deliveries,
-    });
+    super('subscriptions could not be updated', STOP_WITHIN_MS.deliveries);
   }
 
   // Subscribes before the bootstrap hooks of all modules, so that a new handler gets the events appended in those hooks.

@@ -23,7 +23,7 @@ export class OpenStreams extends BackgroundTasks implements OnModuleDestroy {
     private readonly keys: ApiKeysStore,
     private readonly metrics: Metrics,
   ) {
-    super({ runs: true, failure: 'revoked keys could not be read', stopWithinMs: STOP_WITHIN_MS.streams });
+    super('revoked keys could not be read', STOP_WITHIN_MS.streams);
     metrics.gauge({
       name: 'pv_onboarding_event_streams',
       help: 'Streams of events that are open at this replica',

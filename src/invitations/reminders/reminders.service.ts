@@ -18,11 +18,11 @@ export class Reminders extends BackgroundTasks {
     { ROLE, REMINDER_SCHEDULE_HOURS, REMINDER_QUIET_HOURS, TIME_ZONE }: Environment,
   ) {
     const schedule = scheduleOf(REMINDER_SCHEDULE_HOURS, TIME_ZONE, REMINDER_QUIET_HOURS);
-    super({
-      runs: ROLE !== 'api' && schedule.afterHours.length > 0,
-      failure: 'reminders could not be announced',
-      stopWithinMs: STOP_WITHIN_MS.invitations,
-    });
+    super(
+      'reminders could not be announced',
+      STOP_WITHIN_MS.invitations,
+      ROLE !== 'api' && schedule.afterHours.length > 0,
+    );
     this.schedule = schedule;
   }
 

@@ -31,11 +31,7 @@ export class ReadHabits extends BackgroundTasks {
     private readonly database: Database,
     private readonly environment: Environment,
   ) {
-    super({
-      runs: true,
-      failure: 'the habits of brands are not updated',
-      stopWithinMs: STOP_WITHIN_MS.habits,
-    });
+    super('the habits of brands are not updated', STOP_WITHIN_MS.habits);
   }
 
   hazardsOf(kind: Kind): Hazards | undefined {

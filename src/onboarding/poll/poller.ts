@@ -36,11 +36,7 @@ export class Poller extends BackgroundTasks {
     private readonly environment: Environment,
     private readonly metrics: Metrics,
   ) {
-    super({
-      runs: environment.ROLE !== 'api',
-      failure: 'polling is held up',
-      stopWithinMs: STOP_WITHIN_MS.reads,
-    });
+    super('polling is held up', STOP_WITHIN_MS.reads, environment.ROLE !== 'api');
     const longest = metrics.gauge({
       name: 'pv_onboarding_longest_read_interval_seconds',
       help: 'The longest planned interval between two reads of a session at stretch 1, by phase',

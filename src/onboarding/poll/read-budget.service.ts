@@ -32,11 +32,7 @@ export class ReadBudget extends BackgroundTasks {
     private readonly habits: ReadHabits,
     private readonly environment: Environment,
   ) {
-    super({
-      runs: environment.ROLE !== 'api',
-      failure: 'the read budget is not computed',
-      stopWithinMs: STOP_WITHIN_MS.budget,
-    });
+    super('the read budget is not computed', STOP_WITHIN_MS.budget, environment.ROLE !== 'api');
   }
 
   private async measure(): Promise<void> {

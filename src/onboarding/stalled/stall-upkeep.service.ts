@@ -23,11 +23,7 @@ export class StallUpkeep extends BackgroundTasks {
     private readonly habits: ReadHabits,
     private readonly environment: Environment,
   ) {
-    super({
-      runs: environment.ROLE !== 'api',
-      failure: 'stalled sessions could not be found',
-      stopWithinMs: STOP_WITHIN_MS.stalls,
-    });
+    super('stalled sessions could not be found', STOP_WITHIN_MS.stalls, environment.ROLE !== 'api');
   }
 
   /** Looks through the awaited and the stalled sessions once. */

@@ -16,11 +16,7 @@ export class AbandonedStarts extends BackgroundTasks {
     private readonly starts: StartsStore,
     { ROLE }: Environment,
   ) {
-    super({
-      runs: ROLE !== 'api',
-      failure: 'abandoned starts could not be ended',
-      stopWithinMs: STOP_WITHIN_MS.abandonedStarts,
-    });
+    super('abandoned starts could not be ended', STOP_WITHIN_MS.abandonedStarts, ROLE !== 'api');
   }
 
   private async end(): Promise<void> {

@@ -9,7 +9,7 @@ class Repeated extends BackgroundTasks {
     private readonly runs: readonly (() => Promise<void>)[],
     isHere = true,
   ) {
-    super({ runs: isHere, failure: 'it is held up', stopWithinMs: 20 });
+    super('it is held up', 20, isHere);
   }
 }
 

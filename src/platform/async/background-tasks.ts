@@ -9,24 +9,21 @@ interface BackgroundTask {
   readonly run: (stop: AbortSignal) => Promise<void>;
 }
 
-interface Options {
-  /** Whether this process runs the tasks. Most tasks run only in workers. */
-  readonly runs: boolean;
-  /** The message logged at the first of several consecutive failures of a task. */
-  readonly failure: string;
-  readonly stopWithinMs: number;
-}
-
 /** Repeats tasks from the start of the process to its shutdown. Each task has its own loop, so that a slow task does not delay another. */
 export abstract class BackgroundTasks implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly logger = new Logger(this.constructor.name);
   protected abstract readonly tasks: readonly BackgroundTask[];
   private loops: readonly Loop[] = [];
 
-  protected constructor(private readonly options: Options) {}
+  /** Logs `failure` at the first of several consecutive failures of a task. `isActive`: whether this process runs the tasks. */
+  protected constructor(
+    private readonly failure: string,
+    private readonly stopWithinMs: number,
+    private readonly isActive = true,
+  ) {}
 
   onApplicationBootstrap(): void {
-    if (!this.options.runs) return;
+    if (!this.isActive) return;
     this.loops = this.tasks.map(
       ({ everyMs, run }) =>
         new Loop({
@@ -35,7 +32,7 @@ export abstract class BackgroundTasks implements OnApplicationBootstrap, BeforeA
             return everyMs;
           },
           onError: (error, failures) => {
-            if (failures === 1) this.logger.warn(`${this.options.failure}: ${errorText(error)}`);
+            if (failures === 1) this.logger.warn(`${this.failure}: ${errorText(error)}`);
             return everyMs;
           },
         }),
@@ -44,6 +41,6 @@ export abstract class BackgroundTasks implements OnApplicationBootstrap, BeforeA
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all(this.loops.map((loop) => loop.stop(this.options.stopWithinMs)));
+    await Promise.all(this.loops.map((loop) => loop.stop(this.stopWithinMs)));
   }
 }
