@@ -15,7 +15,6 @@ import { SessionViewsStore } from './store/session-views.store.js';
 import { SessionReader } from './remote/session-reader.service.js';
 import { SessionRefreshService } from './poll/refresh.service.js';
 import { SessionsController } from './api/sessions.controller.js';
-import { StartsController } from './api/starts.controller.js';
 import { SessionsService } from './api/sessions.service.js';
 import { SessionsStore } from './store/sessions.store.js';
 import { StartSessionService } from './start/start-session.service.js';
@@ -23,12 +22,10 @@ import { SessionAdoption } from './adopt/session-adoption.service.js';
 import { AdoptSessionStore } from './adopt/adopt-session.store.js';
 import { AbandonedStarts } from './start/abandoned-starts.service.js';
 import { StartsStore } from './start/starts.store.js';
-import { TimelineController } from './api/timeline.controller.js';
-import { TimelineStore } from './store/timeline.store.js';
 
 @Module({
   imports: [AuthModule, RemoteModule, EventsModule],
-  controllers: [SessionsController, StartsController, TimelineController],
+  controllers: [SessionsController],
   providers: [
     SessionsService,
     StartSessionService,
@@ -38,7 +35,6 @@ import { TimelineStore } from './store/timeline.store.js';
     AbandonedStarts,
     SessionsStore,
     SessionViewsStore,
-    TimelineStore,
     SessionRefreshService,
     SessionReader,
     ReadHabits,

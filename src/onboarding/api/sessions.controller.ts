@@ -17,6 +17,8 @@ import { SessionViewsStore, type SessionRow } from '../store/session-views.store
 import { InvertersQuery, NewSession, SessionQuery, SessionsQuery } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
 import { InverterView, SessionView } from './sessions.view.js';
+import { StartsQuery, StartView } from './starts.view.js';
+import { TimelineEntryView, TimelineQuery } from './timeline.view.js';
 
 @ApiTags('Onboarding')
 @Controller()
@@ -62,12 +64,8 @@ export class SessionsController {
     @CurrentKey() key: Principal,
   ): Promise<Page<SessionView>> {
     const rows = await this.views.listSessions(filter, cursor, limit + 1);
-    return toPage(
-      rows,
-      limit,
-      (row) => [row.changedAt, row.id],
-      (row) => this.view(row, key),
-    );
+    const cursorOf = ({ changedAt, id }: SessionRow) => [changedAt, id];
+    return toPage(rows, limit, cursorOf, (row) => this.view(row, key));
   }
 
   @Get('onboarding/pv/:sessionId')
@@ -148,8 +146,42 @@ export class SessionsController {
     return found(await this.views.findInverter(id), `inverter ${id}`);
   }
 
+  @Get('onboarding/starts')
+  @Operation('onboarding:read', {
+    summary: 'List starts, the newest first',
+    description:
+      'Includes those that failed and so led to no session. A request that returns a session that is open or online makes no start.',
+  })
+  @ApiPage(StartView)
+  async listStarts(@Query() { limit, cursor, ...filter }: StartsQuery): Promise<Page<StartView>> {
+    const starts = await this.views.listStarts(filter, cursor, limit + 1);
+    return toPage(starts, limit, ({ createdAt, id }) => [createdAt, id]);
+  }
+
+  @Get('onboarding/pv/:sessionId/timeline')
+  @Operation('onboarding:read', {
+    summary: 'List everything that happened to a session, the oldest first',
+    description:
+      'The starts that led to it, the responses of the remote service, the transitions that followed by which rule, and the events about it.',
+  })
+  @ApiPage(TimelineEntryView)
+  @ApiProblems('invalid_request', 'not_found')
+  async listTimeline(
+    @Param('sessionId', ParseUuid) sessionId: string,
+    @Query() { limit, cursor }: TimelineQuery,
+  ): Promise<Page<TimelineEntryView>> {
+    await this.refreshes.getSession(sessionId);
+    const rows = await this.views.listTimeline(sessionId, cursor, limit + 1);
+    return toPage(
+      rows,
+      limit,
+      ({ at, step, number }) => [at, step, number],
+      ({ step, number, ...entry }) => entry,
+    );
+  }
+
   private view(row: SessionRow, key: Principal): SessionView {
-    const { startUrlCiphertext: _, changedAt, now, ...session } = row;
+    const { startUrlCiphertext, changedAt, now, ...session } = row;
     return { ...session, startUrl: hasScope(key, 'links:read') ? this.views.findStartUrl(row) : null };
   }
 }

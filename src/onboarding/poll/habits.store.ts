@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import { HABIT_AGES_PER_E, LEAST_CHANGES, LEAST_WAITS, OLDEST_HABIT } from '../rules/habits.rules.js';
-import type { HabitCount, UsualWait } from '../rules/habits.rules.js';
+import type { HabitCount } from '../rules/habits.rules.js';
 
 export interface BrandHabits {
   readonly brand: string;
@@ -63,9 +63,6 @@ const COUNT_WAITS = `
      WHERE t.seconds >= 0
      GROUP BY s.brand HAVING count(*) >= ${LEAST_WAITS}`;
 
-const FIND_WAITS =
-  'SELECT brand, p50_seconds AS "p50Seconds", p95_seconds AS "p95Seconds", known FROM brand_waits';
-
 const FIND_KNOWN = `
     SELECT brand, phase, json_agg(json_build_object('age', age, 'changed', changed, 'ended', ended, 'seconds', seconds)) AS counts
       FROM read_habits GROUP BY brand, phase HAVING sum(changed) >= ${LEAST_CHANGES}`;
@@ -95,5 +92,4 @@ export async function countHabitsDaily(database: Database): Promise<boolean> {
 export const findKnownHabits = (database: Database): Promise<BrandHabits[]> => database.query(FIND_KNOWN);
 
 /** Returns the usual waits of the brands of which enough are known. */
-export const findUsualWaits = (database: Database): Promise<(UsualWait & { readonly brand: string })[]> =>
-  database.query(FIND_WAITS);
+export const findUsualWaits = ({ prisma }: Database) => prisma.brandWait.findMany();

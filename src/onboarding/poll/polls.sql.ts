@@ -77,7 +77,7 @@ export const SELECT_DUE = prepared('onboarding.select_due_polls')`
     SELECT ${CLAIMED_COLUMNS} FROM (SELECT 1 AS part, * FROM fresh UNION ALL SELECT 2, * FROM latest) p, ${SESSION_OF_POLL}
      ORDER BY p.part, p.due_at`;
 
-/** Locks and returns the poll of one session, due or not. CLAIM_POLLS skips the session if another batch has claimed it. */
+// CLAIM_POLLS skips the session if another batch has claimed it.
 export const SELECT_ONE = prepared('onboarding.select_one_poll')`
     SELECT ${CLAIMED_COLUMNS} FROM session_polls p, ${SESSION_OF_POLL}
      WHERE p.session_id = $1
@@ -150,7 +150,6 @@ export const RESCHEDULE = prepared('onboarding.reschedule_polls')`
              "changesClearAt" timestamptz, "flappingSince" timestamptz, "isRecorded" boolean, hash text, "factsHash" text, "nextMs" float8)
      WHERE p.session_id = r."sessionId"`;
 
-/** Makes a closed session due now, for a single read. Returns no row if the session is unknown or erased. */
 // Locks the session, so that either this statement sees a concurrent erasure or the erasure sees the poll.
 export const WATCH_CLOSED = `
     WITH readable AS MATERIALIZED (
@@ -163,7 +162,7 @@ export const WATCH_CLOSED = `
     )
     SELECT id FROM readable`;
 
-/** Deletes the poll of a closed session after a failed read. If another batch has claimed the poll, keeps it for the read of that batch. */
+// If another batch has claimed the poll, keeps it for the read of that batch.
 export const STOP_CLOSED_POLL = `
     DELETE FROM session_polls p USING onboarding_sessions s
      WHERE p.session_id = $1 AND p.batch_id = $2::bigint AND s.id = p.session_id AND s.closed_at IS NOT NULL`;

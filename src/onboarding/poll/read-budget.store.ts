@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../../events/catalogue.rules.js';
 import { appendEvents } from '../../events/outbox.js';
 import { Database } from '../../platform/database/database.js';
+import type { ReadBudget } from '../../platform/database/generated/client.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import { AGES_PER_E, type AgeGroup, type Shortage } from '../rules/read-budget.rules.js';
 
@@ -31,13 +32,8 @@ export interface BudgetMeasure extends Shortage {
   readonly now: Date;
 }
 
-export interface Budget extends Shortage {
-  /** When the next measure is due. */
-  readonly measureAfter: Date;
-  readonly stretch: number;
-  readonly wantedPerSecond: number;
-  readonly allowedPerSecond: number | null;
-}
+/** `measureAfter`: when the next measure is due. */
+export type Budget = Omit<ReadBudget, 'id' | 'habitsAfter' | 'stallsAfter'>;
 
 @Injectable()
 export class ReadBudgetStore {

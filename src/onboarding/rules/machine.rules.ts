@@ -36,45 +36,28 @@ export interface Classification<State extends SessionState = SessionState> {
 
 type FlaggedState = Exclude<SessionState, 'lost'>;
 
-interface Rule extends Classification<FlaggedState> {
-  readonly holds: (seen: Observation, startedUpdatedAt: Date) => boolean;
-}
+type Holds = (seen: Observation, startedUpdatedAt: Date) => boolean;
 
 /** Maximum number of inverters in one session. A large roof has hundreds; a longer list counts as an error of the remote service. */
 export const MAX_INVERTERS = 1_000;
 
 const isOpen = (seen: Observation) => !seen.finished && seen.active && seen.expired !== true;
+const lists = ({ inverters }: Observation) => inverters.length > 0;
+const isUpdated: Holds = ({ updatedAt }, startedAt) => updatedAt.getTime() !== startedAt.getTime();
+
+/** No flag states that the owner has finished the web flow. The remote service states everything else. */
+const rule = (name: string, state: FlaggedState, holds: Holds) =>
+  ({ rule: name, state, basis: state === 'awaiting_installation' ? 'inferred' : 'observed', holds }) as const;
 
 /** The first rule that matches decides; the last rule always matches. */
-export const RULES: readonly Rule[] = [
-  {
-    rule: 'too_many_inverters',
-    state: 'unrecognised',
-    basis: 'observed',
-    holds: (seen) => seen.inverters.length > MAX_INVERTERS,
-  },
-  {
-    rule: 'finished_with_inverters',
-    state: 'online',
-    basis: 'observed',
-    holds: (seen) => seen.finished && seen.inverters.length > 0,
-  },
-  { rule: 'expired_flag', state: 'expired', basis: 'observed', holds: (seen) => seen.expired === true },
-  {
-    rule: 'inverters_before_finished',
-    state: 'awaiting_installation',
-    basis: 'inferred',
-    holds: (seen) => isOpen(seen) && seen.inverters.length > 0,
-  },
-  {
-    rule: 'updated_since_start',
-    state: 'awaiting_installation',
-    basis: 'inferred',
-    holds: (seen, startedUpdatedAt) =>
-      isOpen(seen) && seen.updatedAt.getTime() !== startedUpdatedAt.getTime(),
-  },
-  { rule: 'as_started', state: 'awaiting_owner', basis: 'observed', holds: isOpen },
-  { rule: 'undescribed_flags', state: 'unrecognised', basis: 'observed', holds: () => true },
+export const RULES = [
+  rule('too_many_inverters', 'unrecognised', (seen) => seen.inverters.length > MAX_INVERTERS),
+  rule('finished_with_inverters', 'online', (seen) => seen.finished && lists(seen)),
+  rule('expired_flag', 'expired', (seen) => seen.expired === true),
+  rule('inverters_before_finished', 'awaiting_installation', (seen) => isOpen(seen) && lists(seen)),
+  rule('updated_since_start', 'awaiting_installation', (seen, at) => isOpen(seen) && isUpdated(seen, at)),
+  rule('as_started', 'awaiting_owner', isOpen),
+  rule('undescribed_flags', 'unrecognised', () => true),
 ];
 
 /** Classifies a response, whatever the current state. `startedUpdatedAt`: `updatedAt` of the response to the start. Default: of `seen`. */
@@ -89,11 +72,8 @@ export function classify(
 /** Classifies a session with 404, 410, 401 or 403 on every path. read-plan.rules.ts decides after how many such reads it is `lost`. */
 export function classifyGone(status: number): Classification {
   const isRefused = status === 401 || status === 403;
-  return {
-    state: 'lost',
-    basis: 'observed',
-    rule: isRefused ? 'refused_on_every_path' : 'not_found_on_every_path',
-  };
+  const rule = isRefused ? 'refused_on_every_path' : 'not_found_on_every_path';
+  return { state: 'lost', basis: 'observed', rule };
 }
 
 /** Returns the transition from `previous` to `classification`, or null if the state stays the same. `online` always stays the same. */

@@ -53,9 +53,11 @@ export const flappingEvent = (facts: SessionFacts): NewEvent => ({
   data: facts,
 });
 
-export function startedEvent(session: EventSubject, now: Date): NewEvent {
-  return { name: 'session.started', subject: session.id, data: factsOf(session, session, null, [], now) };
-}
+export const startedEvent = (session: EventSubject, now: Date): NewEvent => ({
+  name: 'session.started',
+  subject: session.id,
+  data: factsOf(session, session, null, [], now),
+});
 
 export const erasedEvent = (session: EventSubject, now: Date): NewEvent =>
   closedEvent({ ...erasedFacts(session, now), reason: 'erased' });
@@ -89,17 +91,11 @@ export function factsOf(
   now: Date,
 ): SessionFacts {
   const { id: sessionId, userId, gridLocationId, tenantReference, brand, metadata } = session;
+  const subject = { sessionId, userId, gridLocationId, tenantReference, brand, metadata };
+  const classified = { state, previousState, basis, rule };
   return {
-    sessionId,
-    userId,
-    gridLocationId,
-    tenantReference,
-    brand,
-    metadata,
-    state,
-    previousState,
-    basis,
-    rule,
+    ...subject,
+    ...classified,
     inverters: inverters.slice(0, INVERTERS_PER_EVENT),
     invertersTotal: inverters.length,
     observedAt: now.toISOString(),

@@ -36,7 +36,7 @@ export const BEGIN_START = prepared('onboarding.begin_session_start')`
 
 export const LEASES = leasesOn({ table: 'session_starts', key: 'id', isDue: 'true' });
 
-/** Renews the lease before a retry. Counts an orphan: the call whose response was lost may have started a session. */
+/** Counts an orphan: the call whose response was lost may have started a session. */
 // $5 is the number of calls so far. If an earlier execution has had its effect, this one changes no count.
 export const REPEAT_START = `
     UPDATE session_starts
@@ -45,7 +45,6 @@ export const REPEAT_START = `
      WHERE id = $1 AND lease_token = $2 AND status = 'sending' AND attempts IN ($5::int, $5::int + 1)
     RETURNING attempts`;
 
-/** Marks a start as failed. Raises `orphans` to at least $3, the number of calls that may have had an effect. $5: the reason. */
 export const FAIL_START = `
     UPDATE session_starts s
        SET status = 'failed', orphans = greatest(s.orphans, $3), last_error = $4, updated_at = clock_timestamp()
@@ -99,8 +98,8 @@ const IS_EXPIRED = `status = 'sending' AND lease_until < clock_timestamp()`;
 
 export const FIND_EXPIRED_LEASES = `SELECT lease_token AS lease FROM session_starts WHERE ${IS_EXPIRED} ${FOR_SEEN_LEASES}`;
 
-/** Marks starts as failed if their lease is one of $1 and has expired. Counts an orphan for each: its call may have started a session. */
-// Skips locked starts: another transaction is recording, repeating or erasing them.
+// Counts an orphan for each start: its call may have started a session. Skips locked starts: another transaction is recording, repeating
+// or erasing them.
 export const END_ABANDONED_STARTS = `
     WITH abandoned AS MATERIALIZED (
       SELECT id FROM session_starts WHERE ${IS_EXPIRED} AND lease_token = ANY ($1) FOR UPDATE SKIP LOCKED

@@ -4,11 +4,9 @@ import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
 import { Leases } from '../../platform/database/lease.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { after, NEWEST_FIRST, type ListPosition } from '../../platform/database/list-position.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
 import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { Environment } from '../../platform/env/environment.js';
-import type { StartsQuery, StartStatus, StartView } from '../api/starts.view.js';
 import type { StartedSession } from '../remote/session.client.js';
 import { NOT_STORED, type StartFailure } from '../rules/start-failure.rules.js';
 import { FIND_SESSION_TO_REUSE } from '../store/sessions.sql.js';
@@ -103,35 +101,6 @@ export class StartsStore {
     );
   }
 
-  /** Returns at most `limit` starts after `position`, newest first. */
-  async listStarts(
-    { userId, gridLocationId, status }: Omit<StartsQuery, 'limit' | 'cursor'>,
-    position: ListPosition | undefined,
-    limit: number,
-  ): Promise<StartView[]> {
-    const starts = await this.database.prisma.sessionStart.findMany({
-      where: {
-        gridLocationId,
-        status,
-        ...(userId !== undefined && { gridLocation: { userId } }),
-        ...(position && after(position)),
-      },
-      omit: { leaseToken: true, leaseUntil: true },
-      include: {
-        gridLocation: { select: { userId: true, user: { select: { tenantReference: true } } } },
-      },
-      orderBy: NEWEST_FIRST,
-      take: limit,
-    });
-    return starts.map(({ lastError, gridLocation, status: given, ...start }) => ({
-      ...start,
-      status: given as StartStatus,
-      error: lastError,
-      userId: gridLocation.userId,
-      tenantReference: gridLocation.user.tenantReference,
-    }));
-  }
-
   async findExpiredLeases(): Promise<string[]> {
     return (await this.database.query<{ lease: string }>(sql.FIND_EXPIRED_LEASES)).map(({ lease }) => lease);
   }
@@ -160,14 +129,10 @@ export class StartsStore {
 
   private async findExisting({ gridLocationId, brand, reuse }: WantedSession): Promise<string | null> {
     if (!reuse) return null;
-    const [existing] = await this.database.query<{ id: string }>(FIND_SESSION_TO_REUSE, [
-      gridLocationId,
-      brand,
-    ]);
-    return existing?.id ?? null;
+    const place = [gridLocationId, brand];
+    return (await this.database.query<{ id: string }>(FIND_SESSION_TO_REUSE, place))[0]?.id ?? null;
   }
 }
 
-function failValues({ id, leaseToken }: LeasedStart, { error, reason }: StartFailure, sends: number) {
-  return [id, leaseToken, sends, error, reason];
-}
+const failValues = ({ id, leaseToken }: LeasedStart, { error, reason }: StartFailure, sends: number) =>
+  [id, leaseToken, sends, error, reason] as const;

@@ -3,21 +3,18 @@ import { formatSequence } from '../../events/cloud-event.js';
 import { sequenceBeforeRead } from '../../events/sequence.sql.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database } from '../../platform/database/database.js';
-import type { ListPosition } from '../../platform/database/list-position.js';
+import { after, NEWEST_FIRST, type ListPosition } from '../../platform/database/list-position.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
 import { whereOf } from '../../platform/database/where.js';
+import type { FilterOf } from '../../platform/http/page.js';
 import { containsMetadata } from '../../users/metadata.dto.js';
 import type { InverterPosition, InvertersQuery, SessionsQuery } from '../api/sessions.dto.js';
 import type { InverterView, SessionView } from '../api/sessions.view.js';
+import type { StartsQuery, StartStatus, StartView } from '../api/starts.view.js';
+import type { TimelineEntryView, TimelinePosition } from '../api/timeline.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';
 import type { Stall } from '../stalled/stalled.rules.js';
-import {
-  FIND_SESSION,
-  LIST_RECENT_SESSIONS,
-  SELECT_INVERTER,
-  SELECT_SESSION,
-  startUrlContext,
-} from './sessions.sql.js';
+import * as sql from './sessions.sql.js';
 
 /** A session as the API returns it, with startUrl still encrypted. */
 export interface SessionRow extends Omit<SessionView, 'startUrl'> {
@@ -45,6 +42,16 @@ const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
                              > (i.missing_since IS NULL, i.first_seen_at, i.session_id)
                         FROM inverters later WHERE later.session_id = other.id AND later.id BETWEEN i.id AND i.id))`;
 
+// Cuts times to the milliseconds of a cursor.
+const LIST_TIMELINE = `
+  SELECT * FROM (
+    SELECT date_trunc('milliseconds', at) AS at, step, number, kind, summary, details
+      FROM admin.session_timeline WHERE session_id = $1
+  ) AS entries
+   WHERE $2::timestamptz IS NULL OR (at, step, number) > ($2, $3::int, $4::bigint)
+   ORDER BY at, step, number LIMIT $5`;
+
+/** Reads what the API returns about sessions, their inverters, their starts and their timelines. */
 @Injectable()
 export class SessionViewsStore {
   private readonly logger = new Logger(SessionViewsStore.name);
@@ -55,7 +62,7 @@ export class SessionViewsStore {
   ) {}
 
   async findSession(id: string): Promise<SessionRow | null> {
-    const [row] = await this.database.query<RawSession>(FIND_SESSION, [id]);
+    const [row] = await this.database.query<RawSession>(sql.FIND_SESSION, [id]);
     return row === undefined ? null : toSession(row);
   }
 
@@ -66,8 +73,8 @@ export class SessionViewsStore {
   }
 
   async listSessions(
-    { stalled, ...filter }: Omit<SessionsQuery, 'limit' | 'cursor'>,
-    after: ListPosition | undefined,
+    { stalled, ...filter }: FilterOf<SessionsQuery>,
+    position: ListPosition | undefined,
     limit: number,
   ): Promise<SessionRow[]> {
     const { where, values } = whereOf([
@@ -82,15 +89,15 @@ export class SessionViewsStore {
       ['s.expires_at < ?', filter.expiresBefore],
       stalled === 'any' ? ['x.session_id IS NOT NULL'] : ['x.cause = ?', stalled],
       ...containsMetadata('s.metadata', filter.metadata),
-      ['(s.changed_at, s.id) > (?, ?::uuid)', after?.at, after?.id],
+      ['(s.changed_at, s.id) > (?, ?::uuid)', position?.at, position?.id],
     ]);
-    const text = `${SELECT_SESSION} ${where} ORDER BY s.changed_at, s.id LIMIT ${limit}`;
+    const text = `${sql.SELECT_SESSION} ${where} ORDER BY s.changed_at, s.id LIMIT ${limit}`;
     return (await this.database.query<RawSession>(text, values)).map(toSession);
   }
 
   /** Returns at most `limit` sessions of each location, newest first. The current and the online ones come before older ones. */
   async listRecent(gridLocationIds: readonly string[], limit: number): Promise<SessionRow[]> {
-    const rows = await this.database.query<RawSession>(LIST_RECENT_SESSIONS, [gridLocationIds, limit]);
+    const rows = await this.database.query<RawSession>(sql.LIST_RECENT_SESSIONS, [gridLocationIds, limit]);
     return rows.map(toSession);
   }
 
@@ -105,39 +112,79 @@ export class SessionViewsStore {
   /** Returns the startUrl, or null if the web flow is no longer open or no key decrypts the startUrl. */
   findStartUrl({ id, state, closedAt, startUrlCiphertext }: SessionRow): string | null {
     if (startUrlCiphertext === null || closedAt !== null || !OPEN_STATES.includes(state)) return null;
-    const startUrl = this.cipher.tryDecrypt(startUrlCiphertext, startUrlContext(id));
+    const startUrl = this.cipher.tryDecrypt(startUrlCiphertext, sql.startUrlContext(id));
     if (startUrl === null) this.logger.warn({ message: 'a startUrl cannot be decrypted', sessionId: id });
     return startUrl;
   }
 
   /** Returns the inverter from one of its sessions: prefers a session that still lists the inverter, then the latest one that found it. */
   async findInverter(id: string): Promise<InverterView | null> {
-    const text = `${SELECT_INVERTER} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
+    const text = `${sql.SELECT_INVERTER} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
     const [inverter] = await this.database.query<InverterView>(text, [id]);
     return inverter ?? null;
   }
 
   /** Returns at most `limit` inverters after `position`, newest first. An inverter that several users have is returned for each of them. */
   async listInverters(
-    { userId, gridLocationId }: Omit<InvertersQuery, 'limit' | 'cursor'>,
+    { userId, gridLocationId }: FilterOf<InvertersQuery>,
     position: InverterPosition | undefined,
     limit: number,
   ): Promise<InverterView[]> {
+    const { firstSeenAt, id, sessionId } = position ?? {};
     const { where, values } = whereOf([
       [isLatestOf(gridLocationId === undefined ? 'user_id' : 'grid_location_id')],
       ['s.user_id = ?', userId],
       ['s.grid_location_id = ?', gridLocationId],
-      [
-        '(i.first_seen_at, i.id, i.session_id) < (?, ?::uuid, ?::uuid)',
-        position?.firstSeenAt,
-        position?.id,
-        position?.sessionId,
-      ],
+      ['(i.first_seen_at, i.id, i.session_id) < (?, ?::uuid, ?::uuid)', firstSeenAt, id, sessionId],
     ]);
-    const text = `${SELECT_INVERTER} ${where} ORDER BY i.first_seen_at DESC, i.id DESC, i.session_id DESC LIMIT ${limit}`;
+    const text = `${sql.SELECT_INVERTER} ${where} ORDER BY i.first_seen_at DESC, i.id DESC, i.session_id DESC LIMIT ${limit}`;
     return this.database.query<InverterView>(text, values);
   }
+
+  /** Returns at most `limit` starts after `position`, newest first. */
+  async listStarts(
+    { userId, gridLocationId, status }: FilterOf<StartsQuery>,
+    position: ListPosition | undefined,
+    limit: number,
+  ): Promise<StartView[]> {
+    const starts = await this.database.prisma.sessionStart.findMany({
+      where: {
+        gridLocationId,
+        status,
+        ...(userId !== undefined && { gridLocation: { userId } }),
+        ...(position && after(position)),
+      },
+      omit: { leaseToken: true, leaseUntil: true },
+      include: {
+        gridLocation: { select: { userId: true, user: { select: { tenantReference: true } } } },
+      },
+      orderBy: NEWEST_FIRST,
+      take: limit,
+    });
+    return starts.map(({ lastError, gridLocation, status: given, ...start }) => ({
+      ...start,
+      status: given as StartStatus,
+      error: lastError,
+      userId: gridLocation.userId,
+      tenantReference: gridLocation.user.tenantReference,
+    }));
+  }
+
+  /** Returns at most `limit` entries of a session's timeline after `position`, the oldest first. */
+  async listTimeline(sessionId: string, position: TimelinePosition | undefined, limit: number) {
+    const values = [sessionId, position?.at ?? null, position?.step ?? null, position?.number ?? null, limit];
+    const rows = await this.database.query<TimelineEntryView & TimelinePosition>(LIST_TIMELINE, values);
+    return rows.map((row) => ({ ...row, details: inCamelCase(row.details) }));
+  }
 }
+
+const inCamelCase = (fields: object): object =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+      value as unknown,
+    ]),
+  );
 
 const toSession = (row: RawSession): SessionRow => ({
   ...row,
