@@ -123,11 +123,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     await this.wire.close();
   }
 
-  private async attempt(
-    request: RemoteRequest,
-    gate: OperationGate,
-    deadlineOf: (sentAt: number) => number,
-  ): Promise<Sent> {
+  private async attempt(request: RemoteRequest, gate: OperationGate, deadlineOf: (sentAt: number) => number) {
     const priority = request.priority ?? (request.operation === 'read_session' ? 'background' : 'foreground');
     const isStopping = this.stopping === 'foreground' || this.stopping === priority;
     const early = isStopping || request.signal?.aborted === true ? STOPPING : gate.refusal();
@@ -151,11 +147,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
   }
 
   /** Sends the base probe to check whether one call may be tried. If not, returns the refusal. */
-  private async check(
-    { operation, signal }: RemoteRequest,
-    priority: Priority,
-    gate: OperationGate,
-  ): Promise<NotSent | undefined> {
+  private async check({ operation, signal }: RemoteRequest, priority: Priority, gate: OperationGate) {
     const timeoutMs = this.environment.SCS_TIMEOUT_MS * PROBE_SHARE;
     const sent = await this.queue.inTurn(`${priority} change`, signal, () =>
       this.wire.probe(timeoutMs, signal),

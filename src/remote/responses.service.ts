@@ -3,7 +3,7 @@ import { errorText } from '../observability/redaction/error-text.js';
 import { Database } from '../platform/database/database.js';
 import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift/drift.js';
 import { recordDrift } from './drift/drift.store.js';
-import type { OperationClass, Outcome, RemoteResponse, Sent } from './outcome.rules.js';
+import type { OperationClass, RemoteResponse, Sent } from './outcome.rules.js';
 import { Remote } from './remote.service.js';
 import { isObjectLike } from './wire/exchange.js';
 import { outcomeOf } from './wire/read-response.js';
@@ -40,11 +40,7 @@ export class Responses {
   ) {}
 
   /** Returns the outcome of a call, and reports the drift of a 2xx response. */
-  interpret<T>(
-    operation: OperationClass,
-    sent: Sent,
-    { documented, read, parse }: ResponseReader<T>,
-  ): Outcome<T> {
+  interpret<T>(operation: OperationClass, sent: Sent, { documented, read, parse }: ResponseReader<T>) {
     let fields: Fields | undefined;
     const outcome = outcomeOf(sent, (response) => {
       fields = readObject(response.body, parse);

@@ -59,10 +59,7 @@ export class SessionsController {
       'Ordered by the last change of our record. A change is visible once it is committed, usually within a second of its time: to follow changes, begin at `updatedSince` a minute before the last run began. The feed of events misses none.',
   })
   @ApiPage(SessionView)
-  async listSessions(
-    @Query() { limit, cursor, ...filter }: SessionsQuery,
-    @CurrentKey() key: Principal,
-  ): Promise<Page<SessionView>> {
+  async listSessions(@Query() { limit, cursor, ...filter }: SessionsQuery, @CurrentKey() key: Principal) {
     const rows = await this.views.listSessions(filter, cursor, limit + 1);
     const cursorOf = ({ changedAt, id }: SessionRow) => [changedAt, id];
     return toPage(rows, limit, cursorOf, (row) => this.view(row, key));
@@ -115,10 +112,7 @@ export class SessionsController {
   })
   @ApiOkResponse({ description: 'The current session', type: SessionView })
   @ApiProblems('invalid_request', 'not_found', 'session_closed', 'remote_unavailable')
-  async refreshSession(
-    @Param('sessionId', ParseUuid) sessionId: string,
-    @CurrentKey() key: Principal,
-  ): Promise<SessionView> {
+  async refreshSession(@Param('sessionId', ParseUuid) sessionId: string, @CurrentKey() key: Principal) {
     return this.view(await this.refreshes.refresh(sessionId), key);
   }
 

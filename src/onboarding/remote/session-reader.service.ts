@@ -65,11 +65,7 @@ export class SessionReader {
     return read;
   }
 
-  private async readAnywhere(
-    session: ReadableSession,
-    priority: Priority,
-    signal?: AbortSignal,
-  ): Promise<SessionRead> {
+  private async readAnywhere(session: ReadableSession, priority: Priority, signal?: AbortSignal) {
     const worked = this.worked;
     const [first, second] = client.planShapes(this.environment.SCS_SESSION_PATH, worked);
     const readBy = (shape: client.PathShape) => this.readAt(shape, session, priority, signal);

@@ -11,11 +11,7 @@ export interface ChangeRecord {
 }
 
 /** Counts a change. Returns whether it is recorded now or held back. If `mustPass`, it is always recorded. */
-export function countChange(
-  before: ChangeRecord,
-  mustPass: boolean,
-  now: Date,
-): { readonly isHeldBack: boolean; readonly record: ChangeRecord } {
+export function countChange(before: ChangeRecord, mustPass: boolean, now: Date) {
   const clearAt = before.changesClearAt?.getTime();
   const taken = takeCell(clearAt, now.getTime(), CHANGES);
   if (taken.waitMs === 0) {

@@ -222,12 +222,7 @@ function open(breaker: Breaker, now: number, random: number): Breaker {
   };
 }
 
-function openAfterTrial(
-  breaker: Breaker,
-  now: number,
-  random: number,
-  { firstMs, longestMs }: Trials,
-): Breaker {
+function openAfterTrial(breaker: Breaker, now: number, random: number, { firstMs, longestMs }: Trials) {
   const waitMs = spread(Math.min(firstMs * 2 ** breaker.trials, longestMs), random);
   return { ...open(breaker, now, random), openUntil: now + waitMs, openings: 0, trials: breaker.trials + 1 };
 }

@@ -159,11 +159,6 @@ async function recoverFrom(
   log(tx, 'log', operation, `has recovered for ${operation}`);
 }
 
-function log(
-  tx: Transaction,
-  level: 'log' | 'warn' | 'error',
-  operation: OperationClass,
-  change: string,
-): void {
+function log(tx: Transaction, level: 'log' | 'warn' | 'error', operation: OperationClass, change: string) {
   tx.afterCommit(() => logger[level]({ message: `the remote service ${change}`, operation }));
 }

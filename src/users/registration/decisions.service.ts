@@ -19,12 +19,7 @@ export class DecisionsService {
   ) {}
 
   /** Applies a decision. Throws Problem not_found, registration_conflict or, for a faulty `confirmed`, ean_rounded or invalid_request. */
-  async decide(
-    id: string,
-    actor: string,
-    decision: PersonDecision,
-    confirmed?: unknown,
-  ): Promise<RegistrationRecord> {
+  async decide(id: string, actor: string, decision: PersonDecision, confirmed?: unknown) {
     const registration = found(await this.registrations.findRegistration(id), `registration ${id}`);
     const user = decision === 'resolve' ? readConfirmed(confirmed, registration) : undefined;
     const decided = await this.decisions.decide({ id, actor, decision, user });

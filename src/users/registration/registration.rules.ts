@@ -95,10 +95,7 @@ export interface CalledRegistration {
  * Returns what to do with the outcome of a call. `write`: store it. `stored`: nothing, since an earlier try has committed it. `stale`: drop
  * it. A certain outcome stays true after the lease has expired. An uncertain outcome must not undo a decision.
  */
-export function planOutcome(
-  called: CalledRegistration | undefined,
-  settlement: Settlement,
-): 'write' | 'stored' | 'stale' {
+export function planOutcome(called: CalledRegistration | undefined, settlement: Settlement) {
   if (called === undefined) return 'stale';
   const { status, userId, lastError, isLeased, isFree } = called;
   if (isLeased) return 'write';

@@ -5,7 +5,7 @@ import { Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { toPage, type Page } from '../../platform/http/page.js';
+import { toPage } from '../../platform/http/page.js';
 import { invalidRequest } from '../../platform/http/validation.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { found } from '../../platform/problem/found.js';
@@ -31,9 +31,7 @@ export class RegistrationsController {
     description: 'Includes those that are done: `registered`, `rejected` and `discarded`.',
   })
   @ApiPage(RegistrationView)
-  async listRegistrations(
-    @Query() { limit, cursor, ...filter }: ListRegistrationsQuery,
-  ): Promise<Page<RegistrationView>> {
+  async listRegistrations(@Query() { limit, cursor, ...filter }: ListRegistrationsQuery) {
     const registrations = await this.store.listRegistrations(filter, cursor, limit + 1);
     return toPage(registrations, limit, ({ createdAt, id }) => [createdAt, id], toRegistrationView);
   }
@@ -81,10 +79,7 @@ export class RegistrationsController {
     'Send a registration again',
     'For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.',
   )
-  async retryRegistration(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<RegistrationView> {
+  async retryRegistration(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'retry'));
   }
 
@@ -93,10 +88,7 @@ export class RegistrationsController {
     'Discard a registration',
     'For pending, uncertain and rejected registrations. The tenantReference may then be registered again.',
   )
-  async discardRegistration(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<RegistrationView> {
+  async discardRegistration(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'discard'));
   }
 

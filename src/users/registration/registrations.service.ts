@@ -5,7 +5,7 @@ import { backoffMs } from '../../platform/async/backoff.rules.js';
 import { Environment } from '../../platform/env/environment.js';
 import { refuse } from '../../platform/http/validation.js';
 import { Problem } from '../../platform/problem/problem.js';
-import { readGridLocations, roundedEans, warnOfOthers, type EanWarning } from '../ean.rules.js';
+import { readGridLocations, roundedEans, warnOfOthers } from '../ean.rules.js';
 import type { UserRecord } from '../user/user.view.js';
 import { UsersStore } from '../user/users.store.js';
 import type { RegisterUserInput } from '../users.dto.js';
@@ -37,9 +37,7 @@ export class RegistrationsService {
   ) {}
 
   /** Registers a user. Throws Problem invalid_request, ean_rounded, remote_rejected, tenant_reference_conflict, registration_conflict. */
-  async register(
-    input: RegisterUserInput,
-  ): Promise<Registered & { readonly warnings: readonly EanWarning[] }> {
+  async register(input: RegisterUserInput) {
     // Checks for rounded EANs first, since rounding makes different EANs equal, so that they would look like duplicates.
     refuse(roundedEans(input), 'ean_rounded');
     const { tenantReference, gridLocations, metadata = {} } = input;

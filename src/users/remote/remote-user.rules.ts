@@ -67,10 +67,7 @@ export function readRemoteUser(
   };
 }
 
-function readLocations(
-  value: unknown,
-  fault: (field: string, message: string) => void,
-): RemoteUser['gridLocations'] {
+function readLocations(value: unknown, fault: (field: string, message: string) => void) {
   if (!Array.isArray(value) || value.length > MAX_GRID_LOCATIONS) {
     fault('gridLocations', `must be an array of at most ${MAX_GRID_LOCATIONS} grid locations`);
     return [];
