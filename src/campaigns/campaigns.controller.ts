@@ -120,11 +120,11 @@ export class CampaignsController {
   @ApiProblems('invalid_request', 'not_found')
   async listCampaignRows(
     @Param('id', ParseUuid) id: string,
-    @Query() { limit, cursor, status }: CampaignRowsQuery,
+    @Query() { limit, cursor, ...filter }: CampaignRowsQuery,
     @CurrentKey() key: Principal,
   ): Promise<Page<CampaignRowView>> {
     found(await this.store.find(id), `campaign ${id}`);
-    const rows = await this.store.rows(id, status, cursor?.line ?? '0', limit + 1);
+    const rows = await this.store.rows(id, filter, cursor?.line ?? '0', limit + 1);
     const withLinks = await this.results.withLinks(rows, hasScope(key, 'links:read'));
     return toPage(
       withLinks,

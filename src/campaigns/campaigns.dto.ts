@@ -1,7 +1,14 @@
 import { CursorOf, LimitQuery, PageQuery } from '../platform/http/page.js';
 import { ChoiceParameter, FlagParameter, OptionalText } from '../platform/http/parameters.js';
 import { lineFault } from '../users/tenant-reference.rules.js';
-import { CAMPAIGN_STATUSES, ROW_STATUSES, type CampaignStatus, type RowStatus } from './campaign.rules.js';
+import {
+  CAMPAIGN_STATUSES,
+  ROW_PROBLEMS,
+  ROW_STATUSES,
+  type CampaignStatus,
+  type RowProblemCode,
+  type RowStatus,
+} from './campaign.rules.js';
 
 const MAX_NAME_LENGTH = 200;
 const nameFault = (value: unknown) => lineFault(value, MAX_NAME_LENGTH);
@@ -37,4 +44,7 @@ export class CampaignRowsQuery extends LimitQuery {
 
   @ChoiceParameter(ROW_STATUSES)
   status?: RowStatus;
+
+  @ChoiceParameter(ROW_PROBLEMS)
+  problem?: RowProblemCode;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
 import type { ListPosition } from '../platform/database/list-position.js';
 import { whereOf } from '../platform/database/where.js';
-import { ROW_STATUSES, type CampaignStatus, type RowStatus } from './campaign.rules.js';
+import { ROW_STATUSES, type CampaignStatus, type RowProblemCode, type RowStatus } from './campaign.rules.js';
 import type { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
 import * as sql from './campaigns.sql.js';
 
@@ -62,7 +62,7 @@ export class CampaignsStore {
   /** Returns rows after a line, in the order of the file. */
   async rows(
     id: string,
-    status: RowStatus | undefined,
+    { status, problem }: { readonly status?: RowStatus; readonly problem?: RowProblemCode },
     after: string,
     limit: number,
   ): Promise<CampaignRow[]> {
@@ -70,6 +70,7 @@ export class CampaignsStore {
     const { where, values } = whereOf([
       ['campaign_id = ?', id],
       ['status = ANY (?)', stored],
+      [`problems <> '[]' AND problems @> ?::jsonb`, problem && JSON.stringify([{ code: problem }])],
       ['line > ?', after],
     ]);
     const text = `${sql.SELECT_ROWS} ${where} ORDER BY line LIMIT ${limit}`;

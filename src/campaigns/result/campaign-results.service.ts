@@ -23,7 +23,7 @@ export class CampaignResults {
   /** Returns all rows page by page. The next page is read once the caller has taken the one before. */
   async *pages(id: string, mayReadLinks: boolean): AsyncGenerator<readonly ResultRow[]> {
     for (let after = 0; ;) {
-      const rows = await this.store.rows(id, undefined, String(after), ROWS_PER_PAGE);
+      const rows = await this.store.rows(id, {}, String(after), ROWS_PER_PAGE);
       if (rows.length === 0) return;
       yield await this.withLinks(rows, mayReadLinks);
       after = rows.at(-1)!.line;
