@@ -10,6 +10,24 @@ export const MARK_REPEATED = `
              'column', NULL, 'code', 'duplicate_row', 'message', format('Line %s has the same reference', first)))
       FROM compared WHERE r.campaign_id = $1 AND r.line = compared.line AND first < r.line`;
 
+/** Marks the accepted rows of campaign $1 that have an id of a user or location in common: nobody knows which row is right. */
+export const MARK_SHARED_IDS = `
+    WITH ids AS (
+      SELECT line, 'user.id' AS field, (adoption #>> '{user,id}')::uuid AS id FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted'
+      UNION ALL
+      SELECT line, format('user.gridLocations[%s].id', number - 1), (value ->> 'id')::uuid
+        FROM campaign_rows CROSS JOIN jsonb_array_elements(adoption #> '{user,gridLocations}') WITH ORDINALITY AS location (value, number)
+       WHERE campaign_id = $1 AND status = 'accepted'
+    ), compared AS (
+      SELECT line, field, min(line) OVER same AS first, max(line) OVER same AS last, count(*) OVER same AS times FROM ids WINDOW same AS (PARTITION BY id)
+    ), shared AS (
+      SELECT DISTINCT ON (line) line, field, CASE WHEN first < line THEN first ELSE last END AS other
+        FROM compared WHERE times > 1 ORDER BY line, field DESC
+    )
+    UPDATE campaign_rows AS r SET status = 'invalid', problems = problems || jsonb_build_array(jsonb_build_object(
+             'column', field, 'code', 'adopt_contradicts', 'message', format('%s: line %s has the same id', field, other)))
+      FROM shared WHERE r.campaign_id = $1 AND r.line = shared.line`;
+
 /** Marks the accepted rows of campaign $1 whose user contradicts what we hold; with $2, only those lines. Names the first field of each. */
 // An EAN may belong to several users, since people move house. An id may not, nor may it be that of anything with events.
 export const MARK_CONTRADICTIONS: Statement = {

@@ -62,6 +62,7 @@ export class AdoptionStore {
 export async function checkAdoption(tx: Transaction, id: string, isDryRun: boolean): Promise<void> {
   await tx.query(sql.MARK_REPEATED, [id]);
   await tx.query(sql.MARK_CONTRADICTIONS, [id, null]);
+  await tx.query(sql.MARK_SHARED_IDS, [id]);
   if (isDryRun) await tx.query(sql.MARK_KNOWN, [id]);
 }
 

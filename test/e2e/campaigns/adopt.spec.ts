@@ -28,6 +28,7 @@ const rowOf = ({ userId, tenantReference, gridLocationId, ean, sessionId }: Exis
   user: { id: userId, gridLocations: [{ id: gridLocationId, ean }] },
   sessions: [{ id: sessionId }] as object[],
 });
+type Row = ReturnType<typeof rowOf>;
 const send = (rows: readonly object[], query = '') =>
   upload(service, rows.map((row) => JSON.stringify(row)).join('\n'), `adopt=true${query}`, {
     'content-type': 'application/x-ndjson',
@@ -146,6 +147,24 @@ describe('adopting what exists', () => {
       expect(reportOf(await adopt([row]))).toEqual([`1 invalid ${field}:adopt_contradicts`]);
     }
     expect((await client.call('GET', `/users/${second.userId}`)).status).toBe(404);
+  });
+
+  it('adopts none of the users that have the id of another in the file, also in a dry run', async () => {
+    const rows = (await control.seed(6)).map(rowOf) as [Row, Row, Row, Row, Row, Row];
+    const [one, two, three, four, five, six] = rows;
+    two.user.id = one.user.id;
+    four.user.gridLocations[0]!.id = three.user.gridLocations[0]!.id.toUpperCase();
+    five.user.id = six.user.gridLocations[0]!.id;
+    const fields = ['user.id', 'user.id', ...Array<string>(2).fill('user.gridLocations[0].id')];
+    const report = [...fields, 'user.id', 'user.gridLocations[0].id'].map(
+      (field, index) => `${index + 1} invalid ${field}:adopt_contradicts`,
+    );
+    const { body } = await send(rows, '&dryRun=true');
+    const checked = await rowsOf(service, body.id);
+    expect(reportOf(checked)).toEqual(report);
+    expect(checked[0]!.problems[0]!.message).toBe('user.id: line 2 has the same id');
+    expect(reportOf(await adopt([...rows, rowOf(await seedOne())]))).toEqual([...report, '7 registered']);
+    expect(reportOf(await adopt([one, one]))).toEqual(['1 registered', '2 invalid *:duplicate_row']);
   });
 
   it('believes no session that is gone, of another user or unreadable, and keeps the user', async () => {
