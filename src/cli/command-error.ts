@@ -1,11 +1,13 @@
+export type ExitCode = 1 | 2 | 3 | 130;
+
 /** A command that was refused or failed. The message is for people and contains no secret. */
 export class CommandError extends Error {
   constructor(
     /** The `code` of the problem, or a code of the command line itself, such as `unreachable`. */
     readonly code: string,
     message: string,
-    /** 1 if the command was refused or failed, 2 if it was used wrongly. */
-    readonly exitCode: 1 | 2 = 1,
+    /** As docs/command-line.md describes them. */
+    readonly exitCode: ExitCode = 1,
     /** What `--json` prints. */
     readonly problem: object = { code, detail: message },
   ) {

@@ -3,11 +3,11 @@ import { CommanderError } from 'commander';
 import { MigrationError } from '../platform/database/migrations/script.js';
 import { ConfigurationError } from '../platform/env/read-environment.js';
 import { Problem } from '../platform/problem/problem.js';
-import { CommandError } from './command-error.js';
+import { CommandError, type ExitCode } from './command-error.js';
 import { printError, printFault } from './print.js';
 
 /** Prints why a command ended, with `--json` as one line of JSON, and returns its exit code. */
-export function report(error: unknown, isJson: boolean): 0 | 1 | 2 {
+export function report(error: unknown, isJson: boolean): 0 | ExitCode {
   // The person asked for the help or the version.
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   const fault = faultOf(error);

@@ -68,17 +68,28 @@ export class ApiCommand extends Command {
   ): ApiCommand {
     return this.command(name)
       .description(description)
-      .option('--limit <number>', 'the most to print, up to 200 (default: 50)')
-      .option('--cursor <text>', 'the next page: `next` of the previous page')
-      .calls(
+      .callsPage(
         async (client, { metadata, ...query }: { metadata?: Query } & Query) => ({
           data: await readPage(client, path, { ...query, ...metadata }),
         }),
-        ({ items, next }) => {
-          printTable(columns, items);
-          if (next !== null) printError(`there are more: add --cursor ${next}`);
-        },
+        columns,
       );
+  }
+
+  /** As `calls`, for a call that returns a page of a list, with the options about pages. */
+  callsPage<Arguments extends unknown[], Item>(
+    call: (
+      client: Client,
+      ...given: Arguments
+    ) => Promise<{ readonly data: { readonly items: readonly Item[]; readonly next: string | null } }>,
+    columns: Columns<Item>,
+  ): this {
+    return this.option('--limit <number>', 'the most to print, up to 200 (default: 50)')
+      .option('--cursor <text>', 'the next page: `next` of the previous page')
+      .calls(call, ({ items, next }) => {
+        printTable(columns, items);
+        if (next !== null) printError(`there are more: add --cursor ${next}`);
+      });
   }
 }
 

@@ -5,23 +5,35 @@ type Progress = Pick<
   'status' | 'rows' | 'counts' | 'perSecond' | 'remainingSeconds'
 >;
 
-const WIDTH = 24;
+const LONGEST_BAR = 24;
+const SHORTEST_BAR = 6;
 
-/** Returns a line such as `[######------] 1,200 of 4,000 rows, 19.8/s, 2 min left, 3 invalid`. */
-export function progressLine({ status, rows, counts, perSecond, remainingSeconds }: Progress): string {
+/**
+ * Returns a line such as `[######------] 1,200 of 4,000 rows, 2 min left, 19.8/s, 3 invalid`. Omits the bar, then parts at the end, if it has
+ * more than `width` characters. Without a width, there is no bar.
+ */
+export function progressLine(
+  { status, rows, counts, perSecond, remainingSeconds }: Progress,
+  width?: number,
+): string {
   const done = rows - counts.accepted;
-  const filled = rows === 0 ? WIDTH : Math.floor((done / rows) * WIDTH);
   const troubles = (['invalid', 'rejected', 'uncertain', 'cancelled'] as const)
     .filter((name) => counts[name] > 0)
     .map((name) => `${count(counts[name])} ${name}`);
   const parts = [
     `${count(done)} of ${count(rows)} rows`,
     ...(status === 'running' ? [] : [status]),
-    ...(perSecond === null ? [] : [`${perSecond.toFixed(1)}/s`]),
     ...(remainingSeconds === null ? [] : [`${duration(remainingSeconds)} left`]),
+    ...(perSecond === null ? [] : [`${perSecond.toFixed(1)}/s`]),
     ...troubles,
   ];
-  return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}] ${parts.join(', ')}`;
+  if (width === undefined) return parts.join(', ');
+  while (parts.length > 1 && parts.join(', ').length > width) parts.pop();
+  const text = parts.join(', ');
+  const bar = Math.min(LONGEST_BAR, width - text.length - '[] '.length);
+  if (bar < SHORTEST_BAR) return text;
+  const filled = rows === 0 ? bar : Math.floor((done / rows) * bar);
+  return `[${'#'.repeat(filled)}${'-'.repeat(bar - filled)}] ${text}`;
 }
 
 /** Returns a duration in its largest unit, rounded up: an estimate is no more exact. */

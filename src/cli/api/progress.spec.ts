@@ -14,18 +14,28 @@ const campaign = { status: 'running', rows: 4_000, counts, perSecond: 19.84, rem
 
 describe('the progress of a campaign', () => {
   it('has a bar, the rate, the remaining time and the troubles', () => {
-    expect(progressLine(campaign)).toBe(
-      '[######------------------] 1,000 of 4,000 rows, 19.8/s, 3 min left, 3 invalid',
+    expect(progressLine(campaign, 80)).toBe(
+      '[######------------------] 1,000 of 4,000 rows, 3 min left, 19.8/s, 3 invalid',
     );
   });
 
   it('leaves out what is not known, and says so if the campaign does not run', () => {
     const paused = { ...campaign, status: 'paused', perSecond: null, remainingSeconds: null } as const;
-    expect(progressLine(paused)).toBe('[######------------------] 1,000 of 4,000 rows, paused, 3 invalid');
+    expect(progressLine(paused, 80)).toBe(
+      '[######------------------] 1,000 of 4,000 rows, paused, 3 invalid',
+    );
   });
 
+  it.each([
+    [60, '[#------] 1,000 of 4,000 rows, 3 min left, 19.8/s, 3 invalid'],
+    [50, '1,000 of 4,000 rows, 3 min left, 19.8/s, 3 invalid'],
+    [39, '1,000 of 4,000 rows, 3 min left, 19.8/s'],
+    [10, '1,000 of 4,000 rows'],
+    [undefined, '1,000 of 4,000 rows, 3 min left, 19.8/s, 3 invalid'],
+  ])('fits in %s columns', (width, line) => expect(progressLine(campaign, width)).toBe(line));
+
   it('is full at the end, and for a file without rows', () => {
-    expect(progressLine({ ...campaign, rows: 0, counts: { ...counts, accepted: 0 } })).toContain(
+    expect(progressLine({ ...campaign, rows: 0, counts: { ...counts, accepted: 0 } }, 80)).toContain(
       `[${'#'.repeat(24)}]`,
     );
   });

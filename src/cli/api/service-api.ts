@@ -42,12 +42,13 @@ export class ServiceApi {
     try {
       return await calls(this.client);
     } catch (error) {
-      throw error instanceof ProblemError ? this.refusal(error) : this.fault(error);
+      throw this.explain(error);
     }
   }
 
-  /** Returns a CommandError if there was no response, else the error itself. */
-  private fault(error: unknown): unknown {
+  /** Returns the error of a call as a CommandError, and any other error as it is. */
+  explain(error: unknown): unknown {
+    if (error instanceof ProblemError) return this.refusal(error);
     const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } };
     if (name !== 'TimeoutError' && (name !== 'TypeError' || cause === undefined)) return error;
     const why = cause?.code ?? cause?.message ?? name;

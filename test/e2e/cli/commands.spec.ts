@@ -24,7 +24,6 @@ const CALLED_BY_NONE = {
   redeliverWebhookDelivery: '`webhooks redeliver ID --delivery-ids`',
   registerUser: 'an act of an app',
   createInvitation: 'an act of an app',
-  listCampaignRows: '`campaigns result` has all of it',
   listStuck: 'for pages; `psql` reads `admin.stuck`',
   listTimeline: 'for pages; `psql` reads `admin.session_timeline`',
   eraseUser: '`erase` uses the database, so that it finds registrations that never became a user',
@@ -172,29 +171,72 @@ describe('a command', () => {
     expect(funnel.json.items).toMatchObject([{ invited: 1, opened: 0, online: 0 }]);
   });
 
-  it('imports a file after a dry run of it, and controls campaigns', async () => {
+  it('imports a file after a dry run of it, and fails if a row did not end well', async () => {
     const file = join(folder, 'customers.csv');
-    const lines = ['tenantReference;ean', 'imported;541448860004178019', 'rounded;5,41449E+17'];
-    await writeFile(file, lines.join('\n'));
+    const header = 'tenantReference;ean\n';
+    await writeFile(file, `${header}imported;541448860004178019\nrounded;5,41449E+17`);
+    const report = /accepted +1\ninvalid +1[^]*ean_rounded: 1 row\n {2}line 3, ean: [^\n]+digits/;
     const dry = await run(['import', file, '--dry-run', '--name', 'Autumn']);
-    expect(dry).toMatchObject({
-      exitCode: 1,
-      out: expect.stringMatching(/accepted +1[^]*invalid +1[^]*ean_rounded +1/),
-    });
-    const imported = await run(['import', file, '--name', 'Autumn', '--invite']);
-    expect(imported).toMatchObject({ exitCode: 0, out: expect.stringMatching(/registered +1/) });
-    expect(imported.err).toMatch(/^the campaign is [0-9a-f-]{36}\n[^]*2 of 2 rows, finished, 1 invalid/);
-    const again = await run(['import', file, '--json', '--yes']);
-    const { id } = JSON.parse(again.out) as { id: string };
-    expect(again).toMatchObject({ exitCode: 0, err: '' });
+    expect(dry).toMatchObject({ exitCode: 3, out: expect.stringMatching(report) });
+    const unconfirmed = await run(['import', file]);
+    expect(unconfirmed).toMatchObject({ exitCode: 1, out: expect.stringMatching(report) });
+    expect(unconfirmed.err).toMatch(/nothing was imported[^]*--yes/i);
+    const asJson = await run(['import', file, '--json']);
+    expect(asJson).toMatchObject({ exitCode: 1, err: expect.stringContaining('"code":"not_confirmed"') });
+    expect(JSON.parse(asJson.out)).toMatchObject({ status: 'checked', counts: { accepted: 1, invalid: 1 } });
+    expect((await run(['users', 'list', '--tenant-reference', 'imported'])).err).toBe('none');
+
+    const imported = await run(['import', file, '--name', 'Autumn', '--invite', '--yes']);
+    expect(imported.out).toMatch(new RegExp(`${report.source}[^]*invalid +1\nregistered +1`));
+    expect(imported).toMatchObject({ exitCode: 3, err: expect.stringMatching(/^2 of 2 rows, finished/m) });
+    const id = /campaigns result ([0-9a-f-]{36})$/.exec(imported.out)![1]!;
     const show = await runBoth('campaigns', 'show', id);
-    expect(show.json).toMatchObject({ status: 'finished', counts: { known: 1, invalid: 1 } });
+    expect(show.json).toMatchObject({ status: 'finished', counts: { registered: 1, invalid: 1 } });
     const list = await runBoth('campaigns', 'list', '--status', 'finished');
     expect(list.table).toMatch(/finished +\d+[sm] +2 +Autumn$/m);
     const output = join(folder, 'result.csv');
     await run(['campaigns', 'result', id, '--output', output]);
-    expect(await readFile(output, 'utf8')).toMatch(/known/);
-    expect((await run(['campaigns', 'pause', id])).err).toContain('campaign_conflict');
+    expect(await readFile(output, 'utf8')).toMatch(/registered/);
+
+    await writeFile(file, `${header}imported;541448860004178019`);
+    const again = await run(['import', file, '--json', '--yes']);
+    expect(again).toMatchObject({ exitCode: 0, err: '' });
+    expect(JSON.parse(again.out)).toMatchObject({ status: 'finished', counts: { known: 1 } });
+    await writeFile(file, `${header}rounded;5,41449E+17`);
+    const nothing = await run(['import', file, '--yes']);
+    expect(nothing).toMatchObject({ exitCode: 3, err: expect.stringContaining('No row can be imported') });
+    expect((await run(['import', join(folder, 'missing.csv')])).err).toContain('cannot be read');
+    await sandbox.control.addFault({ kind: 'answer', operation: 'register_user', status: 422, times: 1 });
+    await writeFile(file, `${header}refused-row;541448860004178033`);
+    const rejected = await run(['import', file, '--yes']);
+    expect(rejected.out).toMatch(/registration_rejected: 1 row\n {2}line 2: Not registered/);
+    expect(rejected.exitCode).toBe(3);
+  });
+
+  it('prints ten lines of each problem, and lists all rows with it', async () => {
+    const file = join(folder, 'faulty.csv');
+    const rows = Array.from({ length: 2_000 }, (_, row) => `faulty-${row},54144882004186501`);
+    await writeFile(file, ['tenantReference,ean', ...rows, ',541448820041865017'].join('\n'));
+    const { out, exitCode } = await run(['import', file, '--dry-run']);
+    expect(exitCode).toBe(3);
+    expect(out).toMatch(
+      /ean_length: 2,000 rows\n {2}lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ean: [^\n]+\n {2}more: campaigns rows \S+ --problem ean_length\n/,
+    );
+    expect(out).toMatch(
+      /required: 1 row\n {2}line 2002, tenantReference: The customer reference is missing\n/,
+    );
+    expect(out.split('\n').length).toBeLessThan(20);
+    const [, id = ''] = /campaigns result (\S+)$/.exec(out)!;
+    const all = await run(['campaigns', 'rows', id, '--status', 'invalid', '--limit', '2']);
+    expect(all.out).toMatch(/^LINE +STATUS +EAN +REFERENCE +PROBLEMS\n2 +invalid +- +faulty-0 +ean: .+\n3 /);
+    const [, cursor = ''] = /there are more: add --cursor (\S+)/.exec(all.err)!;
+    const next = await run(['campaigns', 'rows', id, '--cursor', cursor, '--limit', '1', '--json']);
+    expect(JSON.parse(next.out)).toMatchObject({ items: [{ line: 4 }] });
+    const required = await runBoth('campaigns', 'rows', id, '--problem', 'required');
+    expect(required.json).toMatchObject({ items: [{ line: 2_002 }], next: null });
+  });
+
+  it('pauses, resumes and cancels campaigns', async () => {
     const fault = await sandbox.control.addFault({ kind: 'hold', operation: 'register_user', times: 1 });
     const csv = { 'content-type': 'text/csv' };
     const row = 'tenantReference,ean\nheld,541448860004178026';
@@ -204,7 +246,7 @@ describe('a command', () => {
     expect((await run(['campaigns', 'cancel', held, '--yes'])).out).toContain('status: cancelled');
     await sandbox.control.release(fault.id);
     await sandbox.control.clearFaults();
-    expect((await run(['import', join(folder, 'missing.csv')])).err).toContain('cannot be read');
+    expect((await run(['campaigns', 'pause', held])).err).toContain('campaign_conflict');
   });
 
   it('adopts what exists at the remote service', async () => {
@@ -212,10 +254,15 @@ describe('a command', () => {
     const { userId, tenantReference, gridLocationId, ean, sessionId } = existing!;
     const user = { id: userId, gridLocations: [{ id: gridLocationId, ean }] };
     const file = join(folder, 'existing.ndjson');
-    await writeFile(file, JSON.stringify({ tenantReference, user, sessions: [{ id: sessionId }] }));
-    const adopted = await run(['import', file, '--adopt']);
+    const write = (session: string) =>
+      writeFile(file, JSON.stringify({ tenantReference, user, sessions: [{ id: session }] }));
+    await write(sessionId);
+    const adopted = await run(['import', file, '--adopt', '--yes']);
     expect(adopted).toMatchObject({ exitCode: 0, out: expect.stringMatching(/registered +1/) });
     expect(await client.session(sessionId)).toMatchObject({ userId });
+    await write(UNKNOWN);
+    const unread = await run(['import', file, '--adopt', '--yes']);
+    expect(unread).toMatchObject({ exitCode: 3, out: expect.stringMatching(/session_not_read: 1 row\n/) });
   });
 
   it('shows what a customer waits for, by reference and by EAN', async () => {

@@ -213,6 +213,75 @@ describe('the command line', () => {
     );
   });
 
+  it('follows a campaign, even when the service restarts, until Ctrl-C', async () => {
+    await sandbox.control.addFault({ kind: 'hold', operation: 'register_user', times: null });
+    const file = join(folder, 'followed.csv');
+    await writeFile(file, 'tenantReference,ean\nfollowed,541448860004178040\n');
+    const { child, output, ended } = start(['import', file, '--yes']);
+    const isSaid = (text: string) => () => output.err.includes(text);
+    await waitFor('the progress', isSaid('0 of 1 rows'), START_WITHIN_MS);
+    await service.stop('SIGKILL');
+    await waitFor('the loss', isSaid('does not respond (ECONNREFUSED). Trying again'), START_WITHIN_MS);
+    service = await startService(new URL(service.url).port);
+    await waitFor('the return', isSaid('the service responds again'), START_WITHIN_MS);
+    child.kill('SIGINT');
+    const stopped = await ended;
+    const [, id = ''] = /^the campaign is (\S+)$/m.exec(stopped.err)!;
+    expect(stopped.exitCode).toBe(130);
+    expect(stopped.err).toMatch(
+      new RegExp(`The campaign continues[^]*campaigns show ${id}\n[^]*campaigns pause ${id}\n$`),
+    );
+    await sandbox.control.clearFaults();
+  });
+
+  it('no longer follows a campaign once its key is refused', async () => {
+    await sandbox.control.addFault({ kind: 'hold', operation: 'register_user', times: null });
+    const { body } = await client.call<{ id: string; key: string }>('POST', '/api-keys', {
+      name: 'import',
+      scopes: ['users:read', 'users:write'],
+    });
+    const file = join(folder, 'revoked.csv');
+    await writeFile(file, 'tenantReference,ean\nrevoked,541448860004178057\n');
+    const env = { ...variables, PV_ONBOARDING_API_KEY: body.key };
+    const { output, ended } = start(['import', file, '--yes'], env);
+    await waitFor('the progress', () => output.err.includes('0 of 1 rows'), START_WITHIN_MS);
+    await client.call('DELETE', `/api-keys/${body.id}`);
+    const { exitCode, err } = await ended;
+    expect([exitCode, err]).toEqual([
+      1,
+      expect.stringMatching(/The campaign continues[^]*unauthenticated: /),
+    ]);
+    await sandbox.control.clearFaults();
+  });
+
+  it('adopts 1,000 users that exist at the remote service, and reports those that contradict', async () => {
+    const rows = (await sandbox.control.seed(1_000)).map(
+      ({ userId, tenantReference, gridLocationId, ean, sessionId }) => ({
+        tenantReference,
+        user: { id: userId, gridLocations: [{ id: gridLocationId, ean }] },
+        sessions: [{ id: sessionId }],
+      }),
+    );
+    const file = join(folder, 'existing.ndjson');
+    const adopt = async (lines: readonly object[]) => {
+      await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+      return run(['import', file, '--adopt', '--yes']);
+    };
+    const adopted = await adopt(rows);
+    expect(adopted).toMatchObject({ exitCode: 0, out: expect.stringMatching(/registered +1,000\n/) });
+    const last = rows.at(-1)!;
+    expect(await client.session(last.sessions[0]!.id)).toMatchObject({ userId: last.user.id });
+
+    const others = rows.slice(500).map((row, index) => ({ ...row, user: rows[index]!.user }));
+    const contradicting = await adopt([...rows.slice(0, 500), ...others, rows[0]!]);
+    expect(contradicting).toMatchObject({
+      exitCode: 3,
+      out: expect.stringMatching(/adopt_contradicts: 500 rows\n {2}lines 501, 502, 503, /),
+    });
+    expect(contradicting.out).toMatch(/known +500\n/);
+    expect(contradicting.out).toMatch(/duplicate_row: 1 row\n {2}line 1001: Line 1 has the same reference\n/);
+  });
+
   it('ends quietly when the reader of its output has ended', async () => {
     const command = [process.execPath, ...argumentsFor('src/cli/main.ts'), 'events', 'tail', '--after', '0'];
     const script = '{ "$@"; echo "ended with $?" >&2; } | head -n 1';

@@ -1,0 +1,214 @@
+import { openAsBlob } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Client, Schemas } from '#client/client.js';
+import { CommandError } from '../command-error.js';
+import { confirm, YES } from '../confirm.js';
+import { JSON_OPTION, print, printError, printJson } from '../print.js';
+import { ApiCommand } from './api-command.js';
+import { endedWell, printReport } from './campaign-report.js';
+import { count, progressLine } from './progress.rules.js';
+import type { FindApi, ServiceApi } from './service-api.js';
+
+type Campaign = Schemas['CampaignView'];
+
+const LOOK_EVERY_MS = 1_000;
+/** The longest pause between two calls of a service that does not respond. */
+const LONGEST_PAUSE_MS = 30_000;
+/** How often a line is printed where there is no terminal. */
+const LINE_EVERY_MS = 5_000;
+/** The responses after which further calls are useless. */
+const FINAL: readonly string[] = ['unauthenticated', 'forbidden', 'not_found'];
+const DEFAULT_COLUMNS = 80;
+
+/** The exit code if a row has not ended well. */
+const ROWS_FAILED = 3;
+/** The exit code that shells report for a program that Ctrl-C has ended. */
+const INTERRUPTED = 130;
+
+interface Options {
+  readonly name?: string;
+  readonly dryRun?: true;
+  readonly invite?: true;
+  readonly adopt?: true;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+export function importCommand(findApi: FindApi): Command {
+  return new ApiCommand('import', findApi)
+    .description('check the customers of a CSV or NDJSON file, register each once, and show the progress')
+    .argument('<file>', 'a file whose name ends with .csv, or with .ndjson or .jsonl')
+    .option('--name <text>', 'your name for the campaign')
+    .option('--dry-run', 'check the file, print what would happen, and register nobody')
+    .option('--invite', 'invite the owners of the registered grid locations')
+    .option(
+      '--adopt',
+      'the file (NDJSON) has users and sessions that exist at the remote service: register nobody',
+    )
+    .option(YES[0], 'do not ask for a confirmation after the check; needed where there is no terminal')
+    .option(...JSON_OPTION)
+    .addHelpText('after', '\nCtrl-C ends only the display: the service continues with the campaign.')
+    .action(async (file: string, options: Options) => {
+      const api = await findApi();
+      await api.run((client) => importFile(api, client, file, options));
+    });
+}
+
+async function importFile(api: ServiceApi, client: Client, file: string, options: Options): Promise<void> {
+  const { dryRun = false, json = false, yes = false, adopt, invite } = options;
+  if (!json) printError(`checking ${file}`);
+  const checked = await upload(client, file, { ...options, dryRun: true });
+  const isRefused = !dryRun && !yes && !process.stdin.isTTY;
+  if (!json) await printReport(client, checked);
+  else if (dryRun || isRefused) printJson(checked);
+  if (dryRun) return setExitCode(checked);
+  const { accepted, known } = checked.counts;
+  if (accepted + known === 0)
+    throw new CommandError('nothing_to_import', 'No row can be imported: nothing was done.', ROWS_FAILED);
+  if (isRefused)
+    throw new CommandError(
+      'not_confirmed',
+      'Nothing was imported: a script must confirm the import with --yes.',
+    );
+  const left = checked.rows - accepted - known;
+  const effect = [
+    `this ${adopt ? 'adopts' : 'registers'} the customers of ${count(accepted)} rows`,
+    ...(invite ? [' and invites their owners'] : []),
+    ...(left > 0 ? [`, without ${count(left)} other rows`] : []),
+    '.',
+  ];
+  await confirm(`At ${api.url}`, effect.join(''), { yes });
+  const campaign = await upload(client, file, options);
+  const ended = await follow(api, client, campaign, json);
+  if (json) printJson(ended);
+  else {
+    print('');
+    await printReport(client, ended, checked.problems);
+  }
+  setExitCode(ended);
+}
+
+function setExitCode(campaign: Campaign): void {
+  if (!endedWell(campaign)) process.exitCode = ROWS_FAILED;
+}
+
+/** Uploads the file, which is read as it is sent. */
+async function upload(
+  client: Client,
+  file: string,
+  { name, dryRun, invite, adopt }: Partial<Options>,
+): Promise<Campaign> {
+  const isNdjson = /\.(ndjson|jsonl)$/i.test(file);
+  const body = await openFile(file);
+  const { data } = await client.POST('/api/v1/campaigns', {
+    params: { query: { name, dryRun: dryRun ?? false, invite: invite ?? false, adopt: adopt ?? false } },
+    headers: { 'content-type': isNdjson ? 'application/x-ndjson' : 'text/csv' },
+    body: body as unknown as string,
+    bodySerializer: (blob: unknown) => blob as Blob,
+  });
+  return data;
+}
+
+async function openFile(file: string): Promise<Blob> {
+  try {
+    return await openAsBlob(file);
+  } catch {
+    throw new CommandError('file', `${file} cannot be read.`);
+  }
+}
+
+/** Shows the progress until the campaign has ended, also while the service restarts. Throws CommandError after Ctrl-C. */
+async function follow(
+  api: ServiceApi,
+  client: Client,
+  campaign: Campaign,
+  isSilent: boolean,
+): Promise<Campaign> {
+  const { id } = campaign;
+  const display = isSilent ? SILENT : process.stderr.isTTY ? bar() : lines();
+  const interruption = new AbortController();
+  const { signal } = interruption;
+  const interrupt = (): void => interruption.abort();
+  process.once('SIGINT', interrupt);
+  display.note(`the campaign is ${id}`);
+  let current = campaign;
+  let failures = 0;
+  try {
+    while (current.finishedAt === null) {
+      display.show(current);
+      await sleep(Math.min(LOOK_EVERY_MS * 2 ** failures, LONGEST_PAUSE_MS), undefined, { signal });
+      try {
+        const params = { path: { id } };
+        current = (await client.GET('/api/v1/campaigns/{id}', { params, signal })).data;
+        if (failures > 0) display.note('the service responds again');
+        failures = 0;
+      } catch (error) {
+        const explained = api.explain(error);
+        if (!(explained instanceof CommandError) || FINAL.includes(explained.code)) throw explained;
+        if (failures++ === 0)
+          display.note(`${explained.message} Trying again; the campaign is not affected.`);
+      }
+    }
+    display.show(current);
+    return current;
+  } catch (error) {
+    const next = `The campaign continues. See it:\n  campaigns show ${id}\nPause it:\n  campaigns pause ${id}`;
+    if (signal.aborted) throw new CommandError('interrupted', next, INTERRUPTED);
+    next.split('\n').forEach(display.note);
+    throw error;
+  } finally {
+    display.end();
+    process.off('SIGINT', interrupt);
+  }
+}
+
+interface Display {
+  readonly show: (campaign: Campaign) => void;
+  /** Prints a line between the progress. */
+  readonly note: (text: string) => void;
+  readonly end: () => void;
+}
+
+const nothing = (): void => {};
+const SILENT: Display = { show: nothing, note: nothing, end: nothing };
+
+/** Returns a display that rewrites one line of the terminal. */
+function bar(): Display {
+  let shown = '';
+  const end = (): void => {
+    if (shown !== '') process.stderr.write('\n');
+    shown = '';
+  };
+  return {
+    show: (campaign) => {
+      // A character in the last column would begin a new line.
+      shown = progressLine(campaign, (process.stderr.columns || DEFAULT_COLUMNS) - 1);
+      process.stderr.write(`\r${shown}\x1b[K`);
+    },
+    note: (text) => {
+      if (shown !== '') process.stderr.write('\r\x1b[K');
+      shown = '';
+      printError(text);
+    },
+    end,
+  };
+}
+
+/** Returns a display that prints a line every few seconds if it has changed, and at the end. */
+function lines(): Display {
+  let shown = '';
+  let shownAt = -Infinity;
+  return {
+    show: (campaign) => {
+      const line = progressLine(campaign);
+      const isDue = campaign.finishedAt !== null || performance.now() - shownAt >= LINE_EVERY_MS;
+      if (!isDue || line === shown) return;
+      printError(line);
+      shown = line;
+      shownAt = performance.now();
+    },
+    note: printError,
+    end: nothing,
+  };
+}
