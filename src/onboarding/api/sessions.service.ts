@@ -12,15 +12,17 @@ import type { SessionState } from '../rules/machine.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import type { SessionQuery } from './sessions.dto.js';
 
+/** What a caller waits for: that the state of the session is no longer `from`. */
+interface Wait {
+  readonly sessionId: string;
+  readonly from: SessionState;
+  readonly keyId: string | null;
+}
+
 /** Reads sessions for callers. Checks the sessions and API keys of all waiting callers after new events, and at least once a second. */
 @Injectable()
 export class SessionsService implements OnModuleDestroy {
-  private readonly waiters = new Set<{
-    sessionId: string;
-    from: SessionState;
-    keyId: string | null;
-    end: WakeUp;
-  }>();
+  private readonly waiters = new Set<Wait & { readonly end: WakeUp }>();
   private readonly checks = new Coalescer(() => this.endWaits());
   private isStopping = false;
 
@@ -62,9 +64,8 @@ export class SessionsService implements OnModuleDestroy {
       : this.getFreshOrStale(id, maxAgeMs));
     const { state, closedAt, checkedAt } = session;
     if (wait === 0 || closedAt !== null || state !== (from ?? state)) return session;
-    await this.held.hold('wait', request, actorOf(key), (gone) =>
-      this.wait(id, state, key.id, wait * 1_000, gone),
-    );
+    const awaited = { sessionId: id, from: state, keyId: key.id };
+    await this.held.hold('wait', request, actorOf(key), (gone) => this.wait(awaited, wait * 1_000, gone));
     await this.authentication.requireUnrevoked(key);
     const later = await this.refreshes.getSession(id);
     // `checkedAt` changes only once the batch of the read is closed, so a changed state also shows that the session was read.
@@ -82,15 +83,9 @@ export class SessionsService implements OnModuleDestroy {
   }
 
   /** Waits for at most `waitMs`. Ends if the state changes, the watch ends, the key is revoked, `gone` aborts or the process stops. */
-  private async wait(
-    sessionId: string,
-    from: SessionState,
-    keyId: string | null,
-    waitMs: number,
-    gone: AbortSignal,
-  ) {
+  private async wait(awaited: Wait, waitMs: number, gone: AbortSignal) {
     if (this.isStopping) return;
-    const waiter = { sessionId, from, keyId, end: new WakeUp() };
+    const waiter = { ...awaited, end: new WakeUp() };
     this.waiters.add(waiter);
     // The state may have changed since the read that returned `from`.
     void this.checks.run();

@@ -32,35 +32,25 @@ export function changeEvents(
   facts: SessionFacts,
   { transition, listed, missing, close, isReopened }: SessionChange,
 ): NewEvent[] {
-  const subject = facts.sessionId;
   // An event of an inverter omits the list of inverters. With the list in every event, the total size would grow quadratically.
   const { inverters: _, ...inverterFacts } = facts;
-  const ofInverter = (name: 'inverter.online' | 'inverter.missing') => (inverterId: string) =>
-    ({ name, subject, data: { ...inverterFacts, inverterId } }) as const;
   return [
-    ...(isReopened ? [{ name: 'session.reopened' as const, subject, data: facts }] : []),
-    ...(transition === null ? [] : [{ name: `session.${transition.state}` as const, subject, data: facts }]),
-    ...listed.map(ofInverter('inverter.online')),
-    ...missing.map(ofInverter('inverter.missing')),
-    ...(close === null ? [] : [closedEvent({ ...facts, reason: close })]),
+    ...(isReopened ? [event('session.reopened', facts)] : []),
+    ...(transition === null ? [] : [event(`session.${transition.state}`, facts)]),
+    ...listed.map((inverterId) => event('inverter.online', { ...inverterFacts, inverterId })),
+    ...missing.map((inverterId) => event('inverter.missing', { ...inverterFacts, inverterId })),
+    ...(close === null ? [] : [event('session.closed', { ...facts, reason: close })]),
   ];
 }
 
 /** Returns the one event for all held-back changes of a session. */
-export const flappingEvent = (facts: SessionFacts): NewEvent => ({
-  name: 'session.flapping',
-  subject: facts.sessionId,
-  data: facts,
-});
+export const flappingEvent = (facts: SessionFacts): NewEvent => event('session.flapping', facts);
 
-export const startedEvent = (session: EventSubject, now: Date): NewEvent => ({
-  name: 'session.started',
-  subject: session.id,
-  data: factsOf(session, session, null, [], now),
-});
+export const startedEvent = (session: EventSubject, now: Date): NewEvent =>
+  event('session.started', factsOf(session, session, null, [], now));
 
 export const erasedEvent = (session: EventSubject, now: Date): NewEvent =>
-  closedEvent({ ...erasedFacts(session, now), reason: 'erased' });
+  event('session.closed', { ...erasedFacts(session, now), reason: 'erased' });
 
 export function erasedFacts(session: EventSubject, now: Date): SessionFacts {
   return { ...factsOf(session, session, session.state, [], now), tenantReference: null, metadata: {} };
@@ -71,17 +61,12 @@ export const stallEvent = (
   name: 'session.stalled' | 'session.resumed',
   facts: SessionFacts,
   { cause, since, evidence }: Stall,
-): NewEvent => ({
-  name,
-  subject: facts.sessionId,
-  data: { ...facts, cause, since: since.toISOString(), evidence },
-});
+): NewEvent => event(name, { ...facts, cause, since: since.toISOString(), evidence });
 
-const closedEvent = (data: EventPayloads['session.closed']): NewEvent => ({
-  name: 'session.closed',
-  subject: data.sessionId,
-  data,
-});
+type SessionEvent = Extract<NewEvent, { readonly data: { readonly sessionId: string } }>['name'];
+
+const event = <N extends SessionEvent>(name: N, data: EventPayloads[N]) =>
+  ({ name, subject: data.sessionId, data }) as NewEvent;
 
 export function factsOf(
   session: EventSubject,

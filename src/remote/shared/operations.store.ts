@@ -14,28 +14,20 @@ const READ_OPERATIONS = prepared('remote.read_operations')`
       ${msUntil('open_until')} AS "openMs", failed_trials AS "failedTrials"
     FROM remote_operations`;
 
+/** Returns a statement that changes the operation $1 and notifies the replicas. */
+const notifying = (set: string, where = 'true') => `
+  WITH changed AS (UPDATE remote_operations SET ${set} WHERE operation = $1 AND ${where} RETURNING operation)
+  SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM changed`;
+
 // Never shortens a wait. Waits are at most an hour, so that a bug in one replica cannot block all replicas for longer.
-const QUIET_OPERATION = `
-  WITH quieted AS (
-    UPDATE remote_operations SET quiet_until = greatest(quiet_until, ${msFromNow('least($2::float8, 3600000)')})
-    WHERE operation = $1 RETURNING operation
-  )
-  SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM quieted`;
-
+const QUIET_OPERATION = notifying(
+  `quiet_until = greatest(quiet_until, ${msFromNow('least($2::float8, 3600000)')})`,
+);
 // After a failed trial, the new `open_until` replaces the lease of the trial.
-const OPEN_BREAKER = `
-  WITH opened AS (
-    UPDATE remote_operations SET open_until = ${msFromNow('$2')}, failed_trials = greatest(failed_trials, $3)
-    WHERE operation = $1 RETURNING operation
-  )
-  SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM opened`;
-
-const CLOSE_BREAKER = `
-  WITH closed AS (
-    UPDATE remote_operations SET open_until = NULL, failed_trials = 0
-    WHERE operation = $1 AND open_until IS NOT NULL RETURNING operation
-  )
-  SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM closed`;
+const OPEN_BREAKER = notifying(
+  `open_until = ${msFromNow('$2')}, failed_trials = greatest(failed_trials, $3)`,
+);
+const CLOSE_BREAKER = notifying('open_until = NULL, failed_trials = 0', 'open_until IS NOT NULL');
 
 // If the shared breaker is closed, only this replica's own breaker is open, so its trial needs no lease.
 const CLAIM_TRIAL = `

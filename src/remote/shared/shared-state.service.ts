@@ -66,13 +66,8 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
     await within(STOP_WITHIN_MS.sharedState, ended);
   }
 
-  drawTokens(ms: number): Promise<number> {
-    return this.replicas.drawTokens(ms);
-  }
-
-  claimTrial(operation: OperationClass): Promise<boolean> {
-    return this.breakers.claimTrial(operation);
-  }
+  readonly drawTokens = (ms: number) => this.replicas.drawTokens(ms);
+  readonly claimTrial = (operation: OperationClass) => this.breakers.claimTrial(operation);
 
   learn(operation: OperationClass, exchanged: Exchanged, change: BreakerChange, seconds: number): void {
     const { result, fault, quietMs = 0 } = exchanged;

@@ -14,6 +14,8 @@ import { ListUsersQuery, RegisterUserInput } from '../users.dto.js';
 import { RegisteredUserView, toUserView, UserView } from './user.view.js';
 import { UsersStore } from './users.store.js';
 
+const REGISTERED = { type: RegisteredUserView, headers: LOCATION };
+
 @ApiTags('Users')
 @Controller('users')
 export class UsersController {
@@ -29,16 +31,8 @@ export class UsersController {
       'May be repeated: a tenantReference is registered once. Returns 202 while the registration is undecided: it is sent ' +
       'later, or its response was lost and a person decides (see /registrations).',
   })
-  @ApiCreatedResponse({
-    type: RegisteredUserView,
-    description: 'Registered by this request',
-    headers: LOCATION,
-  })
-  @ApiOkResponse({
-    type: RegisteredUserView,
-    description: 'Already registered, with the same EANs',
-    headers: LOCATION,
-  })
+  @ApiCreatedResponse({ ...REGISTERED, description: 'Registered by this request' })
+  @ApiOkResponse({ ...REGISTERED, description: 'Already registered, with the same EANs' })
   @ApiResponse({
     status: HttpStatus.ACCEPTED,
     type: OpenRegistrationView,
