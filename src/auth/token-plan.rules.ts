@@ -69,12 +69,8 @@ export function planToken(row: TokenRow, memory: TokenMemory): TokenPlan {
   }
   const isTrial = row.rejectedAt !== null || isRefused;
   const withStored = isTrial && isUsable && !memory.renewsEarly;
-  return {
-    kind: 'claim',
-    isTrial,
-    withStored,
-    mayReplace: withStored && msUntil(row.obtainedAt) <= -YOUNG_MS,
-  };
+  const mayReplace = withStored && msUntil(row.obtainedAt) <= -YOUNG_MS;
+  return { kind: 'claim', isTrial, withStored, mayReplace };
 }
 
 /** Returns how long to block calls after consecutive refusals. The block after the first is short, because it may concern only one call. */

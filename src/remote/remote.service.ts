@@ -94,14 +94,14 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
 
   /** Returns the state of the remote service as this process sees it, for GET /status. */
   status() {
+    const { queue } = this;
     const { isPaced } = this.budget;
     const { SCS_MAX_CONCURRENCY: ceiling, SCS_MAX_REQUESTS_PER_SECOND: ceilingPerSecond } = this.environment;
-    const rate = { ceilingPerSecond, isHoldingBack: isPaced };
     return {
-      limit: { current: this.queue.limit, ceiling },
-      rate: ceilingPerSecond === 0 ? null : rate,
-      inFlight: this.queue.inFlight,
-      queued: { foreground: this.queue.queued('foreground'), background: this.queue.queued('background') },
+      limit: { current: queue.limit, ceiling },
+      rate: ceilingPerSecond === 0 ? null : { ceilingPerSecond, isHoldingBack: isPaced },
+      inFlight: queue.inFlight,
+      queued: { foreground: queue.queued('foreground'), background: queue.queued('background') },
       operations: perOperation((operation) => {
         const status = this.gates[operation].status();
         const isByCeiling = isPaced && operation !== 'token';

@@ -19,10 +19,7 @@ export class Poller extends BackgroundTasks {
   protected readonly tasks = [
     { everyMs: this.environment.POLL_TICK_MS, run: (stop: AbortSignal) => this.claimWhileDue(stop) },
     { everyMs: RELEASE_EVERY_MS, run: () => this.releaseExpired() },
-    {
-      everyMs: this.environment.POLL_LEASE_MS / RENEWALS_PER_LEASE,
-      run: () => this.writes.renewLeases(),
-    },
+    { everyMs: this.environment.POLL_LEASE_MS / RENEWALS_PER_LEASE, run: () => this.writes.renewLeases() },
   ];
   private readonly claims = this.metrics.counter({
     name: 'pv_onboarding_session_claims_total',

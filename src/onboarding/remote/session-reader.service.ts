@@ -115,11 +115,9 @@ export class SessionReader {
       documented: client.READ_RESPONSE,
       read: (fields) => {
         const observation = client.readReadSessionResponse(fields, session.sessionId);
-        const recorded = {
-          body: client.recordableBody(body, fields),
-          factsHash: client.hashFacts(observation),
-        };
-        return { observation, response: { httpStatus: status, hash: bodyHash, ...recorded } };
+        const recorded = client.recordableBody(body, fields);
+        const factsHash = client.hashFacts(observation);
+        return { observation, response: { httpStatus: status, body: recorded, hash: bodyHash, factsHash } };
       },
     });
     switch (outcome.kind) {

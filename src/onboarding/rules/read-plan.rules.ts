@@ -92,14 +92,9 @@ export function planRead(
 
   function postpone(notFound: number, error: string, retryAfterMs = 0): Postponement {
     const failures = poll.failures + 1;
-    const retryMs = planNextReadMs({ ...poll, failures }, now, settings, stretch, random);
-    return {
-      kind: 'postpone',
-      failures,
-      notFound: poll.notFound + notFound,
-      error,
-      retryMs: Math.max(retryMs, retryAfterMs),
-    };
+    const plannedMs = planNextReadMs({ ...poll, failures }, now, settings, stretch, random);
+    const retryMs = Math.max(plannedMs, retryAfterMs);
+    return { kind: 'postpone', failures, notFound: poll.notFound + notFound, error, retryMs };
   }
 }
 

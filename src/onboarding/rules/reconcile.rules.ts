@@ -120,11 +120,8 @@ function changeBy(reading: Reading, context: Context) {
   const isClosed = session.closedAt !== null;
   const isReopened = isClosed && reading.kind === 'observed' && (reason === null || listed.length > 0);
   const watch = { phase: phaseOf(state), anchorAt: isReopened ? now : anchorAt, ...evidence };
-  return {
-    change: { transition, listed, missing, close: isClosed ? null : close, isReopened },
-    present,
-    watch,
-  };
+  const change = { transition, listed, missing, close: isClosed ? null : close, isReopened };
+  return { change, present, watch };
 }
 
 /** Returns the decision for a session that changes too often: the reading is dropped, and the watch continues. */

@@ -107,20 +107,13 @@ export async function insertSession(
   const observed = { finished, active, expired, createdAt, updatedAt, expiresAt };
   const times = { startedUpdatedAt: updatedAt, stateChangedAt: now, changedAt: now, lastCheckedAt: now };
   const poll = { userId, dueAt, claimedAt: now, checkedAt: now, phase: phaseOf(state), anchorAt: now };
-  await tx.prisma.onboardingSession.create({
-    data: {
-      ...session,
-      ...observed,
-      ...times,
-      metadata: session.metadata as Prisma.InputJsonObject,
-      poll: { create: poll },
-    },
-  });
+  const metadata = session.metadata as Prisma.InputJsonObject;
+  const recorded = { ...session, ...observed, ...times, metadata };
+  await tx.prisma.onboardingSession.create({ data: { ...recorded, poll: { create: poll } } });
   const observationIds = await insertObservations(tx, 'start', response ? [{ sessionId, ...response }] : []);
   const observationId = response ? BigInt(observationIds.get(sessionId)!) : null;
-  await tx.prisma.sessionTransition.create({
-    data: { sessionId, toState: state, basis, rule, observationId, at: now },
-  });
+  const transition = { sessionId, toState: state, basis, rule, observationId, at: now };
+  await tx.prisma.sessionTransition.create({ data: transition });
 }
 
 /** Returns why the start cannot use the known session, in words without ids. Returns null if all of them match and it is open. */

@@ -51,12 +51,9 @@ export class StartSessionService {
       return started;
     } catch (error) {
       this.outcomes.inc({ outcome: error instanceof Problem ? error.code : 'error' });
+      const { gridLocationId } = wanted;
       if (error instanceof Problem && error.code !== 'not_found')
-        this.logger.warn({
-          message: 'a start has failed',
-          reason: error.message,
-          gridLocationId: wanted.gridLocationId,
-        });
+        this.logger.warn({ message: 'a start has failed', reason: error.message, gridLocationId });
       throw error;
     }
   }
@@ -92,10 +89,8 @@ export class StartSessionService {
     for (let attempt = start.attempts; ; attempt++) {
       const request = startSessionRequest(wanted.gridLocationId);
       const sent = await this.remote.send(request, 'user', start.userId);
-      const outcome = this.remote.weighOutcome(
-        request,
-        this.responses.interpret('start_session', sent, START_RESPONSE),
-      );
+      const interpreted = this.responses.interpret('start_session', sent, START_RESPONSE);
+      const outcome = this.remote.weighOutcome(request, interpreted);
       switch (outcome.kind) {
         case 'done': {
           const recorded = await this.starts.record({ ...start, attempts: attempt }, outcome.value, wanted);

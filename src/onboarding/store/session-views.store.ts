@@ -155,9 +155,7 @@ export class SessionViewsStore {
         ...(position && after(position)),
       },
       omit: { leaseToken: true, leaseUntil: true },
-      include: {
-        gridLocation: { select: { userId: true, user: { select: { tenantReference: true } } } },
-      },
+      include: { gridLocation: { select: { userId: true, user: { select: { tenantReference: true } } } } },
       orderBy: NEWEST_FIRST,
       take: limit,
     });

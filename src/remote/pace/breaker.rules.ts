@@ -99,12 +99,8 @@ export function admit(breaker: Breaker, now: number, probeMs: number, trials?: T
   const wait = Math.ceil((phase === 'open' ? openUntil : probeEndsAt) - now);
   // A check or trial in flight usually ends before its deadline, so the caller may retry sooner.
   const isChecked = trials !== undefined && phase === 'half_open';
-  if (wait > 0)
-    return {
-      kind: 'refused',
-      reason: 'breaker_open',
-      retryAfterMs: isChecked ? Math.min(wait, FIRST_OPEN_MS) : wait,
-    };
+  const retryAfterMs = isChecked ? Math.min(wait, FIRST_OPEN_MS) : wait;
+  if (wait > 0) return { kind: 'refused', reason: 'breaker_open', retryAfterMs };
   const halfOpen = { ...breaker, phase: 'half_open' as const, checkedUntil: 0 };
   if (trials !== undefined && now >= checkedUntil)
     return { kind: 'check', next: { ...halfOpen, probeEndsAt: now + CHECK_PROBES * probeMs } };
@@ -146,12 +142,8 @@ export const checkPassed = (breaker: Breaker, now: number, validMs: number): Bre
 export function checkFailed(breaker: Breaker, now: number, random: number, waitMs?: number): Breaker {
   if (breaker.phase !== 'half_open') return breaker;
   if (waitMs !== undefined) return { ...breaker, phase: 'open', openUntil: now + waitMs };
-  return {
-    ...breaker,
-    phase: 'open',
-    openUntil: now + openMs(breaker, random),
-    openings: breaker.openings + 1,
-  };
+  const { openUntil, openings } = open(breaker, now, random);
+  return { ...breaker, phase: 'open', openUntil, openings };
 }
 
 /** Opens the breaker for `ms`, because another replica's is open. `trials`: its failed trials. Does not interrupt a check or trial. */

@@ -32,12 +32,8 @@ export class Wire {
   constructor(environment: Environment) {
     const { SCS_API_KEY: ApiKey, SCS_CLIENT_ID, SCS_CLIENT_SECRET, SCS_BASE_URL } = environment;
     hideSecrets([ApiKey, SCS_CLIENT_ID, SCS_CLIENT_SECRET]);
-    this.headers = {
-      ApiKey,
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      'user-agent': 'pv-onboarding',
-    };
+    const accepted = { accept: 'application/json', 'accept-encoding': 'identity' };
+    this.headers = { ApiKey, ...accepted, 'user-agent': 'pv-onboarding' };
     const { origin, pathname } = new URL(SCS_BASE_URL);
     this.prefix = pathname.replace(/\/+$/, '');
     const connect = buildConnector({ timeout: environment.SCS_TIMEOUT_MS });

@@ -101,18 +101,17 @@ export class RegistrationsService {
       registration = await this.store.findSequenced(id);
     const user = registration?.userId ? await this.users.findUser(registration.userId) : null;
     if (user !== null) return { kind, user };
+    const ids = { registrationId: id };
     switch (registration?.status) {
       case 'rejected':
-        throw new Problem('remote_rejected', `Registration ${id}: ${registration.lastError}`, {
-          ids: { registrationId: id },
-        });
+        throw new Problem('remote_rejected', `Registration ${id}: ${registration.lastError}`, { ids });
       case 'pending':
       case 'uncertain':
         return { kind: 'open', registration };
       default: {
         const end = registration?.status === 'discarded' ? 'discarded' : 'erased';
         const detail = `Registration ${id} was ${end} while this request waited`;
-        throw new Problem('registration_conflict', detail, { ids: { registrationId: id } });
+        throw new Problem('registration_conflict', detail, { ids });
       }
     }
   }

@@ -82,10 +82,8 @@ export class RegistrationSender extends BackgroundTasks {
     const settled = await repeatWhileUnavailable(() => this.store.settle(claim, settlement), STORE_FOR_MS);
     if (typeof settled === 'object') {
       const fields = [...new Set(settled.foreignFields.map((field) => field.replace(/\[\d+\]/, '[]')))];
-      this.responses.reportDrift(
-        'register_user',
-        fields.map((field) => foreignId(field, 'another user')),
-      );
+      const drifts = fields.map((field) => foreignId(field, 'another user'));
+      this.responses.reportDrift('register_user', drifts);
       return this.settle(claim, withForeignIds(fields));
     }
     this.report(claim, settlement, settled === 'stored');
