@@ -54,7 +54,6 @@ export class AuthorisedRemote {
     return isRefused ? { kind: 'not_sent', reason: 'credentials_rejected' } : outcome;
   }
 
-  /** See OperationGate.room. */
   roomFor(operation: OperationClass): number {
     return this.remote.gates[operation].room;
   }

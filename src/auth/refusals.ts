@@ -42,7 +42,6 @@ export class Refusals {
     return wasAboutCredentials;
   }
 
-  /** Records a refused call, and returns what the refusal is about. */
   recordRefused(request: RemoteRequest, now = performance.now()): Refusal {
     const refused = this.classes.get(request.operation) ?? { row: new Set(), beganAt: now, odd: new Set() };
     this.classes.set(request.operation, refused);

@@ -49,7 +49,6 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   private refusal: { readonly outcome: NotSent; readonly until: number } | undefined;
   private rejectedUntil = -Infinity;
   private refusedGeneration = -1;
-  /** When the latest call with an accepted token was sent. */
   private acceptedAt = -Infinity;
   private lastTurn: Promise<unknown> = Promise.resolve();
 
@@ -120,7 +119,6 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return this.known() ?? this.inTurn(acquire);
   }
 
-  /** Returns the token or the refusal in memory. */
   private known(): Acquired | undefined {
     const { cached, refusal } = this;
     const now = performance.now();
@@ -217,7 +215,6 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return this.fail('credentials_rejected', coolDownMs(failures + 1));
   }
 
-  /** Requests a token and saves it. */
   private async obtain(row: TokenRow, lease: string, { isTrial }: Claim): Promise<Renewal> {
     const { signal } = this.stop;
     const sent = await this.remote.send({ ...tokenRequest(this.environment), signal });

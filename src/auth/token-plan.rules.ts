@@ -49,7 +49,6 @@ const YOUNG_MS = 5_000;
 const COOL_DOWN = { firstMs: 5_000, mostMs: 300_000 };
 const ENDPOINT_WAIT = { firstMs: 1_000, mostMs: 60_000 };
 
-/** Returns the next step of a process that needs a token. */
 export function planToken(row: TokenRow, memory: TokenMemory): TokenPlan {
   const msUntil = (at: Date | null) => (at === null ? 0 : at.getTime() - row.now.getTime());
   const isRefused = row.isOurs && row.generation <= memory.refusedGeneration;

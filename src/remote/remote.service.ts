@@ -92,7 +92,6 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return Math.min(this.queue.backgroundLimit, this.queue.backgroundInFlight + mayWait);
   }
 
-  /** Returns the state of the remote service as this process sees it, for GET /status. */
   status() {
     const { queue } = this;
     const { isPaced } = this.budget;

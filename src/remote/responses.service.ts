@@ -16,7 +16,6 @@ const REPORT_AGAIN_MS = 3_600_000;
 
 interface ResponseReader<T> {
   readonly documented: DocumentedFields;
-  /** Interprets the fields, or throws UnreadableResponse. */
   read(fields: Fields, response: RemoteResponse): T;
   /** Default: JSON.parse. */
   readonly parse?: (text: string) => unknown;

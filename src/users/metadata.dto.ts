@@ -8,7 +8,6 @@ import { isPlainObject, metadataFault, type Metadata } from './metadata.rules.js
 /** Limits the number of conditions in a query, and so the time that PostgreSQL needs to plan it. */
 const MAX_KEYS = 10;
 
-/** Key and value of each `?metadata.<key>=<value>`. */
 export type MetadataFilter = Readonly<Record<string, string>>;
 
 export const MetadataField = (documentation: {

@@ -11,7 +11,6 @@ import { isPlainObject, type Metadata } from './metadata.rules.js';
 import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration/registration.rules.js';
 import { tenantReferenceFault } from './tenant-reference.rules.js';
 
-/** Returns why `value` is not a text that a `lastError` may contain, else undefined. */
 const lastErrorFault = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length >= 1 && value.length <= 200
     ? undefined

@@ -22,7 +22,6 @@ const keyOf = ({ brand, phase }: Kind) => JSON.stringify([brand, phase]);
 @Injectable()
 export class ReadHabits extends BackgroundTasks {
   protected readonly tasks = [{ everyMs: RELOAD_MS, run: () => this.reload() }];
-  /** The brands with known habits. */
   brands: readonly string[] = [];
   private known: ReadonlyMap<string, Hazards | undefined> = new Map();
   private waits: ReadonlyMap<string | null, UsualWait> = new Map();

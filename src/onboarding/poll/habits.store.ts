@@ -88,8 +88,6 @@ export async function countHabitsDaily(database: Database): Promise<boolean> {
   return true;
 }
 
-/** Returns the counts of all brands and phases with at least LEAST_CHANGES changes. */
 export const findKnownHabits = (database: Database): Promise<BrandHabits[]> => database.query(FIND_KNOWN);
 
-/** Returns the usual waits of the brands of which enough are known. */
 export const findUsualWaits = ({ prisma }: Database) => prisma.brandWait.findMany();

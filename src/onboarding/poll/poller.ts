@@ -10,7 +10,6 @@ import { ReadPool } from './read-pool.js';
 import { PollWrites } from './write-queue.js';
 
 const RELEASE_EVERY_MS = 1_000;
-/** How many times a lease is renewed before it would expire. */
 const RENEWALS_PER_LEASE = 6;
 
 /** Claims due sessions for the pool that reads them, and renews their leases. Runs in any number of replicas. */
@@ -60,7 +59,6 @@ export class Poller extends BackgroundTasks {
     }
   }
 
-  /** Claims at most `size` sessions for the pool. Returns the number of claimed sessions. */
   private async claim(size: number): Promise<number> {
     const claimedAt = performance.now();
     const polls = await this.polls.claimDue(size);

@@ -60,7 +60,6 @@ export class ReadBudget extends BackgroundTasks {
   }
 }
 
-/** Returns an event if this measure announces a shortage, or the end of an announced one. */
 function eventsOf(before: BudgetMeasure, after: Budget): NewEvent[] {
   if ((before.announcedAt === null) === (after.announcedAt === null)) return [];
   const subject = 'read_session' as const;

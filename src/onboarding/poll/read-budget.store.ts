@@ -26,7 +26,6 @@ const COUNT_BY_BRAND = countByAge(
   'session_polls JOIN onboarding_sessions s ON s.id = session_id',
 );
 
-/** A measure that this worker has claimed. */
 export interface BudgetMeasure extends Shortage {
   readonly measureAfter: Date;
   readonly now: Date;

@@ -31,7 +31,6 @@ export class ReadPool {
   private isClosing = false;
   /** When a single session may be claimed and read as a probe, by performance.now(). Undefined while the service accepts reads. */
   private probeAt: number | undefined;
-  /** Signalled when a read has ended. */
   readonly ended = new WakeUp();
 
   constructor(

@@ -28,7 +28,6 @@ interface WaitingRead {
 @Injectable()
 export class SessionRefreshService {
   private readonly settings = scheduleSettings(this.environment);
-  /** The reads that wait for their claim, by session id. */
   private readonly waiting = new Map<string, WaitingRead>();
 
   constructor(
@@ -67,7 +66,6 @@ export class SessionRefreshService {
     return found(await this.views.findSequenced(id), `session ${id}`);
   }
 
-  /** Starts a read, or joins a read that still waits for its claim. */
   private readSince(id: string, oldest: number): Promise<void> {
     const joined = this.waiting.get(id);
     if (joined !== undefined) {

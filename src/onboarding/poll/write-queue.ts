@@ -21,7 +21,6 @@ const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 const CALLS_PER_READ = 3;
 
 interface LiveBatch {
-  /** The number of sessions whose read has not ended. */
   unread: number;
   /** No read starts after this time of performance.now(), since the lease might expire while the read is in flight. */
   readUntil: number;
@@ -35,7 +34,6 @@ export class PollWrites {
   private readonly readings: BatchReading[] = [];
   private waitingBytes = 0;
   private readonly failures: FailedRead[] = [];
-  /** Whether results wait to be written or are being written. */
   isWriting = false;
   private readonly readWithinMs: number;
 

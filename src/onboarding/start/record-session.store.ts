@@ -20,7 +20,6 @@ export interface WantedSession {
 export interface LeasedStart {
   readonly id: string;
   readonly leaseToken: string;
-  /** The number of calls so far. */
   readonly attempts: number;
   readonly userId: string;
   readonly tenantReference: string;
@@ -93,7 +92,6 @@ export async function recordSession(
   return { kind: 'recorded' };
 }
 
-/** Inserts a session, with the response that started it, if there was one. */
 export async function insertSession(
   tx: Transaction,
   session: Omit<EventSubject, 'tenantReference'> &

@@ -32,7 +32,6 @@ export class StartsStore {
   private readonly leaseMs = this.environment.SCS_TIMEOUT_MS + LEASE_MARGIN_MS;
   /** The leases of the calls. If a lease is lost, the start counts as abandoned. */
   readonly leases = new Leases(this.database, sql.LEASES, { leaseMs: this.leaseMs });
-  /** Runs the statements that mark starts as failed. */
   private readonly failures = runnerOfFailures(this.database);
 
   constructor(

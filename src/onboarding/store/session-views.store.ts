@@ -20,7 +20,6 @@ import * as sql from './sessions.sql.js';
 export interface SessionRow extends Omit<SessionView, 'startUrl'> {
   readonly startUrlCiphertext: Buffer | null;
   readonly changedAt: Date;
-  /** The database's clock when the row was read. */
   readonly now: Date;
 }
 

@@ -24,7 +24,6 @@ export interface BatchReading extends Pick<ClaimedPoll, 'sessionId' | 'batchId' 
 
 interface LockedSession extends SessionRecord {
   readonly batchId: string | null;
-  /** The hash of the last recorded response. */
   readonly responseHash: string | null;
   readonly now: Date;
   readonly stretch: number;
@@ -163,7 +162,6 @@ async function writeStates(tx: Transaction, moves: readonly Move[]): Promise<voi
 const isWritten = ({ session, reading }: LockedRead): boolean =>
   reading.kind === 'observed' && reading.response.hash === session.responseHash;
 
-/** Returns the response to record if the reading changes the session. */
 function responseOf(reading: Reading): RecordedResponse | undefined {
   if (reading.kind === 'observed') return reading.response;
   if (reading.kind !== 'gone') return undefined;

@@ -118,7 +118,6 @@ export class CallQueue {
     }
   }
 
-  /** The number of calls that wait. */
   private get size(): number {
     return CLASSES.reduce((sum, name) => sum + this.waiting[name].size, 0);
   }

@@ -17,7 +17,6 @@ export type BreakerChange = 'opened' | 'closed' | undefined;
 export class OperationGate {
   private breaker = rules.CLOSED;
   private retries = MOST_RETRIES;
-  /** The length of the last wait that the service requested. */
   private requestedMs = 0;
   private lastSuccessAt: Date | null = null;
   private lastError: { readonly at: Date; readonly text: string } | null = null;
@@ -65,12 +64,10 @@ export class OperationGate {
     return openForMs >= (this.trials?.uncheckedMs ?? 0) || reads.hasServedFor(openForMs);
   }
 
-  /** Opens the breaker, because another replica's is open. */
   follow(ms: number, trials: number): void {
     this.breaker = rules.follow(this.breaker, ms, trials, performance.now());
   }
 
-  /** Makes the next check due, because calls of another replica succeed. */
   resume(): void {
     this.breaker = rules.resume(this.breaker, performance.now());
   }

@@ -4,7 +4,6 @@ import { RateMeter } from '../../platform/rate/rate-meter.js';
 const DRAW_MS = 250;
 /** Undrawn tokens lapse after this time: until then, a burst can use them. Drawn tokens lapse this long after the end of their period. */
 export const BURST_MS = 100;
-/** The pause after a failed draw. */
 const RETRY_MS = 250;
 /** A replica counts as paced for this time after a request waited. Longer than the time between two calls at one per second. */
 const PACED_MS = 2_000;

@@ -17,7 +17,6 @@ export const addDuration = (latest: readonly CallDuration[], call: CallDuration)
   call,
 ];
 
-/** How many of the latest calls were slow. */
 export interface LatestCalls {
   readonly calls: number;
   readonly slow: number;
@@ -28,5 +27,4 @@ export function countSlow(latest: readonly CallDuration[], now: number): LatestC
   return { calls: recent.length, slow: recent.filter(({ seconds }) => seconds > SLOW_SECONDS).length };
 }
 
-/** Returns whether most of the latest calls were slow. */
 export const areSlow = ({ calls, slow }: LatestCalls): boolean => slow >= LEAST_SLOW && slow > calls / 2;

@@ -28,7 +28,6 @@ export class Breakers {
     private readonly environment: Environment,
   ) {}
 
-  /** Returns whether this replica may try a call now. */
   async claimTrial(operation: OperationClass): Promise<boolean> {
     const leaseMs = TRIAL_CALLS * this.environment.SCS_TIMEOUT_MS;
     return this.store.claimTrial(operation, leaseMs).catch((error: unknown) => {
@@ -53,7 +52,6 @@ export class Breakers {
     }
   }
 
-  /** Reads the shared state with `read`, and applies it to the breakers of this replica. */
   async follow(read: () => Promise<SharedOperation[]>): Promise<SharedOperation[]> {
     const before = this.changes;
     const operations = await read();

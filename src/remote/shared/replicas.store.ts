@@ -51,7 +51,6 @@ export class ReplicasStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Marks this replica as alive for `lifeMs`. */
   async beat(lifeMs: number, sign: SignOfLife): Promise<void> {
     const { role, readsPerSecond, isPaced, slowOperations, signs } = sign;
     const figures = [role, readsPerSecond, isPaced, slowOperations, JSON.stringify(signs), Date.now()];

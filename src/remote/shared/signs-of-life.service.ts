@@ -53,7 +53,6 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
     );
   }
 
-  /** Records the duration of a successful call. */
   note(operation: OperationClass, seconds: number): void {
     if (operation === 'read_session') this.reads.add();
     const call = { endedAt: performance.now(), seconds };

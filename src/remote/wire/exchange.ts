@@ -7,7 +7,6 @@ import type { CallResult } from '../pace/breaker.rules.js';
 
 /** A session with 10,000 inverters has a body of 0.5 MB. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** How much of an unreadable response is shown in the status. */
 const SHOWN_LENGTH = 200;
 const SHOWN_TYPE_LENGTH = 60;
 const TOO_LARGE = `the response is larger than ${MAX_BODY_BYTES} bytes`;

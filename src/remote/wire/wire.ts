@@ -65,7 +65,6 @@ export class Wire {
     return this.exchange({ operation: 'probe', method: 'GET', path: '/api/v1/ssa', signal }, timeoutMs);
   }
 
-  /** Ends the calls in flight and closes every connection. */
   async close(): Promise<void> {
     await Promise.all([this.reads.close(), this.posts.close()]);
   }

@@ -54,7 +54,6 @@ async function isLastEvent({ prisma }: Transaction, subject: string, name: strin
 
 type Announced = Pick<RegistrationRequest, 'tenantReference' | 'metadata'> & { readonly id: string };
 
-/** Appends the event of each registration for its new status. */
 export const appendOutcomes = (
   tx: Transaction,
   status: Exclude<RegistrationStatus, 'registered'>,

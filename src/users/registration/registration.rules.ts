@@ -10,7 +10,6 @@ export interface RegistrationRequest extends RequestedUser {
 /** The right to make one call for one registration and to store the outcome. */
 export interface Claim extends RegistrationRequest {
   readonly id: string;
-  /** The number of this call, starting at 1. */
   readonly attempts: number;
   readonly leaseToken: string;
 }

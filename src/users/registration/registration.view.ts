@@ -42,7 +42,6 @@ const FIELDS = {
   sequence: LAST_SEQUENCE,
 };
 export const RegistrationView = schema.schemaOf('RegistrationView', FIELDS);
-/** The registration in a 202 to its request. */
 export const OpenRegistrationView = schema.schemaOf('OpenRegistrationView', {
   ...FIELDS,
   warnings: WARNINGS,

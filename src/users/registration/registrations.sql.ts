@@ -11,7 +11,6 @@ import { msFromNow } from '../../platform/database/timestamps.js';
 // - Every time is by the database's clock: clock_timestamp(), since now() is constant within a transaction.
 // The statements are SQL, since Prisma Client has no database clock, no ON CONFLICT by a partial index and no SKIP LOCKED.
 
-/** The columns of a registration that its events contain. */
 const ANNOUNCED = 'registrations.id, tenant_reference AS "tenantReference", metadata';
 
 const CLAIM_COLUMNS = `${ANNOUNCED}, eans, attempts, lease_token AS "leaseToken"`;

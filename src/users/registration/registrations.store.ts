@@ -84,7 +84,6 @@ export class RegistrationsStore {
     return repeatOnConflict(() => this.database.transaction(store, OUTCOME));
   }
 
-  /** Returns the tokens of all leases, expired or not. */
   async findLeases(): Promise<string[]> {
     return (await this.database.query<{ lease: string }>(sql.FIND_LEASES)).map(({ lease }) => lease);
   }

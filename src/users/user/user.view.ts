@@ -48,7 +48,6 @@ export const WARNINGS = listOf(
 );
 
 export const UserView = schemaOf('UserView', FIELDS);
-/** The user in a response to its registration. */
 export const RegisteredUserView = schemaOf('RegisteredUserView', { ...FIELDS, warnings: WARNINGS });
 export type RegisteredUserView = InstanceType<typeof RegisteredUserView>;
 export type UserView = InstanceType<typeof UserView>;
