@@ -94,6 +94,7 @@ const VALID = {
   restores: () => ({ last_sequence: 0, first_sequence: 1 }),
   remote_operations: () => ({ operation: 'read_session' }),
   remote_replicas: () => ({ id: randomUUID(), name: 'host:1', expires_at: 'tomorrow' }),
+  status_samples: () => ({ at: 'now', reasons: {}, figures: {} }),
   remote_drift: () => ({ operation: 'read_session', kind: 'new_field', field: 'phase', found: 'string' }),
   audit_log: () => ({ actor: 'cli', action: 'api_key.created', details: {} }),
 } satisfies Record<string, () => Values>;

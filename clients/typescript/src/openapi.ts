@@ -917,6 +917,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/status/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The status of the last hours: the reasons and the main figures over time
+         * @description One sample per minute is stored for 8 days. There are at most some 300 points.
+         */
+        get: operations["getStatusHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/status/credentials/probe": {
         parameters: {
             query?: never;
@@ -2325,6 +2345,11 @@ export interface components {
             code: "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ" | "releases_differ";
             /** @description For people */
             detail: string;
+            /**
+             * Format: date-time
+             * @description Since when the samples of the status have had this reason, one a minute; null if none has it yet. An absence of at most 5 minutes does not count
+             */
+            since: string | null;
         };
         BuildView: {
             version: string;
@@ -2449,9 +2474,22 @@ export interface components {
             since: string;
             reason: string;
         };
+        RecentCallsView: {
+            /** @enum {string} */
+            operation: "token" | "register_user" | "start_session" | "read_session";
+            succeeded: number;
+            /** @description Calls without a usable response, and those that the remote service refused or limited */
+            failed: number;
+            /** @description Median duration of the successful calls, within 5 %; null if there are none */
+            p50Seconds: number | null;
+            /** @description 95th percentile of the duration of the successful calls, within 5 %; null if there are none */
+            p95Seconds: number | null;
+        };
         DeploymentView: {
             /** @description Announced by an event when it begins */
             degraded: components["schemas"]["DegradedOperationView"][];
+            /** @description The calls of all live replicas in the last 5 minutes */
+            calls: components["schemas"]["RecentCallsView"][];
             /** @description The number of ways in which its responses differ from the interface description (admin.contract_drift) */
             contractDrift: number;
         };
@@ -2711,6 +2749,67 @@ export interface components {
             sessions: components["schemas"]["DoubtfulSessionsView"];
             registrations: components["schemas"]["OpenRegistrationsView"];
             starts: components["schemas"]["StartsView"];
+        };
+        OperationPointView: {
+            /** @enum {string} */
+            operation: "token" | "register_user" | "start_session" | "read_session";
+            /** @description Calls, failed ones too */
+            calls: number | null;
+            /** @description Share of the calls that succeeded, 0 to 1; null without calls */
+            successShare: number | null;
+            /** @description 95th percentile of the duration of successful calls */
+            p95Seconds: number | null;
+        };
+        StatusPointView: {
+            /**
+             * Format: date-time
+             * @description The beginning of the step
+             */
+            at: string;
+            /** @description All reasons of the step, the worst first */
+            reasons: ("disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ" | "releases_differ")[];
+            /** @description Successful reads of sessions */
+            readsPerSecond: number | null;
+            /** @description Reads per second at stretch 1 */
+            wantedPerSecond: number | null;
+            /** @description Reads per second at this stretch; null if nothing limits them */
+            allowedPerSecond: number | null;
+            /** @description By how much all intervals are longer than planned */
+            stretch: number | null;
+            /** @description Sessions that are due and not claimed */
+            overdue: number | null;
+            /** @description By how much the most overdue session is late */
+            latenessSeconds: number | null;
+            /** @description Age of the last successful read of the session that was read longest ago, of those that are due */
+            oldestReadSeconds: number | null;
+            /** @description Stalled sessions of all causes */
+            stalled: number | null;
+            /** @description Registrations on which a person has to decide */
+            uncertain: number | null;
+            /** @description Registrations that are sent again */
+            pending: number | null;
+            /** @description Sessions that were started */
+            startsPerHour: number | null;
+            /** @description Age of the oldest event that in-process handlers have not completed */
+            handlersLagSeconds: number | null;
+            /** @description Age of the oldest event that an enabled endpoint has not received */
+            webhooksLagSeconds: number | null;
+            /** @description Age of the oldest event that the broker has not confirmed; null if there is no broker */
+            brokerLagSeconds: number | null;
+            /** @description Enabled webhook endpoints whose last attempt failed */
+            failingEndpoints: number | null;
+            /** @description Age of the oldest open transaction of the database; 0 if there is none */
+            oldestTransactionSeconds: number | null;
+            /** @description Live processes */
+            liveReplicas: number | null;
+            /** @description The calls of all processes in the 5 minutes before */
+            operations: components["schemas"]["OperationPointView"][];
+        };
+        StatusHistoryView: {
+            /** @description The length of a step */
+            stepSeconds: number;
+            /** @description The steps, the oldest first, without those in which no process ran. A figure is the worst of its step, or the mean if it is a rate */
+            points: components["schemas"]["StatusPointView"][];
         };
         CredentialsProbeView: {
             /**
@@ -7766,6 +7865,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatusView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    getStatusHistory: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours */
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusHistoryView"];
                 };
             };
             400: components["responses"]["invalid_request"];

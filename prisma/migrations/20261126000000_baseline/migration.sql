@@ -780,7 +780,18 @@ COMMENT ON COLUMN remote_replicas.paced_since IS 'Since when its calls have wait
 COMMENT ON COLUMN remote_replicas.slow_operations IS 'The operations of the remote service that took over 2 seconds in most of its latest calls.';
 COMMENT ON COLUMN remote_replicas.stopped_at IS 'When it stopped in order. Null: it runs or has vanished.';
 COMMENT ON COLUMN remote_replicas.clock_offset_seconds IS 'By how much its clock was ahead of the clock of the database at its last sign of life. Null: a replica of a release that did not write it.';
-COMMENT ON COLUMN remote_replicas.signs IS 'What it tells of itself: requests and failedRequests of the last minute, waitingForConnectionsSeconds and longestStatement while its pool is used up, hasNoSpace, latestCalls of each operation of the remote service with the slow ones, and build: its version, commit and newest migration.';
+COMMENT ON COLUMN remote_replicas.signs IS 'What it tells of itself: requests and failedRequests of the last minute, waitingForConnectionsSeconds and longestStatement while its pool is used up, hasNoSpace, latestCalls of each operation of the remote service with the slow ones, recentCalls of the last 5 minutes with their failures and the number of successes of each duration class, and build: its version, commit and newest migration.';
+
+CREATE TABLE status_samples (
+  at timestamptz(3) NOT NULL,
+  reasons jsonb NOT NULL,
+  figures jsonb NOT NULL,
+  CONSTRAINT status_samples_pkey PRIMARY KEY (at)
+);
+COMMENT ON TABLE status_samples IS 'The status of the deployment, one row a minute, written by the process that comes first. Deleted after 8 days.';
+COMMENT ON COLUMN status_samples.at IS 'The beginning of the minute, by the clock of the database.';
+COMMENT ON COLUMN status_samples.reasons IS 'The codes of what was wrong, each with the time since when it was. An absence of at most 5 minutes does not count.';
+COMMENT ON COLUMN status_samples.figures IS 'The figures of GET /status/history by name; those of an operation of the remote service as operation.name.';
 
 CREATE TABLE remote_drift (
   operation text NOT NULL,

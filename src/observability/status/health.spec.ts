@@ -56,7 +56,7 @@ const HEALTHY: Facts = {
       start_session: operation,
       read_session: operation,
     },
-    deployment: { degraded: [], contractDrift: 0 },
+    deployment: { degraded: [], calls: [], contractDrift: 0 },
   },
   token: {
     state: 'valid',
@@ -250,6 +250,7 @@ it.each<[string, string, Partial<Facts>]>([
           degraded: [
             { operation: 'token', health: 'credentials_rejected', since: before(60), reason: 'no token' },
           ],
+          calls: [],
           contractDrift: 0,
         },
       },
@@ -265,6 +266,7 @@ it.each<[string, string, Partial<Facts>]>([
           degraded: [
             { operation: 'read_session', health: 'degraded', since: before(60), reason: 'status 500' },
           ],
+          calls: [],
           contractDrift: 0,
         },
       },

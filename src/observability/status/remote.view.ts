@@ -56,6 +56,17 @@ export const REMOTE = part('RemoteView', 'The remote service as the responding r
       since: instant(),
       reason: text(),
     }),
+    calls: list('RecentCallsView', 'operation', 'The calls of all live replicas in the last 5 minutes', {
+      operation: oneOf(OPERATION_CLASSES),
+      succeeded: count(),
+      failed: count('Calls without a usable response, and those that the remote service refused or limited'),
+      p50Seconds: nullable(
+        number('Median duration of the successful calls, within 5 %; null if there are none'),
+      ),
+      p95Seconds: nullable(
+        number('95th percentile of the duration of the successful calls, within 5 %; null if there are none'),
+      ),
+    }),
     contractDrift: count(
       'The number of ways in which its responses differ from the interface description (admin.contract_drift)',
       'contract_drift',

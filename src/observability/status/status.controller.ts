@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { recordAudit } from '../../access/audit-log.store.js';
 import { CurrentKey } from '../../access/current-key.decorator.js';
@@ -6,28 +6,23 @@ import { Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { TenantTokens } from '../../auth/tenant-tokens.service.js';
 import { TokenStore } from '../../auth/token.store.js';
-import { readBuild } from '../../platform/build.js';
 import { Database } from '../../platform/database/database.js';
-import { findTableLocks } from '../../platform/database/table-locks.js';
-import { Environment } from '../../platform/env/environment.js';
-import { HeldRequests } from '../../platform/http/held-requests.js';
-import { Remote } from '../../remote/remote.service.js';
-import { findReasons } from './health.rules.js';
-import { StatusStore } from './status.store.js';
-import { CredentialsProbeView, WORST_LAST } from './remote.view.js';
+import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
+import { HistoryQuery, StatusHistoryView, stepOf, toPoint } from './history/history.view.js';
+import { SamplesStore } from './history/samples.store.js';
+import { CredentialsProbeView } from './remote.view.js';
+import { StatusService } from './status.service.js';
 import { StatusView } from './status.view.js';
 
 @ApiTags('Operation')
 @Controller('status')
 export class StatusController {
   constructor(
-    private readonly remote: Remote,
+    private readonly status: StatusService,
+    private readonly samples: SamplesStore,
     private readonly tokens: TokenStore,
-    private readonly store: StatusStore,
-    private readonly held: HeldRequests,
     private readonly tenantTokens: TenantTokens,
     private readonly database: Database,
-    private readonly environment: Environment,
   ) {}
 
   // The scope is not `admin`, because apps must know whether sessions are up to date. The status has no personal data and no secret.
@@ -39,42 +34,21 @@ export class StatusController {
       'Replicas, backlogs, the token and `remote.deployment` concern the whole deployment; the rest of `remote` and the open streams concern the responding replica. Workers respond, too.',
   })
   @ApiOkResponse({ type: StatusView })
-  async getStatus(): Promise<StatusView> {
-    const [build, token, deployment, tableLocks] = await Promise.all([
-      readBuild(),
-      this.tokens.getStatus(),
-      this.store.readFacts(),
-      findTableLocks(this.database),
-    ]);
-    const {
-      operations: _,
-      tokenAgeSeconds: _age,
-      pendingWishes: _wishes,
-      replicas,
-      remote: shared,
-      ...queues
-    } = deployment;
-    const { outbox } = queues;
-    const { degraded } = shared.deployment;
-    const remote = this.remote.status();
-    const healths = Object.values(remote.operations).map(({ health }) => health);
-    // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
-    if (token.state === 'rejected') healths.push('unavailable');
-    else if (token.state === 'on_trial' || degraded.length > 0) healths.push('degraded');
-    const health = WORST_LAST.findLast((each) => healths.includes(each))!;
-    const streams = { open: this.held.count('stream') };
-    const { broker, ...readers } = outbox.readers;
-    const facts = {
-      build,
-      replicas,
-      tableLocks,
-      remote: { health, ...remote, ...shared },
-      token,
-      ...queues,
-      outbox: { ...outbox, readers: { ...readers, streams, broker } },
-    };
-    const reasons = findReasons(facts, this.environment);
-    return { health: reasons.length === 0 ? 'healthy' : 'degraded', reasons, ...facts };
+  getStatus(): Promise<StatusView> {
+    return this.status.read();
+  }
+
+  @Get('history')
+  @Operation('onboarding:read', {
+    summary: 'The status of the last hours: the reasons and the main figures over time',
+    description: 'One sample per minute is stored for 8 days. There are at most some 300 points.',
+  })
+  @ApiOkResponse({ type: StatusHistoryView })
+  @ApiProblems('invalid_request')
+  async getStatusHistory(@Query() { hours }: HistoryQuery): Promise<StatusHistoryView> {
+    const stepSeconds = stepOf(hours);
+    const rows = await this.samples.read(hours, stepSeconds);
+    return { stepSeconds, points: rows.map(toPoint) };
   }
 
   @Post('credentials/probe')

@@ -1,4 +1,5 @@
 import { SESSION_STALL_CAUSES } from '../../events/event-schemas.rules.js';
+import { REASONS_SINCE } from './history/samples.sql.js';
 import { AWAITED } from '../../onboarding/store/sessions.sql.js';
 
 // SQL for the size in percent of a sample of at most 1,000 pages. Up to some 50,000 watched sessions, it is 100 % and thus exact.
@@ -133,7 +134,7 @@ export const READ_QUEUES = `
     to_json(starts) AS starts, to_json(sessions) AS sessions, (SELECT count(*)::int FROM remote_drift) AS "contractDrift", (
       SELECT extract(epoch FROM clock_timestamp() - obtained_at)::float8
       FROM remote_tokens WHERE name = 'tenant' AND token_ciphertext IS NOT NULL
-    ) AS "tokenAgeSeconds"
+    ) AS "tokenAgeSeconds", ${REASONS_SINCE} AS "reasonsSince"
   FROM outbox, handlers, webhooks, registrations, starts, sessions`;
 
 // Reads the rows of unfulfilled wishes by their partial index.
@@ -218,7 +219,7 @@ export const LIST_REPLICAS = `
     coalesce((signs->>'failedRequests')::int, 0) AS "failedRequests", coalesce((signs->>'refusedRequests')::int, 0) AS "refusedRequests",
     coalesce((signs->>'waitingForConnectionsSeconds')::float8, 0) AS "waitingForConnectionsSeconds",
     signs->>'longestStatement' AS "longestStatement", coalesce((signs->>'hasNoSpace')::boolean, false) AS "hasNoSpace",
-    coalesce(signs->'latestCalls', '[]') AS "latestCalls", signs->'build'->>'version' AS version, signs->'build'->>'commit' AS commit,
+    coalesce(signs->'latestCalls', '[]') AS "latestCalls", coalesce(signs->'recentCalls', '{}') AS "recentCalls", signs->'build'->>'version' AS version, signs->'build'->>'commit' AS commit,
     signs->'build'->>'newestMigration' AS "newestMigration"
   FROM remote_replicas ORDER BY "isAlive" DESC, role, name, joined_at`;
 

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, sqlState } from '../../platform/database/database.js';
 import { STATEMENT_TIMEOUT_MS } from '../../platform/database/connection/settings.js';
+import { OPERATION_CLASSES, type OperationClass } from '../../remote/outcome.rules.js';
+import { summarise, type CallCounts } from '../../remote/pace/recent-calls.js';
 import type { Facts } from './facts.view.js';
 import * as sql from './status.sql.js';
 
@@ -17,6 +19,13 @@ interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, R
   readonly contractDrift: number;
   /** Null if there is no token. */
   readonly tokenAgeSeconds: number | null;
+  /** Since when the reasons have been true that samples of the last minutes have, by their codes. */
+  readonly reasonsSince: Readonly<Record<string, Date>>;
+}
+
+interface Replica {
+  readonly isAlive: boolean;
+  readonly recentCalls: Readonly<Partial<Record<OperationClass, CallCounts>>>;
 }
 
 /** The facts about the whole deployment: those in the response of /status, and those that only the metrics use. */
@@ -44,7 +53,7 @@ export class StatusStore {
       const [oldestTransaction = null] = await tx.query<NonNullable<Facts['oldestTransaction']>>(
         sql.FIND_OLDEST_TRANSACTION,
       );
-      const replicas = await tx.query<Facts['replicas'][number]>(sql.LIST_REPLICAS);
+      const replicas = await tx.query<Facts['replicas'][number] & Replica>(sql.LIST_REPLICAS);
       /** `waitSeconds`: the rest of the wait that the service requested. 0 if there is none. */
       const operations = await tx.query<Operation & { readonly waitSeconds: number }>(sql.LIST_OPERATIONS);
       const degraded = operations.flatMap(({ waitSeconds: _, ...each }) =>
@@ -55,8 +64,9 @@ export class StatusStore {
         tokenAgeSeconds: queues!.tokenAgeSeconds,
         pendingWishes: pending!.wishes,
         operations,
-        replicas,
-        remote: { deployment: { degraded, contractDrift: queues!.contractDrift } },
+        reasonsSince: datesOf(queues!.reasonsSince),
+        replicas: replicas.map(({ recentCalls: _, ...replica }) => replica),
+        remote: { deployment: { degraded, calls: callsOf(replicas), contractDrift: queues!.contractDrift } },
         poller,
         budget: { ...budget!, late },
         activity: activity!,
@@ -83,6 +93,19 @@ export class StatusStore {
     });
   }
 }
+
+/** Returns the calls of the live replicas together, by operation. */
+function callsOf(replicas: readonly Replica[]) {
+  const live = replicas.filter(({ isAlive }) => isAlive);
+  return OPERATION_CLASSES.map((operation) => ({
+    operation,
+    ...summarise(live.flatMap(({ recentCalls }) => recentCalls[operation] ?? [])),
+  }));
+}
+
+/** Converts the times that json_object_agg returns as texts. */
+const datesOf = (times: Readonly<Record<string, Date>>): Readonly<Partial<Record<string, Date>>> =>
+  Object.fromEntries(Object.entries(times).map(([name, time]) => [name, new Date(time)]));
 
 /** Converts the times of the broker, which to_json returns as texts, to dates for the response. */
 function withDates(broker: NonNullable<Readers['broker']>): Readers['broker'] {

@@ -1,10 +1,15 @@
-import { listOf, oneOf, schemaOf, text } from '../../platform/openapi/schema-of.js';
+import { instant, listOf, nullable, oneOf, schemaOf, text } from '../../platform/openapi/schema-of.js';
 import { FACTS } from './facts.view.js';
 import { REASON_CODES } from './health.rules.js';
 
 const ReasonView = schemaOf('StatusReasonView', {
   code: oneOf(REASON_CODES),
   detail: text('For people'),
+  since: nullable(
+    instant(
+      'Since when the samples of the status have had this reason, one a minute; null if none has it yet. An absence of at most 5 minutes does not count',
+    ),
+  ),
 });
 
 export const StatusView = schemaOf('StatusView', {

@@ -19,6 +19,7 @@ export const STOP_WITHIN_MS = {
   campaigns: 1_000,
   deadUploads: 1_000,
   stalls: 500,
+  sampler: 500,
   budget: 500,
   habits: 500,
   /** Reads of sessions in flight. After this time, they are aborted. */

@@ -71,7 +71,9 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
 
   learn(operation: OperationClass, exchanged: Exchanged, change: BreakerChange, seconds: number): void {
     const { result, fault, quietMs = 0 } = exchanged;
-    if (result === 'succeeded' && fault === undefined) this.signs.note(operation, seconds);
+    // A call that we cancelled did not fail.
+    if (result !== 'unknown')
+      this.signs.note(operation, result === 'succeeded' && fault === undefined ? seconds : null);
     if (quietMs > 0) this.learnWait(operation, quietMs, fault ?? 'refused');
     if (change === undefined) return;
     this.write('share a breaker', () => this.breakers.tell(operation));

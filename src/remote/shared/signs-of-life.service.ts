@@ -8,7 +8,8 @@ import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
-import type { OperationClass } from '../outcome.rules.js';
+import { OPERATION_CLASSES, type OperationClass } from '../outcome.rules.js';
+import { RecentCalls } from '../pace/recent-calls.js';
 import { addDuration, areSlow, countSlow, type CallDuration } from '../pace/slow-calls.rules.js';
 import { Remote } from '../remote.service.js';
 import { ReplicasStore } from './replicas.store.js';
@@ -23,6 +24,7 @@ const READS_PERIOD_MS = 10_000;
 export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(SignsOfLife.name);
   private readonly durations = new Map<OperationClass, readonly CallDuration[]>();
+  private readonly recentCalls = new Map(OPERATION_CLASSES.map((each) => [each, new RecentCalls()]));
   private readonly reads = new RateMeter(READS_PERIOD_MS);
   private readonly loop = new Loop({
     step: () => this.beat(),
@@ -53,7 +55,10 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
     );
   }
 
-  note(operation: OperationClass, seconds: number): void {
+  /** Records a call. `seconds`: the duration of a successful call; null if the call failed. */
+  note(operation: OperationClass, seconds: number | null): void {
+    this.recentCalls.get(operation)!.add(seconds, performance.now());
+    if (seconds === null) return;
     if (operation === 'read_session') this.reads.add();
     const call = { endedAt: performance.now(), seconds };
     this.durations.set(operation, addDuration(this.durations.get(operation) ?? [], call));
@@ -77,6 +82,9 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
         longestStatement: waitingForConnectionsSeconds > 0 ? this.database.use.longest() : null,
         hasNoSpace: this.database.hasNoSpace(),
         latestCalls,
+        recentCalls: Object.fromEntries(
+          [...this.recentCalls].map(([operation, calls]) => [operation, calls.count(now)]),
+        ),
         build: await readBuild(),
       },
     });

@@ -24,6 +24,7 @@ const CALLED_BY_NONE = {
   redeliverWebhookDelivery: '`webhooks redeliver ID --delivery-ids`',
   registerUser: 'an act of an app',
   createInvitation: 'an act of an app',
+  getStatusHistory: 'for pages, which draw it',
   listStuck: 'for pages; `psql` reads `admin.stuck`',
   listTimeline: 'for pages; `psql` reads `admin.session_timeline`',
   eraseUser: '`erase` uses the database, so that it finds registrations that never became a user',

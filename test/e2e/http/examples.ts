@@ -1,4 +1,5 @@
 import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
+import { Sampler } from '../../../src/observability/status/history/sampler.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { insertCampaign } from '../../setup/campaign.js';
 import type { TestApp } from '../../setup/test-app.js';
@@ -251,6 +252,8 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('revokeApiKey', 204, { parameters: { id: key.id } });
   await ask('listStuck', 200);
   await ask('getStatus', 200);
+  await service.app.get(Sampler).sampleIfDue();
+  await ask('getStatusHistory', 200, { parameters: { hours: '24' } });
   await ask('probeCredentials', 200);
   await receiver.close();
   return recorded as RecordedExamples;

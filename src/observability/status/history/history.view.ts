@@ -1,0 +1,61 @@
+import { IntegerParameter } from '../../../platform/http/parameters.js';
+import { count, field, instant, listOf, oneOf, schemaOf } from '../../../platform/openapi/schema-of.js';
+import { OPERATION_CLASSES } from '../../../remote/outcome.rules.js';
+import { REASON_CODES } from '../health.rules.js';
+import { FIGURES, nameOf, OPERATION_FIGURES, type HistoryFigure } from './figures.js';
+import type { SamplesStore } from './samples.store.js';
+
+export class HistoryQuery {
+  @IntegerParameter({ minimum: 1, maximum: 168, default: 24, description: 'How far back, in hours' })
+  hours: number = 24;
+}
+
+type Figures = Readonly<Record<string, Pick<HistoryFigure<never>, 'schema'>>>;
+const schemasOf = <F extends Figures>(figures: F) =>
+  Object.fromEntries(Object.entries(figures).map(([name, { schema }]) => [name, schema])) as {
+    readonly [Name in keyof F]: F[Name]['schema'];
+  };
+
+const OperationPointView = schemaOf('OperationPointView', {
+  operation: oneOf(OPERATION_CLASSES),
+  ...schemasOf(OPERATION_FIGURES),
+});
+const PointView = schemaOf('StatusPointView', {
+  at: instant('The beginning of the step'),
+  reasons: field<readonly (typeof REASON_CODES)[number][]>(
+    { enum: REASON_CODES, isArray: true },
+    'All reasons of the step, the worst first',
+  ),
+  ...schemasOf(FIGURES),
+  operations: listOf(OperationPointView, 'The calls of all processes in the 5 minutes before'),
+});
+export const StatusHistoryView = schemaOf('StatusHistoryView', {
+  stepSeconds: count('The length of a step'),
+  points: listOf(
+    PointView,
+    'The steps, the oldest first, without those in which no process ran. A figure is the worst of its step, or the mean if it is a rate',
+  ),
+});
+export type StatusHistoryView = InstanceType<typeof StatusHistoryView>;
+type Point = StatusHistoryView['points'][number];
+
+/** Returns the length of a step in seconds: whole minutes, so that there are at most some 300 steps. */
+export const stepOf = (hours: number): number => 60 * Math.ceil(hours / 5);
+
+export function toPoint({ at, reasons, figures }: Awaited<ReturnType<SamplesStore['read']>>[number]): Point {
+  /** Returns the stored figures with these names; null if a release that did not know a figure wrote the samples. */
+  const pick = <F extends Figures>(names: F, nameIn = (name: string) => name) =>
+    Object.fromEntries(Object.keys(names).map((name) => [name, figures[nameIn(name)] ?? null])) as Record<
+      keyof F,
+      number | null
+    >;
+  return {
+    at,
+    reasons: REASON_CODES.filter((code) => reasons.includes(code)),
+    ...pick(FIGURES),
+    operations: OPERATION_CLASSES.map((operation) => ({
+      operation,
+      ...pick(OPERATION_FIGURES, (name) => nameOf(operation, name)),
+    })),
+  };
+}

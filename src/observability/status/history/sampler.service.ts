@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks } from '../../../platform/async/background-tasks.js';
+import { STOP_WITHIN_MS } from '../../../platform/shutdown/limits.js';
+import { StatusService } from '../status.service.js';
+import { sampleOf } from './figures.js';
+import { SamplesStore } from './samples.store.js';
+
+/** Less than a minute, so that no minute is left out. */
+const EVERY_MS = 20_000;
+
+/** Writes the samples of the status, whatever the role of the process: without a worker, the history says so. */
+@Injectable()
+export class Sampler extends BackgroundTasks {
+  protected readonly tasks = [{ everyMs: EVERY_MS, run: () => this.sampleIfDue() }];
+
+  constructor(
+    private readonly status: StatusService,
+    private readonly store: SamplesStore,
+  ) {
+    super('the status could not be sampled', STOP_WITHIN_MS.sampler);
+  }
+
+  async sampleIfDue(): Promise<void> {
+    if (!(await this.store.isDue())) return;
+    const { reasons, ...facts } = await this.status.read();
+    // This process lives. If it has not given its first sign of life, it would be missing in the sample.
+    if (!facts.replicas.some(({ isAlive }) => isAlive)) return;
+    await this.store.write(new Set(reasons.map(({ code }) => code)), sampleOf(facts));
+  }
+}

@@ -1,0 +1,47 @@
+import { SUMMARIES } from './figures.js';
+
+/** A reason that was absent for at most this long has the same beginning. No process may have run, or the reason may come and go. */
+const GAP = `interval '5 minutes'`;
+
+/** The reasons of the last minutes, each with the time since when it has been true. */
+const PRESENT = `
+  SELECT code, min(since::timestamptz) AS since FROM status_samples, jsonb_each_text(reasons) AS reason (code, since)
+  WHERE at >= date_trunc('minute', now()) - ${GAP} GROUP BY code`;
+
+/** SQL for an object with the beginning of each reason of the last minutes. */
+export const REASONS_SINCE = `(SELECT coalesce(json_object_agg(code, since), '{}') FROM (${PRESENT}) AS present)`;
+
+export const IS_SAMPLE_DUE = `
+  SELECT NOT EXISTS (SELECT FROM status_samples WHERE at = date_trunc('minute', clock_timestamp())) AS "isDue"`;
+
+// Deletes old samples in the same statement, since nothing else depends on them. If several processes write a sample, the first one stays.
+export const WRITE_SAMPLE = `
+  WITH old AS (
+    DELETE FROM status_samples WHERE at < now() - interval '8 days'
+  ), present AS (${PRESENT})
+  INSERT INTO status_samples (at, reasons, figures)
+  SELECT date_trunc('minute', now()), (
+    SELECT coalesce(jsonb_object_agg(code, coalesce(present.since, now())), '{}')
+    FROM unnest($1::text[]) AS code LEFT JOIN present USING (code)
+  ), $2
+  ON CONFLICT DO NOTHING`;
+
+const COLUMNS = [...SUMMARIES.keys()].map((name) => `"${name}" numeric`).join(', ');
+const SUMMARISED = [...SUMMARIES]
+  .map(([name, summary]) => `round(${summary}("${name}"), 3)::float8 AS "${name}"`)
+  .join(', ');
+
+/** Summarises the samples of the last $1 hours by steps of $2 seconds. */
+export const READ_HISTORY = `
+  WITH samples AS MATERIALIZED (
+    SELECT date_bin($2 * interval '1 second', at, 'epoch') AS step, reasons, figures
+    FROM status_samples WHERE at > now() - $1 * interval '1 hour'
+  ), named AS (
+    SELECT step, array_agg(DISTINCT code) AS reasons FROM samples, jsonb_object_keys(reasons) AS code GROUP BY step
+  ), summarised AS (
+    SELECT step, ${SUMMARISED}
+    FROM samples, jsonb_to_record(figures) AS figures (${COLUMNS})
+    GROUP BY step
+  )
+  SELECT step AS at, coalesce(named.reasons, '{}') AS reasons, to_json(summarised) AS figures
+  FROM summarised LEFT JOIN named USING (step) ORDER BY step`;

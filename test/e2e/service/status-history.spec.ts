@@ -1,0 +1,174 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Sampler } from '../../../src/observability/status/history/sampler.service.js';
+import type { StatusHistoryView } from '../../../src/observability/status/history/history.view.js';
+import type { StatusView } from '../../../src/observability/status/status.view.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { newEan } from '../../setup/ean.js';
+import { TestClient } from '../../setup/client.js';
+import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+/** As in a response. */
+type Json<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? readonly Json<Item>[]
+    : T extends object
+      ? { readonly [Key in keyof T]: Json<T[Key]> }
+      : T;
+type History = Json<StatusHistoryView>;
+type Status = Json<StatusView>;
+
+describe('GET /status/history', () => {
+  const service = useTestApp({ ROLE: 'api' });
+  const client = TestClient.of(service);
+  let database: Database;
+  beforeAll(async () => {
+    database = service.app.get(Database);
+    // The samples are those of the test.
+    await service.app.get(Sampler).beforeApplicationShutdown();
+    await waitFor('a sign of life', async () => (await status()).replicas.some(({ isAlive }) => isAlive));
+  });
+
+  const status = async () => (await client.call<Status>('GET', '/status')).body;
+  const history = async (hours: number) =>
+    (await client.call<History>('GET', `/status/history?hours=${hours}`)).body;
+  const count = async () =>
+    Number((await database.query<{ count: string }>('SELECT count(*) FROM status_samples'))[0]!.count);
+  const empty = () => database.query('TRUNCATE status_samples');
+  const age = (minutes: number) =>
+    database.query(`UPDATE status_samples SET at = at - $1 * interval '1 minute'`, [minutes]);
+  const sample = () => service.app.get(Sampler).sampleIfDue();
+  const plant = () =>
+    database.query(
+      `INSERT INTO registrations (tenant_reference, eans, metadata, status, last_error) VALUES ($1, $2, '{}', 'uncertain', 'lost')`,
+      [newEan(), [newEan()]],
+    );
+  const since = async () =>
+    (await status()).reasons.find(({ code }) => code === 'registrations_uncertain')!.since;
+
+  it('summarises a step by its worst sample, rates by their mean, and leaves out steps without one', async () => {
+    await empty();
+    // 24 h have steps of 5 minutes. The first step has 5 samples, the next has none, and the last has 1.
+    await database.query(`
+      INSERT INTO status_samples (at, reasons, figures)
+      SELECT date_bin('5 minutes', now(), 'epoch') - interval '1 hour' + minute * interval '1 minute',
+        CASE WHEN minute = 3 THEN '{"no_worker": "2026-01-01T00:00:00Z", "not_known": "2026-01-01T00:00:00Z"}'
+             WHEN minute = 4 THEN '{"disk_full": "2026-01-01T00:00:00Z", "no_worker": "2026-01-01T00:00:00Z"}' ELSE '{}' END::jsonb,
+        jsonb_build_object('latenessSeconds', minute, 'readsPerSecond', minute, 'liveReplicas', minute,
+          'read_session.p95Seconds', 1.5 * minute, 'read_session.successShare', 1 - minute / 10.0, 'overdue', NULL)
+      FROM unnest(ARRAY[0, 1, 2, 3, 4, 10]) AS minute`);
+    const { stepSeconds, points } = await history(24);
+    expect(stepSeconds).toBe(300);
+    expect(points).toHaveLength(2);
+    const [first, last] = points;
+    expect(Date.parse(last!.at) - Date.parse(first!.at)).toBe(600_000);
+    expect(first).toMatchObject({
+      reasons: ['disk_full', 'no_worker'],
+      latenessSeconds: 4,
+      readsPerSecond: 2,
+      liveReplicas: 0,
+      overdue: null,
+      stretch: null,
+    });
+    expect(first!.operations.find(({ operation }) => operation === 'read_session')).toEqual({
+      operation: 'read_session',
+      calls: null,
+      successShare: 0.6,
+      p95Seconds: 6,
+    });
+    expect(last).toMatchObject({ reasons: [], latenessSeconds: 10 });
+  });
+
+  it('has at most some 300 points, whatever the hours', async () => {
+    await empty();
+    await database.query(`
+      INSERT INTO status_samples (at, reasons, figures)
+      SELECT date_trunc('minute', now()) - minute * interval '1 minute', '{}', '{}' FROM generate_series(0, 9999) AS minute`);
+    for (const hours of [1, 6, 24, 168]) {
+      const { points } = await history(hours);
+      expect(points.length).toBeLessThanOrEqual(302);
+      expect(points.length).toBeGreaterThan(Math.min(50, 59 * hours));
+    }
+  });
+
+  it('has one sample of a minute, by whichever process, and none older than 8 days', async () => {
+    await empty();
+    await sample();
+    await age(8 * 24 * 60 + 5);
+    await Promise.all([sample(), sample(), sample()]);
+    // A minute may end meanwhile.
+    expect([1, 2]).toContain(await count());
+    const { points } = await history(1);
+    expect(points.at(-1)).toMatchObject({ liveReplicas: 1, latenessSeconds: 0, stretch: 1, uncertain: 0 });
+  });
+
+  it('says since when a reason has been true, through an absence of 5 minutes, but not of 7', async () => {
+    await empty();
+    await plant();
+    expect(await since()).toBeNull();
+    const before = Date.now();
+    await sample();
+    const first = (await since())!;
+    expect(Math.abs(Date.parse(first) - before)).toBeLessThan(5_000);
+    // A sample without the reason, and some minutes without any.
+    await age(4);
+    await database.query(
+      `INSERT INTO status_samples SELECT at + interval '1 minute', '{}', '{}' FROM status_samples`,
+    );
+    await sample();
+    await database.query(`DELETE FROM status_samples WHERE at < now() - interval '2 minutes'`);
+    expect(await since()).toBe(first);
+    await age(7);
+    expect(await since()).toBeNull();
+    await sample();
+    expect(Date.parse((await since())!)).toBeGreaterThan(Date.parse(first));
+  });
+
+  it('refuses other hours, and a key without the scope', async () => {
+    for (const hours of ['0', '169', '1.5', 'day', ''])
+      expect(await client.call('GET', `/status/history?hours=${hours}`)).toMatchObject({
+        status: 400,
+        body: { errors: [{ field: 'hours' }] },
+      });
+    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+      name: 'app',
+      scopes: ['users:read'],
+    });
+    expect(await new TestClient(service.url, body.key).call('GET', '/status/history')).toMatchObject({
+      status: 403,
+    });
+  });
+});
+
+describe('the calls of all replicas', () => {
+  const service = useTestApp({ ROLE: 'api' });
+
+  it('are counted with their failures and percentiles', async () => {
+    const client = TestClient.of(service);
+    const { id } = await client.startNew();
+    const { control } = service.sandbox!;
+    await control.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: 1 });
+    await client.call('POST', `/onboarding/pv/${id}/refresh`);
+    // A live process with slow calls, and a dead one.
+    await service.app.get(Database).query(`
+      INSERT INTO remote_replicas (id, name, expires_at, role, signs)
+      SELECT gen_random_uuid(), 'other:' || n, now() + n * interval '1 hour', 'worker',
+        '{"recentCalls": {"read_session": {"failed": 7, "durations": {"24": 99}}}}'
+      FROM unnest(ARRAY[1, -1]) AS n`);
+    const calls = await waitFor('the calls', async () => {
+      const found = (await client.call<Status>('GET', '/status')).body.remote.deployment.calls;
+      return found.some(({ operation, failed }) => operation === 'read_session' && failed === 8) && found;
+    });
+    expect(calls.map(({ operation }) => operation)).toEqual([
+      'token',
+      'register_user',
+      'start_session',
+      'read_session',
+    ]);
+    expect(calls[2]).toMatchObject({ succeeded: 1, failed: 0, p95Seconds: expect.any(Number) });
+    expect(calls[3]!.succeeded).toBeGreaterThanOrEqual(99);
+    // The class 24 contains durations from 1.1^23 to 1.1^24 s.
+    expect(calls[3]!.p95Seconds).toBeCloseTo(9.38, 1);
+  });
+});
