@@ -219,6 +219,28 @@ if (CHROMIUM === null) {
       });
     });
 
+    it('shows what was wrong before the page was opened, and since when', async () => {
+      await loseRegistration('customer-13');
+      await database.query(`
+        INSERT INTO status_samples (at, reasons, figures)
+        SELECT date_trunc('minute', now()) - minute * interval '1 minute',
+          CASE minute WHEN 120 THEN '{"remote_slow": "2026-01-01T00:00:00Z"}' ELSE '{"registrations_uncertain": "2026-01-01T00:00:00Z"}' END::jsonb,
+          '{"read_session.p95Seconds": 0.7, "latenessSeconds": 90}'
+        FROM unnest(ARRAY[0, 3, 120]) AS minute
+        ON CONFLICT (at) DO UPDATE SET reasons = excluded.reasons, figures = excluded.figures`);
+      await signedIn('', async (page) => {
+        await page.getByRole('list', { name: 'What is wrong' }).getByText('since 1 Jan').waitFor();
+        await page.getByRole('button', { name: '7 d' }).click();
+        const past = page.getByRole('region', { name: 'What was wrong in the last 7 d' });
+        await past.getByText('The remote service is slow').waitFor();
+        await page.getByRole('img', { name: 'Read a session, p95 in s: last 700 ms' }).waitFor();
+        await page
+          .getByRole('cell', { name: / ms, .* ms$/ })
+          .first()
+          .waitFor();
+      });
+    });
+
     it('runs no markup of users, metadata, descriptions and answers, and loads nothing from elsewhere', async () => {
       for (const path of ['', '/webhooks?status=any', `/sessions/${stalledId}`, '/sessions', '/stuck'])
         await signedIn(path, async (page) => {

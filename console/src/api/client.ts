@@ -1,6 +1,7 @@
 import { createClient, type Schemas } from '#client/client.js';
 
 export type Status = Schemas['StatusView'];
+export type History = Schemas['StatusHistoryView'];
 export type Stuck = Schemas['StuckView'];
 export type Session = Schemas['SessionView'];
 export type TimelineEntry = Schemas['TimelineEntryView'];

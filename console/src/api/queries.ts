@@ -1,10 +1,9 @@
-import { QueryClient, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, QueryClient, useQuery } from '@tanstack/react-query';
 import { readPage } from '#client/pages.js';
 import { isTemporary } from '#client/problem.js';
 import { POLL_MS, useLive } from './live.js';
 import { firstDay } from '../rules/funnel.js';
 import { client, type Stuck } from './client.js';
-import { remember } from './history.js';
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -27,12 +26,20 @@ export function useInterval(): number | false {
 export const useStatus = () =>
   useQuery({
     queryKey: ['status'],
-    queryFn: async () => {
-      const { data } = await client.GET('/api/v1/status');
-      remember(data, new Date());
-      return data;
-    },
+    queryFn: async () => (await client.GET('/api/v1/status')).data,
     refetchInterval: POLL_MS,
+  });
+
+/** The service stores one sample a minute. */
+const HISTORY_MS = 60_000;
+
+/** The status of the last hours. */
+export const useHistory = (hours: number) =>
+  useQuery({
+    queryKey: ['history', hours],
+    queryFn: async () => (await client.GET('/api/v1/status/history', { params: { query: { hours } } })).data,
+    refetchInterval: HISTORY_MS,
+    placeholderData: keepPreviousData,
   });
 
 /** The service asks clients to read this list at most once a minute, because it reads every open session. */

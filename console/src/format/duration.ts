@@ -22,6 +22,10 @@ export function formatSeconds(seconds: number): string {
   return parts.join(' ');
 }
 
+/** Returns the duration of a call: shorter than a second in milliseconds. */
+export const formatLatency = (seconds: number): string =>
+  seconds < 0.9995 ? `${Math.round(seconds * 1_000)} ms` : formatSeconds(seconds);
+
 /** Returns how long ago an instant was, or in how long it will be. */
 export function formatAge(at: Date, now: Date): string {
   const seconds = (now.getTime() - at.getTime()) / 1_000;

@@ -1,11 +1,12 @@
 import { useState } from 'react';
 import type { Status } from '../api/client.js';
-import { useStatus } from '../api/queries.js';
+import { useHistory, useStatus } from '../api/queries.js';
 import { useNow } from '../parts/clock.js';
 import { Link } from '../parts/link.js';
-import { Loaded } from '../parts/loaded.js';
+import { failureOf, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Age, Instant } from '../parts/time.js';
+import { wellSince } from '../rules/history.js';
 import { PAGE_OF, titleOf, verdictOf, type Verdict } from '../rules/verdict.js';
 import { EndpointsPanel } from './duty/endpoints.js';
 import { FunnelPanel } from './duty/funnel.js';
@@ -15,10 +16,17 @@ import { DatabasePanel, ReplicasPanel } from './duty/processes.js';
 import { ReadersPanel } from './duty/readers.js';
 import { ReadingPanel } from './duty/reading.js';
 import { OursPanel, StalledPanel } from './duty/sessions.js';
+import { TroublesPanel } from './duty/troubles.js';
+
+/** How far back the pictures go, by their hours. */
+const RANGES = { 1: '1 h', 24: '24 h', 168: '7 d' } as const;
+type Hours = keyof typeof RANGES;
 
 /** The page for the person on duty: is everything well, and if not, what is wrong since when, and what is to be done? */
 export function DutyPage() {
   const status = useStatus();
+  const [hours, setHours] = useState<Hours>(24);
+  const history = useHistory(hours);
   const may = useMay();
   const now = useNow();
   const { data, dataUpdatedAt, failureReason, errorUpdatedAt } = status;
@@ -27,7 +35,10 @@ export function DutyPage() {
   const readAt = dataUpdatedAt === 0 ? null : new Date(dataUpdatedAt);
   const unreadSince = isUnread ? (readAt ?? new Date(errorUpdatedAt || now)) : null;
   const signature = isUnread ? 'unread' : (data?.reasons.map(({ code }) => code).join() ?? 'loading');
-  const verdict = verdictOf({ status: data, readAt, unreadSince }, useSince(signature), now);
+  const seenSince = useSince(signature);
+  const quietSince = signature === '' && history.data !== undefined ? wellSince(history.data) : null;
+  const earliest = quietSince !== null && quietSince < seenSince ? quietSince : seenSince;
+  const verdict = verdictOf({ status: data, readAt, unreadSince }, earliest);
   return (
     <>
       <h1 className="hidden">On duty</h1>
@@ -36,16 +47,23 @@ export function DutyPage() {
         {(facts) => (
           <>
             <Reasons status={facts} />
+            <Range hours={hours} onChange={setHours} />
+            {history.error !== null && (
+              <p className="failure" role="alert">
+                The past could not be read: {failureOf(history.error)}
+              </p>
+            )}
             <div className="panels">
+              <TroublesPanel history={history.data} length={RANGES[hours]} />
               <NeedsPanel />
-              <OperationsPanel status={facts} />
-              <ReadingPanel status={facts} />
-              <StalledPanel status={facts} />
-              <OursPanel status={facts} />
-              <DatabasePanel status={facts} />
-              {may('webhooks:manage') && <EndpointsPanel />}
-              <ReadersPanel status={facts} />
-              <ReplicasPanel status={facts} />
+              <OperationsPanel status={facts} history={history.data} />
+              <ReadingPanel status={facts} history={history.data} />
+              <StalledPanel status={facts} history={history.data} />
+              <OursPanel status={facts} history={history.data} />
+              <DatabasePanel status={facts} history={history.data} />
+              {may('webhooks:manage') && <EndpointsPanel history={history.data} />}
+              <ReadersPanel status={facts} history={history.data} />
+              <ReplicasPanel status={facts} history={history.data} />
               <FunnelPanel />
             </div>
           </>
@@ -83,16 +101,47 @@ function VerdictBar({ verdict, readAt }: { readonly verdict: Verdict; readonly r
   );
 }
 
+interface RangeProps {
+  readonly hours: Hours;
+  readonly onChange: (hours: Hours) => void;
+}
+
+/** Chooses how far back the pictures go. */
+const Range = ({ hours, onChange }: RangeProps) => (
+  <p className="range" role="group" aria-label="How far back the pictures go">
+    Pictures of the last
+    {([1, 24, 168] as const).map((each) => (
+      <button
+        key={each}
+        type="button"
+        className="small"
+        aria-pressed={each === hours}
+        onClick={() => onChange(each)}
+      >
+        {RANGES[each]}
+      </button>
+    ))}
+  </p>
+);
+
 function Reasons({ status: { reasons } }: { readonly status: Status }) {
   if (reasons.length === 0) return null;
   return (
     <ol className="reasons" aria-label="What is wrong, the worst first">
-      {reasons.map(({ code, detail }) => {
+      {reasons.map(({ code, detail, since }) => {
         const page = PAGE_OF[code];
         return (
           <li key={code + detail}>
             <strong>{page === undefined ? titleOf(code) : <Link to={page}>{titleOf(code)}</Link>}</strong>
-            <span>{detail}</span>
+            <span>
+              {detail}
+              {since !== null && (
+                <>
+                  {' · since '}
+                  <Instant at={since} />
+                </>
+              )}
+            </span>
           </li>
         );
       })}

@@ -1,30 +1,47 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import uPlot from 'uplot';
-import type { TrendPoint } from '../api/history.js';
+import type { History } from '../api/client.js';
+import { formatNumber } from '../format/words.js';
+import { linesOf, type Point } from '../rules/history.js';
 import 'uplot/dist/uPlot.min.css';
+
+type Figure = (point: Point) => number | null;
 
 interface Props {
   /** What the picture shows, with the unit. */
   readonly title: string;
-  readonly points: readonly TrendPoint[];
+  /** Undefined until it has been read. */
+  readonly history: History | undefined;
+  readonly of: Figure;
+  /** A second line, which is dashed. */
+  readonly against?: { readonly name: string; readonly of: Figure };
+  readonly format?: (value: number) => string;
+  /** The least greatest value of the axis. Default: 1. */
+  readonly top?: number;
 }
 
 const HEIGHT = 96;
-/** A shorter time is shown as a part of this. */
-const SHORTEST_SECONDS = 600;
+/** Longer steps belong to several days. */
+const DAY_STEP_SECONDS = 300;
 const styleOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/** A line over time. A person who does not see it reads its last, least and greatest value. */
-export function Trend({ title, points }: Props) {
+/** A figure over time. Its caption has the last and the extreme values, for a person who does not see the line too. */
+export function Trend({ title, history, of, against, format = formatNumber, top = 1 }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
+  const figures = against === undefined ? [of] : [of, against.of];
+  // The figures of a picture are always the same, whatever their functions.
+  const lines = useMemo(() => history && linesOf(history, figures), [history]);
+  const days = (history?.stepSeconds ?? 0) > DAY_STEP_SECONDS;
   useEffect(() => {
     const { current } = box;
     if (current === null) return undefined;
     const dark = window.matchMedia('(prefers-color-scheme: dark)');
     const draw = () => {
+      const data = plot.current?.data ?? [[], ...figures.map(() => [])];
       plot.current?.destroy();
-      plot.current = new uPlot(optionsOf(current.clientWidth), [[], []], current);
+      const options = optionsOf(current.clientWidth, figures.length, top, days);
+      plot.current = new uPlot(options, data, current);
     };
     draw();
     const resized = new ResizeObserver(() =>
@@ -38,58 +55,61 @@ export function Trend({ title, points }: Props) {
       plot.current?.destroy();
       plot.current = null;
     };
-  }, []);
+  }, [days]);
   useEffect(() => {
-    const last = points.at(-1);
-    if (last === undefined) return;
-    const times = points.map(({ at }) => at.getTime() / 1_000);
-    const values = points.map(({ value }) => value);
-    // The pictures of a page that was just opened have room for what comes, instead of one point as wide as a day.
-    const firstAt = last.at.getTime() / 1_000 - SHORTEST_SECONDS;
-    const isShort = times[0]! > firstAt;
-    plot.current?.setData(
-      isShort
-        ? [
-            [firstAt, ...times],
-            [null, ...values],
-          ]
-        : [times, values],
-    );
-  }, [points]);
-  const values = points.map(({ value }) => value);
+    if (lines !== undefined) plot.current?.setData(lines);
+  }, [lines, days]);
+  const values = (lines?.[1] ?? []).filter((value) => value !== null);
   const text =
-    values.length === 0
-      ? 'no values yet'
-      : `last ${values.at(-1)}, least ${Math.min(...values)}, greatest ${Math.max(...values)}`;
+    lines === undefined
+      ? 'loading …'
+      : values.length === 0
+        ? 'no values yet'
+        : `last ${format(values.at(-1)!)}, from ${format(Math.min(...values))} to ${format(Math.max(...values))}`;
+  const caption = `${title}${against === undefined ? '' : `, dashed: ${against.name}`}: ${text}`;
   return (
     <figure className="trend">
-      <figcaption>{title}</figcaption>
-      <div ref={box} role="img" aria-label={`${title}: ${text}`} />
+      <figcaption>{caption}</figcaption>
+      <div ref={box} role="img" aria-label={caption} />
     </figure>
   );
 }
 
-function optionsOf(width: number): uPlot.Options {
+function optionsOf(width: number, count: number, top: number, days: boolean): uPlot.Options {
   const axis: uPlot.Axis = {
     stroke: styleOf('--soft'),
     grid: { stroke: styleOf('--line'), width: 1 },
     ticks: { show: false },
     font: '12px system-ui, sans-serif',
   };
+  // A value between two gaps has no line.
+  const points: uPlot.Series.Points = {
+    show: true,
+    size: 5,
+    filter: (plot, index) => loneOf(plot.data[index]!),
+  };
+  const lines: uPlot.Series[] = [
+    { stroke: styleOf('--accent'), width: 2, points },
+    { stroke: styleOf('--soft'), width: 1, dash: [4, 4], points: { show: false } },
+  ];
   return {
     width,
     height: HEIGHT,
     cursor: { show: false },
     legend: { show: false },
     padding: [8, 8, 0, 0],
-    scales: { y: { range: (_plot, _least, greatest) => [0, Math.max(1, greatest * 1.1)] } },
+    scales: { y: { range: (_plot, _least, greatest) => [0, Math.max(top, greatest * 1.1)] } },
     axes: [
-      { ...axis, size: 24, space: 80, values: '{HH}:{mm}' },
+      { ...axis, size: 24, space: 80, values: days ? '{D} {MMM}' : '{HH}:{mm}' },
       { ...axis, size: 44, space: 28 },
     ],
-    series: [
-      {},
-      { stroke: styleOf('--accent'), width: 2, points: { show: ({ data }) => data[0].length < 4 } },
-    ],
+    series: [{}, ...lines.slice(0, count)],
   };
 }
+
+/** Returns the indices of the values without a neighbour. */
+const loneOf = (values: uPlot.AlignedData[number]): number[] =>
+  [...values.keys()].filter((index) => {
+    const isGap = (at: number) => (values[at] ?? null) === null;
+    return !isGap(index) && isGap(index - 1) && isGap(index + 1);
+  });

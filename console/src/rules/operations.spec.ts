@@ -2,18 +2,16 @@ import { expect, it } from '@jest/globals';
 import { operationRows } from './operations.js';
 import { healthyStatus } from './status.example.js';
 
-it('adds up the latest calls of the live replicas', () => {
+it('shows the calls of all replicas, and that one of them finds an operation slow', () => {
   const status = healthyStatus();
-  const [replica] = status.replicas;
-  const latestCalls = [{ operation: 'read_session' as const, calls: 20, slow: 3 }];
-  const replicas = [
-    { ...replica!, latestCalls },
-    { ...replica!, latestCalls, slow: ['read_session' as const] },
-    { ...replica!, latestCalls, isAlive: false },
+  status.remote.deployment.calls = [
+    { operation: 'read_session', succeeded: 30, failed: 10, p50Seconds: 1.1, p95Seconds: 4.2 },
   ];
-  const [token, , , read] = operationRows({ ...status, replicas });
-  expect(read).toMatchObject({ calls: 40, slow: 6, health: 'slow', heldBack: null });
-  expect(token).toMatchObject({ calls: 0, slow: 0, health: 'healthy' });
+  const [replica] = status.replicas;
+  status.replicas = [replica!, { ...replica!, slow: ['read_session'] }];
+  const [token, , , read] = operationRows(status);
+  expect(read).toMatchObject({ calls: 40, successShare: 0.75, p95Seconds: 4.2, health: 'slow' });
+  expect(token).toMatchObject({ calls: 0, successShare: null, p95Seconds: null, health: 'healthy' });
 });
 
 it('shows trouble that another replica has announced', () => {

@@ -14,10 +14,12 @@ export interface OperationRow {
   readonly name: OperationName;
   /** The worst of what the responding replica and the whole deployment say. */
   readonly health: 'unknown' | 'healthy' | 'slow' | 'degraded' | 'blocked';
-  /** Successful calls of all live replicas in the last 5 minutes, at most 20 of each. */
+  /** Calls of all live replicas in the last 5 minutes. */
   readonly calls: number;
-  /** Of these, those that took over 2 seconds. */
-  readonly slow: number;
+  /** The share of these that succeeded, 0 to 1; null without calls. */
+  readonly successShare: number | null;
+  readonly p50Seconds: number | null;
+  readonly p95Seconds: number | null;
   readonly lastSuccessAt: string | null;
   readonly lastError: string | null;
   readonly lastErrorAt: string | null;
@@ -28,16 +30,18 @@ export interface OperationRow {
 export function operationRows({ remote, replicas }: Status): OperationRow[] {
   return (Object.keys(OPERATIONS) as OperationName[]).map((name) => {
     const operation = remote.operations[name];
-    const latest = replicas
-      .filter(({ isAlive }) => isAlive)
-      .flatMap(({ latestCalls }) => latestCalls.filter((each) => each.operation === name));
+    const recent = remote.deployment.calls.find((each) => each.operation === name);
+    const { succeeded = 0, failed = 0, p50Seconds = null, p95Seconds = null } = recent ?? {};
+    const calls = succeeded + failed;
     const trouble = remote.deployment.degraded.find((each) => each.operation === name);
     const isSlow = replicas.some(({ isAlive, slow }) => isAlive && slow.includes(name));
     return {
       name,
       health: healthOf(operation.health, trouble !== undefined, isSlow),
-      calls: latest.reduce((sum, { calls }) => sum + calls, 0),
-      slow: latest.reduce((sum, { slow }) => sum + slow, 0),
+      calls,
+      successShare: calls === 0 ? null : succeeded / calls,
+      p50Seconds,
+      p95Seconds,
       lastSuccessAt: operation.lastSuccessAt,
       lastError: trouble?.reason ?? operation.lastError,
       lastErrorAt: trouble?.since ?? operation.lastErrorAt,

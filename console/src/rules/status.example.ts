@@ -111,6 +111,12 @@ export const healthyStatus = (): Status => ({
     },
     deployment: {
       degraded: [],
+      calls: [
+        { operation: 'token', succeeded: 1, failed: 0, p50Seconds: 0.021, p95Seconds: 0.021 },
+        { operation: 'register_user', succeeded: 2, failed: 0, p50Seconds: 0.012, p95Seconds: 0.013 },
+        { operation: 'start_session', succeeded: 2, failed: 0, p50Seconds: 0.012, p95Seconds: 0.014 },
+        { operation: 'read_session', succeeded: 5, failed: 0, p50Seconds: 0.008, p95Seconds: 0.011 },
+      ],
       contractDrift: 0,
     },
   },

@@ -15,12 +15,12 @@ export interface Verdict {
   readonly sentence: string;
   /** Since when the sentence has been true; null if nobody knows. */
   readonly since: Date | null;
-  /** Whether `since` is only when this page first saw it. */
+  /** Whether it may have been true before `since`. */
   readonly isSinceSeen: boolean;
 }
 
-/** Says in one sentence whether all is well. `seenSince`: since when this page has seen the same verdict. */
-export function verdictOf({ status, readAt, unreadSince }: Known, seenSince: Date, now: Date): Verdict {
+/** Says in one sentence whether all is well. `seenSince`: since when this page has seen the same verdict, or the history all well. */
+export function verdictOf({ status, readAt, unreadSince }: Known, seenSince: Date): Verdict {
   if (unreadSince !== null || status === undefined || readAt === null) {
     const sentence =
       status === undefined
@@ -33,12 +33,11 @@ export function verdictOf({ status, readAt, unreadSince }: Known, seenSince: Dat
     return { tone: 'well', sentence: 'All is well.', since: seenSince, isSinceSeen: true };
   const more = status.reasons.length - 1;
   const others = more === 0 ? '' : more === 1 ? ' One more is below.' : ` ${more} more are below.`;
-  const since = sinceOf(first.code, status, now);
   return {
     tone: 'attention',
     sentence: `${titleOf(first.code)}.${others}`,
-    since: since ?? seenSince,
-    isSinceSeen: since === null,
+    since: first.since === null ? seenSince : new Date(first.since),
+    isSinceSeen: first.since === null,
   };
 }
 
@@ -87,84 +86,3 @@ export const PAGE_OF: Partial<Record<Code, 'stuck' | 'registrations' | 'webhooks
   inverters_shared: 'stuck',
   starts_abandoned: 'stuck',
 };
-
-/** Returns since when a reason has been true, if the status says so, else null. */
-export function sinceOf(code: Code, status: Status, now: Date): Date | null {
-  const { remote, outbox, poller, registrations, starts, replicas, activity, oldestTransaction, token } =
-    status;
-  const { readers } = outbox;
-  const before = (seconds: number | undefined) =>
-    seconds === undefined || seconds === 0 ? null : new Date(now.getTime() - seconds * 1_000);
-  const earliest = (times: readonly (string | null | undefined)[]) => {
-    const known = times.flatMap((time) => (time ? [Date.parse(time)] : []));
-    return known.length === 0 ? null : new Date(Math.min(...known));
-  };
-  const lastSeen = (except: 'api' | 'worker') => {
-    const times = replicas
-      .filter(({ role }) => role !== except)
-      .map(({ lastSeenAt }) => Date.parse(lastSeenAt));
-    return times.length === 0 ? null : new Date(Math.max(...times));
-  };
-  const degraded = (health: 'degraded' | 'credentials_rejected') =>
-    earliest(remote.deployment.degraded.filter((each) => each.health === health).map(({ since }) => since));
-  switch (code) {
-    case 'connections_used_up':
-      return before(Math.max(...replicas.map((each) => each.waitingForConnectionsSeconds)));
-    case 'no_api':
-      return lastSeen('worker');
-    case 'no_worker':
-      return lastSeen('api');
-    case 'credentials_rejected':
-      return degraded('credentials_rejected') ?? earliest([token.rejectedAt]);
-    case 'remote_degraded':
-      return degraded('degraded');
-    case 'held_back_by_breaker':
-      return earliest(
-        Object.values(remote.operations).map((each) =>
-          each.heldBackBy === 'breaker' ? each.lastSuccessAt : null,
-        ),
-      );
-    case 'held_back_by_ceiling':
-      return earliest(replicas.map(({ pacedSince }) => pacedSince));
-    case 'sessions_overdue':
-      return before(poller?.oldestOverdueSeconds);
-    case 'reads_stale':
-      return before(Math.max(0, ...(poller?.phases ?? []).map((phase) => phase.oldestReadSeconds)));
-    case 'nothing_changes':
-      return before(activity.unchangedSeconds);
-    case 'events_unsequenced':
-      return before(outbox.oldestUnsequencedSeconds);
-    case 'reader_behind':
-      return before(
-        Math.max(
-          readers.handlers.oldestUndeliveredSeconds,
-          readers.webhooks.oldestUndeliveredSeconds,
-          readers.broker?.oldestUnpublishedSeconds ?? 0,
-        ),
-      );
-    case 'broker_failing':
-      return before(readers.broker?.failingSeconds);
-    case 'webhooks_failing':
-      return before(readers.webhooks.oldestFailingSeconds);
-    case 'starts_abandoned':
-      return before(starts.oldestAbandonedSeconds);
-    case 'registrations_uncertain':
-      return before(registrations.oldestUncertainSeconds);
-    case 'transaction_old':
-      return before(oldestTransaction?.seconds);
-    case 'disk_full':
-    case 'tables_locked':
-    case 'requests_fail':
-    case 'replicas_vanish':
-    case 'remote_slow':
-    case 'held_back_by_remote_service':
-    case 'budget_short':
-    case 'requests_refused':
-    case 'starts_fell':
-    case 'sessions_doubtful':
-    case 'inverters_shared':
-    case 'clocks_differ':
-    case 'releases_differ':
-      return null;
-  }
-}

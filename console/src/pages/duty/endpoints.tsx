@@ -1,16 +1,18 @@
+import type { History } from '../../api/client.js';
 import { useEndpoints } from '../../api/queries.js';
 import { countOf } from '../../format/words.js';
 import { useNow } from '../../parts/clock.js';
 import { Link } from '../../parts/link.js';
 import { Empty, Loaded } from '../../parts/loaded.js';
 import { Badge, Panel } from '../../parts/panel.js';
+import { Trend } from '../../parts/trend.js';
 import { silenceOf } from '../../rules/silence.js';
 
 const MOST = 8;
 const ORDER = ['attention', 'quiet', 'well'];
 
 /** The endpoints, those that fail first, each with the sentence why it is silent. */
-export function EndpointsPanel() {
+export function EndpointsPanel({ history }: { readonly history: History | undefined }) {
   const endpoints = useEndpoints();
   const now = useNow();
   return (
@@ -43,6 +45,7 @@ export function EndpointsPanel() {
           );
         }}
       </Loaded>
+      <Trend title="Endpoints that fail" history={history} of={(point) => point.failingEndpoints} />
     </Panel>
   );
 }

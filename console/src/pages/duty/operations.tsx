@@ -1,11 +1,12 @@
-import { seriesOf } from '../../api/history.js';
-import type { Status } from '../../api/client.js';
+import type { History, Status } from '../../api/client.js';
+import { formatLatency } from '../../format/duration.js';
 import { countOf, formatNumber, wordsOf } from '../../format/words.js';
 import { Badge, Facts, Panel, type Tone } from '../../parts/panel.js';
 import { Table } from '../../parts/table.js';
 import { Age, Instant } from '../../parts/time.js';
 import { Trend } from '../../parts/trend.js';
-import { OPERATIONS, operationRows, type OperationRow } from '../../rules/operations.js';
+import type { Point } from '../../rules/history.js';
+import { OPERATIONS, operationRows, type OperationName, type OperationRow } from '../../rules/operations.js';
 
 const TONES: Readonly<Record<OperationRow['health'], Tone>> = {
   unknown: 'unknown',
@@ -15,8 +16,15 @@ const TONES: Readonly<Record<OperationRow['health'], Tone>> = {
   blocked: 'attention',
 };
 
+interface Props {
+  readonly status: Status;
+  readonly history: History | undefined;
+}
+
+const formatPercent = (percent: number): string => `${formatNumber(percent)} %`;
+
 /** The four operations of the remote service: whether they work, how fast, and who holds them back. */
-export function OperationsPanel({ status }: { readonly status: Status }) {
+export function OperationsPanel({ status, history }: Props) {
   const { limit, rate, inFlight, queued, deployment } = status.remote;
   const { token } = status;
   return (
@@ -29,12 +37,21 @@ export function OperationsPanel({ status }: { readonly status: Status }) {
           { title: 'Operation', of: ({ name }) => OPERATIONS[name] },
           { title: 'Health', of: ({ health }) => <Badge tone={TONES[health]}>{health}</Badge> },
           {
-            title: 'Latest calls',
-            of: ({ calls, slow }) =>
-              calls === 0 ? (
-                <span className="soft">none in 5 min</span>
+            title: 'Calls in 5 min',
+            of: ({ calls, successShare }) =>
+              successShare === null ? (
+                <span className="soft">none</span>
               ) : (
-                `${countOf(calls, 'success', 'successes')}, ${formatNumber(slow)} over 2 s`
+                `${formatNumber(calls)}, ${formatPercent(100 * successShare)} succeeded`
+              ),
+          },
+          {
+            title: 'p50, p95',
+            of: ({ p50Seconds, p95Seconds }) =>
+              p50Seconds === null || p95Seconds === null ? (
+                <span className="soft">–</span>
+              ) : (
+                `${formatLatency(p50Seconds)}, ${formatLatency(p95Seconds)}`
               ),
           },
           { title: 'Last success', of: ({ lastSuccessAt }) => <Age at={lastSuccessAt} none="none yet" /> },
@@ -87,10 +104,34 @@ export function OperationsPanel({ status }: { readonly status: Status }) {
         ]}
       />
       <p className="soft">
-        Calls and slowness are of all processes; the last success, the breaker and the queue are of the one
+        Calls and percentiles are of all processes; the last success, the breaker and the queue are of the one
         that responded.
       </p>
-      <Trend title="Slow calls, % of the latest, since this page was opened" points={seriesOf('slowShare')} />
+      <div className="trends">
+        {(Object.keys(OPERATIONS) as OperationName[]).flatMap((name) => [
+          <Trend
+            key={`${name} p95`}
+            title={`${OPERATIONS[name]}, p95 in s`}
+            history={history}
+            of={(point) => figuresOf(point, name)?.p95Seconds ?? null}
+            format={formatLatency}
+          />,
+          <Trend
+            key={`${name} success`}
+            title={`${OPERATIONS[name]}, success in %`}
+            history={history}
+            of={(point) => {
+              const share = figuresOf(point, name)?.successShare ?? null;
+              return share && 100 * share;
+            }}
+            top={100}
+            format={formatPercent}
+          />,
+        ])}
+      </div>
     </Panel>
   );
 }
+
+const figuresOf = ({ operations }: Point, name: OperationName) =>
+  operations.find(({ operation }) => operation === name);

@@ -1,16 +1,22 @@
-import type { Status } from '../../api/client.js';
+import type { History, Status } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
 import { countOf, formatNumber } from '../../format/words.js';
 import { Empty } from '../../parts/loaded.js';
 import { Badge, Panel } from '../../parts/panel.js';
 import { Table } from '../../parts/table.js';
 import { Age } from '../../parts/time.js';
+import { Trend } from '../../parts/trend.js';
 import { blockersOf } from '../../rules/blocker.js';
 
 type Replica = Status['replicas'][number];
 
+interface Props {
+  readonly status: Status;
+  readonly history: History | undefined;
+}
+
 /** The processes by role, with their last signs of life. */
-export function ReplicasPanel({ status: { replicas } }: { readonly status: Status }) {
+export function ReplicasPanel({ status: { replicas }, history }: Props) {
   const alive = replicas.filter(({ isAlive }) => isAlive);
   const roles = (['api', 'worker', 'all'] as const).flatMap((role) => {
     const count = alive.filter((each) => each.role === role).length;
@@ -40,6 +46,7 @@ export function ReplicasPanel({ status: { replicas } }: { readonly status: Statu
           },
         ]}
       />
+      <Trend title="Live processes" history={history} of={(point) => point.liveReplicas} />
     </Panel>
   );
 }
@@ -50,7 +57,7 @@ function Life({ of: { isAlive, stoppedAt } }: { readonly of: Replica }) {
 }
 
 /** Who or what blocks the database. */
-export function DatabasePanel({ status }: { readonly status: Status }) {
+export function DatabasePanel({ status, history }: Props) {
   const blockers = blockersOf(status);
   const { oldestTransaction } = status;
   return (
@@ -70,6 +77,12 @@ export function DatabasePanel({ status }: { readonly status: Status }) {
           : `The oldest open transaction: ${formatSeconds(oldestTransaction.seconds)}.`}{' '}
         Locks against writing: {countOf(status.tableLocks.length, 'table')}.
       </p>
+      <Trend
+        title="Oldest open transaction in s"
+        history={history}
+        of={(point) => point.oldestTransactionSeconds}
+        format={formatSeconds}
+      />
     </Panel>
   );
 }

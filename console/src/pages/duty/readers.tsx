@@ -1,12 +1,16 @@
-import { seriesOf } from '../../api/history.js';
-import type { Status } from '../../api/client.js';
+import type { History, Status } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
 import { countOf, formatNumber } from '../../format/words.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { Trend } from '../../parts/trend.js';
 
+interface Props {
+  readonly status: Status;
+  readonly history: History | undefined;
+}
+
 /** How far the readers of events are behind. */
-export function ReadersPanel({ status: { outbox } }: { readonly status: Status }) {
+export function ReadersPanel({ status: { outbox }, history }: Props) {
   const { handlers, webhooks, streams, broker } = outbox.readers;
   const lagOf = (count: number, seconds: number) =>
     count === 0 ? 'has all events' : `${countOf(count, 'event')} behind, by ${formatSeconds(seconds)}`;
@@ -36,8 +40,12 @@ export function ReadersPanel({ status: { outbox } }: { readonly status: Status }
         ]}
       />
       <Trend
-        title="Events that have not arrived, since this page was opened"
-        points={seriesOf('undelivered')}
+        title="The reader that is furthest behind"
+        history={history}
+        of={(point) =>
+          Math.max(point.handlersLagSeconds ?? 0, point.webhooksLagSeconds ?? 0, point.brokerLagSeconds ?? 0)
+        }
+        format={formatSeconds}
       />
     </Panel>
   );

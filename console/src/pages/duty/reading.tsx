@@ -1,5 +1,4 @@
-import { seriesOf } from '../../api/history.js';
-import type { Status } from '../../api/client.js';
+import type { History, Status } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
 import { countOf, formatNumber, wordsOf } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
@@ -7,8 +6,16 @@ import { Facts, Panel } from '../../parts/panel.js';
 import { Table } from '../../parts/table.js';
 import { Trend } from '../../parts/trend.js';
 
+interface Props {
+  readonly status: Status;
+  readonly history: History | undefined;
+}
+
+/** A session counts as read late beyond this, like the reason `sessions_overdue`. */
+const LATE_SECONDS = 120;
+
 /** How fresh what we know of the sessions is: what is wanted, what is allowed, and how late the reads are. */
-export function ReadingPanel({ status: { poller, budget } }: { readonly status: Status }) {
+export function ReadingPanel({ status: { poller, budget }, history }: Props) {
   const { stretch, wantedPerSecond, allowedPerSecond, noticed, late } = budget;
   const rateOf = (perSecond: number) => `${formatNumber(perSecond)} reads/s`;
   return (
@@ -66,8 +73,26 @@ export function ReadingPanel({ status: { poller, budget } }: { readonly status: 
           )}
         </>
       )}
-      <Trend title="Reads per second, since this page was opened" points={seriesOf('readsPerSecond')} />
-      <Trend title="Lateness of the latest read, s" points={seriesOf('latenessSeconds')} />
+      <Trend
+        title="Reads per second"
+        history={history}
+        of={(point) => point.readsPerSecond}
+        against={{ name: 'wanted', of: (point) => point.wantedPerSecond }}
+      />
+      <Trend
+        title="Lateness in s"
+        history={history}
+        of={(point) => point.latenessSeconds}
+        against={{ name: 'target', of: () => LATE_SECONDS }}
+        format={formatSeconds}
+      />
+      <Trend
+        title="Age of the oldest due read in s"
+        history={history}
+        of={(point) => point.oldestReadSeconds}
+        format={formatSeconds}
+      />
+      <Trend title="Stretch" history={history} of={(point) => point.stretch} />
     </Panel>
   );
 }

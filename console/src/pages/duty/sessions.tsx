@@ -1,4 +1,4 @@
-import type { Status } from '../../api/client.js';
+import type { History, Status } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
 import { countOf, formatNumber } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
@@ -6,9 +6,15 @@ import { Empty } from '../../parts/loaded.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { STALL_CAUSES } from '../../parts/state.js';
 import { Age } from '../../parts/time.js';
+import { Trend } from '../../parts/trend.js';
+
+interface Props {
+  readonly status: Status;
+  readonly history: History | undefined;
+}
 
 /** Sessions that wait for longer than can be expected, by cause. */
-export function StalledPanel({ status: { sessions } }: { readonly status: Status }) {
+export function StalledPanel({ status: { sessions }, history }: Props) {
   const { stalled, unrecognised, lost, allInvertersMissing, someInvertersMissing, sharedInverters } =
     sessions;
   const causes = stalled.filter(({ sessions: count }) => count > 0);
@@ -35,6 +41,7 @@ export function StalledPanel({ status: { sessions } }: { readonly status: Status
           ))}
         </ul>
       )}
+      <Trend title="Stalled sessions" history={history} of={(point) => point.stalled} />
       <h3>Doubtful</h3>
       <ul className="counts">
         {(
@@ -62,7 +69,7 @@ export function StalledPanel({ status: { sessions } }: { readonly status: Status
 }
 
 /** Our own registrations and starts. */
-export function OursPanel({ status: { registrations, starts, activity } }: { readonly status: Status }) {
+export function OursPanel({ status: { registrations, starts, activity }, history }: Props) {
   const since = (seconds: number) => (seconds === 0 ? '' : `, the oldest for ${formatSeconds(seconds)}`);
   const usually = (count: number | null) =>
     count === null ? '' : ` (usually at least ${formatNumber(count)})`;
@@ -90,6 +97,13 @@ export function OursPanel({ status: { registrations, starts, activity } }: { rea
           ['Last change', <Age key="last" at={activity.lastChangeAt} none="no session has changed yet" />],
         ]}
       />
+      <Trend
+        title="Registrations to decide"
+        history={history}
+        of={(point) => point.uncertain}
+        against={{ name: 'sent again', of: (point) => point.pending }}
+      />
+      <Trend title="Starts per hour" history={history} of={(point) => point.startsPerHour} />
     </Panel>
   );
 }

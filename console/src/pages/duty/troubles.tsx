@@ -1,0 +1,46 @@
+import type { History } from '../../api/client.js';
+import { formatSeconds } from '../../format/duration.js';
+import { Empty } from '../../parts/loaded.js';
+import { Panel } from '../../parts/panel.js';
+import { Age } from '../../parts/time.js';
+import { troublesOf } from '../../rules/history.js';
+import { titleOf } from '../../rules/verdict.js';
+
+interface Props {
+  readonly history: History | undefined;
+  /** The time of the history in words, such as `7 d`. */
+  readonly length: string;
+}
+
+/** The reasons of the last hours, those that are over too, each with its picture. */
+export function TroublesPanel({ history, length }: Props) {
+  const { troubles, stepShare } =
+    history === undefined ? { troubles: [], stepShare: 1 } : troublesOf(history);
+  return (
+    <Panel title={`What was wrong in the last ${length}`} isWide>
+      {history === undefined ? (
+        <p className="loading">Loading …</p>
+      ) : history.points.length === 0 ? (
+        <Empty>The first values arrive within a minute.</Empty>
+      ) : troubles.length === 0 ? (
+        <Empty>Nothing was wrong.</Empty>
+      ) : (
+        <ul className="troubles">
+          {troubles.map(({ code, starts, seconds, lastAt }) => (
+            <li key={code}>
+              <span>{titleOf(code)}</span>
+              <svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
+                {starts.map((start) => (
+                  <rect key={start} x={start} y={0} width={stepShare} height={1} />
+                ))}
+              </svg>
+              <span className="soft">
+                about {formatSeconds(seconds)}, last <Age at={lastAt} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
