@@ -5,6 +5,9 @@ import { toExcelCell } from '../excel.rules.js';
 /** Excel takes a CSV file for UTF-8 only if it begins with this. */
 const BYTE_ORDER_MARK = '\ufeff';
 
+/** The delimiter of a result of NDJSON: that of Excel in most countries of the languages in which owners are invited. */
+const DEFAULT_DELIMITER = ';';
+
 /** A row with its link. */
 export interface ResultRow extends CampaignRow {
   readonly invitationUrl: string | null;
@@ -18,8 +21,9 @@ export async function* resultCsv(
   { columns, delimiter }: CampaignFormat,
   pages: AsyncIterable<readonly ResultRow[]>,
 ): AsyncGenerator<string> {
+  const separator = delimiter ?? DEFAULT_DELIMITER;
   const lineOf = (cells: readonly string[]) =>
-    `${cells.map((cell) => quoted(toExcelCell(cell), delimiter ?? ',')).join(delimiter ?? ',')}\r\n`;
+    `${cells.map((cell) => quoted(toExcelCell(cell), separator)).join(separator)}\r\n`;
   yield (
     BYTE_ORDER_MARK + lineOf([...columns, 'status', 'problems', 'registrationId', 'userId', 'invitationUrl'])
   );
