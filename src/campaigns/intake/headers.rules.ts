@@ -42,22 +42,32 @@ export function readHeader(
   if (names.length > MAX_COLUMNS)
     return { fault: `it has ${names.length} columns; at most ${MAX_COLUMNS} are allowed` };
   const columns: Column[] = [];
+  const unknown: number[] = [];
   for (const [index, name] of names.entries()) {
     const where = `column ${index + 1}`;
     if (name.trim() === '') return { fault: `${where} has no name: name it, or delete the column` };
     const column = columnOf(name);
-    if (column === undefined)
-      return {
-        fault: `${where} ("${shown(name)}") is not known: delete it, or name it "metadata.${shown(name)}" to keep its values`,
-      };
+    if (column === undefined) {
+      unknown.push(index);
+      continue;
+    }
     if (column.kind === 'metadata' && RESERVED.includes(column.key))
       return { fault: `${where} ("${shown(name)}") has a name that is not allowed` };
-    const first = columns.findIndex((each) => keyOf(each) === keyOf(column));
-    if (first !== -1)
-      return {
-        fault: `${where} ("${shown(name)}") has the same name as column ${first + 1} ("${shown(columns[first]!.name)}")`,
-      };
+    const first = columns.find((each) => keyOf(each) === keyOf(column));
+    if (first !== undefined) {
+      const other = `column ${names.indexOf(first.name) + 1} ("${shown(first.name)}")`;
+      return { fault: `${where} ("${shown(name)}") has the same name as ${other}` };
+    }
     columns.push(column);
+  }
+  if (unknown.length > 0) {
+    const list = (text: (index: number) => string) => unknown.map(text).join(' and ');
+    const columnList = list((index) => `column ${index + 1} ("${shown(names[index]!)}")`);
+    const newNames = list((index) => `"metadata.${shown(names[index]!)}"`);
+    const [are, them, their] = unknown.length === 1 ? ['is', 'it', 'its'] : ['are', 'them', 'their'];
+    return {
+      fault: `${columnList} ${are} not known: delete ${them}, or name ${them} ${newNames} to keep ${their} values`,
+    };
   }
   const missing = REQUIRED.filter((name) => !columns.some((each) => keyOf(each) === name));
   return missing.length === 0

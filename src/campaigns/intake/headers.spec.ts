@@ -23,6 +23,10 @@ describe('the header', () => {
   it.each([
     [['ean'], '"tenantReference" is missing'],
     [['a'], 'column 1 ("a") is not known'],
+    [
+      ['tenantReference', 'iban', 'ean', 'phone'],
+      'column 2 ("iban") and column 4 ("phone") are not known: delete them, or name them "metadata.iban" and "metadata.phone" to keep their values',
+    ],
     [['tenantReference', '', 'ean'], 'column 2 has no name'],
     [['tenantReference', 'ean', 'EAN'], 'column 3 ("EAN") has the same name as column 2 ("ean")'],
     [['tenantReference', 'ean', 'metadata.'], 'column 3 ("metadata.") is not known'],
