@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
 import type { BenchDatabase } from './harness/database.js';
 import { newKey } from './harness/key.js';
 import { LineUp } from './harness/line-up.js';
@@ -29,7 +30,8 @@ export async function campaignsBench(options: BenchOptions): Promise<void> {
     });
     lineUp.remote.setLatency(REMOTE_MS);
     const headers = await newKey(service.url, ['users:write']);
-    const campaign = (): Promise<Sample> => lineUp.measure(rows, service, () => runCampaign(database, rows));
+    const campaign = (): Promise<Sample> =>
+      lineUp.measure(rows, service, () => runCampaign(service.url, headers, database, rows));
     const generators: Participant[] = [];
     const loop = async (atOnce: number) => {
       const generator = await startLoad(service.url, atOnce);
@@ -105,25 +107,23 @@ function nextUser() {
   };
 }
 
-/** Inserts a campaign as its upload leaves it, and waits until every row has a result. */
-async function runCampaign(database: BenchDatabase, count: number): Promise<void> {
-  const rows = Array.from({ length: count }, nextUser);
-  const [campaign] = await database.query<{ id: string }>(
-    `INSERT INTO campaigns (status, invites, format, rows, due_at) VALUES ('receiving', false, '{}', $1, 'infinity') RETURNING id`,
-    [count],
+/** Uploads a campaign, and waits until every row has a result. */
+async function runCampaign(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  database: BenchDatabase,
+  count: number,
+): Promise<void> {
+  const rows = Array.from({ length: count }, nextUser).map(
+    ({ tenantReference, gridLocations }) => `${tenantReference},${gridLocations[0]!.ean}`,
   );
-  await database.query(
-    `INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference, ean)
-     SELECT $1, line, 'accepted', reference, ean FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS given (reference, ean, line)`,
-    [
-      campaign!.id,
-      rows.map(({ tenantReference }) => tenantReference),
-      rows.map((row) => row.gridLocations[0]!.ean),
-    ],
-  );
-  await database.query(`UPDATE campaigns SET status = 'running', due_at = now() WHERE id = $1`, [
-    campaign!.id,
-  ]);
+  const response = await request(`${url}/api/v1/campaigns`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'text/csv' },
+    body: ['tenantReference,ean', ...rows].join('\n'),
+  });
+  const { id, counts } = (await response.body.json()) as { id: string; counts?: { accepted: number } };
+  if (counts?.accepted !== count) throw new Error(`the upload got the status ${response.statusCode}`);
   const over = `SELECT FROM campaigns WHERE id = $1 AND finished_at IS NOT NULL`;
-  while ((await database.query(over, [campaign!.id])).length === 0) await sleep(PAUSE_MS);
+  while ((await database.query(over, [id])).length === 0) await sleep(PAUSE_MS);
 }

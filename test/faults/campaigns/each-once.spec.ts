@@ -1,10 +1,11 @@
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Database } from '../../../src/platform/database/database.js';
-import { insertCampaign, readRows } from '../../setup/campaign.js';
+import { upload } from '../../campaigns/campaign-client.js';
+import { readRows } from '../../setup/campaign.js';
 import { TestClient } from '../../setup/client.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
-import { newEan } from '../../setup/ean.js';
+import { newValidEan } from '../../setup/ean.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { createTestDatabase } from '../../setup/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
@@ -31,7 +32,8 @@ interface Scene {
   readonly database: Database;
   readonly references: readonly string[];
   start(): Promise<TestProcess>;
-  upload(): Promise<string>;
+  /** Uploads the file, and returns the id of the campaign. `firstEan`: another EAN for its first row. */
+  upload(firstEan?: string): Promise<string>;
 }
 
 async function prepare(count: number, file = 'src/main.ts'): Promise<Scene> {
@@ -40,7 +42,7 @@ async function prepare(count: number, file = 'src/main.ts'): Promise<Scene> {
   closing.push(() => database.drop(), sandbox.stop);
   const rows = Array.from({ length: count }, (_, nth) => ({
     tenantReference: `customer-${nth}`,
-    ean: newEan(),
+    ean: newValidEan(),
   }));
   const sql = database.open();
   const environment = {
@@ -58,7 +60,15 @@ async function prepare(count: number, file = 'src/main.ts'): Promise<Scene> {
       replicas.push(replica);
       return replica;
     },
-    upload: () => insertCampaign(sql, rows),
+    upload: async (firstEan = rows[0]!.ean) => {
+      const lines = rows.map(
+        ({ tenantReference, ean }, nth) => `${tenantReference},${nth === 0 ? firstEan : ean}`,
+      );
+      const service = { url: replicas[0]!.url, adminKey: ADMIN_KEY };
+      const { status, body } = await upload(service, ['tenantReference,ean', ...lines].join('\n'), '');
+      expect([status, body.rows]).toEqual([202, count]);
+      return body.id;
+    },
   };
 }
 
@@ -117,14 +127,15 @@ async function countEffects({
 }
 
 describe('R50: each row once', () => {
-  it(`for ${ROWS} rows, while every process is killed in turn, the file is uploaded twice and its campaign is paused`, async () => {
+  it(`for ${ROWS} rows, while every process is killed in turn, the file is uploaded twice, the second time with a changed row, and its campaign is paused`, async () => {
     const scene = await prepare(ROWS);
     const { database, sandbox } = scene;
     await sandbox.control.change({ latencyMs: 20 });
     for (let nth = 0; nth < REPLICAS; nth++) await scene.start();
     const first = await scene.upload();
     await killInCall(scene);
-    const second = await scene.upload();
+    // The first row is sent already, with another EAN.
+    const second = await scene.upload(newValidEan());
     await waitFor(
       'rows have results',
       async () => (await settledOf(database, first)) >= ROWS / 10,
@@ -150,13 +161,18 @@ describe('R50: each row once', () => {
       },
       WITHIN_MS,
     );
-    const without = decided.filter(({ status }) => status !== 'registered' && status !== 'known').length;
+    const isConflict = (row: (typeof decided)[number]) =>
+      row.status === 'invalid' && row.problems.some(({ code }) => code === 'reference_conflict');
+    const without = decided.filter(
+      (row) => row.status !== 'registered' && row.status !== 'known' && !isConflict(row),
+    ).length;
+    const conflicts = decided.filter(isConflict).map(({ tenantReference }) => tenantReference);
     const effects = await countEffects(scene);
     promise('R50', {
-      figure: `${effects.join(', ')} references registered never, once, more than once; ${without} rows without a result`,
-      bound: `0, ${ROWS}, 0; 0`,
+      figure: `${effects.join(', ')} references registered never, once, more than once; ${without} rows without a result; ${conflicts.length} of 1 changed rows in conflict`,
+      bound: `0, ${ROWS}, 0; 0; 1`,
     });
-    expect([effects, without]).toEqual([[0, ROWS, 0], 0]);
+    expect([effects, without, conflicts]).toEqual([[0, ROWS, 0], 0, [scene.references[0]]]);
   });
 
   itAtLength('turns red when the progress of a row is recorded after the call', async () => {
