@@ -4,7 +4,7 @@ import { CsvReader } from './csv-reader.js';
 import { MAX_ROW_CHARACTERS, type FileRow } from './row.rules.js';
 
 function read(text: string, partLength = text.length, delimiter = ',', quote = '"'): FileRow[] {
-  const reader = new CsvReader(delimiter, quote, 'utf-8');
+  const reader = new CsvReader(delimiter, quote, { encoding: 'utf-8' });
   const rows: FileRow[] = [];
   for (let at = 0; at < text.length; at += Math.max(1, partLength))
     rows.push(...reader.read(text.slice(at, at + Math.max(1, partLength))));
@@ -58,14 +58,22 @@ describe('the reader of CSV', () => {
     expect(faultOf('a,b\n"\ufffd",2')).toContain('Line 2, column 1: there is a byte that is not utf-8');
   });
 
-  it('keeps the first cells of a row that is too long, and goes on behind it', () => {
+  it('cuts the long cell of a row that is too long, and goes on behind it', () => {
     const long = 'x'.repeat(MAX_ROW_CHARACTERS);
-    const rows = read(`a,b\n1,"${long}\n${long}",3\n4,5\n`, 1_000);
+    const rows = read(`a,b\n1,"${long}${long}",3\n4,5\n`, 1_000);
     expect(rows.map(({ line, isTooLong }) => [line, isTooLong])).toEqual([
       [1, false],
       [2, true],
-      [4, false],
+      [3, false],
     ]);
-    expect(rows[1]!.cells).toEqual(['1']);
+    expect(rows[1]!.cells.map((each) => each.slice(0, 3))).toEqual(['1', 'xxx', '3']);
+    expect(rows[1]!.cells[1]!.length).toBeLessThan(1_000);
+  });
+
+  it('refuses a cell of several lines in a row that is too long, since rows may be in it', () => {
+    const long = 'x'.repeat(MAX_ROW_CHARACTERS);
+    expect(faultOf(`a,b\n1,"x\n2,y\n3,${long}\n4","z"`)).toContain(
+      'Line 2, column 2: a quote begins a cell here',
+    );
   });
 });

@@ -1,6 +1,10 @@
 import { Problem } from '../../platform/problem/problem.js';
+import { characterFault, type EncodedText } from './character-fault.js';
+import { MAX_COLUMNS } from './headers.rules.js';
 import { MAX_ROW_CHARACTERS, type FileRow } from './row.rules.js';
-import { characterFault } from './character-fault.js';
+
+/** What is read of a cell of a row that is too long: more than the longest reference, with the characters that Excel needs. */
+const KEPT_OF_CELL = 500;
 
 type State = 'start' | 'plain' | 'quoted' | 'closed';
 
@@ -25,7 +29,7 @@ export class CsvReader {
   constructor(
     private readonly delimiter: string,
     private readonly quote: string,
-    private readonly encoding: string,
+    private readonly file: EncodedText,
   ) {
     this.endOfPlain = new RegExp(`[${delimiter}\\r\\n\\0\\ufffd]`, 'g');
     this.endOfQuoted = new RegExp(`[${quote}\\r\\n\\0\\ufffd]`, 'g');
@@ -62,8 +66,7 @@ export class CsvReader {
   private *take(character: string): Generator<FileRow> {
     const followsCr = this.isAfterCr && character === '\n';
     this.isAfterCr = character === '\r';
-    if (character === '\0' || character === '\ufffd')
-      throw this.fault(characterFault(character, this.encoding));
+    if (character === '\0' || character === '\ufffd') throw this.fault(characterFault(character, this.file));
     if (character === this.delimiter && this.state !== 'quoted') return this.endCell();
     if (character === this.quote) {
       this.state = 'closed';
@@ -86,7 +89,15 @@ export class CsvReader {
 
   private append(text: string): void {
     this.characters += text.length;
-    this.cell = this.isTooLong ? '' : this.cell + text;
+    this.cell += text;
+    if (!this.isTooLong) return;
+    this.cell = this.cell.slice(0, KEPT_OF_CELL);
+    // A quote that is missing makes one cell of the rows after it. Nobody would know whose rows they are.
+    if (this.state === 'quoted' && this.line > this.quotedSince) {
+      const most = MAX_ROW_CHARACTERS.toLocaleString('en');
+      const message = `a quote begins a cell here that has several lines, in a row of more than ${most} characters: is the quote missing that ends it?`;
+      throw this.fault(message, this.quotedSince);
+    }
   }
 
   private get isTooLong(): boolean {
@@ -95,19 +106,16 @@ export class CsvReader {
 
   private endCell(): void {
     this.characters += 1;
-    if (!this.isTooLong) this.cells.push(this.cell);
+    if (!this.isTooLong || this.cells.length < MAX_COLUMNS) this.cells.push(this.cell);
     this.cell = '';
     this.state = 'start';
   }
 
   private *endRow(): Generator<FileRow> {
-    const { isTooLong, rowLine: line } = this;
-    if (!isTooLong) this.cells.push(this.cell);
-    const { cells } = this;
+    const { isTooLong, rowLine: line, cells } = this;
+    this.endCell();
     this.cells = [];
-    this.cell = '';
     this.characters = 0;
-    this.state = 'start';
     this.rowLine = this.line;
     if (isTooLong || cells.some((cell) => cell.trim() !== '')) yield { line, cells, isTooLong };
   }

@@ -1,8 +1,9 @@
 import type { Statement } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 
+/** Inserts a campaign that is being received. Its format is known only at the end of the file. */
 export const INSERT_CAMPAIGN = `
-    INSERT INTO campaigns (id, name, invites, adopts, format, due_at) VALUES ($1, $2, $3, $4, $5, ${msFromNow('$6')})`;
+    INSERT INTO campaigns (id, name, invites, adopts, format, due_at) VALUES ($1, $2, $3, $4, '{}', ${msFromNow('$5')})`;
 
 /** Inserts rows given as a JSON array, and shows that the upload lives. One parameter, however many rows there are. */
 export const INSERT_ROWS: Statement = {
@@ -16,7 +17,7 @@ export const INSERT_ROWS: Statement = {
 };
 
 export const FINISH_INTAKE = `
-    UPDATE campaigns SET status = $2, rows = $3, due_at = clock_timestamp(),
+    UPDATE campaigns SET status = $2, rows = $3, format = $4, due_at = clock_timestamp(),
            finished_at = CASE $2 WHEN 'checked' THEN clock_timestamp() END
      WHERE id = $1 AND status = 'receiving'
     RETURNING id`;

@@ -18,13 +18,13 @@ export interface NewCampaign {
   readonly name: string | null;
   readonly invites: boolean;
   readonly adopts: boolean;
-  readonly format: CampaignFormat;
 }
 
 interface ReceivedFile {
   readonly id: string;
   readonly isDryRun: boolean;
   readonly adopts: boolean;
+  readonly format: CampaignFormat;
   readonly rows: number;
   readonly eanColumn: string;
 }
@@ -33,9 +33,8 @@ interface ReceivedFile {
 export class IntakeStore {
   constructor(private readonly database: Database) {}
 
-  async begin({ id, name, invites, adopts, format }: NewCampaign): Promise<void> {
-    const values = [id, name, invites, adopts, JSON.stringify(format), DEAD_AFTER_MS];
-    await this.database.query(sql.INSERT_CAMPAIGN, values);
+  async begin({ id, name, invites, adopts }: NewCampaign): Promise<void> {
+    await this.database.query(sql.INSERT_CAMPAIGN, [id, name, invites, adopts, DEAD_AFTER_MS]);
   }
 
   async insert(id: string, rows: readonly ReadRow[]): Promise<void> {
@@ -43,7 +42,7 @@ export class IntakeStore {
   }
 
   /** Checks the rows as a whole, and ends the upload in the same transaction: nobody sees rows that are not checked. */
-  async finish({ id, isDryRun, adopts, rows, eanColumn }: ReceivedFile): Promise<void> {
+  async finish({ id, isDryRun, adopts, format, rows, eanColumn }: ReceivedFile): Promise<void> {
     // Only the time of the checks depends on it, so a lock that another process has does not matter.
     if (rows > ROWS_TO_ANALYZE) await this.database.query(ANALYZE_ROWS).catch(() => {});
     await this.database.transaction(async (tx) => {
@@ -56,7 +55,8 @@ export class IntakeStore {
         await tx.query(CHECKS.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
         await tx.query(CHECKS.WARN_ELSEWHERE, [id, eanColumn]);
       }
-      const ended = await tx.query(sql.FINISH_INTAKE, [id, isDryRun ? 'checked' : 'running', rows]);
+      const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];
+      const ended = await tx.query(sql.FINISH_INTAKE, values);
       if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);
     });
   }

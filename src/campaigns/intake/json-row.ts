@@ -1,6 +1,7 @@
 import { textErrors } from '../../platform/http/field-errors.js';
 import { JsonError, jsonNumberText, parseLossless } from '../../platform/json/lossless.js';
 import { isPlainObject, type Metadata } from '../../users/metadata.rules.js';
+import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
 import type { RowProblem } from '../campaign.rules.js';
 import { readEanValue, type CheckDigitRule } from './ean-cell.rules.js';
 import type { FileLine } from './line-reader.js';
@@ -50,13 +51,21 @@ export function readObject<Name extends string>(
     : parse(text, names);
   if ('row' in read) return read;
   const code = isTooLong ? 'row_too_long' : 'json_invalid';
-  return { invalid: unreadable(line, { column: null, code, message: read.fault }) };
+  const reference = read.reference ?? referenceAtStart(text);
+  const tenantReference =
+    typeof reference === 'string' && tenantReferenceFault(reference) === undefined ? reference : null;
+  const message =
+    tenantReference === null
+      ? `${read.fault}. Other rows of this customer are registered without it, since its tenantReference cannot be read`
+      : read.fault;
+  return { invalid: unreadable(line, tenantReference, { column: null, code, message }) };
 }
 
-function parse<Name extends string>(
-  text: string,
-  names: readonly Name[],
-): { readonly row: JsonObject<Name> } | { readonly fault: string } {
+/** The object of a line, or its fault and, if it is an object, its reference. */
+type Parsed<Name extends string> =
+  { readonly row: JsonObject<Name> } | { readonly fault: string; readonly reference?: unknown };
+
+function parse<Name extends string>(text: string, names: readonly Name[]): Parsed<Name> {
   let value: unknown;
   try {
     value = parseLossless(text);
@@ -65,18 +74,31 @@ function parse<Name extends string>(
     return { fault: `This line is not a JSON object: ${error.message}` };
   }
   if (!isPlainObject(value)) return { fault: 'Each line must be a JSON object' };
+  const reference = textOf(value.tenantReference);
   const [unusable] = textErrors(value);
-  if (unusable !== undefined) return { fault: `${unusable.field} ${unusable.message}` };
+  if (unusable !== undefined) return { fault: `${unusable.field} ${unusable.message}`, reference };
   const unknown = Object.keys(value).find((name) => !names.some((known) => known === name));
   return unknown === undefined
     ? { row: value as JsonObject<Name> }
-    : { fault: `The name "${unknown.slice(0, 40)}" is not known` };
+    : { fault: `The name "${unknown.slice(0, 40)}" is not known`, reference };
 }
 
-const unreadable = (line: number, problem: RowProblem): ReadRow => ({
+const REFERENCE_AT_START = /^\s*\{\s*"tenantReference"\s*:\s*("(?:[^"\\]|\\.){0,1200}")/;
+
+/** Returns the reference of a line that is not JSON as a whole, if it is the first value. Anywhere else, it might be part of another one. */
+function referenceAtStart(text: string): unknown {
+  const value = REFERENCE_AT_START.exec(text)?.[1];
+  try {
+    return value && JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+const unreadable = (line: number, tenantReference: string | null, problem: RowProblem): ReadRow => ({
   line,
   status: 'invalid',
-  tenantReference: null,
+  tenantReference,
   ean: null,
   brand: null,
   locale: null,

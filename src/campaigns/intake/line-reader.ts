@@ -1,9 +1,10 @@
 import { Problem } from '../../platform/problem/problem.js';
-import { characterFault } from './character-fault.js';
+import { characterFault, type EncodedText } from './character-fault.js';
 import { MAX_ROW_CHARACTERS } from './row.rules.js';
 
 export interface FileLine {
   readonly line: number;
+  /** If the line is too long, its first MAX_ROW_CHARACTERS characters. */
   readonly text: string;
   readonly isTooLong: boolean;
 }
@@ -14,7 +15,7 @@ export class LineReader {
   private text = '';
   private isTooLong = false;
 
-  constructor(private readonly encoding: string) {}
+  constructor(private readonly file: EncodedText) {}
 
   *read(part: string): Generator<FileLine> {
     const [unusable] = /[\0\ufffd]/.exec(part) ?? [];
@@ -22,7 +23,7 @@ export class LineReader {
     for (const [index, text] of lines.entries()) {
       if (unusable !== undefined && text.includes(unusable)) {
         const column = this.text.length + text.indexOf(unusable) + 1;
-        const message = characterFault(unusable, this.encoding);
+        const message = characterFault(unusable, this.file);
         throw new Problem('campaign_unreadable', `Line ${this.line}, character ${column}: ${message}`);
       }
       this.append(text);
@@ -39,7 +40,8 @@ export class LineReader {
   }
 
   private append(text: string): void {
-    this.isTooLong ||= this.text.length + text.length > MAX_ROW_CHARACTERS;
-    this.text = this.isTooLong ? '' : this.text + text;
+    if (this.isTooLong) return;
+    this.isTooLong = this.text.length + text.length > MAX_ROW_CHARACTERS;
+    this.text += text.slice(0, MAX_ROW_CHARACTERS - this.text.length);
   }
 }

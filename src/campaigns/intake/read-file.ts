@@ -3,23 +3,17 @@ import type { CampaignFormat } from '../campaign.rules.js';
 import { fromExcelCell } from '../excel.rules.js';
 import { CsvReader } from './csv-reader.js';
 import { ADOPT_COLUMNS, readAdoptRow } from './adopt-row.js';
-import { decode } from './decode.js';
 import type { CheckDigitRule } from './ean-cell.rules.js';
+import { FileText, readSample } from './file-text.js';
 import { readHeader } from './headers.rules.js';
 import { JSON_COLUMNS, readJsonRow } from './json-row.js';
 import { LineReader, type FileLine } from './line-reader.js';
 import { readCsvRow, type FileRow, type ReadRow } from './row.rules.js';
-import {
-  binaryKind,
-  detectEncoding,
-  detectLayout,
-  isJsonArray,
-  isNdjson,
-  SAMPLE_BYTES,
-} from './sample.rules.js';
+import { binaryKind, detectLayout, isJsonArray, isNdjson } from './sample.rules.js';
 
-/** A file whose format is known. Its rows are read once. */
+/** A file whose rows are read once. */
 export interface OpenFile {
+  /** The encoding may change until the last row is read. */
   readonly format: CampaignFormat;
   readonly rows: AsyncIterable<ReadRow>;
 }
@@ -31,24 +25,27 @@ export async function openFile(
   adopts: boolean,
 ): Promise<OpenFile> {
   const sample = await readSample(bytes);
-  const beginning = sample.toString('latin1');
-  const kind = binaryKind(beginning);
+  const kind = binaryKind(sample.toString('latin1', 0, 8));
   if (kind !== undefined)
     throw new Problem('unsupported_media_type', `This is ${kind}: export the table as CSV (UTF-8) instead`);
-  const { encoding, bom } = detectEncoding(beginning);
-  const [first, text] = await readFirst(decode(joined(sample, bytes), encoding));
+  const file = new FileText(sample, bytes);
+  const [first, text] = await readFirst(file.parts());
+  const formatOf = (layout: Pick<CampaignFormat, 'type' | 'delimiter' | 'columns'>): CampaignFormat => ({
+    ...layout,
+    bom: file.bom,
+    get encoding() {
+      return file.encoding;
+    },
+  });
   if (isJsonArray(first))
     throw new Problem('campaign_unreadable', 'This is a JSON array: send one object per line (NDJSON)');
   if (isNdjson(first)) {
-    const format = {
-      type: 'ndjson',
-      encoding,
-      bom,
-      delimiter: null,
-      columns: adopts ? ADOPT_COLUMNS : JSON_COLUMNS,
-    } as const;
+    const columns = adopts ? ADOPT_COLUMNS : JSON_COLUMNS;
     const read = adopts ? readAdoptRow : readJsonRow;
-    return { format, rows: readLines(text, new LineReader(encoding), (line) => read(line, rule)) };
+    return {
+      format: formatOf({ type: 'ndjson', delimiter: null, columns }),
+      rows: readLines(text, new LineReader(file), (line) => read(line, rule)),
+    };
   }
   if (adopts)
     throw new Problem(
@@ -56,7 +53,7 @@ export async function openFile(
       'What exists is adopted from NDJSON: one JSON object per line',
     );
   const { delimiter, quote, skipped } = detectLayout(first);
-  const reader = new CsvReader(delimiter, quote, encoding);
+  const reader = new CsvReader(delimiter, quote, file);
   const rows = readRows(text, reader);
   // The row that names the delimiter is a row too.
   if (skipped > 0) await rows.next();
@@ -68,25 +65,9 @@ export async function openFile(
   reader.columns = read.columns.map(({ name }) => name);
   const columns = read.columns.filter(({ kind: ofColumn }) => ofColumn !== 'skipped').map(({ name }) => name);
   return {
-    format: { type: 'csv', encoding, bom, delimiter, columns },
+    format: formatOf({ type: 'csv', delimiter, columns }),
     rows: interpret(rows, (row) => readCsvRow(row, read.columns, rule)),
   };
-}
-
-async function readSample(bytes: AsyncGenerator<Buffer, void>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for (let length = 0; length < SAMPLE_BYTES;) {
-    const next = await bytes.next();
-    if (next.done === true) break;
-    parts.push(next.value);
-    length += next.value.length;
-  }
-  return Buffer.concat(parts);
-}
-
-async function* joined(sample: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield sample;
-  yield* rest;
 }
 
 /** Returns the first part of a text, and all of its parts. */

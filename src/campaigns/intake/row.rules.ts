@@ -12,7 +12,7 @@ import { withoutEmptyEnd, type Column, type ColumnName } from './headers.rules.j
 export interface FileRow {
   /** The line on which it begins. */
   readonly line: number;
-  /** If the row is too long, only the cells before the limit. */
+  /** If the row is too long, a cell beyond the limit is cut, but not the cells after it. */
   readonly cells: readonly string[];
   readonly isTooLong: boolean;
 }

@@ -1,7 +1,7 @@
 import type { CampaignFormat } from '../campaign.rules.js';
 import { recognisedColumns } from './headers.rules.js';
 
-/** How much of a file is read before its format is decided. */
+/** How much of a file is read before its layout is decided, and from the first byte beyond ASCII before its encoding is. */
 export const SAMPLE_BYTES = 65_536;
 
 type Encoding = CampaignFormat['encoding'];
@@ -34,16 +34,17 @@ const BEYOND_ASCII =
 /** The sample may end within a character. */
 const CUT_CHARACTER = /[\xc2-\xf4][\x80-\xbf]{0,2}$/;
 
+/** Returns the encoding that the byte order mark of a file names, or undefined if it has none. */
+export const markedEncoding = (beginning: string): Encoding | undefined =>
+  BYTE_ORDER_MARKS.find(([mark]) => beginning.startsWith(mark))?.[1];
+
 /**
- * Returns the encoding of a sample whose bytes are given as characters. Without a byte order mark it is UTF-8, unless the only characters
- * beyond ASCII are no UTF-8: then it is Windows-1252. If both occur, it is UTF-8, and the reader refuses the line with the other bytes.
+ * Returns the encoding of a sample without a byte order mark, whose bytes are given as characters: UTF-8, unless the only characters beyond
+ * ASCII are no UTF-8: then Windows-1252. If both occur, it is UTF-8, and the reader refuses the line with the other bytes.
  */
-export function detectEncoding(bytes: string): Pick<CampaignFormat, 'encoding' | 'bom'> {
-  const marked = BYTE_ORDER_MARKS.find(([mark]) => bytes.startsWith(mark));
-  if (marked !== undefined) return { encoding: marked[1], bom: true };
+export function detectEncoding(bytes: string): Encoding {
   const found = bytes.replace(CUT_CHARACTER, '').match(BEYOND_ASCII) ?? [];
-  const isSingleByte = found.length > 0 && found.every((each) => each.length === 1);
-  return { encoding: isSingleByte ? 'windows-1252' : 'utf-8', bom: false };
+  return found.length > 0 && found.every((each) => each.length === 1) ? 'windows-1252' : 'utf-8';
 }
 
 const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];

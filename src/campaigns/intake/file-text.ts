@@ -1,0 +1,78 @@
+import { isAscii } from 'node:buffer';
+import type { CampaignFormat } from '../campaign.rules.js';
+import { detectEncoding, markedEncoding, SAMPLE_BYTES } from './sample.rules.js';
+
+/** The characters of the bytes 0x80 to 0x9f in Windows-1252. Node decodes them as control characters in some versions. */
+const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ';
+
+type Encoding = CampaignFormat['encoding'];
+
+/** The text of a file. Its encoding is open while all bytes are ASCII, which all encodings without a byte order mark have in common. */
+export class FileText {
+  readonly bom: boolean;
+  /** UTF-8 while it is open. */
+  encoding: Encoding;
+
+  /** `beginning`: the first bytes, read already. `rest`: those after them. */
+  constructor(
+    private readonly beginning: Buffer,
+    private readonly rest: AsyncGenerator<Buffer, void>,
+  ) {
+    const marked = markedEncoding(beginning.toString('latin1', 0, 3));
+    this.bom = marked !== undefined;
+    this.encoding = marked ?? 'utf-8';
+  }
+
+  /** Decodes the file part by part. A byte that is not part of a character becomes U+FFFD. */
+  async *parts(): AsyncGenerator<string> {
+    if (this.bom) {
+      yield* decode(joined(this.beginning, this.rest), this.encoding);
+      return;
+    }
+    for await (const part of joined(this.beginning, this.rest)) {
+      if (isAscii(part)) {
+        yield part.toString('latin1');
+        continue;
+      }
+      const before = part.findIndex((byte) => byte > 0x7f);
+      const sample = await readSample(this.rest, part, part.length - before);
+      this.encoding = detectEncoding(sample.toString('latin1', before));
+      yield* decode(joined(sample, this.rest), this.encoding);
+      return;
+    }
+  }
+}
+
+/** Returns `beginning` and what follows it, until SAMPLE_BYTES are read, of which it has `counted`, or the file ends. */
+export async function readSample(
+  bytes: AsyncGenerator<Buffer, void>,
+  beginning: Buffer = Buffer.alloc(0),
+  counted = 0,
+): Promise<Buffer> {
+  const parts: Buffer[] = [beginning];
+  for (let length = counted; length < SAMPLE_BYTES;) {
+    const next = await bytes.next();
+    if (next.done === true) break;
+    parts.push(next.value);
+    length += next.value.length;
+  }
+  return Buffer.concat(parts);
+}
+
+async function* joined(first: Buffer, rest: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
+  yield first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+async function* decode(bytes: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
+  if (encoding === 'windows-1252') {
+    for await (const part of bytes)
+      yield part
+        .toString('latin1')
+        .replace(/[\x80-\x9f]/g, (byte) => WINDOWS_1252[byte.charCodeAt(0) - 0x80]!);
+    return;
+  }
+  const decoder = new TextDecoder(encoding);
+  for await (const part of bytes) yield decoder.decode(part, { stream: true });
+  yield decoder.decode();
+}
