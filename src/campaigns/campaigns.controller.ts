@@ -11,10 +11,10 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
-import { hasScope, type Principal } from '../access/scopes.js';
+import { actorOf, hasScope, type Principal } from '../access/scopes.js';
 import { InvitationsService } from '../invitations/invitations.service.js';
 import { Environment } from '../platform/env/environment.js';
-import { FILE_TYPES } from '../platform/http/file-body.js';
+import { continueBody, FILE_TYPES } from '../platform/http/file-body.js';
 import { toPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
@@ -22,7 +22,7 @@ import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { LOCATION } from '../platform/openapi/response-headers.js';
 import { found } from '../platform/problem/found.js';
 import { Problem } from '../platform/problem/problem.js';
-import { remainingSeconds } from './campaign.rules.js';
+import { CampaignProgress } from './campaign-progress.service.js';
 import { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
 import { CampaignRowsQuery, CampaignsQuery, NewCampaignQuery } from './campaigns.dto.js';
 import { CampaignsStore } from './campaigns.store.js';
@@ -36,6 +36,7 @@ import { resultCsv } from './result/result-csv.js';
 export class CampaignsController {
   constructor(
     private readonly store: CampaignsStore,
+    private readonly progress: CampaignProgress,
     private readonly intake: Intake,
     private readonly results: CampaignResults,
     private readonly invitations: InvitationsService,
@@ -62,10 +63,12 @@ export class CampaignsController {
     'campaign_unreadable',
     'body_too_large',
     'unsupported_media_type',
+    'request_timeout',
     'replica_busy',
   )
   async createCampaign(
     @Query() { name, dryRun, invite, adopt }: NewCampaignQuery,
+    @CurrentKey() key: Principal,
     @Req() { headers, body }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CampaignView> {
@@ -75,9 +78,10 @@ export class CampaignsController {
     if (body === undefined) throw new Problem('campaign_empty', 'The file is empty');
     if (!(body instanceof Readable))
       throw new Problem('unsupported_media_type', `Send the file as ${FILE_TYPES.join(', ')}`);
+    continueBody(reply);
     const bytes = bytesOf(headers, body, CAMPAIGN_MAX_BYTES);
     const options = { name: name ?? null, isDryRun: dryRun, invites: invite, adopts: adopt };
-    const id = await this.intake.receive(bytes, options);
+    const id = await this.intake.receive(bytes, options, actorOf(key));
     void reply.status(202).header('location', `/api/v1/campaigns/${id}`);
     return this.readCampaign(id);
   }
@@ -98,17 +102,13 @@ export class CampaignsController {
   @Get(':id')
   @Operation('users:read', {
     summary: 'Read a campaign and its progress',
-    description: 'Of a dry run, `counts` says what would happen: `accepted` rows would be registered.',
+    description:
+      '`summary` says what the file comes to, `counts` what became of its rows. Of a dry run, both say what would happen: `accepted` rows would be registered.',
   })
   @ApiOkResponse({ type: CampaignView })
   @ApiProblems('invalid_request', 'not_found')
   async readCampaign(@Param('id', ParseUuid) id: string): Promise<CampaignView> {
-    const campaign = found(await this.store.findWithCounts(id), `campaign ${id}`);
-    const { status, counts } = campaign;
-    const perSecond = status === 'running' ? campaign.perSecond : null;
-    const requestsPerSecond = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
-    const progress = { status, rowsLeft: counts.accepted, perSecond, requestsPerSecond };
-    return { ...campaign, perSecond, remainingSeconds: remainingSeconds(progress) };
+    return found(await this.progress.find(id), `campaign ${id}`);
   }
 
   @Get(':id/rows')

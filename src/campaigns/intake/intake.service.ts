@@ -13,6 +13,9 @@ const CHARACTERS_PER_INSERT = 262_144;
 export const MAX_ROWS = 250_000;
 /** Bounds the memory and the connections that uploads use. */
 const UPLOADS_AT_ONCE = 4;
+/** So that one key cannot take all places. */
+const UPLOADS_OF_A_KEY = 2;
+const RETRY = { retryAfterSeconds: 10 };
 
 export interface CampaignOptions {
   readonly name: string | null;
@@ -25,33 +28,46 @@ export interface CampaignOptions {
 @Injectable()
 export class Intake {
   private readonly logger = new Logger(Intake.name);
-  private uploads = 0;
+  /** Who uploads a file now, once per file. */
+  private readonly uploaders: string[] = [];
 
   constructor(
     private readonly store: IntakeStore,
     private readonly environment: Environment,
   ) {}
 
-  /** Returns the id of the new campaign. Throws Problem if the file cannot be used as a whole. */
-  async receive(bytes: AsyncGenerator<Buffer, void>, options: CampaignOptions): Promise<string> {
-    if (this.uploads >= UPLOADS_AT_ONCE)
-      throw new Problem('replica_busy', `This replica receives ${UPLOADS_AT_ONCE} files, its maximum`, {
-        retryAfterSeconds: 10,
-      });
-    this.uploads += 1;
+  /** Returns the id of the new campaign. Throws Problem if the file cannot be used as a whole, or the replica or `actor` uploads too many. */
+  async receive(
+    bytes: AsyncGenerator<Buffer, void>,
+    options: CampaignOptions,
+    actor: string,
+  ): Promise<string> {
+    this.requirePlace(actor);
+    this.uploaders.push(actor);
     try {
       return await this.storeFile(bytes, options);
     } finally {
-      this.uploads -= 1;
+      this.uploaders.splice(this.uploaders.indexOf(actor), 1);
       await bytes.return(undefined);
     }
+  }
+
+  private requirePlace(actor: string): void {
+    if (this.uploaders.filter((each) => each === actor).length >= UPLOADS_OF_A_KEY)
+      throw new Problem(
+        'too_many_requests',
+        `A key may upload ${UPLOADS_OF_A_KEY} files at once to one replica`,
+        RETRY,
+      );
+    if (this.uploaders.length >= UPLOADS_AT_ONCE)
+      throw new Problem('replica_busy', `This replica receives ${UPLOADS_AT_ONCE} files, its maximum`, RETRY);
   }
 
   private async storeFile(bytes: AsyncGenerator<Buffer, void>, options: CampaignOptions): Promise<string> {
     const { format, rows } = await openFile(bytes, this.environment.EAN_CHECK_DIGIT, options.adopts);
     const id = randomUUID();
     const { name, invites, adopts, isDryRun } = options;
-    await this.store.begin({ id, name, invites, adopts, format });
+    await this.store.begin({ id, name, invites, adopts });
     try {
       let count = 0;
       for await (const set of inSets(rows)) {
@@ -64,8 +80,8 @@ export class Intake {
         await this.store.insert(id, set);
       }
       if (count === 0) throw new Problem('campaign_empty', 'The file has a header, but no rows');
-      const intake = { id, isDryRun, adopts, rows: count, eanColumn: eanColumnOf(format.columns) };
-      await this.store.finish(intake);
+      const eanColumn = eanColumnOf(format.columns);
+      await this.store.finish({ id, isDryRun, adopts, format, rows: count, eanColumn });
       return id;
     } catch (error) {
       await this.store.delete(id).catch((failure: unknown) => {

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../../platform/http/validation.js';
@@ -6,8 +6,9 @@ import { Problem } from '../../platform/problem/problem.js';
 
 type Headers = FastifyRequest['headers'];
 
-/** The most bytes of a form beside its file: boundaries, headers and fields. */
-const FORM_BYTES = 65_536;
+/** An upload may take this long, and longer if it brings enough: a slow client would hold its place for hours. */
+const GRACE_MS = 60_000;
+const BYTES_PER_MS = 16;
 
 /** Refuses by the headers, before the first byte is read. */
 export function refuseUpload(headers: Headers, maxBytes: number): void {
@@ -18,62 +19,89 @@ export function refuseUpload(headers: Headers, maxBytes: number): void {
 }
 
 /**
- * Returns the bytes of the file in a body: the body, or the first file of a form. The file is read as fast as the caller takes its bytes.
- * Leaves the body open if the caller stops early, since the client must be able to read the response.
+ * Returns the bytes of the file in a body: the body, or the one file of a form, whose end is that of the form. The file is read as fast as
+ * the caller takes its bytes. Leaves the body open if the caller stops early, since the client must be able to read the response.
  */
 export async function* bytesOf(
   headers: Headers,
   body: Readable,
   maxBytes: number,
 ): AsyncGenerator<Buffer, void> {
-  const isForm = headers['content-type']?.startsWith('multipart/') === true;
-  const file = isForm ? await fileOfForm(headers as BusboyHeaders, body, maxBytes) : body;
-  let length = 0;
+  const received = receivedBytes(body, maxBytes);
+  if (headers['content-type']?.startsWith('multipart/') !== true) return yield* received;
+  const source = Readable.from(received, { objectMode: false });
   try {
-    for await (const bytes of file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      length += bytes.length;
-      if (length > maxBytes) throw tooLarge(maxBytes);
-      yield bytes;
-    }
+    const { file, end } = await openForm(headers as BusboyHeaders, source);
+    for await (const bytes of file as AsyncIterable<Buffer>) yield bytes;
+    await end;
   } catch (error) {
-    throw file.errored === null && body.errored === null ? error : cut(error);
+    throw cut(error);
   } finally {
-    if (file !== body) {
-      body.unpipe();
-      file.resume();
-    }
+    source.unpipe();
+    source.destroy();
   }
 }
 
-async function fileOfForm(headers: BusboyHeaders, body: Readable, maxBytes: number): Promise<Readable> {
+/** Returns the bytes of a body. Throws Problem if they are too many, come too slowly, or end early. */
+async function* receivedBytes(body: Readable, maxBytes: number): AsyncGenerator<Buffer, void> {
+  let length = 0;
+  let waitedMs = 0;
+  try {
+    let askedAt = performance.now();
+    for await (const bytes of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += bytes.length;
+      // The time in which the database takes the rows is not the client's.
+      waitedMs += performance.now() - askedAt;
+      if (length > maxBytes) throw tooLarge(maxBytes);
+      if (waitedMs > GRACE_MS + length / BYTES_PER_MS) throw tooSlow();
+      yield bytes;
+      askedAt = performance.now();
+    }
+  } catch (error) {
+    throw body.errored === null ? error : cut(error);
+  }
+}
+
+interface Form {
+  readonly file: Readable;
+  /** Rejects if the form is at fault, also after its file. */
+  readonly end: Promise<void>;
+}
+
+/** Reads a form as far as its file. Throws Problem if it has none. */
+async function openForm(headers: BusboyHeaders, source: Readable): Promise<Form> {
   let form: BusboyInstance;
   try {
-    form = new Busboy({ headers, limits: { files: 1, fields: 10, fieldSize: 1_000 } });
+    form = new Busboy({ headers, limits: { files: 2, fields: 10, fieldSize: 1_000 } });
   } catch {
     throw invalidRequest([{ field: 'Content-Type', message: 'has no boundary' }]);
   }
-  return new Promise((resolve, reject) => {
-    let file: Readable | undefined;
-    const fail = (error: Error): void => {
-      body.unpipe(form);
-      file?.destroy(error);
-      reject(cut(error));
-    };
-    let left = maxBytes + FORM_BYTES;
-    body.on('data', (bytes: Buffer) => {
-      left -= bytes.length;
-      if (left < 0) fail(tooLarge(maxBytes));
+  let first: Readable | undefined;
+  const file = new Promise<Readable>((resolve) => {
+    form.on('file', (field, stream, name) => {
+      stream.on('error', () => {});
+      if (first === undefined) return resolve((first = stream));
+      stream.resume();
+      const message = `is a second file ("${name.slice(0, 100)}"): send each file as a campaign of its own`;
+      form.emit('error', invalidRequest([{ field, message }]));
     });
-    form.once('file', (_name, stream) => {
-      // The reader of the file learns of its errors, and may have read it already.
-      file = stream.on('error', () => {});
-      resolve(stream);
-    });
-    form.on('error', fail);
-    form.once('finish', () => reject(new Problem('campaign_empty', 'The form has no file')));
-    body.on('error', fail);
-    body.pipe(form);
   });
+  const end = new Promise<void>((resolve, reject) => {
+    form.once('finish', resolve);
+    form.on('error', (error) => {
+      const problem = cut(error);
+      source.unpipe(form);
+      first?.destroy(problem);
+      reject(problem);
+    });
+  });
+  // The reader of the file learns of an error from the file, and may never come to the end.
+  end.catch(() => {});
+  source.on('error', (error) => form.emit('error', error)).pipe(form);
+  const isWithout = end.then(() => {
+    throw new Problem('campaign_empty', 'The form has no file');
+  });
+  return { file: await Promise.race([file, isWithout]), end };
 }
 
 const cut = (error: unknown): Problem =>
@@ -85,4 +113,10 @@ const tooLarge = (maxBytes: number): Problem =>
   new Problem(
     'body_too_large',
     `A file has at most ${maxBytes} bytes (CAMPAIGN_MAX_BYTES): split it into several campaigns`,
+  );
+
+const tooSlow = (): Problem =>
+  new Problem(
+    'request_timeout',
+    `After ${GRACE_MS / 1_000} s, a file must arrive with ${BYTES_PER_MS} kB per second on average`,
   );

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Problem } from '../problem/problem.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the body may be a file. The route reads it as a stream, and limits its size itself. */
+    /** Whether the body may be a file. The route limits its size, calls `continueBody`, and reads it as a stream. */
     takesFile?: true;
   }
 }
@@ -16,8 +16,19 @@ const uploading = new WeakSet<Socket>();
 /** Returns whether a file is being received on this connection. It may take longer than HTTP_LIMITS.requestMs, but not be idle. */
 export const isUploading = (socket: Socket): boolean => uploading.has(socket);
 
+/** Tells a client that waits with its body (`Expect: 100-continue`) to send it. */
+export function continueBody({ raw, request }: FastifyReply): void {
+  if (request.headers.expect !== undefined) raw.writeContinue();
+}
+
 /** Gives files as streams to the routes that take them. */
 export function passFiles(server: FastifyInstance): void {
+  // By default, Node would tell the client to send its body before any check of the request.
+  server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response));
+  server.addHook('preParsing', ({ routeOptions }, reply, _body, done) => {
+    if (routeOptions.config.takesFile !== true) continueBody(reply);
+    done();
+  });
   server.addContentTypeParser(FILE_TYPES, (request, body, done) => {
     if (request.routeOptions.config.takesFile !== true)
       return done(

@@ -81,7 +81,7 @@ export const PROBLEMS = {
     status: 408,
     title: 'The request took too long to arrive',
     meaning:
-      'The headers were not complete within 10 seconds, or the whole request within 30. Nothing was done; send the request again.',
+      'The headers were not complete within 10 seconds, or the whole request within 30, or a file of a campaign comes with less than 16 kB per second after a minute. Nothing was done; send the request again.',
   },
   tenant_reference_conflict: {
     status: 409,
@@ -139,7 +139,7 @@ export const PROBLEMS = {
     status: 429,
     title: 'Too many requests',
     meaning:
-      'The key makes more than `API_MAX_REQUESTS_PER_SECOND` requests, or has a third of the streams and reads with `wait` open that a replica allows, or this address makes too many requests without a valid key. Nothing was done; send the request again after `Retry-After` seconds.',
+      'The key makes more than `API_MAX_REQUESTS_PER_SECOND` requests, or has a third of the streams and reads with `wait` open that a replica allows, or uploads two files to it already, or this address makes too many requests without a valid key. Nothing was done; send the request again after `Retry-After` seconds.',
   },
   headers_too_large: {
     status: 431,

@@ -1,4 +1,5 @@
-import { connect, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
@@ -22,6 +23,16 @@ describe('the file of a campaign', () => {
       async (client: pg.Client) => (await client.query(text)).rows,
     );
   const stored = async () => (await query('SELECT id FROM campaigns')).length;
+
+  /** Sends an upload that lacks its end. */
+  const startUpload = (body: string, type = 'text/csv') => {
+    const { port } = service.app.getHttpServer().address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      `POST /api/v1/campaigns HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.adminKey}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length + 1_000}\r\n\r\n${body}`,
+    );
+    return socket;
+  };
 
   it('is stored with a status for each row, and visible at once', async () => {
     const { status, body } = await upload(
@@ -89,10 +100,94 @@ describe('the file of a campaign', () => {
     expect(await upload(service, none)).toMatchObject({ status: 400, body: { code: 'campaign_empty' } });
   });
 
+  it.each([
+    ['latin1', 'windows-1252'],
+    ['utf8', 'utf-8'],
+  ] as const)('may have its first accent after 64 KiB, as %s', async (written, encoding) => {
+    const rows = Array.from({ length: 4_000 }, (_, at) => `A-${at},${newValidEan()},`);
+    const last = `A-last,${newValidEan()},Müller €`.replace('€', written === 'utf8' ? '€' : '');
+    const file = Buffer.from(['tenantReference,ean,metadata.name', ...rows, last].join('\n'), written);
+    const { status, body } = await upload(service, file);
+    expect([status, body.detail, body.format]).toMatchObject([202, undefined, { encoding }]);
+    const [row] = (await query(
+      `SELECT metadata->>'name' AS name FROM campaign_rows WHERE tenant_reference = 'A-last' AND campaign_id = '${body.id}'`,
+    )) as { name: string }[];
+    expect(row!.name.trim()).toBe(written === 'utf8' ? 'Müller €' : 'Müller');
+  });
+
+  it('is refused as a whole if a cell of many lines is too long, since its rows may be those of customers', async () => {
+    const long = `M-1,${newValidEan()},"${'x\n'.repeat(50_000)}"`;
+    const file = ['tenantReference,ean,metadata.note', long, `M-2,${newValidEan()},`].join('\n');
+    const { status, body } = await upload(service, file);
+    expect([status, body.code]).toEqual([400, 'campaign_unreadable']);
+    expect(body.detail).toContain('Line 2, column metadata.note');
+  });
+
+  it.each([
+    ['text/csv', (id: string) => `${newValidEan()},"${'x'.repeat(100_000)}",${id}`],
+    [
+      'application/x-ndjson',
+      (id: string) => `{"tenantReference":"${id}","ean":"5","metadata":{"note":"${'x'.repeat(100_000)}"}}`,
+    ],
+    ['application/x-ndjson', (id: string) => `{"tenantReference":"${id}","ean":"5"`],
+    ['application/x-ndjson', (id: string) => `{"eans":"5","tenantReference":"${id}"}`],
+  ])(
+    'registers no customer in part: a row that cannot be read is one of its rows (%s)',
+    async (type, long) => {
+      const good = (id: string) =>
+        type === 'text/csv'
+          ? `${newValidEan()},,${id}`
+          : `{"ean":"${newValidEan()}","tenantReference":"${id}"}`;
+      const header = type === 'text/csv' ? ['ean,metadata.note,tenantReference'] : [];
+      const file = [...header, long('N-1'), good('N-1'), good('N-2')].join('\n');
+      const { body } = await upload(service, file, 'dryRun=true', { 'content-type': type });
+      const report = reportOf(await rowsOf(service, body.id)).map((line) => line.replace(/^\d+ /, ''));
+      expect(report[0]).toMatch(/^invalid \*:(row_too_long|json_invalid)$/);
+      expect(report.slice(1)).toEqual(['invalid *:other_row_invalid', 'accepted']);
+    },
+  );
+
   it('may have a row of 10 MB, which is invalid, and good rows behind it', async () => {
     const long = `L-1,"${'x'.repeat(10_000_000)}"`;
     const { body } = await upload(service, csv(long, `L-2,${newValidEan()}`));
     expect(reportOf(await rowsOf(service, body.id))).toEqual(['2 invalid *:row_too_long', '3 accepted']);
+  });
+
+  it('is refused by its length before a client that waits sends it, which otherwise is told to continue', async () => {
+    const { port } = service.app.getHttpServer().address() as AddressInfo;
+    const file = csv(`E-1,${newValidEan()}`);
+    const send = (length: number) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(
+        `POST /api/v1/campaigns?dryRun=true HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.adminKey}\r\ncontent-type: text/csv\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`,
+      );
+      return socket;
+    };
+    const next = async (socket: Socket) => String((await once(socket, 'data'))[0]);
+    const refused = send(MAX_BYTES + 1);
+    expect(await next(refused)).toMatch(/^HTTP\/1.1 413 /);
+    const waiting = send(file.length);
+    expect(await next(waiting)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    waiting.write(file);
+    expect(await next(waiting)).toMatch(/^HTTP\/1.1 202 /);
+    for (const socket of [refused, waiting]) socket.destroy();
+  });
+
+  it('leaves places for the files of other keys', async () => {
+    const { body: other } = await TestClient.of(service).call<{ key: string }>('POST', '/api-keys', {
+      name: 'other',
+      scopes: ['users:read', 'users:write'],
+    });
+    const rows = Array.from({ length: 4_000 }, (_, at) => `H-${at},${newValidEan()}`);
+    const before = await stored();
+    const sockets = [startUpload(csv(...rows)), startUpload(csv(...rows))];
+    await waitFor('both are being received', async () => (await stored()) === before + 2);
+    const file = csv(`H,${newValidEan()}`);
+    expect(await upload(service, file)).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+    expect(await upload({ url: service.url, adminKey: other.key }, file)).toMatchObject({ status: 202 });
+    for (const socket of sockets) socket.destroy();
+    await waitFor('they are gone', async () => (await stored()) === before + 1);
+    expect(await upload(service, file)).toMatchObject({ status: 202 });
   });
 
   describe('is refused as a whole, and leaves nothing,', () => {
@@ -145,6 +240,20 @@ describe('the file of a campaign', () => {
         expect((await client.call('POST', '/users', 'a', { 'content-type': type })).status).toBe(415);
     });
 
+    it('if a form has a second file, which is named', async () => {
+      const form = new FormData();
+      form.append('customers', new Blob([csv(`F-1,${newValidEan()}`)]), 'customers.csv');
+      form.append('more', new Blob([csv(`F-2,${newValidEan()}`)]), 'more.csv');
+      const { status, body } = await upload(service, form, '');
+      expect([status, body]).toMatchObject([
+        400,
+        {
+          code: 'invalid_request',
+          errors: [{ field: 'more', message: expect.stringContaining('more.csv') }],
+        },
+      ]);
+    });
+
     it('if a form is cut, or has no boundary', async () => {
       const form =
         '--x\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\ntenantReference,ean\nC,1';
@@ -155,16 +264,11 @@ describe('the file of a campaign', () => {
     });
 
     it.each(['text/csv', 'multipart/form-data; boundary=x'])('if the upload is cut (%s)', async (type) => {
-      const { port } = service.app.getHttpServer().address() as AddressInfo;
-      const socket = connect(port, '127.0.0.1');
       const rows = Array.from({ length: 5_000 }, (_, at) => `X-${at},${newValidEan()}`);
       const part = type.startsWith('multipart')
         ? '--x\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\n'
         : '';
-      const body = part + csv(...rows);
-      socket.write(
-        `POST /api/v1/campaigns HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.adminKey}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length + 1_000}\r\n\r\n${body}`,
-      );
+      const socket = startUpload(part + csv(...rows), type);
       await waitFor('the first rows', async () => (await stored()) > before);
       socket.destroy();
       await waitFor('nothing to be left', async () => (await stored()) === before);

@@ -6,7 +6,7 @@ const url = await runService({
   prepare: (app) => {
     const intake = app.get(Intake);
     const receive = intake.receive.bind(intake);
-    intake.receive = async (bytes, options) => {
+    intake.receive = async (bytes, ...rest) => {
       const parts: Buffer[] = [];
       for await (const part of bytes) parts.push(part);
       const whole = Buffer.concat(parts);
@@ -14,7 +14,7 @@ const url = await runService({
         (async function* () {
           yield whole;
         })(),
-        options,
+        ...rest,
       );
     };
   },
