@@ -32,9 +32,8 @@ const SELECT_RECORD = `
 export const LOCK_SESSIONS_OF_USER = `${SELECT_RECORD} LEFT JOIN session_polls p ON p.session_id = s.id WHERE s.user_id = $1 ORDER BY s.id FOR UPDATE OF s`;
 
 /** Locks sessions and their polls in the order of their ids, to avoid deadlocks. Phases, transitions and events use the returned `now`. */
-export const LOCK_SESSIONS = prepared(
-  'onboarding.lock_sessions',
-)`${SELECT_RECORD} JOIN session_polls p ON p.session_id = s.id WHERE s.id = ANY($1::uuid[]) ORDER BY s.id FOR UPDATE OF s, p`;
+export const LOCK_SESSIONS = prepared('onboarding.lock_sessions')`
+    ${SELECT_RECORD} JOIN session_polls p ON p.session_id = s.id WHERE s.id = ANY($1::uuid[]) ORDER BY s.id FOR UPDATE OF s, p`;
 
 /** Locks sessions, watched or not, for a change that has no read and no batch. Excludes sessions of erased users. */
 // Excludes them by close_reason, not by a column of the user: after a wait for the lock, PostgreSQL rereads only the locked row.

@@ -20,13 +20,13 @@ const notifying = (set: string, where = 'true') => `
   SELECT pg_notify('${OPERATIONS_CHANNEL}', operation) FROM changed`;
 
 // Never shortens a wait. Waits are at most an hour, so that a bug in one replica cannot block all replicas for longer.
-const QUIET_OPERATION = notifying(
-  `quiet_until = greatest(quiet_until, ${msFromNow('least($2::float8, 3600000)')})`,
-);
+const QUIET_OPERATION = notifying(`
+    quiet_until = greatest(quiet_until, ${msFromNow('least($2::float8, 3600000)')})`);
+
 // After a failed trial, the new `open_until` replaces the lease of the trial.
-const OPEN_BREAKER = notifying(
-  `open_until = ${msFromNow('$2')}, failed_trials = greatest(failed_trials, $3)`,
-);
+const OPEN_BREAKER = notifying(`
+    open_until = ${msFromNow('$2')}, failed_trials = greatest(failed_trials, $3)`);
+
 const CLOSE_BREAKER = notifying('open_until = NULL, failed_trials = 0', 'open_until IS NOT NULL');
 
 // If the shared breaker is closed, only this replica's own breaker is open, so its trial needs no lease.

@@ -49,9 +49,8 @@ export const INSERT_PENDING = prepared('registrations.insert_pending')`
      ORDER BY "tenantReference"
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING`;
 
-export const FIND_LIVE_OF = prepared(
-  'registrations.find_live_of',
-)`SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}`;
+export const FIND_LIVE_OF = prepared('registrations.find_live_of')`
+    SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}`;
 
 /** Inserts a registration to confirm in the same transaction, except of a reference that is live, or unchecked after a restore. */
 // It is never pending, so that no worker can send it.
@@ -161,13 +160,11 @@ export const SELECT_REGISTRATION = `
     "waitingFor", "stuckReason", "whatToDo"
   FROM registrations ${NEEDS}`;
 
-export const FIND_REGISTRATION = prepared(
-  'registrations.find_registration',
-)`${SELECT_REGISTRATION} WHERE id = $1`;
+export const FIND_REGISTRATION = prepared('registrations.find_registration')`
+    ${SELECT_REGISTRATION} WHERE id = $1`;
 
-export const FIND_LIVE = prepared(
-  'registrations.find_live',
-)`${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`;
+export const FIND_LIVE = prepared('registrations.find_live')`
+    ${SELECT_REGISTRATION} WHERE tenant_reference = $1 AND ${LIVE}`;
 
 export const FIND_LATEST_REGISTRATIONS = `
     ${SELECT_REGISTRATION} WHERE id IN (
