@@ -38,15 +38,26 @@ const numbers = <Name extends string>(names: readonly Name[]) =>
 
 const RowCountsView = schema.schemaOf('RowCountsView', numbers(ROW_STATUSES));
 
+const RowSummaryView = schema.schemaOf('RowSummaryView', {
+  new: schema.count('To be registered, or sent already, whatever the result'),
+  known: schema.count('Registered already with the same EANs, as far as that is known'),
+  conflicts: schema.count('Contradict what is registered already'),
+  invalid: schema.count('Have another problem'),
+  duplicates: schema.count('Repeat an earlier row of the file'),
+});
+
 export const CampaignView = schema.schemaOf('CampaignView', {
   ...summary,
+  summary: schema.view(RowSummaryView, 'What the file comes to; each row is counted once'),
   counts: schema.view(RowCountsView, 'The number of rows in each status'),
   problems: schema.field<Readonly<Partial<Record<RowProblemCode, number>>>>(
     { type: 'object', additionalProperties: { type: 'integer' } },
     'The number of rows with each problem, by its code; warnings too',
   ),
   perSecond: schema.nullable(
-    schema.number('Rows that got a result per second, in the last seconds; null if not known'),
+    schema.number(
+      'Rows that got a result per second, in the last seconds; null if not known, or no worker runs the campaign',
+    ),
   ),
   remainingSeconds: schema.nullable(
     schema.count(

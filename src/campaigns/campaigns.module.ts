@@ -3,6 +3,7 @@ import { InvitationsModule } from '../invitations/invitations.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { CampaignAdoption } from './adoption/adoption.service.js';
 import { AdoptionStore } from './adoption/adoption.store.js';
+import { CampaignProgress } from './campaign-progress.service.js';
 import { CampaignsController } from './campaigns.controller.js';
 import { CampaignsStore } from './campaigns.store.js';
 import { CampaignControlController } from './drain/campaign-control.controller.js';
@@ -18,6 +19,7 @@ import { CampaignResults } from './result/campaign-results.service.js';
   controllers: [CampaignsController, CampaignControlController],
   providers: [
     CampaignsStore,
+    CampaignProgress,
     Intake,
     IntakeStore,
     DeadUploads,

@@ -7,7 +7,7 @@ import type { CampaignRowView, CampaignSummaryView, CampaignView } from './campa
 import * as sql from './campaigns.sql.js';
 
 /** A campaign with its counts. */
-export type CountedCampaign = Omit<CampaignView, 'remainingSeconds'>;
+export type CountedCampaign = Omit<CampaignView, 'summary' | 'remainingSeconds'>;
 
 export interface CampaignRow extends Omit<CampaignRowView, 'invitationUrl'> {
   readonly invitationId: string | null;

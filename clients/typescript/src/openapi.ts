@@ -786,7 +786,7 @@ export interface paths {
         };
         /**
          * Read a campaign and its progress
-         * @description Of a dry run, `counts` says what would happen: `accepted` rows would be registered.
+         * @description `summary` says what the file comes to, `counts` what became of its rows. Of a dry run, both say what would happen: `accepted` rows would be registered.
          */
         get: operations["readCampaign"];
         put?: never;
@@ -2210,6 +2210,18 @@ export interface components {
             /** @description As sent, in their order */
             columns: string[];
         };
+        RowSummaryView: {
+            /** @description To be registered, or sent already, whatever the result */
+            new: number;
+            /** @description Registered already with the same EANs, as far as that is known */
+            known: number;
+            /** @description Contradict what is registered already */
+            conflicts: number;
+            /** @description Have another problem */
+            invalid: number;
+            /** @description Repeat an earlier row of the file */
+            duplicates: number;
+        };
         RowCountsView: {
             accepted: number;
             invalid: number;
@@ -2242,13 +2254,15 @@ export interface components {
              * @description When every row had a result
              */
             finishedAt: string | null;
+            /** @description What the file comes to; each row is counted once */
+            summary: components["schemas"]["RowSummaryView"];
             /** @description The number of rows in each status */
             counts: components["schemas"]["RowCountsView"];
             /** @description The number of rows with each problem, by its code; warnings too */
             problems: {
                 [key: string]: number;
             };
-            /** @description Rows that got a result per second, in the last seconds; null if not known */
+            /** @description Rows that got a result per second, in the last seconds; null if not known, or no worker runs the campaign */
             perSecond: number | null;
             /** @description How long it will take, with the budget of the remote service and everything that goes first; null if not known */
             remainingSeconds: number | null;
@@ -5388,7 +5402,7 @@ export interface components {
                 };
             };
         };
-        /** @description `request_timeout`: The headers were not complete within 10 seconds, or the whole request within 30. Nothing was done; send the request again. */
+        /** @description `request_timeout`: The headers were not complete within 10 seconds, or the whole request within 30, or a file of a campaign comes with less than 16 kB per second after a minute. Nothing was done; send the request again. */
         request_timeout: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5444,7 +5458,7 @@ export interface components {
                 };
             };
         };
-        /** @description `too_many_requests`: The key makes more than `API_MAX_REQUESTS_PER_SECOND` requests, or has a third of the streams and reads with `wait` open that a replica allows, or this address makes too many requests without a valid key. Nothing was done; send the request again after `Retry-After` seconds. */
+        /** @description `too_many_requests`: The key makes more than `API_MAX_REQUESTS_PER_SECOND` requests, or has a third of the streams and reads with `wait` open that a replica allows, or uploads two files to it already, or this address makes too many requests without a valid key. Nothing was done; send the request again after `Retry-After` seconds. */
         too_many_requests: {
             headers: {
                 /** @description Seconds to wait before the next request */
@@ -7746,7 +7760,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CampaignSummaryView"];
+                    "application/json": components["schemas"]["CampaignView"];
                 };
             };
             400: components["responses"]["invalid_request-or-invalid_json"];
@@ -7794,7 +7808,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CampaignSummaryView"];
+                    "application/json": components["schemas"]["CampaignView"];
                 };
             };
             400: components["responses"]["invalid_request-or-invalid_json"];
@@ -7830,7 +7844,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CampaignSummaryView"];
+                    "application/json": components["schemas"]["CampaignView"];
                 };
             };
             400: components["responses"]["invalid_request-or-invalid_json"];

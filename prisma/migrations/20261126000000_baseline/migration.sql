@@ -354,6 +354,7 @@ CREATE TABLE campaigns (
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   finished_at timestamptz(3),
   cleared_at timestamptz(3),
+  paused_at timestamptz(3),
   per_second real,
   lease_token uuid,
   lease_until timestamptz(3),
@@ -377,12 +378,13 @@ COMMENT ON COLUMN campaigns.name IS 'The tenant''s name for it. Null: none was g
 COMMENT ON COLUMN campaigns.status IS 'receiving: the file is being uploaded or checked, and nobody sees it; deleted if the upload fails. checked: a dry run, whose rows are never registered. running: rows are registered. paused: no further row is registered until a person resumes it. cancelled: the same, for ever. finished: every row has a result.';
 COMMENT ON COLUMN campaigns.invites IS 'Whether the owners of registered grid locations are invited.';
 COMMENT ON COLUMN campaigns.adopts IS 'Whether its rows are users and sessions that exist at the remote service, and nobody is registered.';
-COMMENT ON COLUMN campaigns.format IS 'JSON object of what was detected in the file: type, encoding, bom, delimiter, and columns, the names of the columns as sent and in their order.';
+COMMENT ON COLUMN campaigns.format IS 'JSON object of what was detected in the file: type, encoding, bom, delimiter, and columns, the names of the columns as sent and in their order. Empty during the upload.';
 COMMENT ON COLUMN campaigns.rows IS 'How many rows the file has, without its header.';
 COMMENT ON COLUMN campaigns.created_at IS 'When the upload began.';
 COMMENT ON COLUMN campaigns.finished_at IS 'When every row had a result: for a dry run, when it was checked. Null: not yet.';
 COMMENT ON COLUMN campaigns.cleared_at IS 'When retention emptied its rows of personal data. Null: not yet.';
-COMMENT ON COLUMN campaigns.per_second IS 'How many rows got a result per second in the last seconds, as its worker has measured. Null: not known, or none did.';
+COMMENT ON COLUMN campaigns.paused_at IS 'When a person paused it: it is cancelled CAMPAIGN_ROWS_DAYS later. Null: it is not paused.';
+COMMENT ON COLUMN campaigns.per_second IS 'How many rows got a result per second in the last seconds, as its worker has measured. Null: not known, or none did. Means nothing once lease_until has passed.';
 COMMENT ON COLUMN campaigns.lease_token IS 'Random id of the worker''s lease on the campaign. Null when there is none, as during the upload.';
 COMMENT ON COLUMN campaigns.lease_until IS 'Renewed while the worker lives; after this another worker may claim the campaign. Null when there is no lease.';
 COMMENT ON COLUMN campaigns.due_at IS 'When a worker looks at it next; infinite while it is leased. While it is being received: after this the upload counts as dead, and a worker deletes it; moved on with every set of rows.';

@@ -7,28 +7,26 @@ import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { found } from '../../platform/problem/found.js';
 import { Problem } from '../../platform/problem/problem.js';
+import { CampaignProgress } from '../campaign-progress.service.js';
 import { CONTROLS, type Control } from '../campaign.rules.js';
-import { CampaignSummaryView } from '../campaign.view.js';
+import { CampaignView } from '../campaign.view.js';
 import { DrainStore } from './drain.store.js';
 
 @ApiTags('Campaigns')
 @Controller('campaigns')
 export class CampaignControlController {
-  constructor(private readonly store: DrainStore) {}
+  constructor(
+    private readonly store: DrainStore,
+    private readonly progress: CampaignProgress,
+  ) {}
 
   @Controls('pause', 'Pause a campaign', 'No further row is sent. What has been sent still gets its result.')
-  pauseCampaign(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<CampaignSummaryView> {
+  pauseCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<CampaignView> {
     return this.control(id, 'pause', key);
   }
 
   @Controls('resume', 'Resume a paused campaign', 'It continues with the next row.')
-  resumeCampaign(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<CampaignSummaryView> {
+  resumeCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<CampaignView> {
     return this.control(id, 'resume', key);
   }
 
@@ -37,15 +35,13 @@ export class CampaignControlController {
     'Cancel a campaign',
     'Rows that have not been sent become `cancelled`, for ever. What has been sent still gets its result.',
   )
-  cancelCampaign(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<CampaignSummaryView> {
+  cancelCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<CampaignView> {
     return this.control(id, 'cancel', key);
   }
 
-  private async control(id: string, control: Control, key: Principal): Promise<CampaignSummaryView> {
-    const campaign = found(await this.store.control(id, control, actorOf(key)), `campaign ${id}`);
+  private async control(id: string, control: Control, key: Principal): Promise<CampaignView> {
+    await this.store.control(id, control, actorOf(key));
+    const campaign = found(await this.progress.find(id), `campaign ${id}`);
     const { from, to } = CONTROLS[control];
     if (campaign.status === to) return campaign;
     const detail = `${control} is for the statuses ${from.join(', ')}; this campaign is ${campaign.status}`;
@@ -58,7 +54,7 @@ function Controls(control: Control, summary: string, description: string): Metho
     Post(`:id/${control}`),
     HttpCode(200),
     Operation('users:write', { summary, description: `${description} May be repeated.` }),
-    ApiOkResponse({ type: CampaignSummaryView }),
+    ApiOkResponse({ type: CampaignView }),
     ApiProblems('invalid_request', 'not_found', 'campaign_conflict'),
   );
 }

@@ -18,6 +18,7 @@ const LEASE_MS = 30_000;
 const BACKOFF = { firstMs: 500, mostMs: 5_000 };
 const SEARCH_EVERY_MS = 500;
 const DECIDED_EVERY_MS = 5_000;
+const FORGOTTEN_EVERY_MS = 3_600_000;
 /** The pause between two steps. It is short while rows get results, so that the senders always find a registration. */
 const PAUSE = { firstMs: 100, mostMs: 1_000 };
 /** How long a paused or cancelled campaign without anything to settle waits. A resume makes it due at once. */
@@ -32,6 +33,7 @@ export class CampaignDrain extends BackgroundTasks {
   protected readonly tasks = [
     { everyMs: SEARCH_EVERY_MS, run: (stop: AbortSignal) => this.startDue(stop) },
     { everyMs: DECIDED_EVERY_MS, run: () => this.settleDecided() },
+    { everyMs: FORGOTTEN_EVERY_MS, run: () => this.cancelForgotten() },
   ];
   private readonly leases = new Leases(this.database, CAMPAIGN_LEASES, {
     leaseMs: LEASE_MS,
@@ -99,6 +101,11 @@ export class CampaignDrain extends BackgroundTasks {
   private async settleDecided(): Promise<void> {
     for (const { id, lines } of await this.store.settleDecided())
       await this.invite(id, await this.store.findUninvitedOf(id, lines));
+  }
+
+  private async cancelForgotten(): Promise<void> {
+    const days = this.environment.CAMPAIGN_ROWS_DAYS;
+    if (days > 0) await this.store.cancelForgotten(days);
   }
 
   private async inviteAll(id: string, signal: AbortSignal): Promise<void> {

@@ -128,7 +128,13 @@ export const FIND_DECIDED = `
 
 /** Changes campaign $1 to status $2 if it has one of the statuses $3, and makes it due. */
 export const MOVE_CAMPAIGN = `
-    UPDATE campaigns SET status = $2, due_at = clock_timestamp(), per_second = NULL
+    UPDATE campaigns SET status = $2, due_at = clock_timestamp(), per_second = NULL,
+           paused_at = CASE $2 WHEN 'paused' THEN clock_timestamp() END
      WHERE id = $1 AND status = ANY ($3) RETURNING id`;
+
+/** Cancels the campaigns that were paused $1 days ago: otherwise, the personal data in their rows would stay for ever. */
+export const CANCEL_FORGOTTEN = `
+    UPDATE campaigns SET status = 'cancelled', due_at = clock_timestamp(), paused_at = NULL
+     WHERE status = 'paused' AND finished_at IS NULL AND paused_at < clock_timestamp() - $1 * interval '1 day' RETURNING id`;
 
 export const CANCEL_ROWS = `UPDATE campaign_rows SET status = 'cancelled' WHERE campaign_id = $1 AND status = 'accepted'`;

@@ -6,8 +6,6 @@ import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import { insertPending } from '../../users/registration/campaign-registrations.store.js';
 import { CONTROLS, type CampaignStatus, type Control, type StoredRowStatus } from '../campaign.rules.js';
-import { SELECT_CAMPAIGN } from '../campaigns.sql.js';
-import type { CampaignSummaryView } from '../campaign.view.js';
 import { markRows, requestsOf, type TakenRow } from './drain.rules.js';
 import * as sql from './drain.sql.js';
 
@@ -126,18 +124,34 @@ export class DrainStore {
     await this.database.query(sql.SET_INVITATION, [id, line, invitationId]);
   }
 
-  /** Changes the status, with its audit entry. Returns the campaign, changed or not, or null if there is none. */
-  async control(id: string, control: Control, actor: string): Promise<CampaignSummaryView | null> {
-    return this.database.transaction(async (tx) => {
+  /** Changes the status, with its audit entry, if the status allows it. */
+  async control(id: string, control: Control, actor: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
       const { from, to } = CONTROLS[control];
-      const moved = await tx.query(sql.MOVE_CAMPAIGN, [id, to, from]);
-      if (moved.length > 0) {
-        if (control === 'cancel') await tx.query(sql.CANCEL_ROWS, [id]);
-        await recordAudit(tx, { actor, action: `campaign.${to === 'running' ? 'resumed' : to}`, target: id });
-      }
-      const text = `${SELECT_CAMPAIGN} WHERE id = $1 AND status <> 'receiving'`;
-      return (await tx.query<CampaignSummaryView>(text, [id]))[0] ?? null;
+      const moved = await tx.query<{ id: string }>(sql.MOVE_CAMPAIGN, [id, to, from]);
+      await record(tx, moved, control, actor);
     }, OUTCOME);
+  }
+
+  /** Cancels the campaigns that have been paused for this many days. */
+  async cancelForgotten(days: number): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      await record(tx, await tx.query<{ id: string }>(sql.CANCEL_FORGOTTEN, [days]), 'cancel', 'retention');
+    }, OUTCOME);
+  }
+}
+
+/** Completes the change of these campaigns. */
+async function record(
+  tx: Transaction,
+  changed: readonly { readonly id: string }[],
+  control: Control,
+  actor: string,
+): Promise<void> {
+  const { to } = CONTROLS[control];
+  for (const { id } of changed) {
+    if (control === 'cancel') await tx.query(sql.CANCEL_ROWS, [id]);
+    await recordAudit(tx, { actor, action: `campaign.${to === 'running' ? 'resumed' : to}`, target: id });
   }
 }
 

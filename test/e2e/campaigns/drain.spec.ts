@@ -195,7 +195,13 @@ describe('the control of a campaign', () => {
 
   it('pauses: what was sent gets its result, and nothing further is sent until it is resumed', async () => {
     const { id, release } = await heldCampaign();
-    expect(await press(id, 'pause')).toMatchObject({ status: 200, body: { id, status: 'paused' } });
+    const paused = await press(id, 'pause');
+    expect(paused).toMatchObject({
+      status: 200,
+      body: { id, status: 'paused', rows: 100, summary: { new: 100, known: 0 }, counts: { invalid: 0 } },
+    });
+    const { body } = await client.call('GET', `/campaigns/${id}`);
+    expect(Object.keys(paused.body)).toEqual(Object.keys(body));
     expect(await press(id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
     await release();
     await waitFor('all that was sent has a result', async () => !(await statusesOf(id)).includes('sent'));
@@ -218,6 +224,41 @@ describe('the control of a campaign', () => {
       { data: { counts: { cancelled: statuses.filter((status) => status === 'cancelled').length } } },
     ]);
     expect(await press(id, 'resume')).toMatchObject({ status: 409, body: { code: 'campaign_conflict' } });
+  });
+
+  it('shows no rate of a worker that has died', async () => {
+    const id = await insertCampaign(database, [], { status: 'paused' });
+    const rateUntil = async (lease: string) => {
+      await database.query(
+        `UPDATE campaigns SET status = 'running', per_second = 5, lease_token = gen_random_uuid(), due_at = 'infinity',
+                lease_until = clock_timestamp() + $2::interval WHERE id = $1`,
+        [id, lease],
+      );
+      return (await client.call<{ perSecond: number | null }>('GET', `/campaigns/${id}`)).body.perSecond;
+    };
+    expect(await rateUntil('1 hour')).toBe(5);
+    expect(await rateUntil('-1 ms')).toBeNull();
+  });
+
+  it('is that of retention once a campaign has been paused for long', async () => {
+    const [old, recent] = await Promise.all(
+      [11, 9].map(async (days) => {
+        const id = await insertCampaign(database, [{ tenantReference: randomUUID() }], { status: 'paused' });
+        const since = `UPDATE campaigns SET paused_at = now() - $2 * interval '1 day' WHERE id = $1`;
+        await database.query(since, [id, days]);
+        return id;
+      }),
+    );
+    await new DrainStore(database).cancelForgotten(10);
+    await waitFor('it is over', async () => (await campaignStatus(database, old!)) === 'cancelled and over');
+    expect(await statusesOf(old!)).toEqual(['cancelled']);
+    expect(await campaignStatus(database, recent!)).toBe('paused');
+    const audit = `SELECT actor, action FROM audit_log WHERE target = $1`;
+    expect(await database.query(audit, [old])).toEqual([
+      { actor: 'retention', action: 'campaign.cancelled' },
+    ]);
+    await press(recent!, 'resume');
+    await finished(recent!);
   });
 
   it('knows no campaign that is being received, and no other id', async () => {

@@ -47,13 +47,16 @@ describe('a dry run', () => {
         [other, eans[3]!],
         [fresh, eans[4]!],
         [randomUUID(), eans[2]!],
+        [fresh, eans[4]!],
+        ['', eans[0]!],
       ),
     );
     expect(body).toMatchObject({
       status: 'checked',
       dryRun: true,
-      counts: { accepted: 2, known: 2, invalid: 1, registered: 0 },
-      problems: { reference_conflict: 1, ean_elsewhere: 1 },
+      summary: { new: 2, known: 2, conflicts: 1, invalid: 1, duplicates: 1 },
+      counts: { accepted: 2, known: 2, invalid: 3, registered: 0 },
+      problems: { reference_conflict: 1, ean_elsewhere: 1, duplicate_row: 1 },
     });
     expect(body.finishedAt).not.toBeNull();
     const rows = await rowsOf(service, body.id);
@@ -63,6 +66,8 @@ describe('a dry run', () => {
       '4 invalid *:reference_conflict',
       '5 accepted',
       '6 accepted ean:ean_elsewhere',
+      '7 invalid *:duplicate_row',
+      '8 invalid tenantReference:required',
     ]);
     expect(rows[0]!.userId).not.toBeNull();
     const { body: users } = await client.call<{ items: unknown[] }>('GET', `/users?tenantReference=${fresh}`);
@@ -92,7 +97,7 @@ describe('result.csv', () => {
     expect(text.split('\r\n')).toEqual([
       '\ufeffTenant reference;EAN;metadata.note;status;problems;registrationId;userId;invitationUrl',
       `'=1+1;"=""${ean}""";"a;""b""";accepted;;;;`,
-      `'-2;${wrong};'@x;invalid;EAN: ${rounded};;;`,
+      `'-2;"=""${wrong}""";'@x;invalid;EAN: ${rounded};;;`,
       '"=""007""";;;invalid;EAN: The EAN is missing;;;',
       '',
     ]);
@@ -132,6 +137,13 @@ describe('result.csv', () => {
       ).body.items.map(({ invitationUrl }) => invitationUrl);
     expect(await linksFor(linked)).toEqual([url, null, null]);
     expect(await linksFor(reader)).toEqual([null, null, null]);
+  });
+
+  it('of NDJSON is separated by semicolons', async () => {
+    const file = `{"tenantReference":"1E5","ean":"${ean}"}`;
+    const { body } = await upload(service, file, 'dryRun=true', { 'content-type': 'application/x-ndjson' });
+    const [, line] = (await resultOf(body.id)).text.split('\r\n');
+    expect(line).toBe(`"=""1E5""";"=""${ean}""";;;;;accepted;;;;`);
   });
 
   it('is complete beyond a page of rows', async () => {
