@@ -20,7 +20,7 @@ export function refuseUpload(headers: Headers, maxBytes: number): void {
 
 /**
  * Returns the bytes of the file in a body: the body, or the one file of a form, whose end is that of the form. The file is read as fast as
- * the caller takes its bytes. Leaves the body open if the caller stops early, since the client must be able to read the response.
+ * the caller takes its bytes. If the caller stops early, the rest is discarded.
  */
 export async function* bytesOf(
   headers: Headers,
@@ -59,6 +59,9 @@ async function* receivedBytes(body: Readable, maxBytes: number): AsyncGenerator<
     }
   } catch (error) {
     throw body.errored === null ? error : cut(error);
+  } finally {
+    // The server discards the rest, so that the client can read the response.
+    body.resume();
   }
 }
 

@@ -226,6 +226,22 @@ describe('the file of a campaign', () => {
       expect(body.detail).toContain('Line 2002, column ean');
     });
 
+    it.each([
+      ['text/csv', ''],
+      [
+        'multipart/form-data; boundary=x',
+        '--x\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\n',
+      ],
+    ])('and its connection serves the next request (%s)', async (type, part) => {
+      const socket = startUpload(`${part}unknown\n${'x\n'.repeat(1_000_000)}`, type);
+      let text = '';
+      socket.on('data', (bytes) => (text += String(bytes)));
+      await waitFor('the refusal', () => text.includes('HTTP/1.1 400 '));
+      socket.write(`${' '.repeat(1_000)}GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n`);
+      await waitFor('the next response', () => text.includes('HTTP/1.1 200 '));
+      socket.destroy();
+    });
+
     it('if it is compressed', async () => {
       const headers = { 'content-type': 'text/csv', 'content-encoding': 'gzip' };
       const { status, body } = await upload(service, gzipSync(csv('C,1')), '', headers);
