@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysStore } from './api-keys.store.js';
+import { AuditLogController } from './audit-log.controller.js';
 import { Authentication } from './authentication.service.js';
 import { ConsoleFiles } from './console/console-files.service.js';
 import { ConsolePageController } from './console/console-page.controller.js';
@@ -15,7 +16,13 @@ import { RequestHooks } from './request-hooks.service.js';
 
 @Global()
 @Module({
-  controllers: [ApiKeysController, ConsoleSessionController, OidcSignInController, ConsolePageController],
+  controllers: [
+    ApiKeysController,
+    AuditLogController,
+    ConsoleSessionController,
+    OidcSignInController,
+    ConsolePageController,
+  ],
   providers: [
     ApiKeysStore,
     Authentication,

@@ -125,6 +125,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who did what, newest first
+         * @description The same as `admin.audit_log`, without request ids. What was done about a customer has the id of the user, a registration, a session or an invitation as its target.
+         */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1092,6 +1112,24 @@ export interface components {
              * @description Every replica refuses the key within 5 seconds of this
              */
             revokedAt: string | null;
+        };
+        AuditEntryView: {
+            /** @description Order of recording */
+            id: number;
+            /** Format: date-time */
+            at: string;
+            /** @description What did it, such as `key:` and the id of a key; after `console:`, a session of the console */
+            actor: string;
+            /** @description null if it was not a key of the list of keys */
+            keyName: string | null;
+            /** @description An object and a past participle, such as `registration.resolved` */
+            action: string;
+            /** @description Id of what it was done to */
+            target: string | null;
+            /** @description Without secrets or personal data */
+            details: {
+                [key: string]: unknown;
+            };
         };
         FeedView: {
             items: components["schemas"]["FeedEvent"][];
@@ -5993,6 +6031,48 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description Only what was done to these: at most 100 ids, separated by commas. Default: everything */
+                targets?: string;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AuditEntryView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
+import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { ConsoleBrowser, createKey } from '../console/console-client.js';
 import { callsOf, recordExamples } from '../http/examples.js';
 
 const ACTIONS: Readonly<Record<string, string>> = {
@@ -80,5 +82,45 @@ describe('the audit log', () => {
     const textOf = (entry: object) => JSON.stringify(entry, ['action', 'requestId']);
     const byAction = (a: object, b: object) => textOf(a).localeCompare(textOf(b));
     expect([...entries].sort(byAction)).toEqual(expected.sort(byAction));
+  });
+
+  it('says by which key something was done to these targets, newest first, without the request id', async () => {
+    const client = TestClient.of(service);
+    const invite = async () => {
+      const body = { gridLocationId: await client.locate() };
+      return (await client.call<{ id: string }>('POST', '/invitations', body)).body.id;
+    };
+    const ids = [await invite(), await invite(), await invite()] as const;
+    const { id, key } = await createKey(service, 'onboarding:write');
+    await new TestClient(service.url, key).call('DELETE', `/invitations/${ids[0]}`);
+    const browser = new ConsoleBrowser(service);
+    await browser.signIn(key);
+    for (const each of ids.slice(1)) await browser.send('DELETE', `/api/v1/invitations/${each}`);
+    const read = async (query: string) =>
+      (await client.call<{ items: object[]; next: string | null }>('GET', `/audit-log?${query}`)).body;
+    const entry = (target: string, actor: string) => ({
+      id: expect.any(Number),
+      at: expect.any(String),
+      actor,
+      keyName: 'The night shift',
+      action: 'invitation.revoked',
+      target,
+      details: {},
+    });
+    const targets = `targets=${ids[0]},${ids[1]}`;
+    const expected = [entry(ids[1], `console:key:${id}`), entry(ids[0], `key:${id}`)];
+    expect(await read(targets)).toEqual({ items: expected, next: null });
+    const first = await read(`${targets}&limit=1`);
+    expect(first.items).toEqual(expected.slice(0, 1));
+    expect(await read(`${targets}&limit=1&cursor=${first.next}`)).toEqual({
+      items: expected.slice(1),
+      next: null,
+    });
+    expect((await read('limit=1')).items).toEqual([entry(ids[2], `console:key:${id}`)]);
+    const { status, body } = await client.call('GET', `/audit-log?targets=${'x,'.repeat(100)}x`);
+    expect([status, body.errors]).toEqual([
+      400,
+      [{ field: 'targets', message: 'must contain no more than 100 elements' }],
+    ]);
   });
 });

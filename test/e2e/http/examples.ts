@@ -249,6 +249,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     request: { name: 'customer app', scopes: ['users:write', 'onboarding:write', 'links:read'] },
   });
   await ask('listApiKeys', 200, { parameters: { limit: '1' } });
+  await ask('listAuditLog', 200, { parameters: { limit: '1' } });
   await ask('revokeApiKey', 204, { parameters: { id: key.id } });
   await ask('listStuck', 200);
   await ask('getStatus', 200);
