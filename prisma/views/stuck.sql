@@ -1,9 +1,10 @@
 -- An inverter that five or more customers list at once: one that changed hands has two.
 CREATE OR REPLACE VIEW admin.stuck AS
 -- A superseded session has a successor, which is what counts. A session that was closed as lost needs a new start.
+-- OFFSET 0 makes PostgreSQL compute the reason of each session once, whether it is compared or shown.
 SELECT 'session' AS kind,
        s.session_id AS id,
-       s.tenant_reference,
+       (SELECT u.tenant_reference FROM public.users u WHERE u.id = s.user_id) AS tenant_reference,
        coalesce(s.stuck_reason, 'it was closed, because the remote service no longer knows it') AS reason,
        coalesce(s.closed_at, s.checked_at) AS since,
        CASE
@@ -22,9 +23,11 @@ SELECT 'session' AS kind,
            'Ask the customer or the provider whether the inverters were removed.'
          ELSE format('If the cause is gone: POST /api/v1/onboarding/pv/%s/refresh', s.session_id)
        END AS what_to_do
-  FROM admin.sessions s
- WHERE s.superseded_at IS NULL
-   AND (s.stuck_reason IS NOT NULL OR s.close_reason = 'lost' AND s.closed_at > now() - interval '30 days')
+  FROM (SELECT session_id, user_id, grid_location_id, brand, state, checked_at, closed_at, stuck_reason
+          FROM admin.sessions
+         WHERE superseded_at IS NULL AND (closed_at IS NULL OR close_reason = 'lost' AND closed_at > now() - interval '30 days')
+        OFFSET 0) s
+ WHERE s.stuck_reason IS NOT NULL OR s.closed_at IS NOT NULL
 UNION ALL
 SELECT 'registration', r.registration_id, r.tenant_reference,
        CASE r.status WHEN 'uncertain' THEN 'its outcome is unknown' ELSE format('it has been pending for over an hour: %s', coalesce(r.last_error, 'no reason was recorded')) END,
