@@ -53,6 +53,7 @@ export const PROMISES = [
   { id: 'R51', promise: 'the memory of an upload does not grow with the file' },
   { id: 'R52', promise: 'a campaign leaves apps undisturbed' },
   { id: 'R53', promise: 'a stolen cookie of the console is useless' },
+  { id: 'R54', promise: 'text of others never runs' },
   { id: 'R55', promise: 'a failover of PostgreSQL loses nothing' },
   { id: 'R56', promise: 'a pooler in between changes nothing' },
   { id: 'R57', promise: 'this release works on the schema of a later one' },
