@@ -4,51 +4,11 @@ import { Database } from '../../src/platform/database/database.js';
 import { isLong } from '../faults/support/promise.js';
 import { useTestApp } from '../setup/test-app.js';
 import { CHROMIUM, launchChromium, SCREENS } from './chromium.js';
+import { seedOf } from './seed.js';
 
 const SESSIONS = isLong ? 10_000 : 400;
 /** The pages of the list of the stuck that the console reads, and their size. */
 const MOST_STUCK = 5 * 200;
-
-/** Every state, stall cause and status of a registration, some of them at the edges: superseded, closed, stalled rows of sessions that nobody waits for. */
-const SEED = `
-  CREATE TEMP TABLE seeds ON COMMIT DROP AS
-    SELECT g, md5('user' || g)::uuid AS user_id, md5('location' || g)::uuid AS location_id, md5('session' || g)::uuid AS session_id,
-      (ARRAY['online', 'online', 'online', 'awaiting_owner', 'awaiting_owner', 'awaiting_installation', 'expired', 'lost', 'unrecognised', 'online'])[g % 10 + 1] AS state
-    FROM generate_series(1, ${SESSIONS}) AS g;
-  INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, metadata)
-    SELECT user_id, 'customer-' || g, '', '', '', '', '{}' FROM seeds;
-  INSERT INTO grid_locations (id, user_id, ean) SELECT location_id, user_id, lpad((541448820000000000 + g)::text, 18, '0') FROM seeds;
-  INSERT INTO onboarding_sessions (id, user_id, grid_location_id, brand, metadata, state, basis, rule, finished, active, created_at, updated_at,
-      expires_at, started_updated_at, state_changed_at, recorded_at, last_checked_at, closed_at, close_reason, superseded_at)
-    SELECT session_id, user_id, location_id, 'brand ' || g % 3, '{}', state,
-      CASE WHEN state = 'awaiting_installation' THEN 'inferred' ELSE 'observed' END, 'seeded', state = 'online', state = 'awaiting_owner',
-      now() - interval '5 days', now() - interval '5 days', now() + interval '5 days', now() - interval '5 days', now() - interval '4 days',
-      now() - interval '5 days', now() - interval '1 h', CASE WHEN g % 50 = 1 THEN now() END, CASE WHEN g % 50 = 1 THEN 'settled' END,
-      CASE WHEN g % 50 = 3 THEN now() END
-    FROM seeds;
-  INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
-    SELECT session_id, user_id, now() + CASE WHEN g % 7 = 0 THEN interval '-90 s' ELSE interval '1 h' END, now() - interval '1 h',
-      now() - interval '1 h', 'late', now() - interval '5 days'
-    FROM seeds WHERE g % 50 NOT IN (1, 3) AND state <> 'lost';
-  INSERT INTO session_stalls (session_id, cause, since, evidence)
-    SELECT session_id, CASE state WHEN 'awaiting_owner' THEN (ARRAY['started_not_completed', 'expiring_soon', 'remote_unreachable'])[g % 3 + 1]
-      WHEN 'awaiting_installation' THEN 'completed_not_online' ELSE 'unrecognised' END, now() - interval '1 day', '{}'
-    FROM seeds WHERE state IN ('awaiting_owner', 'awaiting_installation', 'unrecognised', 'expired') AND g % 4 < 3;
-  INSERT INTO inverters (session_id, id, first_seen_at, last_seen_at, missing_since)
-    SELECT session_id, md5('inverter' || g || n)::uuid, now() - interval '3 days', now(), CASE WHEN n <= g % 30 / 10 THEN now() END
-    FROM seeds, generate_series(1, 2) AS n WHERE state = 'online';
-  INSERT INTO registrations (tenant_reference, eans, metadata, status, attempts, next_attempt_at, created_at)
-    SELECT 'new-' || g, '{541448820044186577}', '{}', status, 1, CASE status WHEN 'pending' THEN now() + interval '1 h' END,
-      now() - (g % 60) * interval '1 h'
-    FROM seeds, LATERAL (SELECT (ARRAY['uncertain', 'pending', 'rejected', 'discarded'])[g / 10 % 4 + 1] AS status) s WHERE g % 10 = 0;
-  INSERT INTO session_starts (grid_location_id, status, orphans, lease_token, lease_until, updated_at)
-    SELECT location_id, CASE WHEN g % 2 = 0 THEN 'failed' ELSE 'sending' END, g % 3, gen_random_uuid(), now() - interval '2 h', now() - interval '2 h'
-    FROM seeds WHERE g % 25 < 2;
-  INSERT INTO invitations (grid_location_id, token_hash, brands, metadata, created_at, opened_at, started_at, owner_done_at, online_at, expires_at)
-    SELECT location_id, decode(md5('a' || g) || md5('b' || g), 'hex'), '{acme}', '{}', at, CASE WHEN g % 6 > 0 THEN at + interval '1 min' END,
-      CASE WHEN g % 6 > 1 THEN at + interval '2 min' END, CASE WHEN g % 6 > 2 THEN at + interval '3 min' END,
-      CASE WHEN g % 6 > 3 THEN at + interval '4 min' END, at + interval '90 days'
-    FROM seeds, LATERAL (SELECT now() - (g % 10) * interval '1 day' - interval '5 min' AS at) t WHERE g % 2 = 0;`;
 
 const OPEN = `closed_at IS NULL AND superseded_at IS NULL`;
 
@@ -65,7 +25,7 @@ if (CHROMIUM === null) {
     let page: Page;
 
     beforeAll(async () => {
-      await service.app.get(Database).transaction((tx) => tx.query(SEED));
+      await service.app.get(Database).transaction((tx) => tx.query(seedOf(SESSIONS)));
       browser = await launchChromium();
       page = await (await browser.newContext({ viewport: SCREENS.desktop })).newPage();
       await page.goto(`${service.url}/console`);
@@ -151,6 +111,10 @@ if (CHROMIUM === null) {
         .query<{ kind: string; reason: string; count: string }>(
           `SELECT kind, reason, count(*) FROM (SELECT * FROM admin.stuck ORDER BY since, id LIMIT ${MOST_STUCK}) s GROUP BY kind, reason`,
         );
+      const total = groups.reduce((sum, { count }) => sum + Number(count), 0);
+      await panel('Needs a person')
+        .getByText(new RegExp(`${total.toLocaleString('en')} items in`))
+        .waitFor();
       const shown = await panel('Needs a person').getByRole('listitem').getByRole('link').allInnerTexts();
       const expected = groups.map(({ kind, reason, count }) => [
         numberIn(Number(count).toLocaleString('en')),
@@ -164,10 +128,6 @@ if (CHROMIUM === null) {
       // The page shows the largest groups.
       expect(expected).toEqual(expect.arrayContaining(read));
       expect(read).toHaveLength(Math.min(6, expected.length));
-      const total = expected.reduce((sum, [count]) => sum + Number(count), 0);
-      await panel('Needs a person')
-        .getByText(new RegExp(`${total.toLocaleString('en')} items in`))
-        .waitFor();
     });
 
     it('counts the invitations of the last 7 days as SQL does', async () => {

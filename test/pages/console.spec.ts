@@ -21,8 +21,10 @@ if (CHROMIUM === null) {
   it(`is not shown. ${notice}`, () => expect(CHROMIUM).toBeNull());
 } else
   describe('the console, in Chromium', () => {
-    const service = useTestApp();
+    // Nothing is sent again by itself.
+    const service = useTestApp({ WEBHOOK_RETRY_SCHEDULE_MS: [3_600_000] });
     const client = TestClient.of(service);
+    let hasRecovered = false;
     let database: Database;
     let browser: Browser;
     let receiver: WebhookReceiver;
@@ -35,7 +37,10 @@ if (CHROMIUM === null) {
       database = service.app.get(Database);
       browser = await launchChromium();
       receiver = await startWebhookReceiver();
-      receiver.answer = ({ path }) => (path === '/fails' ? { status: 500, body: MARKUP } : { status: 204 });
+      receiver.answer = ({ path }) => {
+        if (path === '/fails') return { status: 500, body: MARKUP };
+        return path === '/recovers' && !hasRecovered ? { status: 500, body: 'not yet' } : { status: 204 };
+      };
       for (const path of ['/works', '/fails'])
         await client.call('POST', '/webhook-endpoints', { url: receiver.url + path, description: MARKUP });
       const locationId = await client.locate('customer-7');
@@ -101,6 +106,7 @@ if (CHROMIUM === null) {
         await page.getByRole('link', { name: 'The owner has not finished the web flow' }).click();
         await page.getByRole('link', { name: stalledId.slice(0, 8) }).click();
         await page.getByText('Stalled:').waitFor();
+        await page.getByText('Next: Ask the owner').waitFor();
         await page
           .getByRole('table', { name: 'What happened' })
           .getByText('by the rule as started')
@@ -114,6 +120,13 @@ if (CHROMIUM === null) {
     it('finds a customer from any page with the keyboard alone, and no term is in the address', async () => {
       await signedIn('/webhooks', async (page) => {
         await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+        await page.keyboard.press('Tab');
+        expect(await page.locator(':focus').innerText()).toBe('Skip to the page');
+        await page.keyboard.press('Tab');
+        expect(await page.locator(':focus').getAttribute('type')).toBe('search');
+        await page.keyboard.type('a mistake');
+        await page.keyboard.press('Escape');
+        expect(await page.locator(':focus').getAttribute('id')).toBe('main');
         await page.keyboard.press('/');
         await page.keyboard.type('customer-7');
         await page.keyboard.press('Enter');
@@ -159,6 +172,47 @@ if (CHROMIUM === null) {
         await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
         await waitFor('the end', async () => (await registration(given)) === 'discarded');
         await page.getByText('No registration waits for a decision.').waitFor();
+        await page.keyboard.press('/');
+        await page.keyboard.type('customer-9');
+        await page.keyboard.press('Enter');
+        const done = page.getByRole('table', { name: 'What was done' }).getByRole('row', { name: exists });
+        expect(await done.innerText()).toContain('registration resolved');
+        expect(await done.innerText()).toContain('console:environment');
+      });
+    });
+
+    it('says that nothing is known under a term', async () => {
+      await signedIn('', async (page) => {
+        await page.getByRole('searchbox').waitFor();
+        await page.keyboard.press('/');
+        await page.keyboard.type('nobody');
+        await page.keyboard.press('Enter');
+        await page.getByText('Nothing is known under “nobody”').waitFor();
+        expect(await page.getByRole('alert').count()).toBe(0);
+      });
+    });
+
+    it('leads from a silent endpoint to the cause, and sends what failed again', async () => {
+      const receivedAt = () => receiver.received.filter(({ path }) => path === '/recovers').length;
+      await client.call('POST', '/webhook-endpoints', {
+        url: `${receiver.url}/recovers`,
+        types: ['user.registered'],
+      });
+      await client.locate();
+      await waitFor('an attempt', () => receivedAt() > 0);
+      await signedIn('', async (page) => {
+        await page.getByRole('link', { name: '/recovers' }).click();
+        await page.getByText('Have the last answer explained by its app').first().waitFor();
+        const deliveries = page.getByRole('table', { name: 'Deliveries' });
+        await deliveries.getByText('HTTP 500').click();
+        await deliveries.getByText('not yet').waitFor();
+        hasRecovered = true;
+        const before = receivedAt();
+        await deliveries.getByRole('button', { name: 'Redeliver' }).click();
+        await waitFor('the event', () => receivedAt() > before);
+        await page.getByText('There is no such delivery.').waitFor();
+        const endpoints = page.getByRole('table', { name: 'Endpoints' });
+        await endpoints.getByRole('row', { name: '/recovers' }).getByText('Works; last delivery').waitFor();
       });
     });
 
@@ -167,7 +221,9 @@ if (CHROMIUM === null) {
       await waitFor('a delivery', () => receivedAt('/works') > 0 && receivedAt('/fails') > 0);
       await signedIn('/webhooks?status=delivered', async (page) => {
         const before = receivedAt('/works');
-        await page.getByRole('button', { name: 'Redeliver' }).first().click();
+        const deliveries = page.getByRole('table', { name: 'Deliveries' });
+        const row = deliveries.getByRole('row', { name: '/works' }).first();
+        await row.getByRole('button', { name: 'Redeliver' }).click();
         await waitFor('the event', () => receivedAt('/works') > before);
       });
     });

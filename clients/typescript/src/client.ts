@@ -42,7 +42,8 @@ export interface Client {
 export interface ClientOptions {
   /** The address of the service, without `/api/v1`. */
   readonly baseUrl: string;
-  readonly apiKey: string;
+  /** Default: none, for a page that is signed in to the console: its cookie takes the place of the key. */
+  readonly apiKey?: string;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: (request: Request) => Promise<Response>;
 }
@@ -58,7 +59,7 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions): Client 
     throw new TypeError(`baseUrl must begin with http:// or https://, not ${url.protocol}`);
   const client = createFetchClient<paths>({
     baseUrl: url.href,
-    headers: new Headers({ authorization: `Bearer ${apiKey}` }),
+    headers: new Headers(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
     // The filter `metadata` has a parameter for each of its names.
     querySerializer: { object: { style: 'form', explode: true } },
     ...(fetch && { fetch }),

@@ -24,9 +24,7 @@ export const listener: Listener = { signedOut: () => {}, streamOpened: () => {} 
 /** The API client of the integration kit. The session cookie takes the place of its key, which the browser never has. */
 export const client = createClient({
   baseUrl: window.location.origin,
-  apiKey: '-',
   fetch: async (request) => {
-    request.headers.delete('authorization');
     // A page of another origin cannot set this header without our consent.
     request.headers.set('x-console', '1');
     const response = await fetch(request);

@@ -21,7 +21,8 @@ export function useList<P extends ListPath>(
   query: QueryOf<P>,
   enabled = true,
 ): ListResult<ItemOf<P>> {
-  const refetchInterval = useInterval();
+  // Deliveries cause no events.
+  const refetchInterval = useInterval(subject === 'webhooks');
   return useInfiniteQuery({
     queryKey: [subject, path, query],
     queryFn: ({ pageParam }: { pageParam: string | null }) =>

@@ -17,9 +17,9 @@ export const queries = new QueryClient({
   },
 });
 
-/** Lists are read when an event changes them. Without events, they are read regularly. */
-export function useInterval(): number | false {
-  return useLive().kind === 'live' ? false : POLL_MS;
+/** Lists are read when an event changes them. Without events, they are read regularly, as are lists that change `unannounced`. */
+export function useInterval(unannounced = false): number | false {
+  return useLive().kind === 'live' && !unannounced ? false : POLL_MS;
 }
 
 /** The status changes without events too. */
@@ -66,6 +66,9 @@ export const useStuck = () =>
         items.push(...read.items);
         cursor = read.next;
         if (cursor === null) break;
+        // Each page takes as long as the first, which is shown until the others have come.
+        if (queries.getQueryData(['stuck']) === undefined)
+          queries.setQueryData<StuckList>(['stuck'], { items: [...items], isComplete: false });
       }
       return { items, isComplete: cursor === null };
     },
@@ -86,7 +89,7 @@ export const useFunnel = (days: number) => {
 };
 
 export const useEndpoints = (isAllowed = true) => {
-  const refetchInterval = useInterval();
+  const refetchInterval = useInterval(true);
   return useQuery({
     queryKey: ['webhooks', 'endpoints'],
     queryFn: () => readPage(client, '/api/v1/webhook-endpoints', { limit: 200 }),

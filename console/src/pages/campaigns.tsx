@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
 import { useList } from '../api/lists.js';
@@ -58,8 +59,23 @@ export function CampaignsPage() {
   );
 }
 
+/** The counts of rows are read for campaigns that are under way, and of the others on request: each takes a request of its own. */
+function Progress({ of: campaign }: { readonly of: Campaign }) {
+  const isUnderWay = campaign.status === 'running' || campaign.status === 'paused';
+  const [isOpen, setOpen] = useState(isUnderWay);
+  if (isOpen) return <Counts of={campaign} />;
+  return (
+    <>
+      {countOf(campaign.rows, 'row')}{' '}
+      <button type="button" className="small" onClick={() => setOpen(true)}>
+        Count the results
+      </button>
+    </>
+  );
+}
+
 /** How many rows have a result, and which. */
-function Progress({ of: { id, status, rows } }: { readonly of: Campaign }) {
+function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) {
   const campaign = useQuery({
     queryKey: ['campaigns', id],
     queryFn: async () => (await client.GET('/api/v1/campaigns/{id}', { params: { path: { id } } })).data,

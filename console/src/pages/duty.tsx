@@ -43,32 +43,35 @@ export function DutyPage() {
     <>
       <h1 className="hidden">On duty</h1>
       {(data !== undefined || isUnread) && <VerdictBar verdict={verdict} readAt={readAt} />}
-      <Loaded query={status}>
-        {(facts) => (
+      <Loaded query={status}>{(facts) => <Reasons status={facts} />}</Loaded>
+      <Range hours={hours} onChange={setHours} />
+      {history.error !== null && (
+        <p className="failure" role="alert">
+          The past could not be read: {failureOf(history.error)}
+        </p>
+      )}
+      {/* The panels of lists wait neither for the status nor for each other. */}
+      <div className="panels">
+        <TroublesPanel history={history.data} length={RANGES[hours]} />
+        <NeedsPanel />
+        {data !== undefined && (
           <>
-            <Reasons status={facts} />
-            <Range hours={hours} onChange={setHours} />
-            {history.error !== null && (
-              <p className="failure" role="alert">
-                The past could not be read: {failureOf(history.error)}
-              </p>
-            )}
-            <div className="panels">
-              <TroublesPanel history={history.data} length={RANGES[hours]} />
-              <NeedsPanel />
-              <OperationsPanel status={facts} history={history.data} />
-              <ReadingPanel status={facts} history={history.data} />
-              <StalledPanel status={facts} history={history.data} />
-              <OursPanel status={facts} history={history.data} />
-              <DatabasePanel status={facts} history={history.data} />
-              {may('webhooks:manage') && <EndpointsPanel history={history.data} />}
-              <ReadersPanel status={facts} history={history.data} />
-              <ReplicasPanel status={facts} history={history.data} />
-              <FunnelPanel />
-            </div>
+            <OperationsPanel status={data} history={history.data} />
+            <ReadingPanel status={data} history={history.data} />
+            <StalledPanel status={data} history={history.data} />
+            <OursPanel status={data} history={history.data} />
+            <DatabasePanel status={data} history={history.data} />
           </>
         )}
-      </Loaded>
+        {may('webhooks:manage') && <EndpointsPanel history={history.data} />}
+        {data !== undefined && (
+          <>
+            <ReadersPanel status={data} history={history.data} />
+            <ReplicasPanel status={data} history={history.data} />
+          </>
+        )}
+        <FunnelPanel />
+      </div>
     </>
   );
 }

@@ -56,8 +56,8 @@ async function search(term: Term) {
 }
 
 async function customersBy(query: { ean: string } | { tenantReference: string }) {
-  const { data } = await client.GET('/api/v1/customers', { params: { query } });
-  return { kind: 'customers', items: data.items } as const;
+  const found = await unlessUnknown(client.GET('/api/v1/customers', { params: { query } }));
+  return { kind: 'customers', items: found?.data.items ?? [] } as const;
 }
 
 /** An id does not say whose it is. A session is the likeliest, then a user. */

@@ -3,7 +3,7 @@ import { client, type Session, type TimelineEntry } from '../api/client.js';
 import { queries, useInterval } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { wordsOf } from '../format/words.js';
-import { Metadata } from '../parts/customer.js';
+import { Metadata, Waits } from '../parts/customer.js';
 import { Link } from '../parts/link.js';
 import { failureOf, Loaded } from '../parts/loaded.js';
 import { Facts, Panel } from '../parts/panel.js';
@@ -95,6 +95,7 @@ function About({ session }: { readonly session: Session }) {
           <p className="soft">{evidenceOf(stalled.evidence)}</p>
         </div>
       )}
+      {session.supersededAt === null && <WhatNext gridLocationId={session.gridLocationId} />}
       <Facts
         facts={[
           ['State', <State key="state" session={session} />],
@@ -128,6 +129,18 @@ function About({ session }: { readonly session: Session }) {
       {nextCheckAt === null && closedAt === null && <p className="soft">It is not read again by itself.</p>}
     </Panel>
   );
+}
+
+/** For whom the grid location of the session waits, why, and what is next. */
+function WhatNext({ gridLocationId: id }: Pick<Session, 'gridLocationId'>) {
+  const refetchInterval = useInterval();
+  const found = useQuery({
+    queryKey: ['customers', 'case', id],
+    queryFn: async () =>
+      (await client.GET('/api/v1/grid-locations/{id}/case', { params: { path: { id } } })).data,
+    refetchInterval,
+  });
+  return <Loaded query={found}>{(data) => <Waits of={data} />}</Loaded>;
 }
 
 function NextRead({ session: { checkedAt, nextCheckAt } }: { readonly session: Session }) {

@@ -10,8 +10,9 @@ import { Empty, failureOf, Loaded } from '../parts/loaded.js';
 import { Badge, Panel, type Tone } from '../parts/panel.js';
 import { Table } from '../parts/table.js';
 import { Age } from '../parts/time.js';
+import { WhatToDo } from '../parts/what-to-do.js';
 import { pathOf } from '../rules/route.js';
-import { silenceOf } from '../rules/silence.js';
+import { deliveriesOf, silenceOf } from '../rules/silence.js';
 
 const STATUSES: Readonly<Record<Delivery['status'], Tone>> = {
   failed: 'attention',
@@ -59,10 +60,15 @@ const columnsAt = (now: Date) => [
   {
     title: 'How it is',
     of: (endpoint: Endpoint) => {
-      const { tone, sentence } = silenceOf(endpoint, now);
+      const { tone, sentence, next } = silenceOf(endpoint, now);
       return (
         <>
           <Badge tone={tone}>{{ well: 'works', attention: 'fails', quiet: 'silent' }[tone]}</Badge> {sentence}
+          {next !== null && (
+            <div className="soft">
+              Next: <WhatToDo text={next} />
+            </div>
+          )}
         </>
       );
     },
@@ -74,11 +80,11 @@ const columnsAt = (now: Date) => [
   { title: 'Waiting', of: ({ pending }: Endpoint) => countOf(pending, 'event') },
   {
     title: 'Deliveries',
-    of: ({ id }: Endpoint) => (
+    of: (endpoint: Endpoint) => (
       <button
         type="button"
         className="small"
-        onClick={() => replacePath(pathOf('webhooks', undefined, { endpoint: id }))}
+        onClick={() => replacePath(pathOf('webhooks', undefined, deliveriesOf(endpoint)))}
       >
         Show
       </button>
@@ -161,21 +167,26 @@ const Attempts = ({ attempts, at }: { readonly attempts: number; readonly at: st
   </>
 );
 
-/** What the receiver responded. It may be any text. */
-const LastAnswer = ({ of: { lastStatus, lastError, lastAnswer } }: { readonly of: Delivery }) => (
-  <>
-    {lastStatus === null ? 'none' : `HTTP ${lastStatus}`}
-    {lastError !== null && <div className="soft">{lastError}</div>}
-    {lastAnswer !== null && lastAnswer !== '' && <pre>{lastAnswer}</pre>}
-  </>
-);
+/** What the receiver responded. It may be any text, and is long on a phone. */
+function LastAnswer({ of: { lastStatus, lastError, lastAnswer } }: { readonly of: Delivery }) {
+  const status = lastStatus === null ? (lastError ?? 'none') : `HTTP ${lastStatus}`;
+  const error = lastStatus === null ? null : lastError;
+  if (error === null && !lastAnswer) return status;
+  return (
+    <details>
+      <summary>{status}</summary>
+      {error !== null && <div className="soft">{error}</div>}
+      {lastAnswer !== null && lastAnswer !== '' && <pre>{lastAnswer}</pre>}
+    </details>
+  );
+}
 
-function Redeliver({ of: { id, status } }: { readonly of: Delivery }) {
+function Redeliver({ of: { id, status, attempts } }: { readonly of: Delivery }) {
   const redeliver = useMutation({
     mutationFn: () => client.POST('/api/v1/webhook-deliveries/{id}/redeliver', { params: { path: { id } } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
   });
-  if (status === 'pending') return <span className="soft">it will be sent</span>;
+  if (status === 'pending' && attempts === 0) return <span className="soft">it will be sent</span>;
   return (
     <>
       <button

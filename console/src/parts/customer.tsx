@@ -1,11 +1,15 @@
 import type { Case, Customer } from '../api/client.js';
 import { countOf, wordsOf } from '../format/words.js';
+import { useList } from '../api/lists.js';
 import { Link } from './link.js';
+import { List } from './list.js';
 import { Empty } from './loaded.js';
+import { useMay } from './may.js';
 import { Badge, Facts, Panel, type Tone } from './panel.js';
 import { Stall, State } from './state.js';
 import { Table } from './table.js';
 import { Age, Instant } from './time.js';
+import { WhatToDo } from './what-to-do.js';
 
 const WAITS: Readonly<Record<Case['waitsFor'], readonly [tone: Tone, words: string]>> = {
   tenant: ['attention', 'Waits for you'],
@@ -16,18 +20,25 @@ const WAITS: Readonly<Record<Case['waitsFor'], readonly [tone: Tone, words: stri
   nobody: ['well', 'Waits for nobody'],
 };
 
-const Waits = ({ of: { waitsFor, why, next } }: { readonly of: Pick<Case, 'waitsFor' | 'why' | 'next'> }) => (
+interface WaitsProps {
+  readonly of: Pick<Case, 'waitsFor' | 'why' | 'next'>;
+}
+
+export const Waits = ({ of: { waitsFor, why, next } }: WaitsProps) => (
   <div className="case">
     <p>
       <Badge tone={WAITS[waitsFor][0]}>{WAITS[waitsFor][1]}</Badge>
     </p>
     <p>{why}</p>
-    <p className="soft">Next: {next}</p>
+    <p className="soft">
+      Next: <WhatToDo text={next} />
+    </p>
   </div>
 );
 
 /** Customers with their grid locations, and for whom each waits. */
 export function CustomerCases({ customers }: { readonly customers: readonly Customer[] }) {
+  const may = useMay();
   return customers.map((customer) => (
     <article key={customer.tenantReference}>
       <h2>Customer {customer.tenantReference}</h2>
@@ -36,8 +47,46 @@ export function CustomerCases({ customers }: { readonly customers: readonly Cust
       {customer.cases.map((each) => (
         <Location key={each.gridLocationId} of={each} />
       ))}
+      {may('admin') && <Audit targets={targetsOf(customer)} />}
     </article>
   ));
+}
+
+/** The service takes at most so many targets. */
+const MOST_TARGETS = 100;
+
+/** What the audit log may name as a target of an act about the customer, those of the newest sessions and invitations first. */
+const targetsOf = ({ user, registration, cases }: Customer): string[] =>
+  [user, registration, ...cases.flatMap(({ sessions, invitations }) => [...invitations, ...sessions])]
+    .flatMap((each) => each?.id ?? [])
+    .slice(0, MOST_TARGETS);
+
+/** What people and apps did about the customer that the audit log records. */
+function Audit({ targets }: { readonly targets: readonly string[] }) {
+  const list = useList(
+    'customers',
+    '/api/v1/audit-log',
+    { targets: targets.join(), limit: 50 },
+    targets.length > 0,
+  );
+  return (
+    <Panel title="What was done" isWide>
+      <List
+        label="What was done"
+        list={list}
+        unit="entry"
+        units="entries"
+        keyOf={({ id }) => String(id)}
+        empty="Nobody has decided, revoked or erased anything about this customer."
+        columns={[
+          { title: 'When', of: ({ at }) => <Instant at={at} /> },
+          { title: 'What', of: ({ action }) => action.replaceAll(/[._]/g, ' ') },
+          { title: 'By', of: ({ actor, keyName }) => (keyName === null ? actor : `${keyName} (${actor})`) },
+          { title: 'Of', of: ({ target }) => <code>{target}</code> },
+        ]}
+      />
+    </Panel>
+  );
 }
 
 function About({ customer: { user, registration } }: { readonly customer: Customer }) {

@@ -67,15 +67,18 @@ function Search({ onSearch }: Pick<Props, 'onSearch'>) {
     window.addEventListener('keydown', focus);
     return () => window.removeEventListener('keydown', focus);
   }, []);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSearch(input.current?.value ?? '');
-    // What was found is read next. The term does not stay in sight.
+  /** Clears the term, which does not stay in sight, and goes on to the page. */
+  const leave = () => {
     if (input.current !== null) input.current.value = '';
     document.getElementById('main')?.focus();
   };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSearch(input.current?.value ?? '');
+    leave();
+  };
   return (
-    <form role="search" onSubmit={submit}>
+    <form role="search" onSubmit={submit} onKeyDown={({ key }) => key === 'Escape' && leave()}>
       <input
         ref={input}
         type="search"

@@ -42,6 +42,6 @@ export interface Part {
 /** Splits an instruction into words and calls, so that a call can be shown and copied as such. */
 export const partsOf = (whatToDo: string): Part[] =>
   whatToDo
-    .split(/((?:GET|POST|DELETE) \/api\/v1\/[^\s:.,;]+|pv-onboarding \w+)/)
+    .split(/((?:GET|POST|PATCH|DELETE) \/api\/v1\/[^\s:.,;]+|pv-onboarding \w+)/)
     .map((text, index) => ({ text, isCall: index % 2 === 1 }))
     .filter(({ text }) => text !== '');

@@ -22,7 +22,7 @@ const ENDPOINT: Endpoint = {
   updatedAt: '2026-11-01T00:00:00Z',
 };
 
-it.each<[string, Partial<Endpoint>, string]>([
+it.each<[string, Partial<Endpoint>, string, next?: string]>([
   ['well', {}, 'Works; last delivery 2 min ago.'],
   [
     'well',
@@ -34,23 +34,31 @@ it.each<[string, Partial<Endpoint>, string]>([
     'attention',
     { failures: 12, failingSince: '2026-11-26T09:00:00Z', pending: 40, unread: 3 },
     'Has failed for 3 h: 12 attempts without success. 40 events waiting.',
+    'Have the last answer explained',
   ],
-  ['attention', { pending: 2_000 }, 'Is behind: 2,000 events waiting.'],
+  ['attention', { pending: 2_000 }, 'Is behind: 2,000 events waiting.', 'respond sooner'],
   [
     'quiet',
     { enabled: false, disabledReason: 'requested', unread: 1 },
     'Disabled by a person or an app. 1 event unread.',
+    'PATCH /api/v1/webhook-endpoints/e',
   ],
   [
     'attention',
     { enabled: false, disabledReason: 'gone', unread: 9 },
     'Disabled, because it responded with 410: it said that it is gone. 9 events unread.',
+    'another address',
   ],
   [
     'attention',
     { enabled: false, disabledReason: 'failing', unread: 9 },
     'Disabled, because every attempt failed for days. 9 events unread.',
+    'Once it works: PATCH /api/v1/webhook-endpoints/e',
   ],
-])('an endpoint is %s: %j', (tone, change, sentence) => {
-  expect(silenceOf({ ...ENDPOINT, ...change }, NOW)).toEqual({ tone, sentence });
+])('an endpoint is %s: %j', (tone, change, sentence, ...[next]) => {
+  expect(silenceOf({ ...ENDPOINT, ...change }, NOW)).toEqual({
+    tone,
+    sentence,
+    next: next === undefined ? null : expect.stringContaining(next),
+  });
 });

@@ -5,6 +5,8 @@ import { countOf } from '../format/words.js';
 export interface Silence {
   readonly tone: 'well' | 'attention' | 'quiet';
   readonly sentence: string;
+  /** What a person can do about it; null if nothing has to be done. */
+  readonly next: string | null;
 }
 
 /** So many events may wait for a moment without anything being wrong. */
@@ -12,20 +14,29 @@ const FEW_PENDING = 100;
 
 /** Says in one sentence how an endpoint is, and why it is silent if it is. */
 export function silenceOf(endpoint: Endpoint, now: Date): Silence {
-  const { disabledReason, failures, failingSince, lastDeliveredAt, pending, unread, types } = endpoint;
+  const { id, disabledReason, failures, failingSince, lastDeliveredAt, pending, unread, types } = endpoint;
   const waiting = countOf(Math.max(pending, unread), 'event');
-  const attention = (sentence: string): Silence => ({ tone: 'attention', sentence });
+  const attention = (sentence: string, next: string): Silence => ({ tone: 'attention', sentence, next });
+  const enable = `PATCH /api/v1/webhook-endpoints/${id} with the body {"enabled":true}. It continues with the event at which it stopped.`;
   if (!endpoint.enabled)
     switch (disabledReason) {
       case 'gone':
         return attention(
           `Disabled, because it responded with 410: it said that it is gone. ${waiting} unread.`,
+          `Ask its app whether it has another address. If it is back: ${enable}`,
         );
       case 'failing':
-        return attention(`Disabled, because every attempt failed for days. ${waiting} unread.`);
+        return attention(
+          `Disabled, because every attempt failed for days. ${waiting} unread.`,
+          `Have the last answer explained by its app. Once it works: ${enable}`,
+        );
       case 'requested':
       case null:
-        return { tone: 'quiet', sentence: `Disabled by a person or an app. ${waiting} unread.` };
+        return {
+          tone: 'quiet',
+          sentence: `Disabled by a person or an app. ${waiting} unread.`,
+          next: `If it is wanted again: ${enable}`,
+        };
     }
   if (failures > 0) {
     const since =
@@ -34,15 +45,27 @@ export function silenceOf(endpoint: Endpoint, now: Date): Silence {
         : ` for ${formatSeconds((now.getTime() - Date.parse(failingSince)) / 1_000)}`;
     return attention(
       `Has failed${since}: ${countOf(failures, 'attempt')} without success. ${waiting} waiting.`,
+      'Have the last answer explained by its app. What waits is sent again by itself, or at once by Redeliver.',
     );
   }
-  if (pending > FEW_PENDING) return attention(`Is behind: ${waiting} waiting.`);
+  if (pending > FEW_PENDING)
+    return attention(
+      `Is behind: ${waiting} waiting.`,
+      'Ask its app to respond sooner, and to do the work afterwards.',
+    );
   const only = types.length === 0 ? '' : ` It only wants ${countOf(types.length, 'type')} of events.`;
   if (lastDeliveredAt === null)
     return {
       tone: 'quiet',
       sentence: `Has received nothing yet: no event that it wants has happened.${only}`,
+      next: null,
     };
   const age = formatSeconds((now.getTime() - Date.parse(lastDeliveredAt)) / 1_000);
-  return { tone: 'well', sentence: `Works; last delivery ${age} ago.${only}` };
+  return { tone: 'well', sentence: `Works; last delivery ${age} ago.${only}`, next: null };
 }
+
+/** Returns the filters of the deliveries that show why an endpoint is as it is: its failing ones, else the newest. */
+export const deliveriesOf = ({ id, failures }: Endpoint): Readonly<Record<string, string>> => ({
+  endpoint: id,
+  status: failures > 0 ? 'pending' : 'any',
+});

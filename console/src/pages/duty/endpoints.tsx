@@ -6,7 +6,7 @@ import { Link } from '../../parts/link.js';
 import { Empty, Loaded } from '../../parts/loaded.js';
 import { Badge, Panel } from '../../parts/panel.js';
 import { Trend } from '../../parts/trend.js';
-import { silenceOf } from '../../rules/silence.js';
+import { deliveriesOf, silenceOf } from '../../rules/silence.js';
 
 const MOST = 8;
 const ORDER = ['attention', 'quiet', 'well'];
@@ -29,7 +29,9 @@ export function EndpointsPanel({ history }: { readonly history: History | undefi
                 {all.slice(0, MOST).map(({ endpoint, tone, sentence }) => (
                   <li key={endpoint.id}>
                     <p className="address">
-                      <strong>{endpoint.url}</strong>
+                      <Link to="webhooks" filters={deliveriesOf(endpoint)}>
+                        {endpoint.url}
+                      </Link>
                     </p>
                     <p>
                       <Badge tone={tone}>
