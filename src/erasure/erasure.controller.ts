@@ -24,10 +24,7 @@ export class ErasureController {
   })
   @ApiOkResponse({ type: ErasureReceiptView, description: 'The receipt, the same for every repetition' })
   @ApiProblems('invalid_request', 'not_found', 'registration_conflict')
-  async eraseUser(
-    @Param('userId', ParseUuid) userId: string,
-    @CurrentKey() key: Principal,
-  ): Promise<ErasureReceiptView> {
+  async eraseUser(@Param('userId', ParseUuid) userId: string, @CurrentKey() key: Principal) {
     return toReceipt(await this.erasures.eraseUser(userId, actorOf(key)), `user ${userId}`);
   }
 }

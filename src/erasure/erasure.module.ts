@@ -2,8 +2,5 @@ import { Module } from '@nestjs/common';
 import { ErasureController } from './erasure.controller.js';
 import { ErasuresStore } from './erasures.store.js';
 
-@Module({
-  controllers: [ErasureController],
-  providers: [ErasuresStore],
-})
+@Module({ controllers: [ErasureController], providers: [ErasuresStore] })
 export class ErasureModule {}

@@ -58,12 +58,7 @@ export class ErasuresStore {
     return repeatWhileUnavailable(() => this.database.transaction((tx) => work(tx, id), OUTCOME), 0);
   }
 
-  private async erase(
-    tx: Transaction,
-    id: string,
-    person: Locked,
-    actor: string,
-  ): Promise<Erasure | BeingSent> {
+  private async erase(tx: Transaction, id: string, person: Locked, actor: string) {
     const sent = person.registrations.find(({ isBeingSent }) => isBeingSent);
     if (sent !== undefined) return { registrationBeingSent: sent.id };
     // Reads the clock after the person is locked, so that `erasedAt` is later than every row committed during the wait for the lock.
@@ -101,10 +96,7 @@ async function lock(tx: Transaction, tenantReference: string) {
   return { tenantReference, hasRows, ...(await lockPerson(tx, tenantReference)) };
 }
 
-async function findErasure(
-  tx: Transaction,
-  where: { id: string } | { userId: string },
-): Promise<Erasure | null> {
+async function findErasure(tx: Transaction, where: { id: string } | { userId: string }) {
   const erasure = await tx.prisma.erasure.findUnique({ where });
   if (erasure === null) return null;
   const { id, erasedAt, userId, ...erased } = erasure;

@@ -37,9 +37,7 @@ export class FunnelController {
   })
   @ApiOkResponse({ type: FunnelPage })
   @ApiProblems('invalid_request')
-  async readFunnel(
-    @Query() { by = 'day', to = new Date(), from = defaultFrom(to) }: FunnelQuery,
-  ): Promise<FunnelPage> {
+  async readFunnel(@Query() { by = 'day', to = new Date(), from = defaultFrom(to) }: FunnelQuery) {
     if (from >= to) throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);
     return { items: await this.store.count(by, from, to) };
   }

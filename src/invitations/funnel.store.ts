@@ -6,10 +6,7 @@ import { STATE } from './invitations.sql.js';
 /** The key of an invitation. One without brands has the key null, one of several brands counts for each of them. */
 const KEYS = {
   day: { key: `to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`, join: '' },
-  brand: {
-    key: 'brand.name',
-    join: `LEFT JOIN LATERAL unnest(i.brands) AS brand (name) ON true`,
-  },
+  brand: { key: 'brand.name', join: `LEFT JOIN LATERAL unnest(i.brands) AS brand (name) ON true` },
   campaign: { key: 'i.campaign_id::text', join: '' },
 } as const;
 

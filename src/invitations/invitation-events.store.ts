@@ -33,11 +33,7 @@ export async function findFacts(tx: Transaction, ids: readonly string[]): Promis
 }
 
 /** Appends an event about each of these invitations, as they are now. */
-export async function announce(
-  tx: Transaction,
-  name: InvitationEvent,
-  ids: readonly string[],
-): Promise<void> {
+export async function announce(tx: Transaction, name: InvitationEvent, ids: readonly string[]) {
   const facts = await findFacts(tx, ids);
   await appendEvents(
     tx,

@@ -36,11 +36,7 @@ export function expiryFault(expiresAt: Date, now: Date): string | undefined {
 }
 
 /** Returns why the owner's page must not lead to this URL, else undefined. `origins`: the configured ones. */
-export function returnUrlFault(
-  returnUrl: string,
-  origins: readonly string[],
-  isProduction: boolean,
-): string | undefined {
+export function returnUrlFault(returnUrl: string, origins: readonly string[], isProduction: boolean) {
   const { protocol, hostname, origin, username, password } = new URL(returnUrl);
   if (username !== '' || password !== '') return 'must not contain credentials';
   const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

@@ -71,10 +71,7 @@ export class InvitationsController {
   })
   @ApiOkResponse({ type: InvitationView })
   @ApiProblems('invalid_request', 'not_found')
-  async readInvitation(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<InvitationView> {
+  async readInvitation(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     return this.view(found(await this.store.find(id), `invitation ${id}`), key);
   }
 
@@ -86,10 +83,7 @@ export class InvitationsController {
   })
   @ApiOkResponse({ type: InvitationView })
   @ApiProblems('invalid_request', 'not_found')
-  async revokeInvitation(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<InvitationView> {
+  async revokeInvitation(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     await this.store.revoke(id, actorOf(key));
     return this.readInvitation(id, key);
   }

@@ -79,10 +79,7 @@ export class InvitationsStore {
   }
 
   /** Creates an invitation, or returns that of the location that is live or has ended online. Returns null if the user was erased meanwhile. */
-  async create(
-    wanted: WantedInvitation,
-    defaultDays: number,
-  ): Promise<{ invitation: InvitationRow; created: boolean } | null> {
+  async create(wanted: WantedInvitation, defaultDays: number) {
     const id = randomUUID();
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const { gridLocationId } = wanted;

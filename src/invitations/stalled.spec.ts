@@ -4,12 +4,7 @@ import { stalledInvitation } from './stalled.rules.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const AGES = {
-  startMs: 72 * HOUR_MS,
-  ownerMs: 4 * HOUR_MS,
-  installationMs: 48 * HOUR_MS,
-  wishMs: HOUR_MS,
-};
+const AGES = { startMs: 72 * HOUR_MS, ownerMs: 4 * HOUR_MS, installationMs: 48 * HOUR_MS, wishMs: HOUR_MS };
 const CREATED = new Date('2026-03-01T00:00:00Z');
 const after = (ms: number) => new Date(CREATED.getTime() + ms);
 

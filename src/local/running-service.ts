@@ -38,8 +38,7 @@ export async function writeRunningService(folder: string, service: RunningServic
 }
 
 /** Returns the service that runs in this folder, or undefined. Ignores a running.json that is damaged or that a killed service left. */
-export const findRunningService = async (folder: string): Promise<RunningService | undefined> =>
-  (await findHolder(folder))?.service;
+export const findRunningService = async (folder: string) => (await findHolder(folder))?.service;
 
 export async function removeRunningService(folder: string): Promise<void> {
   if ((await findHolder(folder))?.pid === process.pid) await rm(fileIn(folder), { force: true });

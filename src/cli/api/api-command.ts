@@ -60,12 +60,7 @@ export class ApiCommand extends Command {
   }
 
   /** Adds a command that prints a page of a list. The options of the command are parameters of the API with the same names. */
-  listCommand<P extends ListPath>(
-    name: string,
-    description: string,
-    path: P,
-    columns: Columns<ItemOf<P>>,
-  ): ApiCommand {
+  listCommand<P extends ListPath>(name: string, description: string, path: P, columns: Columns<ItemOf<P>>) {
     return this.command(name)
       .description(description)
       .callsPage(

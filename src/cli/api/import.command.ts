@@ -94,11 +94,7 @@ function setExitCode(campaign: Campaign): void {
 }
 
 /** Uploads the file, which is read as it is sent. */
-async function upload(
-  client: Client,
-  file: string,
-  { name, dryRun, invite, adopt }: Partial<Options>,
-): Promise<Campaign> {
+async function upload(client: Client, file: string, { name, dryRun, invite, adopt }: Partial<Options>) {
   const isNdjson = /\.(ndjson|jsonl)$/i.test(file);
   const body = await openFile(file);
   const { data } = await client.POST('/api/v1/campaigns', {
@@ -119,12 +115,7 @@ async function openFile(file: string): Promise<Blob> {
 }
 
 /** Shows the progress until the campaign has ended, also while the service restarts. Throws CommandError after Ctrl-C. */
-async function follow(
-  api: ServiceApi,
-  client: Client,
-  campaign: Campaign,
-  isSilent: boolean,
-): Promise<Campaign> {
+async function follow(api: ServiceApi, client: Client, campaign: Campaign, isSilent: boolean) {
   const { id } = campaign;
   const display = isSilent ? SILENT : process.stderr.isTTY ? bar() : lines();
   const interruption = new AbortController();

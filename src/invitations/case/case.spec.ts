@@ -156,18 +156,13 @@ describe('a grid location', () => {
     ],
     [
       'installation',
-      {
-        sessions: [session({ state: 'awaiting_installation' })],
-        usualWait: () => ({ p95Seconds: 10_800 }),
-      },
+      { sessions: [session({ state: 'awaiting_installation' })], usualWait: () => ({ p95Seconds: 10_800 }) },
       'The owner has probably finished the web flow of acme, as we found 2 hours ago, and nothing is online yet.',
       'Wait: the inverters come online by themselves, usually within 3 hours.',
     ],
     [
       'installation',
-      {
-        sessions: [session({ state: 'awaiting_installation', stalled: { cause: 'completed_not_online' } })],
-      },
+      { sessions: [session({ state: 'awaiting_installation', stalled: { cause: 'completed_not_online' } })] },
       'The owner has probably finished the web flow of acme, as we found 2 hours ago, and nothing is online yet.',
       'Ask the installer or the provider: the installation is later than usual.',
     ],
@@ -213,10 +208,7 @@ describe('a grid location', () => {
     ],
     [
       'tenant',
-      {
-        sessions: [session({ state: 'unrecognised' })],
-        invitation: invitation({ brands: TWO }),
-      },
+      { sessions: [session({ state: 'unrecognised' })], invitation: invitation({ brands: TWO }) },
       'The interface does not describe the flags of the session of acme, which we found 2 hours ago.',
       'Ask the provider what the flags of the session mean.',
     ],

@@ -73,11 +73,7 @@ export class OwnerPageController {
   /** Shows the page, and changes nothing: scanners of mail follow links too, with browsers that nobody can tell from a person's. */
   @Get('*')
   @Public()
-  async show(
-    @Param('*') text: string,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async show(@Param('*') text: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     const slashes = request.url.split('?')[0]!.split('/').length - 3;
     // The page finds its style only from an address with one part. The new one is relative: a proxy may have removed a prefix.
     if (slashes > 0) {

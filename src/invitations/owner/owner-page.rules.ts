@@ -79,10 +79,7 @@ function furthest(sessions: readonly KnownSession[]): Step['kind'] {
 }
 
 /** Returns the longest usual wait of the brands that are awaited, in seconds, or undefined if that of one is not known. */
-export function usualWaitOf(
-  steps: readonly Step[],
-  secondsOf: (brand: string | null) => number | undefined,
-): number | undefined {
+export function usualWaitOf(steps: readonly Step[], secondsOf: (brand: string | null) => number | undefined) {
   const waits = steps.filter(({ kind }) => kind === 'waiting').map(({ brand }) => secondsOf(brand) ?? NaN);
   const longest = Math.max(...waits);
   return Number.isFinite(longest) ? longest : undefined;

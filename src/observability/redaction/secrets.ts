@@ -66,8 +66,7 @@ function knownSecrets(): RegExp | null {
   return new RegExp(values.map((value) => value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
 }
 
-const passwordOf = (url: string): string =>
-  URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '';
+const passwordOf = (url: string) => (URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '');
 
 /** Returns the password or, if there is none, the user name, which is then a token. */
 const brokerSecretOf = (url: string): string =>

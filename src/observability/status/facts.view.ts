@@ -130,10 +130,7 @@ export const FACTS = {
     part(
       'OldestTransactionView',
       'The oldest open transaction of the database that the service may see; a pg_dump only after 6 hours',
-      {
-        seconds: number('Its age'),
-        process: text('Whose it is, for people'),
-      },
+      { seconds: number('Its age'), process: text('Whose it is, for people') },
     ),
   ),
   outbox: part('OutboxView', null, {

@@ -290,9 +290,7 @@ it.each<[string, string, Partial<Facts>]>([
   [
     'budget_short',
     'sessions want 10.0 reads per second; 2.0 are allowed, so intervals are 5.0 times as long',
-    {
-      budget: { ...HEALTHY.budget, isShort: true, stretch: 5, wantedPerSecond: 10, allowedPerSecond: 2 },
-    },
+    { budget: { ...HEALTHY.budget, isShort: true, stretch: 5, wantedPerSecond: 10, allowedPerSecond: 2 } },
   ],
   [
     'reads_stale',
