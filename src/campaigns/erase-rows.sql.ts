@@ -1,20 +1,15 @@
-import type { Statement, Transaction } from '../platform/database/database.js';
+import { prepared, type Transaction } from '../platform/database/database.js';
 
 /** Locks the rows of a person in all campaigns, so that no worker makes a registration of them until the commit. */
-const LOCK_ROWS: Statement = {
-  name: 'campaign_rows.lock_reference',
-  text: `SELECT line FROM campaign_rows WHERE tenant_reference = $1 ORDER BY campaign_id, line FOR UPDATE`,
-};
+const LOCK_ROWS = prepared('campaign_rows.lock_reference')`
+    SELECT line FROM campaign_rows WHERE tenant_reference = $1 ORDER BY campaign_id, line FOR UPDATE`;
 
 /** Empties the rows of a person. A row without a result is cancelled: its registration is deleted, or was never made. */
-export const ERASE_ROWS: Statement = {
-  name: 'campaign_rows.erase',
-  text: `
+export const ERASE_ROWS = prepared('campaign_rows.erase')`
     UPDATE campaign_rows
        SET tenant_reference = NULL, ean = NULL, brand = NULL, locale = NULL, expected_inverters = NULL, metadata = '{}', fields = '[]', problems = '[]', adoption = NULL,
            status = CASE WHEN status IN ('accepted', 'sent', 'uncertain') THEN 'cancelled' ELSE status END
-     WHERE tenant_reference = $1`,
-};
+     WHERE tenant_reference = $1`;
 
 /** Returns whether the person has rows. Call it before the person is locked: a worker locks in the same order. */
 export const lockRows = async (tx: Transaction, tenantReference: string): Promise<boolean> =>

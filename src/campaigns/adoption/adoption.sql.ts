@@ -1,4 +1,4 @@
-import type { Statement } from '../../platform/database/database.js';
+import { prepared } from '../../platform/database/database.js';
 import { LIVE } from '../../users/registration/registrations.sql.js';
 
 /** Marks the rows of campaign $1 that name a reference again. A row is a whole user. */
@@ -30,9 +30,7 @@ export const MARK_SHARED_IDS = `
 
 /** Marks the accepted rows of campaign $1 whose user contradicts what we hold; with $2, only those lines. Names the first field of each. */
 // An EAN may belong to several users, since people move house. An id may not, nor may it be that of anything with events.
-export const MARK_CONTRADICTIONS: Statement = {
-  name: 'campaign_rows.mark_contradictions',
-  text: `
+export const MARK_CONTRADICTIONS = prepared('campaign_rows.mark_contradictions')`
     WITH given AS (
       SELECT line, tenant_reference, (adoption #>> '{user,id}')::uuid AS user_id, adoption #> '{user,gridLocations}' AS locations
         FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted' AND ($2::int[] IS NULL OR line = ANY ($2))
@@ -66,8 +64,7 @@ export const MARK_CONTRADICTIONS: Statement = {
     UPDATE campaign_rows AS r SET status = 'invalid', problems = problems || jsonb_build_array(jsonb_build_object(
              'column', field, 'code', 'adopt_contradicts', 'message', field || ': ' || message))
       FROM first WHERE r.campaign_id = $1 AND r.line = first.line
-    RETURNING r.line`,
-};
+    RETURNING r.line`;
 
 /** In a dry run, marks the rows of campaign $1 whose user we hold. */
 export const MARK_KNOWN = `
@@ -76,26 +73,17 @@ export const MARK_KNOWN = `
      WHERE r.campaign_id = $1 AND r.status = 'accepted' AND registrations.tenant_reference = r.tenant_reference AND registrations.status = 'registered'`;
 
 /** Selects at most $3 rows to adopt of campaign $1, if it runs under lease $2. */
-export const FIND_NEXT: Statement = {
-  name: 'campaign_rows.find_to_adopt',
-  text: `
+export const FIND_NEXT = prepared('campaign_rows.find_to_adopt')`
     SELECT line, tenant_reference AS "tenantReference", metadata, adoption FROM campaign_rows JOIN campaigns ON campaigns.id = campaign_id
      WHERE campaign_id = $1 AND campaign_rows.status = 'accepted' AND lease_token = $2 AND campaigns.status = 'running'
-     ORDER BY line LIMIT $3`,
-};
+     ORDER BY line LIMIT $3`;
 
 /** Locks row $3 of campaign $1 under lease $2, before its person is, as an erasure does. Returns no row if it has been cancelled. */
-export const LOCK_ROW: Statement = {
-  name: 'campaign_rows.lock_to_adopt',
-  text: `
+export const LOCK_ROW = prepared('campaign_rows.lock_to_adopt')`
     SELECT line FROM campaign_rows WHERE campaign_id = $1 AND line = $3 AND status = 'accepted'
-       AND EXISTS (SELECT FROM campaigns WHERE id = $1 AND lease_token = $2) FOR UPDATE`,
-};
+       AND EXISTS (SELECT FROM campaigns WHERE id = $1 AND lease_token = $2) FOR UPDATE`;
 
 /** Gives row $2 of campaign $1 its result, with further problems $6. Returns no row if it has been cancelled. */
-export const END_ROW: Statement = {
-  name: 'campaign_rows.end_adoption',
-  text: `
+export const END_ROW = prepared('campaign_rows.end_adoption')`
     UPDATE campaign_rows SET status = $3, registration_id = $4, user_id = $5, problems = problems || $6::jsonb
-     WHERE campaign_id = $1 AND line = $2 AND status = 'accepted' RETURNING line`,
-};
+     WHERE campaign_id = $1 AND line = $2 AND status = 'accepted' RETURNING line`;

@@ -1,4 +1,4 @@
-import type { Statement } from '../../platform/database/database.js';
+import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 
 // The statements are SQL, since they take and settle rows in sets, under a lease by the database's clock.
@@ -12,19 +12,15 @@ export const FIND_DUE = `
      ORDER BY due_at`;
 
 /** Locks campaign $1 under lease $2, so that its status does not change until the commit. */
-export const LOCK_LEASED: Statement = {
-  name: 'campaigns.lock_leased',
-  text: `SELECT status, invites, adopts FROM campaigns WHERE id = $1 AND lease_token = $2 FOR NO KEY UPDATE`,
-};
+export const LOCK_LEASED = prepared('campaigns.lock_leased')`
+    SELECT status, invites, adopts FROM campaigns WHERE id = $1 AND lease_token = $2 FOR NO KEY UPDATE`;
 
 /**
  * Takes the next references of campaign $1 by their first rows, with all rows of each, so that at most $2 of its registrations are pending.
  */
 // The rows of a reference are found by its own index. A row comparison uses no index: without statistics, as just after an upload, the planner
 // would choose the index by campaign and status, and read all rows of the file for each reference.
-export const TAKE_NEXT: Statement = {
-  name: 'campaign_rows.take_next',
-  text: `
+export const TAKE_NEXT = prepared('campaign_rows.take_next')`
     WITH next AS MATERIALIZED (
       SELECT tenant_reference FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted' ORDER BY line
        LIMIT greatest(0, $2 - (
@@ -35,25 +31,19 @@ export const TAKE_NEXT: Statement = {
          WHERE tenant_reference = wanted.tenant_reference AND (campaign_id, status) IS NOT DISTINCT FROM ($1::uuid, 'accepted')
          FOR UPDATE
       ) AS taken
-     ORDER BY line`,
-};
+     ORDER BY line`;
 
 /** Gives the rows $2, with the lines $3, of campaign $1 their registrations. $4 is the problem of a row that is invalid. */
-export const MARK_ROWS: Statement = {
-  name: 'campaign_rows.mark',
-  text: `
+export const MARK_ROWS = prepared('campaign_rows.mark')`
     UPDATE campaign_rows AS r
        SET status = marked.status, registration_id = marked."registrationId",
            problems = CASE WHEN marked.status = 'invalid' THEN r.problems || $4::jsonb ELSE r.problems END
       FROM jsonb_to_recordset($2::jsonb) AS marked (line int, status text, "registrationId" uuid)
-     WHERE r.campaign_id = $1 AND r.line = ANY ($3) AND r.line = marked.line`,
-};
+     WHERE r.campaign_id = $1 AND r.line = ANY ($3) AND r.line = marked.line`;
 
 /** Gives the rows of campaign $1 whose registration has ended its result. `known`: the registration is not of this campaign. */
 // An uncertain row is settled again once a person has decided. The text of last_error ends before what it quotes.
-export const SETTLE_ROWS: Statement = {
-  name: 'campaign_rows.settle',
-  text: `
+export const SETTLE_ROWS = prepared('campaign_rows.settle')`
     UPDATE campaign_rows AS r
        SET status = CASE WHEN done.status = 'registered' AND done.campaign_id IS DISTINCT FROM r.campaign_id THEN 'known'
                          WHEN done.status = 'discarded' THEN 'rejected'
@@ -72,8 +62,7 @@ export const SETTLE_ROWS: Statement = {
       FROM registrations AS done
      WHERE r.campaign_id = $1 AND r.status IN ('sent', 'uncertain') AND done.id = r.registration_id
        AND done.status <> 'pending' AND done.status <> r.status
-    RETURNING r.line`,
-};
+    RETURNING r.line`;
 
 /** Records the rate $2 of campaign $1. An unchanged rate writes nothing. */
 export const RECORD_RATE =
@@ -98,23 +87,17 @@ export const SET_INVITATION =
   'UPDATE campaign_rows SET invitation_id = $3 WHERE campaign_id = $1 AND line = $2';
 
 // Each part is ordered like its index. Otherwise, the planner might read the rows of all campaigns for the only one.
-export const FIND_OPEN_ROW: Statement = {
-  name: 'campaign_rows.find_open',
-  text: `
+export const FIND_OPEN_ROW = prepared('campaign_rows.find_open')`
     (SELECT line FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted' ORDER BY line LIMIT 1)
     UNION ALL
-    (SELECT line FROM campaign_rows WHERE campaign_id = $1 AND status = 'sent' ORDER BY line LIMIT 1)`,
-};
+    (SELECT line FROM campaign_rows WHERE campaign_id = $1 AND status = 'sent' ORDER BY line LIMIT 1)`;
 
 /** Ends campaign $1 under lease $2. Its rows have a result, and no row loses it while the campaign is leased. */
-export const FINISH: Statement = {
-  name: 'campaigns.finish',
-  text: `
+export const FINISH = prepared('campaigns.finish')`
     UPDATE campaigns
        SET status = CASE status WHEN 'running' THEN 'finished' ELSE status END, finished_at = clock_timestamp(), per_second = NULL
      WHERE id = $1 AND lease_token = $2 AND finished_at IS NULL AND status IN ('running', 'cancelled')
-    RETURNING name`,
-};
+    RETURNING name`;
 
 export const COUNT_ROWS =
   'SELECT status, count(*)::int AS count FROM campaign_rows WHERE campaign_id = $1 GROUP BY status';

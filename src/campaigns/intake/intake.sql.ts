@@ -1,4 +1,4 @@
-import type { Statement } from '../../platform/database/database.js';
+import { prepared } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 
 /** Inserts a campaign that is being received. Its format is known only at the end of the file. */
@@ -6,15 +6,12 @@ export const INSERT_CAMPAIGN = `
     INSERT INTO campaigns (id, name, invites, adopts, format, due_at) VALUES ($1, $2, $3, $4, '{}', ${msFromNow('$5')})`;
 
 /** Inserts rows given as a JSON array, and shows that the upload lives. One parameter, however many rows there are. */
-export const INSERT_ROWS: Statement = {
-  name: 'campaigns.insert_rows',
-  text: `
+export const INSERT_ROWS = prepared('campaigns.insert_rows')`
     WITH alive AS (UPDATE campaigns SET due_at = ${msFromNow('$3')} WHERE id = $1 AND status = 'receiving')
     INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference, ean, brand, locale, expected_inverters, metadata, fields, problems, adoption)
     SELECT $1, line, status, "tenantReference", ean, brand, locale, "expectedInverters", metadata, fields, problems, adoption
       FROM jsonb_to_recordset($2::jsonb) AS sent (line int, status text, "tenantReference" text, ean text, brand text, locale text,
-             "expectedInverters" int, metadata jsonb, fields jsonb, problems jsonb, adoption jsonb)`,
-};
+             "expectedInverters" int, metadata jsonb, fields jsonb, problems jsonb, adoption jsonb)`;
 
 export const FINISH_INTAKE = `
     UPDATE campaigns SET status = $2, rows = $3, format = $4, due_at = clock_timestamp(),
