@@ -25,6 +25,27 @@ export const INVITATION_STATES = [
 ] as const;
 export type InvitationState = (typeof INVITATION_STATES)[number];
 
+/** The states of an invitation that its owner may still use. */
+export const LIVE: readonly InvitationState[] = ['invited', 'opened', 'started', 'owner_done'];
+
+/** What decides about an invitation: its case, its page, its reminders, and whether it is stalled. */
+export interface InvitationFacts {
+  readonly state: InvitationState;
+  readonly brands: readonly string[];
+  readonly awaits: 'start' | 'finish' | 'installation';
+  readonly awaitsSince: Date;
+  readonly createdAt: Date;
+  readonly openedAt: Date | null;
+  readonly startedAt: Date | null;
+  readonly wishedAt: Date | null;
+  /** When a wish to start that could not be fulfilled is tried next. The owner waits for us until then. */
+  readonly wishDueAt: Date | null;
+  /** When a start that the owner wished for was refused or given up, so that the tenant has to act. */
+  readonly wishFailedAt: Date | null;
+  readonly expiresAt: Date;
+  readonly erasedAt: Date | null;
+}
+
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
 

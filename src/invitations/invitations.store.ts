@@ -7,12 +7,13 @@ import { Database, type Transaction } from '../platform/database/database.js';
 import type { ListPosition } from '../platform/database/list-position.js';
 import { whereOf } from '../platform/database/where.js';
 import { Environment } from '../platform/env/environment.js';
-import type { SessionState } from '../onboarding/rules/machine.rules.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import { announce } from './invitation-events.store.js';
+import type { InvitationFacts } from './invitation.rules.js';
 import type { InvitationView } from './invitation.view.js';
 import type { InvitationsQuery } from './invitations.dto.js';
 import * as sql from './invitations.sql.js';
+import type { InvitedSession } from './owner/owner-page.rules.js';
 import { invitationAges, stalledInvitation, type InvitationAges } from './stalled.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */
@@ -21,16 +22,9 @@ const TOKEN_BYTES = 32;
 const EXPIRE_AT_ONCE = 200;
 
 /** An invitation as the API returns it, with its token still encrypted. */
-export interface InvitationRow extends Omit<InvitationView, 'url' | 'expected' | 'stalled'> {
+export interface InvitationRow extends InvitationFacts, Omit<InvitationView, 'url' | 'expected' | 'stalled'> {
   readonly expectedInverters: number | null;
   readonly tokenCiphertext: Buffer | null;
-  /** When a wish to start that could not be fulfilled is tried next. */
-  readonly wishDueAt: Date | null;
-  readonly wishedAt: Date | null;
-  readonly wishFailedAt: Date | null;
-  readonly awaits: 'start' | 'finish' | 'installation';
-  readonly awaitsSince: Date;
-  readonly erasedAt: Date | null;
   /** The database's clock when the row was read. */
   readonly now: Date;
 }
@@ -45,13 +39,6 @@ export interface WantedInvitation {
   readonly expiresAt: Date | null;
   /** The campaign that invites. Default: none. */
   readonly campaignId?: string;
-}
-
-export interface InvitedSession {
-  readonly brand: string | null;
-  readonly state: SessionState;
-  /** Whether it has expired after its owner was done, and may still come online. */
-  readonly isLate: boolean;
 }
 
 export interface ClaimedWish {

@@ -1,6 +1,6 @@
 import type { Environment } from '../platform/env/environment.js';
 import { expiresSoonFrom, type Stall } from '../onboarding/stalled/stalled.rules.js';
-import type { InvitationState } from './invitation.rules.js';
+import { LIVE, type InvitationFacts } from './invitation.rules.js';
 
 /**
  * Why an invitation is stalled: nothing goes on without a person. The owner is between sessions or has begun none, so that no session tells
@@ -43,38 +43,14 @@ export const invitationAges = (environment: Environment): InvitationAges => ({
   wishMs: HOUR_MS / 4,
 });
 
-interface AwaitedInvitation {
-  readonly state: InvitationState;
-  readonly awaits: 'start' | 'finish' | 'installation';
-  readonly awaitsSince: Date;
-  readonly wishedAt: Date | null;
-  readonly wishDueAt: Date | null;
-  readonly wishFailedAt: Date | null;
-  readonly createdAt: Date;
-  readonly openedAt: Date | null;
-  readonly startedAt: Date | null;
-  readonly expiresAt: Date;
-}
-
-const LIVE: readonly InvitationState[] = ['invited', 'opened', 'started', 'owner_done'];
-
 /** Returns why the invitation is stalled at `now`, else null. STALLED in invitations.sql.ts says the same for the filter of the list. */
 export function stalledInvitation(
-  invitation: AwaitedInvitation,
+  invitation: Omit<InvitationFacts, 'brands' | 'erasedAt'>,
   { startMs, ownerMs, installationMs, wishMs }: InvitationAges,
   now: Date,
 ): Stall<InvitationStallCause> | null {
-  const {
-    awaits,
-    awaitsSince,
-    wishedAt,
-    wishDueAt,
-    wishFailedAt,
-    createdAt,
-    openedAt,
-    startedAt,
-    expiresAt,
-  } = invitation;
+  const { awaits, awaitsSince, wishedAt, wishDueAt, wishFailedAt } = invitation;
+  const { createdAt, openedAt, startedAt, expiresAt } = invitation;
   if (!LIVE.includes(invitation.state)) return null;
   const after = (cause: InvitationStallCause, since: Date, ms: number) =>
     now.getTime() - since.getTime() < ms

@@ -1,4 +1,4 @@
-import type { InvitationState } from '../invitation.rules.js';
+import { LIVE } from '../invitation.rules.js';
 import { ago, counted, decision, lasting, mostUrgent, type Decision } from './decision.rules.js';
 import type { KnownInvitation, KnownSession, LocationCase, Snapshot, Step } from './snapshot.rules.js';
 
@@ -42,8 +42,6 @@ function stepsOf({ sessions, starts, ...location }: Snapshot, expected: readonly
 
 const isOpen = ({ state, closedAt }: KnownSession): boolean =>
   closedAt === null && (state === 'awaiting_owner' || state === 'awaiting_installation');
-
-const LIVE: readonly InvitationState[] = ['invited', 'opened', 'started', 'owner_done'];
 
 /** Decides about a brand that is not online. */
 function decideStep(step: Step, now: Date): Decision {

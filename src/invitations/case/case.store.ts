@@ -19,9 +19,9 @@ export interface Place {
 
 /** What is recorded about a location, each list with the newest first. */
 export interface RecordedCase extends Place {
-  readonly sessions: readonly SessionRow[];
-  readonly starts: readonly StartView[];
-  readonly invitations: readonly InvitationRow[];
+  readonly sessions: SessionRow[];
+  readonly starts: StartView[];
+  readonly invitations: InvitationRow[];
 }
 
 const FIND_PLACES = `
@@ -74,26 +74,16 @@ export class CaseStore {
       this.database.query<StartView>(LIST_STARTS, [ids]),
       this.database.query<InvitationRow>(LIST_INVITATIONS, [ids]),
     ]);
-    const [sessionsOf, startsOf, invitationsOf] = [
-      byLocation(sessions),
-      byLocation(starts),
-      byLocation(invitations),
-    ];
-    return places.map((place) => ({
+    const cases = places.map((place): RecordedCase => ({
       ...place,
-      sessions: sessionsOf.get(place.gridLocationId) ?? [],
-      starts: startsOf.get(place.gridLocationId) ?? [],
-      invitations: invitationsOf.get(place.gridLocationId) ?? [],
+      sessions: [],
+      starts: [],
+      invitations: [],
     }));
+    const caseOf = new Map(cases.map((each) => [each.gridLocationId, each]));
+    for (const each of sessions) caseOf.get(each.gridLocationId)?.sessions.push(each);
+    for (const each of starts) caseOf.get(each.gridLocationId)?.starts.push(each);
+    for (const each of invitations) caseOf.get(each.gridLocationId)?.invitations.push(each);
+    return cases;
   }
-}
-
-function byLocation<T extends { readonly gridLocationId: string }>(rows: readonly T[]): Map<string, T[]> {
-  const grouped = new Map<string, T[]>();
-  for (const row of rows) {
-    const own = grouped.get(row.gridLocationId);
-    if (own === undefined) grouped.set(row.gridLocationId, [row]);
-    else own.push(row);
-  }
-  return grouped;
 }

@@ -1,11 +1,7 @@
-import type { RegistrationStatus } from '../../users/registration/registration.rules.js';
+import type { RegistrationView } from '../../users/registration/registration.view.js';
 import { decision, mostUrgent, type Decision } from './decision.rules.js';
 
-interface KnownRegistration {
-  readonly id: string;
-  readonly status: RegistrationStatus;
-  readonly lastError: string | null;
-}
+type KnownRegistration = Pick<RegistrationView, 'id' | 'status' | 'lastError'>;
 
 /** Decides about a customer: by the cases of its locations, or by its registration if it has none. */
 export function decideCustomer(

@@ -1,36 +1,23 @@
+import type { SessionView } from '../../onboarding/api/sessions.view.js';
+import type { StartView } from '../../onboarding/api/starts.view.js';
 import type { SessionStallCause } from '../../onboarding/stalled/stalled.rules.js';
-import type { SessionState } from '../../onboarding/rules/machine.rules.js';
-import type { InvitationState } from '../invitation.rules.js';
+import type { InvitationFacts } from '../invitation.rules.js';
 import type { InvitationStallCause } from '../stalled.rules.js';
 import type { Decision } from './decision.rules.js';
 
-export interface KnownSession {
-  readonly brand: string | null;
-  readonly state: SessionState;
-  readonly createdAt: Date;
-  readonly stateChangedAt: Date;
-  readonly expiresAt: Date;
-  readonly supersededAt: Date | null;
-  readonly closedAt: Date | null;
-  readonly checkedAt: Date;
+type SessionTime = 'createdAt' | 'stateChangedAt' | 'expiresAt' | 'supersededAt' | 'closedAt' | 'checkedAt';
+
+export interface KnownSession extends Pick<SessionView, 'brand' | 'state' | SessionTime> {
   readonly stalled: { readonly cause: SessionStallCause } | null;
-  readonly inverters: readonly { readonly id: string; readonly missingSince: Date | null }[];
+  readonly inverters: readonly Pick<SessionView['inverters'][number], 'id' | 'missingSince'>[];
 }
 
-export interface KnownStart {
-  readonly brand: string | null;
-  readonly status: 'sending' | 'started' | 'failed';
-  readonly error: string | null;
-  readonly createdAt: Date;
-}
+type KnownStart = Pick<StartView, 'brand' | 'status' | 'error' | 'createdAt'>;
 
-export interface KnownInvitation {
-  readonly state: InvitationState;
-  readonly brands: readonly string[];
+type InvitationFact = 'state' | 'brands' | 'createdAt' | 'openedAt' | 'expiresAt';
+
+export interface KnownInvitation extends Pick<InvitationFacts, InvitationFact> {
   readonly expected: { readonly inverters: number | null };
-  readonly createdAt: Date;
-  readonly openedAt: Date | null;
-  readonly expiresAt: Date;
   readonly stalled: { readonly cause: InvitationStallCause } | null;
 }
 

@@ -1,5 +1,5 @@
 import type { SessionState } from '../../onboarding/rules/machine.rules.js';
-import type { InvitationState } from '../invitation.rules.js';
+import type { InvitationFacts } from '../invitation.rules.js';
 
 /** What the owner has done for one brand; `brand` is null if the invitation names none. */
 export interface Step {
@@ -19,37 +19,28 @@ export type OwnerPage =
   | { readonly kind: 'wish'; readonly steps: readonly Step[] }
   | { readonly kind: 'online' | 'expired' | 'revoked' | 'erased' };
 
-interface Invited {
-  readonly state: InvitationState;
-  readonly brands: readonly string[];
-  readonly erasedAt: Date | null;
-  readonly wishDueAt: Date | null;
-  readonly wishFailedAt: Date | null;
-}
+type Invited = Pick<InvitationFacts, 'state' | 'brands' | 'erasedAt' | 'wishDueAt' | 'wishFailedAt'>;
 
-interface KnownSession {
+export interface InvitedSession {
   readonly brand: string | null;
   readonly state: SessionState;
+  /** Whether it has expired after its owner was done, and may still come online. */
   readonly isLate: boolean;
 }
 
 /** Returns the page of an invitation. `sessions`: those of its location that count for it. */
-export function planOwnerPage(invitation: Invited, sessions: readonly KnownSession[]): OwnerPage {
-  const { state, erasedAt, wishDueAt, wishFailedAt } = invitation;
+export function planOwnerPage(invitation: Invited, sessions: readonly InvitedSession[]): OwnerPage {
+  const { state, brands, erasedAt, wishDueAt, wishFailedAt } = invitation;
   if (erasedAt !== null) return { kind: 'erased' };
   if (state === 'revoked' || state === 'expired' || state === 'online') return { kind: state };
-  const steps = stepsOf(invitation.brands, sessions);
+  const steps = stepsOf(brands, sessions);
   // It was online before it was invited, or its invitation is not updated yet.
   if (steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
   if (wishDueAt !== null) return { kind: 'wish', steps };
   const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');
   if (next === undefined) {
     const late = sessions.find(({ isLate }) => isLate);
-    return {
-      kind: 'waiting',
-      steps,
-      ...(late && { brand: invitation.brands.length > 0 ? late.brand : null }),
-    };
+    return { kind: 'waiting', steps, ...(late && { brand: brands.length > 0 ? late.brand : null }) };
   }
   if (wishFailedAt !== null) return { kind: 'rejected', steps, brand: next.brand };
   if (next.kind === 'started') return { kind: 'started', steps, brand: next.brand };
@@ -57,21 +48,17 @@ export function planOwnerPage(invitation: Invited, sessions: readonly KnownSessi
   return { kind: isFirst ? 'ready' : 'next', steps, brand: next.brand };
 }
 
-function stepsOf(brands: readonly string[], sessions: readonly KnownSession[]): Step[] {
+function stepsOf(brands: readonly string[], sessions: readonly InvitedSession[]): Step[] {
   if (brands.length === 0) {
-    const open = sessions.find(
-      ({ state }) => state === 'awaiting_owner' || state === 'awaiting_installation',
-    );
+    const open = sessions.find(({ state }) => state.startsWith('awaiting_'));
     return [{ brand: open?.brand ?? null, kind: furthest(sessions) }];
   }
-  return brands.map((brand) => ({
-    brand,
-    kind: furthest(sessions.filter((session) => session.brand === brand)),
-  }));
+  const kindOf = (brand: string) => furthest(sessions.filter((session) => session.brand === brand));
+  return brands.map((brand) => ({ brand, kind: kindOf(brand) }));
 }
 
 /** An expired session whose owner was done may come online. Another expired or lost one, and one that nobody can interpret, is begun again. */
-function furthest(sessions: readonly KnownSession[]): Step['kind'] {
+function furthest(sessions: readonly InvitedSession[]): Step['kind'] {
   const states = sessions.map(({ state }) => state);
   if (states.includes('online')) return 'online';
   if (states.includes('awaiting_installation') || sessions.some(({ isLate }) => isLate)) return 'waiting';

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import type { EventPayloads } from '../../events/catalogue.rules.js';
+import type { InvitationFacts } from '../invitation.rules.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -13,17 +14,10 @@ export interface ReminderSchedule {
 }
 
 /** A live invitation, as far as its reminders depend on it. */
-export interface RemindedInvitation {
-  readonly createdAt: Date;
-  readonly openedAt: Date | null;
-  readonly startedAt: Date | null;
-  readonly wishedAt: Date | null;
-  /** Not null while the owner waits for us. */
-  readonly wishDueAt: Date | null;
-  /** When a start that the owner wished for was refused or given up, so that the tenant has to act. */
-  readonly wishFailedAt: Date | null;
-  readonly awaits: 'start' | 'finish' | 'installation';
-  readonly expiresAt: Date;
+export interface RemindedInvitation extends Omit<
+  InvitationFacts,
+  'state' | 'brands' | 'awaitsSince' | 'erasedAt'
+> {
   readonly remindersSent: number;
   readonly remindedAt: Date | null;
 }
