@@ -1,4 +1,4 @@
-import type { ApiKeyView, CreatedApiKeyView } from '../access/api-keys.dto.js';
+import type { ApiKeyView } from '../access/api-keys.dto.js';
 import { ApiKeysStore } from '../access/api-keys.store.js';
 import type { Scope } from '../access/scopes.js';
 import type { Database } from '../platform/database/database.js';
@@ -12,27 +12,22 @@ import { ACTOR, placeOf } from './command-environment.js';
 export type Key = ApiKeyView | Schemas['ApiKeyView'];
 
 /** The API keys of a deployment, in its database or through its API. */
-export interface Keys {
-  readonly place: string;
-  create(name: string, scopes: Scope[]): Promise<CreatedApiKeyView | Schemas['CreatedApiKeyView']>;
-  /** Returns all keys, newest first. */
-  list(): Promise<Key[]>;
-  revoke(id: string): Promise<unknown>;
-}
+export type Keys = ReturnType<typeof keysInDatabase> | ReturnType<typeof keysOfService>;
 
-export function keysInDatabase(database: Database, environment: Environment): Keys {
+export function keysInDatabase(database: Database, environment: Environment) {
   const store = new ApiKeysStore(database);
   return {
     place: placeOf(environment),
-    create: (name, scopes) => database.transaction((tx) => store.create(tx, name, scopes, ACTOR)),
+    create: (name: string, scopes: Scope[]) =>
+      database.transaction((tx) => store.create(tx, name, scopes, ACTOR)),
     list: () => store.list(),
-    revoke: (id) => store.revoke(id, ACTOR),
+    revoke: (id: string) => store.revoke(id, ACTOR),
   };
 }
 
-export const keysOfService = (api: ServiceApi): Keys => ({
+export const keysOfService = (api: ServiceApi) => ({
   place: `At ${api.url}`,
-  create: (name, scopes) =>
+  create: (name: string, scopes: Scope[]) =>
     api.run(async (client) => (await client.POST('/api/v1/api-keys', { body: { name, scopes } })).data),
   list: () =>
     api.run(async (client) => {
@@ -40,5 +35,5 @@ export const keysOfService = (api: ServiceApi): Keys => ({
       for await (const page of pages(client, '/api/v1/api-keys', { limit: 200 })) keys.push(...page);
       return keys;
     }),
-  revoke: (id) => api.run((client) => client.DELETE('/api/v1/api-keys/{id}', at(id))),
+  revoke: (id: string) => api.run((client) => client.DELETE('/api/v1/api-keys/{id}', at(id))),
 });

@@ -27,6 +27,11 @@ export class ApiCommand extends Command {
     return new ApiCommand(name, this.findApi);
   }
 
+  /** Adds an option that has one of these values. */
+  choice(flags: string, description: string, values: readonly string[]): this {
+    return this.addOption(new Option(flags, description).choices([...values]));
+  }
+
   /** Adds a command about one item of the list of this group. */
   itemCommand(name: string, description: string): ApiCommand {
     return this.command(name)

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { CAMPAIGN_STATUSES, ROW_PROBLEMS, ROW_STATUSES } from '../../campaigns/campaign.rules.js';
 import { ApiCommand, at } from './api-command.js';
 import { wordsOf } from './campaign-report.js';
@@ -23,14 +23,14 @@ export function campaignsCommand(findApi: FindApi): Command {
       ROWS: ({ rows }) => rows,
       NAME: ({ name }) => cut(name, 30),
     })
-    .addOption(new Option('--status <status>', 'only in this status').choices([...CAMPAIGN_STATUSES]));
+    .choice('--status <status>', 'only in this status', CAMPAIGN_STATUSES);
   campaigns
     .itemCommand('show', 'show a campaign and its progress')
     .calls((client, id: string) => client.GET(ONE, at(id)));
   campaigns
     .itemCommand('rows', 'list the rows of a campaign with their problems, in the order of the file')
-    .addOption(new Option('--status <status>', 'only in this status').choices([...ROW_STATUSES]))
-    .addOption(new Option('--problem <code>', 'only with this problem').choices([...ROW_PROBLEMS]))
+    .choice('--status <status>', 'only in this status', ROW_STATUSES)
+    .choice('--problem <code>', 'only with this problem', ROW_PROBLEMS)
     .callsPage(
       (client, id: string, query: object) => client.GET(`${ONE}/rows`, { params: { path: { id }, query } }),
       {

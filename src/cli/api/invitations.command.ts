@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { Schemas } from '#client/client.js';
 import { INVITATION_STATES } from '../../invitations/invitation.rules.js';
 import { INVITATION_STALL_CAUSES } from '../../invitations/stalled.rules.js';
@@ -22,13 +22,8 @@ export function invitationsCommand(findApi: FindApi): Command {
       BRANDS: ({ brands }) => cut(brands.join(','), 16),
       REFERENCE: ({ tenantReference }) => cut(tenantReference, 24),
     })
-    .addOption(new Option('--state <state>', 'only in this state').choices([...INVITATION_STATES]))
-    .addOption(
-      new Option('--stalled <cause>', 'only stalled for this cause, or any').choices([
-        ...INVITATION_STALL_CAUSES,
-        'any',
-      ]),
-    )
+    .choice('--state <state>', 'only in this state', INVITATION_STATES)
+    .choice('--stalled <cause>', 'only stalled for this cause, or any', [...INVITATION_STALL_CAUSES, 'any'])
     .option('--grid-location-id <id>', 'only of this grid location', readId)
     .option('--tenant-reference <text>', 'only of this reference')
     .option('--campaign-id <id>', 'only of this campaign', readId);
@@ -45,7 +40,7 @@ export function invitationsCommand(findApi: FindApi): Command {
 export function funnelCommand(findApi: FindApi): Command {
   return new ApiCommand('funnel', findApi)
     .description('count invitations by the steps that they reached')
-    .addOption(new Option('--by <key>', 'what a line is about').choices(['day', 'brand', 'campaign']))
+    .choice('--by <key>', 'what a line is about', ['day', 'brand', 'campaign'])
     .option('--from <instant>', 'only invitations created at or after, such as 2026-11-22T10:00:00Z')
     .option('--to <instant>', 'only invitations created before')
     .calls(

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { REGISTRATION_STATUSES } from '../../users/registration/registration.rules.js';
 import type { Schemas } from '#client/client.js';
 import { readInput } from './read-input.js';
@@ -19,7 +19,7 @@ export function registrationsCommand(findApi: FindApi): Command {
       CALLS: ({ attempts }) => attempts,
       REFERENCE: ({ tenantReference }) => tenantReference,
     })
-    .addOption(new Option('--status <status>', 'only in this status').choices([...REGISTRATION_STATUSES]))
+    .choice('--status <status>', 'only in this status', REGISTRATION_STATUSES)
     .option('--tenant-reference <text>', 'only of this reference')
     .option('--ean <digits>', 'only with this EAN')
     .addOption(metadataOption());

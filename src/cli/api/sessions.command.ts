@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { Client, Schemas, Session } from '#client/client.js';
 import { SESSION_STALL_CAUSES, SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { START_STATUSES } from '../../onboarding/api/starts.view.js';
@@ -25,13 +25,8 @@ export function sessionsCommand(findApi: FindApi): Command {
       BRAND: ({ brand }) => cut(brand, 10),
       REFERENCE: ({ tenantReference }) => tenantReference,
     })
-    .addOption(new Option('--state <state>', 'only in this state').choices([...SESSION_STATES]))
-    .addOption(
-      new Option('--stalled <cause>', 'only stalled for this cause, or any').choices([
-        ...SESSION_STALL_CAUSES,
-        'any',
-      ]),
-    )
+    .choice('--state <state>', 'only in this state', SESSION_STATES)
+    .choice('--stalled <cause>', 'only stalled for this cause, or any', [...SESSION_STALL_CAUSES, 'any'])
     .option('--user-id <id>', 'only of this user', readId)
     .option('--grid-location-id <id>', 'only of this grid location', readId)
     .option('--tenant-reference <text>', 'only of this reference')
@@ -48,7 +43,7 @@ export function sessionsCommand(findApi: FindApi): Command {
       STATUS: ({ status }) => status,
       ERROR: ({ error }) => cut(error, 40),
     })
-    .addOption(new Option('--status <status>', 'only in this status').choices([...START_STATUSES]))
+    .choice('--status <status>', 'only in this status', START_STATUSES)
     .option('--user-id <id>', 'only of this user', readId)
     .option('--grid-location-id <id>', 'only of this grid location', readId);
   sessions.itemCommand('show', 'show a session and its timeline: all events about it').calls(

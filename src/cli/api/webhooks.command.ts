@@ -129,9 +129,7 @@ export function webhooksCommand(findApi: FindApi): Command {
       EVENT: ({ type }) => eventName(type),
     })
     .option('--endpoint-id <id>', 'only to this endpoint', readId)
-    .addOption(
-      new Option('--status <status>', 'only in this status').choices(['pending', 'delivered', 'failed']),
-    )
+    .choice('--status <status>', 'only in this status', ['pending', 'delivered', 'failed'])
     .option('--event-id <id>', 'only of this event', readId)
     .option('--subject <id>', 'only of events about this session, user or other subject')
     .option('--since <instant>', 'only created since, such as 2026-11-22T10:00:00Z');
