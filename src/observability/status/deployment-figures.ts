@@ -6,18 +6,15 @@ import type { DeploymentFacts } from './status.store.js';
 
 const HEALTHS = ['healthy', 'degraded', 'credentials_rejected'];
 
-const figure = (
-  name: string,
-  help: string,
-  of: Figure<DeploymentFacts>['of'],
-  ...labels: string[]
-): Figure<DeploymentFacts> => ({ name, help, of, labels });
+const figure = (help: string, of: Figure<DeploymentFacts>['of'], ...labels: string[]) => ({
+  help,
+  of,
+  labels,
+});
 
-/** The figures of the status fields, and those that are computed from several fields. */
-export const FIGURES: readonly Figure<DeploymentFacts>[] = [
-  ...figuresOf<DeploymentFacts>(FACTS, (facts) => [[[], facts]]),
-  figure(
-    'replicas',
+/** The figures that are computed from several fields, or from facts that are not in the status, by their names. */
+const COMPUTED = {
+  replicas: figure(
     'Processes that showed a sign of life within 5 seconds, by ROLE',
     ({ replicas }) =>
       ['api', 'worker', 'all'].map((role) => [
@@ -26,8 +23,7 @@ export const FIGURES: readonly Figure<DeploymentFacts>[] = [
       ]),
     'role',
   ),
-  figure(
-    'worker_last_seen_timestamp_seconds',
+  worker_last_seen_timestamp_seconds: figure(
     'When a process with ROLE worker or all last showed a sign of life; absent if none did within the last hour',
     ({ replicas }) =>
       replicas
@@ -36,39 +32,33 @@ export const FIGURES: readonly Figure<DeploymentFacts>[] = [
         .slice(0, 1)
         .map(({ lastSeenAt }) => [[], lastSeenAt]),
   ),
-  figure(
-    'vanished_replicas',
+  vanished_replicas: figure(
     'Processes that ended within the last 10 minutes without stopping in order',
     ({ replicas }) => [[[], vanishedOf(replicas).length]],
   ),
-  figure(
-    'lasting_releases',
+  lasting_releases: figure(
     'Releases of the processes that have been alive for over 15 minutes',
     ({ replicas }) => [[[], lastingReleasesOf(replicas).length]],
   ),
-  figure(
-    'clock_offset_seconds',
+  clock_offset_seconds: figure(
     'The largest difference between the clock of a live process and that of the database',
     ({ replicas }) => {
       const offsets = replicas.map((each) => (each.isAlive ? Math.abs(each.clockOffsetSeconds ?? 0) : 0));
       return [[[], Math.max(0, ...offsets)]];
     },
   ),
-  figure(
-    'oldest_transaction_age_seconds',
+  oldest_transaction_age_seconds: figure(
     'Age of the oldest open transaction of the database that the service may see, of a pg_dump only after 6 hours; 0 if there is none',
     ({ oldestTransaction }) => [[[], oldestTransaction?.seconds ?? 0]],
   ),
-  figure(
-    'webhook_endpoints',
+  webhook_endpoints: figure(
     'working: Enabled endpoints whose last attempt did not fail',
     ({ outbox: { readers } }) => [
       [['working'], readers.webhooks.endpoints - readers.webhooks.failingEndpoints],
     ],
     'state',
   ),
-  figure(
-    'remote_health',
+  remote_health: figure(
     '1 for the health of the remote service that the replicas agree on, 0 for the others, by operation',
     ({ operations }) =>
       operations.flatMap(({ operation, health }) =>
@@ -77,8 +67,7 @@ export const FIGURES: readonly Figure<DeploymentFacts>[] = [
     'operation',
     'health',
   ),
-  figure(
-    'remote_slow',
+  remote_slow: figure(
     '1 if most of the latest calls of all processes took over 2 seconds, else 0, by operation',
     ({ operations, replicas }) => {
       const slow = slowOf(replicas).map(({ operation }) => operation);
@@ -86,18 +75,22 @@ export const FIGURES: readonly Figure<DeploymentFacts>[] = [
     },
     'operation',
   ),
-  figure(
-    'remote_wait_seconds',
+  remote_wait_seconds: figure(
     'The rest of the wait that the remote service requested (Retry-After); 0 if there is none, by operation',
     ({ operations }) => operations.map(({ operation, waitSeconds }) => [[operation], waitSeconds]),
     'operation',
   ),
-  figure(
-    'pending_wishes',
+  pending_wishes: figure(
     'Starts for which owners clicked over a minute ago and that have not led to a session yet',
     ({ pendingWishes }) => [[[], pendingWishes]],
   ),
-  figure('token_age_seconds', 'Age of the access token; absent if there is none', ({ tokenAgeSeconds }) => [
+  token_age_seconds: figure('Age of the access token; absent if there is none', ({ tokenAgeSeconds }) => [
     [[], tokenAgeSeconds],
   ]),
+};
+
+/** The figures of the status fields, and the computed ones. */
+export const FIGURES: readonly Figure<DeploymentFacts>[] = [
+  ...figuresOf<DeploymentFacts>(FACTS, (facts) => [[[], facts]]),
+  ...Object.entries(COMPUTED).map(([name, figure]) => ({ name, ...figure })),
 ];
