@@ -129,6 +129,17 @@ const HEALTHY: Facts = {
 
 const { remote, outbox } = HEALTHY;
 const poller = HEALTHY.poller!;
+const replicas = (...changes: Partial<Facts['replicas'][number]>[]) => ({
+  replicas: changes.map((change) => ({ ...replica, ...change })),
+});
+const gone = (name: string, seconds: number) => ({ name, isAlive: false, lastSeenAt: before(seconds) });
+const degraded = (trouble: Omit<Facts['remote']['deployment']['degraded'][number], 'since'>) => ({
+  remote: { ...remote, deployment: { ...remote.deployment, degraded: [{ ...trouble, since: before(60) }] } },
+});
+const webhooks = (state: object): Partial<Facts> => {
+  const { readers } = outbox;
+  return { outbox: { ...outbox, readers: { ...readers, webhooks: { ...readers.webhooks, ...state } } } };
+};
 const reads = (state: object): Partial<Facts> => ({
   remote: { ...remote, operations: { ...remote.operations, read_session: { ...operation, ...state } } },
 });
@@ -136,58 +147,34 @@ const reads = (state: object): Partial<Facts> => ({
 it('a healthy deployment has no reasons', () => expect(findReasons(HEALTHY, CEILINGS)).toEqual([]));
 
 it.each<[string, string, Partial<Facts>]>([
-  ['no_worker', 'is alive', { replicas: [{ ...replica, role: 'api' }] }],
-  ['no_api', 'no process with ROLE api or all', { replicas: [{ ...replica, role: 'worker' }] }],
+  ['no_worker', 'is alive', replicas({ role: 'api' })],
+  ['no_api', 'no process with ROLE api or all', replicas({ role: 'worker' })],
   [
     'no_worker',
     '; the last one, b:1, stopped at 2026-11-22T11:59:55.000Z',
-    {
-      replicas: [
-        { ...replica, role: 'api' },
-        { ...replica, role: 'worker', isAlive: false, lastSeenAt: before(600) },
-        {
-          ...replica,
-          role: 'worker',
-          name: 'b:1',
-          isAlive: false,
-          lastSeenAt: before(5),
-          stoppedAt: before(5),
-        },
-      ],
-    },
+    replicas({ role: 'api' }, gone('a:2', 600), { ...gone('b:1', 5), stoppedAt: before(5) }),
   ],
   [
     'connections_used_up',
     'for 8 s; the longest use of one: SELECT users, for 9.0 s',
-    {
-      replicas: [
-        { ...replica, waitingForConnectionsSeconds: 8, longestStatement: 'SELECT users, for 9.0 s' },
-      ],
-    },
+    replicas({ waitingForConnectionsSeconds: 8, longestStatement: 'SELECT users, for 9.0 s' }),
   ],
-  ['requests_fail', '6 of 100 requests', { replicas: [{ ...replica, requests: 100, failedRequests: 6 }] }],
+  ['requests_fail', '6 of 100 requests', replicas({ requests: 100, failedRequests: 6 })],
   [
     'requests_refused',
     '51 of 100 requests of the last minute were refused with a 4xx',
-    { replicas: [{ ...replica, requests: 100, refusedRequests: 51 }] },
+    replicas({ requests: 100, refusedRequests: 51 }),
   ],
-  ['disk_full', 'a:1: the database has no space left', { replicas: [{ ...replica, hasNoSpace: true }] }],
+  ['disk_full', 'a:1: the database has no space left', replicas({ hasNoSpace: true })],
   [
     'replicas_vanish',
     '3 processes ended within 10 minutes without stopping in order: b:1 (all), c:1 (all), d:1 (all)',
-    {
-      replicas: [
-        replica,
-        ...['b:1', 'c:1', 'd:1'].map((name) => ({
-          ...replica,
-          name,
-          isAlive: false,
-          lastSeenAt: before(300),
-        })),
-        { ...replica, name: 'e:1', isAlive: false, lastSeenAt: before(300), stoppedAt: before(300) },
-        { ...replica, name: 'f:1', isAlive: false, lastSeenAt: before(900) },
-      ],
-    },
+    replicas(
+      {},
+      ...['b:1', 'c:1', 'd:1'].map((name) => gone(name, 300)),
+      { ...gone('e:1', 300), stoppedAt: before(300) },
+      gone('f:1', 900),
+    ),
   ],
   [
     'nothing_changes',
@@ -208,69 +195,34 @@ it.each<[string, string, Partial<Facts>]>([
   [
     'clocks_differ',
     'a:1: its clock differs from that of the database by -31 s',
-    { replicas: [{ ...replica, clockOffsetSeconds: -31 }] },
+    replicas({ clockOffsetSeconds: -31 }),
   ],
   [
     'releases_differ',
     'processes of 2 releases have run for over 15 minutes: a:1 runs 0.1.0 (commit unknown, migration 20261120000000_tables), b:1 runs 0.2.0',
-    {
-      replicas: [
-        { ...replica, startedAt: before(2_000) },
-        { ...replica, startedAt: before(1_000), name: 'b:1', version: '0.2.0' },
-      ],
-    },
+    replicas({ startedAt: before(2_000) }, { startedAt: before(1_000), name: 'b:1', version: '0.2.0' }),
   ],
   [
     'no_worker',
     'the last sign of life was at 2026-11-22T11:59:50.000Z',
-    {
-      replicas: [
-        { ...replica, role: 'api' },
-        { ...replica, isAlive: false, lastSeenAt: before(10) },
-      ],
-    },
+    replicas({ role: 'api' }, gone('b:1', 10)),
   ],
   [
     'remote_slow',
     'start_session: 3 of the latest 4 calls of all processes took over 2 s',
-    {
-      replicas: [1, 2].map((slow) => ({
-        ...replica,
-        latestCalls: [{ operation: 'start_session', calls: 2, slow }],
-      })),
-    },
+    replicas(
+      ...[1, 2].map((slow) => ({ latestCalls: [{ operation: 'start_session', calls: 2, slow }] as const })),
+    ),
   ],
   [
     'credentials_rejected',
     'no token',
-    {
-      remote: {
-        ...remote,
-        deployment: {
-          degraded: [
-            { operation: 'token', health: 'credentials_rejected', since: before(60), reason: 'no token' },
-          ],
-          calls: [],
-          contractDrift: 0,
-        },
-      },
-    },
+    degraded({ operation: 'token', health: 'credentials_rejected', reason: 'no token' }),
   ],
   [
     'remote_degraded',
     'read_session: status 500, since 2026-11-22T11:59:00.000Z',
-    {
-      remote: {
-        ...remote,
-        deployment: {
-          degraded: [
-            { operation: 'read_session', health: 'degraded', since: before(60), reason: 'status 500' },
-          ],
-          calls: [],
-          contractDrift: 0,
-        },
-      },
-    },
+    degraded({ operation: 'read_session', health: 'degraded', reason: 'status 500' }),
   ],
   [
     'held_back_by_remote_service',
@@ -282,11 +234,7 @@ it.each<[string, string, Partial<Facts>]>([
     'calls fail (status 500); the next attempt is in 4 s',
     reads({ heldBackBy: 'breaker', lastError: 'status 500', retryAfterMs: 4_000 }),
   ],
-  [
-    'held_back_by_ceiling',
-    'SCS_MAX_REQUESTS_PER_SECOND=2',
-    { replicas: [{ ...replica, pacedSince: before(62) }] },
-  ],
+  ['held_back_by_ceiling', 'SCS_MAX_REQUESTS_PER_SECOND=2', replicas({ pacedSince: before(62) })],
   [
     'budget_short',
     'sessions want 10.0 reads per second; 2.0 are allowed, so intervals are 5.0 times as long',
@@ -303,38 +251,13 @@ it.each<[string, string, Partial<Facts>]>([
     { poller: { ...poller, overdue: 7, oldestOverdueSeconds: 130 } },
   ],
   ['events_unsequenced', '3 events', { outbox: { ...outbox, unsequenced: 3, oldestUnsequencedSeconds: 61 } }],
-  [
-    'reader_behind',
-    'webhooks',
-    {
-      outbox: {
-        ...outbox,
-        readers: {
-          ...outbox.readers,
-          webhooks: { ...outbox.readers.webhooks, oldestUndeliveredSeconds: 901 },
-        },
-      },
-    },
-  ],
+  ['reader_behind', 'webhooks', webhooks({ oldestUndeliveredSeconds: 901 })],
   ['starts_abandoned', '2 starts', { starts: { abandoned: 2, oldestAbandonedSeconds: 61, orphans: 0 } }],
   ['tables_locked', 'users is locked by process 1', { tableLocks: ['users is locked by process 1'] }],
   [
     'webhooks_failing',
     '1 of 2 endpoints fail, the longest for 61 s',
-    {
-      outbox: {
-        ...outbox,
-        readers: {
-          ...outbox.readers,
-          webhooks: {
-            ...outbox.readers.webhooks,
-            endpoints: 2,
-            failingEndpoints: 1,
-            oldestFailingSeconds: 61,
-          },
-        },
-      },
-    },
+    webhooks({ endpoints: 2, failingEndpoints: 1, oldestFailingSeconds: 61 }),
   ],
   ['sessions_doubtful', 'of 2 sessions', { sessions: { ...HEALTHY.sessions, unrecognised: 2 } }],
   [
