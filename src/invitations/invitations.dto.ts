@@ -45,7 +45,7 @@ const urlFault = (value: unknown) =>
     ? undefined
     : `must be a URL of at most ${MAX_URL_LENGTH} characters`;
 
-const Optional = (schema: object, faultOf: (value: unknown) => string | undefined): PropertyDecorator =>
+const Optional = (faultOf: (value: unknown) => string | undefined, schema: object): PropertyDecorator =>
   applyDecorators(ApiPropertyOptional(schema), MayBeAbsent(), CheckedBy(faultOf));
 
 export class NewInvitation {
@@ -59,28 +59,22 @@ export class NewInvitation {
   })
   tenantReference?: string;
 
-  @Optional(
-    {
-      type: [String],
-      maxItems: MAX_BRANDS,
-      description: `The brands to connect, each of at most ${MAX_BRAND_LENGTH} characters. Default: the remote service asks for the brand`,
-    },
-    brandsFault,
-  )
+  @Optional(brandsFault, {
+    type: [String],
+    maxItems: MAX_BRANDS,
+    description: `The brands to connect, each of at most ${MAX_BRAND_LENGTH} characters. Default: the remote service asks for the brand`,
+  })
   brands?: string[];
 
   @ChoiceParameter(LOCALES, "The language of the owner's page. Default: the language of the browser")
   locale?: Locale;
 
-  @Optional(
-    {
-      type: 'object',
-      properties: { inverters: { type: 'integer', minimum: 1, maximum: MAX_INVERTERS } },
-      additionalProperties: false,
-      description: 'What you expect to come online',
-    },
-    expectedFault,
-  )
+  @Optional(expectedFault, {
+    type: 'object',
+    properties: { inverters: { type: 'integer', minimum: 1, maximum: MAX_INVERTERS } },
+    additionalProperties: false,
+    description: 'What you expect to come online',
+  })
   expected?: { inverters?: number };
 
   @MetadataField({
@@ -89,25 +83,18 @@ export class NewInvitation {
   })
   metadata?: Metadata;
 
-  @Optional(
-    {
-      type: String,
-      format: 'uri',
-      description:
-        'Where the page leads once all is done: https, of an origin in `INVITATION_RETURN_ORIGINS`',
-    },
-    urlFault,
-  )
+  @Optional(urlFault, {
+    type: String,
+    format: 'uri',
+    description: 'Where the page leads once all is done: https, of an origin in `INVITATION_RETURN_ORIGINS`',
+  })
   returnUrl?: string;
 
-  @Optional(
-    {
-      type: String,
-      format: 'date-time',
-      description: 'In the future, at most 366 days. Default: `INVITATION_TTL_DAYS` from now',
-    },
-    isInstant,
-  )
+  @Optional(isInstant, {
+    type: String,
+    format: 'date-time',
+    description: 'In the future, at most 366 days. Default: `INVITATION_TTL_DAYS` from now',
+  })
   expiresAt?: string;
 }
 
