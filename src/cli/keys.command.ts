@@ -106,15 +106,12 @@ export function rotateEncryptionCommand(readEnvironment: ReadEnvironment): Comma
           for (const [name, { reEncrypted, unreadable, left }] of Object.entries(details))
             print(`${name}: ${reEncrypted} re-encrypted, ${unreadable + left} under another key`);
         const results = Object.values(details);
-        const faults: string[] = [];
-        if (results.some(({ left }) => left > 0))
-          faults.push(
+        const faults = [
+          results.some(({ left }) => left > 0) &&
             'A replica still encrypts with another key: restart all replicas with the new key first, then repeat this command.',
-          );
-        if (results.some(({ unreadable }) => unreadable > 0))
-          faults.push(
+          results.some(({ unreadable }) => unreadable > 0) &&
             'Some values cannot be decrypted with any of ENCRYPTION_KEYS: add the key that encrypted them, then repeat this command.',
-          );
+        ].filter((fault) => fault !== false);
         if (faults.length > 0) throw new CommandError('not_re_encrypted', faults.join('\n'));
       }),
     );

@@ -35,8 +35,6 @@ export async function findFacts(tx: Transaction, ids: readonly string[]): Promis
 /** Appends an event about each of these invitations, as they are now. */
 export async function announce(tx: Transaction, name: InvitationEvent, ids: readonly string[]) {
   const facts = await findFacts(tx, ids);
-  await appendEvents(
-    tx,
-    facts.map((data) => ({ name, subject: data.invitationId, data })),
-  );
+  const events = facts.map((data) => ({ name, subject: data.invitationId, data }));
+  await appendEvents(tx, events);
 }

@@ -56,12 +56,8 @@ export class InvitationsController {
     @CurrentKey() key: Principal,
   ): Promise<Page<InvitationView>> {
     const rows = await this.store.list(filter, cursor, limit + 1);
-    return toPage(
-      rows,
-      limit,
-      ({ createdAt, id }) => [createdAt, id],
-      (row) => this.view(row, key),
-    );
+    const positionOf = ({ createdAt, id }: InvitationRow) => [createdAt, id];
+    return toPage(rows, limit, positionOf, (row) => this.view(row, key));
   }
 
   @Get(':id')

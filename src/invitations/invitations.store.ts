@@ -225,10 +225,7 @@ async function open(tx: Transaction, id: string): Promise<void> {
 
 async function expire(tx: Transaction, gridLocationId: string | null, limit: number): Promise<boolean> {
   const expired = await tx.query<{ id: string }>(sql.EXPIRE, [gridLocationId, limit]);
-  await announce(
-    tx,
-    'invitation.expired',
-    expired.map(({ id }) => id),
-  );
+  const ids = expired.map(({ id }) => id);
+  await announce(tx, 'invitation.expired', ids);
   return expired.length === limit;
 }

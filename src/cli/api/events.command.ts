@@ -8,11 +8,7 @@ import type { FindApi } from './service-api.js';
 
 type FeedEvent = Schemas['FeedEvent'];
 
-interface Filter {
-  readonly after?: string;
-  readonly types?: string;
-  readonly sessionId?: string;
-}
+type Filter = Partial<Record<'after' | 'types' | 'sessionId', string>>;
 
 export function eventsCommand(findApi: FindApi): Command {
   const events = new Command('events').description('follow the events');
@@ -41,7 +37,6 @@ export function eventsCommand(findApi: FindApi): Command {
 }
 
 function printEvent({ sequence, time, type, subject }: FeedEvent): void {
-  print(
-    `${sequence.replace(/^0+/, '').padStart(7)}  ${toSecond(time)}  ${eventName(type).padEnd(29)}  ${subject}`,
-  );
+  const number = sequence.replace(/^0+/, '').padStart(7);
+  print(`${number}  ${toSecond(time)}  ${eventName(type).padEnd(29)}  ${subject}`);
 }

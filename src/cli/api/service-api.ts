@@ -28,10 +28,8 @@ export class ServiceApi {
   }
 
   async send(request: Request): Promise<Response> {
-    const signals = [
-      request.signal,
-      ...(LONG.test(request.url) ? [] : [AbortSignal.timeout(CALL_WITHIN_MS)]),
-    ];
+    const limits = LONG.test(request.url) ? [] : [AbortSignal.timeout(CALL_WITHIN_MS)];
+    const signals = [request.signal, ...limits];
     const response = await fetch(request, { redirect: 'manual', signal: AbortSignal.any(signals) });
     this.hasResponded ||= response.ok;
     return response;
@@ -56,10 +54,8 @@ export class ServiceApi {
   }
 
   private refusal({ code, status, detail, errors, problem }: ProblemError): CommandError {
-    if (code === 'unexpected_response') {
-      const message = `${this.url} responded with ${status} and not as this service does: check PV_ONBOARDING_URL.`;
-      return new CommandError(code, message);
-    }
+    const unexpected = `${this.url} responded with ${status} and not as this service does: check PV_ONBOARDING_URL.`;
+    if (code === 'unexpected_response') return new CommandError(code, unexpected);
     const message =
       code === 'unauthenticated'
         ? `the service at ${this.url} refuses the API key; set PV_ONBOARDING_API_KEY to a valid one.`

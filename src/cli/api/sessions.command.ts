@@ -82,9 +82,8 @@ const printSession = (session: Session): void =>
 async function readEvents(client: Client, sessionId: string): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];
   for (let after = '0'; ;) {
-    const { data } = await client.GET('/api/v1/events', {
-      params: { query: { sessionId, after, limit: 200 } },
-    });
+    const query = { sessionId, after, limit: 200 };
+    const { data } = await client.GET('/api/v1/events', { params: { query } });
     if (data.items.length === 0) return events;
     events.push(...(data.items as SessionEvent[]));
     after = data.next;

@@ -64,10 +64,8 @@ export class OwnerPageController {
   image(@Res() reply: FastifyReply): void {
     const { BRAND_LOGO_FILE = '' } = this.environment;
     if (!this.logo) throw new Problem('not_found', 'There is no logo');
-    void reply
-      .headers(CACHED)
-      .type(LOGO_TYPES[extname(BRAND_LOGO_FILE)] ?? 'image/png')
-      .send(this.logo);
+    const type = LOGO_TYPES[extname(BRAND_LOGO_FILE)] ?? 'image/png';
+    void reply.headers(CACHED).type(type).send(this.logo);
   }
 
   /** Shows the page, and changes nothing: scanners of mail follow links too, with browsers that nobody can tell from a person's. */
@@ -77,11 +75,8 @@ export class OwnerPageController {
     const slashes = request.url.split('?')[0]!.split('/').length - 3;
     // The page finds its style only from an address with one part. The new one is relative: a proxy may have removed a prefix.
     if (slashes > 0) {
-      const part = encodeURIComponent(text.replace(/\/+$/, ''));
-      return void reply
-        .status(308)
-        .header('location', '../'.repeat(slashes) + part)
-        .send();
+      const location = '../'.repeat(slashes) + encodeURIComponent(text.replace(/\/+$/, ''));
+      return void reply.status(308).header('location', location).send();
     }
     const visit = await this.find(text, request);
     if (visit === null) return this.send(reply, request, { kind: 'unknown' });
@@ -129,10 +124,8 @@ export class OwnerPageController {
     const invitation = token === null ? null : await this.store.findByToken(token);
     if (invitation === null) {
       const { waitMs } = this.unknown.take(network, performance.now());
-      if (waitMs > 0)
-        throw new Problem('too_many_requests', 'Too many unknown links', {
-          retryAfterSeconds: waitMs / 1_000,
-        });
+      const retryAfterSeconds = waitMs / 1_000;
+      if (waitMs > 0) throw new Problem('too_many_requests', 'Too many unknown links', { retryAfterSeconds });
       return null;
     }
     return { invitation, page: planOwnerPage(invitation, await this.store.findSessions(invitation.id)) };
@@ -146,19 +139,14 @@ export class OwnerPageController {
   ): void {
     const { kind } = page;
     if (kind in STATUS_OF) void reply.status(STATUS_OF[kind as keyof typeof STATUS_OF]);
+    const accepted = request.headers['accept-language'];
+    const usualWait = (brand: string | null) => this.habits.usualWait(brand)?.p95Seconds;
     const context: PageContext = {
-      locale: localeOf(
-        invitation?.locale ?? null,
-        request.headers['accept-language'],
-        this.environment.DEFAULT_LOCALE,
-      ),
+      locale: localeOf(invitation?.locale ?? null, accepted, this.environment.DEFAULT_LOCALE),
       label: invitation?.metadata.label,
       returnUrl: invitation?.returnUrl,
       isUnopened: invitation?.openedAt === null,
-      usualWaitSeconds:
-        page.kind === 'waiting'
-          ? usualWaitOf(page.steps, (brand) => this.habits.usualWait(brand)?.p95Seconds)
-          : undefined,
+      usualWaitSeconds: page.kind === 'waiting' ? usualWaitOf(page.steps, usualWait) : undefined,
     };
     sendPage(reply, this.view.render(page, context), this.environment.NODE_ENV === 'production');
   }

@@ -45,18 +45,18 @@ export class OwnerPageView {
 
   render(page: OwnerPage | { readonly kind: OtherPage }, context: PageContext): string {
     const { locale } = context;
-    const tenant = this.environment.BRAND_NAME ?? this.messages.get(locale)!.tenant!;
+    const { BRAND_NAME, BRAND_LOGO_FILE, BRAND_SUPPORT_URL } = this.environment;
+    const messages = this.messages.get(locale)!;
+    const tenant = BRAND_NAME ?? messages.tenant!;
     const text = (key: string, values: Messages = {}): string =>
-      this.messages
-        .get(locale)!
-        [key]!.replace(/\{(\w+)\}/g, (_, name: string) => ({ tenant, ...values })[name]!);
+      messages[key]!.replace(/\{(\w+)\}/g, (_, name: string) => ({ tenant, ...values })[name]!);
     const steps = 'steps' in page ? page.steps : [];
     const brand = 'brand' in page ? page.brand : undefined;
     const isOver = page.kind === 'online' || page.kind === 'expired' || page.kind === 'revoked';
     return this.eta.render(this.template, {
       locale,
       tenant,
-      hasLogo: this.environment.BRAND_LOGO_FILE !== undefined,
+      hasLogo: BRAND_LOGO_FILE !== undefined,
       heading: text(`${page.kind}.heading`),
       paragraphs: this.paragraphs(page.kind, context, text),
       steps: steps.map((step: Step) => ({ ...step, text: text(`step.${step.kind}`) })),
@@ -70,10 +70,7 @@ export class OwnerPageView {
       goesOn: page.kind === 'started',
       isUnopened: context.isUnopened,
       link: isOver && context.returnUrl && { url: context.returnUrl, text: text('return') },
-      support: this.environment.BRAND_SUPPORT_URL && {
-        url: this.environment.BRAND_SUPPORT_URL,
-        text: text('support'),
-      },
+      support: BRAND_SUPPORT_URL && { url: BRAND_SUPPORT_URL, text: text('support') },
     });
   }
 
@@ -82,23 +79,14 @@ export class OwnerPageView {
     { label, locale, usualWaitSeconds }: PageContext,
     text: (key: string, values?: Messages) => string,
   ): string[] {
-    const place =
-      typeof label === 'string' && label !== ''
-        ? [text('place', { label: label.slice(0, MAX_LABEL_LENGTH) })]
-        : [];
-    switch (kind) {
-      case 'ready':
-        return [text('ready.invited'), ...place, text('ready.what'), text('ready.duration')];
-      case 'waiting':
-        return [
-          text('waiting.text'),
-          ...(usualWaitSeconds
-            ? [text('waiting.usually', { duration: durationOf(usualWaitSeconds, locale) })]
-            : []),
-        ];
-      default:
-        return [text(`${kind}.text`)];
+    if (kind === 'ready') {
+      const place = typeof label === 'string' ? label.slice(0, MAX_LABEL_LENGTH) : '';
+      const where = place === '' ? [] : [text('place', { label: place })];
+      return [text('ready.invited'), ...where, text('ready.what'), text('ready.duration')];
     }
+    if (kind !== 'waiting' || !usualWaitSeconds) return [text(`${kind}.text`)];
+    const duration = durationOf(usualWaitSeconds, locale);
+    return [text('waiting.text'), text('waiting.usually', { duration })];
   }
 }
 

@@ -13,13 +13,10 @@ const PATIENCE_MS = 8_000;
 const RETRY_MS = 15_000;
 
 /** What came of an owner's click. */
-export type Begun =
+type Begun =
   | { readonly kind: 'started'; readonly startUrl: string | null }
-  /** The wish is recorded and is tried again. */
-  | { readonly kind: 'waiting' }
-  | { readonly kind: 'rejected' }
-  /** The invitation is over. */
-  | { readonly kind: 'over' };
+  /** `waiting`: the wish is recorded and is tried again. `over`: the invitation is. */
+  | { readonly kind: 'waiting' | 'rejected' | 'over' };
 
 /** Starts the sessions that owners wish for. The wish is committed before the start, so that a lost process loses no wish. */
 @Injectable()

@@ -33,14 +33,12 @@ export class RemindersStore {
         plans.flatMap(({ id, reminder }) => (reminder === null ? [] : [[id, reminder]])),
       );
       const facts = await findFacts(tx, [...reminders.keys()]);
-      await appendEvents(
-        tx,
-        facts.map((fact) => ({
-          name: 'invitation.reminder_due',
-          subject: fact.invitationId,
-          data: { ...fact, ...reminders.get(fact.invitationId)! },
-        })),
-      );
+      const events = facts.map((fact) => ({
+        name: 'invitation.reminder_due' as const,
+        subject: fact.invitationId,
+        data: { ...fact, ...reminders.get(fact.invitationId)! },
+      }));
+      await appendEvents(tx, events);
       return due.length === PLAN_AT_ONCE;
     }, OUTCOME);
   }

@@ -1,14 +1,7 @@
 import { SESSION_STALL_CAUSES } from '../../events/event-schemas.rules.js';
 import { PHASES } from '../../onboarding/rules/schedule.rules.js';
-import {
-  field,
-  flag,
-  nullable,
-  oneOf,
-  text,
-  listOf,
-  type ObjectOf,
-} from '../../platform/openapi/schema-of.js';
+import { field, flag, listOf, nullable, oneOf, text } from '../../platform/openapi/schema-of.js';
+import type { ObjectOf } from '../../platform/openapi/schema-of.js';
 import { count, instant, list, number, part } from './figures.js';
 import { REMOTE, TOKEN } from './remote.view.js';
 import { ReplicaView } from './replica.view.js';

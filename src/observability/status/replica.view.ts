@@ -1,16 +1,6 @@
-import {
-  count,
-  field,
-  flag,
-  instant,
-  listOf,
-  nullable,
-  number,
-  oneOf,
-  text,
-  schemaOf,
-} from '../../platform/openapi/schema-of.js';
+import { field, flag, listOf, nullable, oneOf, schemaOf, text } from '../../platform/openapi/schema-of.js';
 import { OPERATION_CLASSES, type OperationClass } from '../../remote/outcome.rules.js';
+import { count, instant, number } from './figures.js';
 
 export const ReplicaView = schemaOf('ReplicaView', {
   name: text('Host and process id, as in its log lines'),

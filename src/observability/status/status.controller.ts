@@ -61,13 +61,8 @@ export class StatusController {
   @ApiOkResponse({ type: CredentialsProbeView, description: 'The result, whether there is a token or not' })
   async probeCredentials(@CurrentKey() key: Principal): Promise<CredentialsProbeView> {
     const outcome = await this.tenantTokens.probe();
-    const audit = {
-      actor: actorOf(key),
-      action: 'credentials.probed',
-      target: 'token',
-      details: { outcome },
-    };
-    await recordAudit(this.database, audit);
+    const audit = { action: 'credentials.probed', target: 'token', details: { outcome } } as const;
+    await recordAudit(this.database, { actor: actorOf(key), ...audit });
     const { lastError, nextAttemptAt } = await this.tokens.getStatus();
     return { outcome, lastError, nextAttemptAt };
   }

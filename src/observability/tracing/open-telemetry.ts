@@ -35,10 +35,10 @@ export function openTelemetry(environment: Environment) {
   return {
     api,
     tracer: provider.getTracer('pv-onboarding', VERSION),
+    // The exporter has already logged the failure.
     stop: () =>
       within(
         STOP_WITHIN_MS.traces,
-        // The exporter has already logged the failure.
         provider.shutdown().catch(() => {}),
       ),
   };
