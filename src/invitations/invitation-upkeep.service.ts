@@ -4,30 +4,35 @@ import { Environment } from '../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
 import { InvitationsStore } from './invitations.store.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
+import { scheduleOf } from './reminders/reminder.rules.js';
+import { RemindersStore } from './reminders/reminders.store.js';
 
 const WISHES_EVERY_MS = 2_000;
 const PROGRESS_EVERY_MS = 1_000;
 const EXPIRE_EVERY_MS = 60_000;
+const REMIND_EVERY_MS = 60_000;
 const WISHES_AT_ONCE = 8;
 /** A change is visible up to this long after its time, when its transaction commits. */
 const OVERLAP_MS = 60_000;
 /** The first run looks back this far, since sessions may have changed while no worker ran. */
 const FIRST_LOOK_BACK_MS = 7 * 86_400_000;
 
-/** Fulfils the owners' wishes that could not be fulfilled at once, records what expires, and follows the sessions of the locations. */
+/** Fulfils the owners' wishes that could not be fulfilled at once, follows the sessions of the locations, records what expires, and reminds. */
 @Injectable()
 export class InvitationUpkeep extends BackgroundTasks {
   protected readonly tasks = [
     { everyMs: WISHES_EVERY_MS, run: () => this.fulfilWishes() },
     { everyMs: PROGRESS_EVERY_MS, run: () => this.follow() },
     { everyMs: EXPIRE_EVERY_MS, run: () => this.expire() },
+    { everyMs: REMIND_EVERY_MS, run: (stop: AbortSignal) => this.remind(stop) },
   ];
   private since = new Date(Date.now() - FIRST_LOOK_BACK_MS);
 
   constructor(
     private readonly store: InvitationsStore,
     private readonly starts: OwnerStarts,
-    environment: Environment,
+    private readonly reminders: RemindersStore,
+    private readonly environment: Environment,
   ) {
     super('invitations could not be kept up to date', STOP_WITHIN_MS.invitations, environment.ROLE !== 'api');
   }
@@ -45,5 +50,13 @@ export class InvitationUpkeep extends BackgroundTasks {
 
   private async expire(): Promise<void> {
     while (await this.store.expireOverdue());
+  }
+
+  /** Announces when owners should be reminded of their invitations. The tenant sends the mail. */
+  private async remind(stop: AbortSignal): Promise<void> {
+    const { REMINDER_SCHEDULE_HOURS, TIME_ZONE, REMINDER_QUIET_HOURS } = this.environment;
+    const schedule = scheduleOf(REMINDER_SCHEDULE_HOURS, TIME_ZONE, REMINDER_QUIET_HOURS);
+    if (schedule.afterHours.length === 0) return;
+    while (!stop.aborted && (await this.reminders.remind(schedule)));
   }
 }

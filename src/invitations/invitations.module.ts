@@ -13,7 +13,6 @@ import { InvitationsStore } from './invitations.store.js';
 import { OwnerPageController } from './owner/owner-page.controller.js';
 import { OwnerPageView } from './owner/owner-page.view.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
-import { Reminders } from './reminders/reminders.service.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
 @Module({
@@ -28,7 +27,6 @@ import { RemindersStore } from './reminders/reminders.store.js';
     InvitationUpkeep,
     OwnerPageView,
     OwnerStarts,
-    Reminders,
     RemindersStore,
   ],
   exports: [InvitationsService, InvitationsStore],

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { appendEvents } from '../../events/outbox.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, prepared } from '../../platform/database/database.js';
 import { findFacts } from '../invitation-events.store.js';
+import { LIVE } from '../invitations.sql.js';
 import { planReminder, type RemindedInvitation, type ReminderSchedule } from './reminder.rules.js';
-import * as sql from './reminders.sql.js';
 
 /** The most invitations that one transaction plans. */
 const PLAN_AT_ONCE = 200;
@@ -14,6 +14,23 @@ interface DueInvitation extends RemindedInvitation {
   readonly now: Date;
 }
 
+/** Locks at most $1 live invitations of which a reminder may be due. Skips those that another replica has locked. */
+export const LOCK_DUE = prepared('reminders.lock_due')`
+    SELECT i.id, i.created_at AS "createdAt", i.opened_at AS "openedAt", i.started_at AS "startedAt", i.wished_at AS "wishedAt",
+           i.wish_due_at AS "wishDueAt", i.wish_failed_at AS "wishFailedAt", i.awaits, i.expires_at AS "expiresAt",
+           i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", now() AS now
+      FROM invitations i
+     WHERE i.reminder_due_at <= now() AND ${LIVE}
+     ORDER BY i.reminder_due_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
+/** Records for each invitation of $1 whether it is reminded, and when to plan again. */
+const RECORD_PLANS = prepared('reminders.record_plans')`
+    UPDATE invitations i
+       SET reminder_due_at = plan.due_at, reminders_sent = i.reminders_sent + plan.is_reminded::int,
+           reminded_at = CASE WHEN plan.is_reminded THEN now() ELSE i.reminded_at END
+      FROM unnest($1::uuid[], $2::boolean[], $3::timestamptz[]) AS plan (id, is_reminded, due_at)
+     WHERE i.id = plan.id`;
+
 @Injectable()
 export class RemindersStore {
   constructor(private readonly database: Database) {}
@@ -21,10 +38,10 @@ export class RemindersStore {
   /** Announces the reminders that are due, and plans the next ones. Returns whether more may be due. */
   async remind(schedule: ReminderSchedule): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const due = await tx.query<DueInvitation>(sql.LOCK_DUE, [PLAN_AT_ONCE]);
+      const due = await tx.query<DueInvitation>(LOCK_DUE, [PLAN_AT_ONCE]);
       if (due.length === 0) return false;
       const plans = due.map((each) => ({ id: each.id, ...planReminder(each, schedule, each.now) }));
-      await tx.query(sql.RECORD_PLANS, [
+      await tx.query(RECORD_PLANS, [
         plans.map(({ id }) => id),
         plans.map(({ reminder }) => reminder !== null),
         plans.map(({ dueAt }) => dueAt),

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
-import { LOCK_DUE } from '../../../src/invitations/reminders/reminders.sql.js';
-import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
+import { LOCK_DUE, RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { itAtLength } from '../support/promise.js';
