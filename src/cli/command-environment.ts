@@ -5,12 +5,8 @@ import { readFiles } from '../platform/env/environment-files.js';
 import type { Environment } from '../platform/env/environment.js';
 import type { EnvironmentSource } from '../platform/env/environment-names.js';
 import { readEnvironment } from '../platform/env/read-environment.js';
-import {
-  readGeneratedKeys,
-  SANDBOX_CREDENTIALS,
-  startLocalServices,
-  type LocalServices,
-} from '../local/local-services.js';
+import { readGeneratedKeys, SANDBOX_CREDENTIALS, startLocalServices } from '../local/local-services.js';
+import type { LocalServices } from '../local/local-services.js';
 import { findRunningService } from '../local/running-service.js';
 import { CommandError } from './command-error.js';
 
@@ -52,12 +48,8 @@ export class CommandEnvironment {
         'No service runs in this folder: run `npm start` first, or set DATABASE_URL.',
       );
     if (running === undefined) {
-      this.local = await startLocalServices(
-        { variables: own, problems },
-        folder,
-        { sandbox: false },
-        () => {},
-      );
+      const read = { variables: own, problems };
+      this.local = await startLocalServices(read, folder, { sandbox: false }, () => {});
       return readEnvironment(this.local.source);
     }
     const keys = await readGeneratedKeys(folder);

@@ -9,13 +9,8 @@ import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
 import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
 import { brandFault, MAX_BRAND_LENGTH } from '../onboarding/rules/brand.rules.js';
-import {
-  INVITATION_STATES,
-  LOCALES,
-  MAX_INVERTERS,
-  type InvitationState,
-  type Locale,
-} from './invitation.rules.js';
+import { INVITATION_STATES, LOCALES, MAX_INVERTERS } from './invitation.rules.js';
+import type { InvitationState, Locale } from './invitation.rules.js';
 import { INVITATION_STALL_CAUSES, type InvitationStallCause } from './stalled.rules.js';
 
 const MAX_BRANDS = 10;

@@ -21,11 +21,13 @@ const invited = {
   expiresAt: after(90 * DAY_MS),
 } as const;
 const opened = { ...invited, state: 'opened', openedAt: after(DAY_MS) } as const;
+type Invited = Parameters<typeof stalledInvitation>[0];
+const stalledAfter = (ms: number, invitation: Invited) => stalledInvitation(invitation, AGES, after(ms));
 
 describe('an invitation is stalled', () => {
   it('once nobody has opened it for the configured age', () => {
-    expect(stalledInvitation(invited, AGES, after(72 * HOUR_MS - 1))).toBeNull();
-    expect(stalledInvitation(invited, AGES, after(72 * HOUR_MS))).toEqual({
+    expect(stalledAfter(72 * HOUR_MS - 1, invited)).toBeNull();
+    expect(stalledAfter(72 * HOUR_MS, invited)).toEqual({
       cause: 'never_opened',
       since: CREATED,
       evidence: { thresholdSeconds: 259_200 },
@@ -33,69 +35,57 @@ describe('an invitation is stalled', () => {
   });
 
   it('once nobody has started for the configured age after it was opened', () => {
-    expect(stalledInvitation(opened, AGES, after(DAY_MS + 72 * HOUR_MS - 1))).toBeNull();
-    expect(stalledInvitation(opened, AGES, after(DAY_MS + 72 * HOUR_MS))).toMatchObject({
+    expect(stalledAfter(DAY_MS + 72 * HOUR_MS - 1, opened)).toBeNull();
+    expect(stalledAfter(DAY_MS + 72 * HOUR_MS, opened)).toMatchObject({
       cause: 'opened_not_started',
       since: opened.openedAt,
     });
   });
 
   it('in the last tenth of its life, and at most its last week, before the other causes', () => {
-    expect(stalledInvitation(opened, AGES, after(83 * DAY_MS - 1))).toMatchObject({
-      cause: 'opened_not_started',
-    });
-    expect(stalledInvitation(opened, AGES, after(83 * DAY_MS))).toEqual({
+    expect(stalledAfter(83 * DAY_MS - 1, opened)).toMatchObject({ cause: 'opened_not_started' });
+    expect(stalledAfter(83 * DAY_MS, opened)).toEqual({
       cause: 'expiring_soon',
       since: after(83 * DAY_MS),
       evidence: { expiresAt: invited.expiresAt.toISOString() },
     });
     const short = { ...invited, expiresAt: after(10 * HOUR_MS) };
-    expect(stalledInvitation(short, AGES, after(9 * HOUR_MS - 1))).toBeNull();
-    expect(stalledInvitation(short, AGES, after(9 * HOUR_MS))).toMatchObject({ cause: 'expiring_soon' });
+    expect(stalledAfter(9 * HOUR_MS - 1, short)).toBeNull();
+    expect(stalledAfter(9 * HOUR_MS, short)).toMatchObject({ cause: 'expiring_soon' });
   });
 
   it('once an owner who has begun neither finishes nor begins again, from the last change of its sessions', () => {
     const started = { ...opened, state: 'started', startedAt: after(DAY_MS), awaits: 'finish' } as const;
-    expect(stalledInvitation(started, AGES, after(DAY_MS + 4 * HOUR_MS - 1))).toBeNull();
-    expect(stalledInvitation(started, AGES, after(DAY_MS + 4 * HOUR_MS))).toMatchObject({
+    expect(stalledAfter(DAY_MS + 4 * HOUR_MS - 1, started)).toBeNull();
+    expect(stalledAfter(DAY_MS + 4 * HOUR_MS, started)).toMatchObject({
       cause: 'started_not_completed',
       since: started.startedAt,
     });
     const expired = { ...started, awaits: 'start', awaitsSince: after(2 * DAY_MS) } as const;
-    expect(stalledInvitation(expired, AGES, after(2 * DAY_MS + 4 * HOUR_MS - 1))).toBeNull();
-    expect(stalledInvitation(expired, AGES, after(2 * DAY_MS + 4 * HOUR_MS))).toMatchObject({
-      since: expired.awaitsSince,
-    });
+    expect(stalledAfter(2 * DAY_MS + 4 * HOUR_MS - 1, expired)).toBeNull();
+    expect(stalledAfter(2 * DAY_MS + 4 * HOUR_MS, expired)).toMatchObject({ since: expired.awaitsSince });
   });
 
   it('once the installation is late, also after its session has expired, and never as expiring', () => {
-    const done = {
-      ...opened,
-      state: 'owner_done',
-      awaits: 'installation',
-      awaitsSince: after(DAY_MS),
-    } as const;
-    expect(stalledInvitation(done, AGES, after(3 * DAY_MS - 1))).toBeNull();
-    expect(stalledInvitation(done, AGES, after(89 * DAY_MS))).toMatchObject({
-      cause: 'completed_not_online',
-    });
+    const awaits = { awaits: 'installation', awaitsSince: after(DAY_MS) } as const;
+    const done = { ...opened, ...awaits, state: 'owner_done' } as const;
+    expect(stalledAfter(3 * DAY_MS - 1, done)).toBeNull();
+    expect(stalledAfter(89 * DAY_MS, done)).toMatchObject({ cause: 'completed_not_online' });
   });
 
   it('once the remote service does not take the start that the owner wished for', () => {
     const wished = { ...opened, wishedAt: after(DAY_MS), wishDueAt: after(DAY_MS + HOUR_MS) } as const;
-    expect(stalledInvitation(wished, AGES, after(DAY_MS + HOUR_MS - 1))).toBeNull();
-    expect(stalledInvitation(wished, AGES, after(DAY_MS + HOUR_MS))).toMatchObject({
+    expect(stalledAfter(DAY_MS + HOUR_MS - 1, wished)).toBeNull();
+    expect(stalledAfter(DAY_MS + HOUR_MS, wished)).toMatchObject({
       cause: 'remote_unreachable',
       since: wished.wishedAt,
     });
     const refused = { ...opened, wishFailedAt: after(DAY_MS) } as const;
-    expect(stalledInvitation(refused, AGES, after(DAY_MS))).toMatchObject({ cause: 'remote_unreachable' });
+    expect(stalledAfter(DAY_MS, refused)).toMatchObject({ cause: 'remote_unreachable' });
   });
 
   it('only while it is live', () => {
-    const stalled = INVITATION_STATES.filter(
-      (state) => stalledInvitation({ ...opened, state }, AGES, after(89 * DAY_MS)) !== null,
-    );
-    expect(stalled).toEqual(['invited', 'opened', 'started', 'owner_done']);
+    const isStalled = (state: Invited['state']) => stalledAfter(89 * DAY_MS, { ...opened, state }) !== null;
+    expect(INVITATION_STATES.filter(isStalled)).toEqual(['invited', 'opened', 'started', 'owner_done']);
   });
 });
