@@ -130,8 +130,8 @@ export const READ_QUEUES = `
     FROM missing
   )
   SELECT to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
-    (SELECT to_json(broker) FROM broker LIMIT 1) AS broker, to_json(registrations) AS registrations,
-    to_json(starts) AS starts, to_json(sessions) AS sessions, (SELECT count(*)::int FROM remote_drift) AS "contractDrift", (
+    (SELECT to_json(broker) FROM broker LIMIT 1) AS broker, to_json(sessions) AS sessions,
+    to_json(registrations) AS registrations, to_json(starts) AS starts, (SELECT count(*)::int FROM remote_drift) AS "contractDrift", (
       SELECT extract(epoch FROM clock_timestamp() - obtained_at)::float8
       FROM remote_tokens WHERE name = 'tenant' AND token_ciphertext IS NOT NULL
     ) AS "tokenAgeSeconds", ${REASONS_SINCE} AS "reasonsSince"

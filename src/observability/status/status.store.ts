@@ -7,6 +7,7 @@ import type { Facts } from './facts.view.js';
 import * as sql from './status.sql.js';
 
 type Readers = Omit<Facts['outbox']['readers'], 'streams'>;
+type OldestTransaction = NonNullable<Facts['oldestTransaction']>;
 type Degraded = Facts['remote']['deployment']['degraded'][number];
 type Operation = Degraded | { readonly operation: Degraded['operation']; readonly health: 'healthy' };
 
@@ -50,31 +51,26 @@ export class StatusStore {
       const [pending] = await tx.query<{ wishes: number }>(sql.COUNT_PENDING_WISHES);
       const [budget] = await tx.query<Omit<Facts['budget'], 'late'>>(sql.READ_BUDGET);
       const [activity] = await tx.query<Facts['activity']>(sql.READ_ACTIVITY);
-      const [oldestTransaction = null] = await tx.query<NonNullable<Facts['oldestTransaction']>>(
-        sql.FIND_OLDEST_TRANSACTION,
-      );
+      const [oldestTransaction = null] = await tx.query<OldestTransaction>(sql.FIND_OLDEST_TRANSACTION);
       const replicas = await tx.query<Facts['replicas'][number] & Replica>(sql.LIST_REPLICAS);
       /** `waitSeconds`: the rest of the wait that the service requested. 0 if there is none. */
       const operations = await tx.query<Operation & { readonly waitSeconds: number }>(sql.LIST_OPERATIONS);
       const degraded = operations.flatMap(({ waitSeconds: _, ...each }) =>
         each.health === 'healthy' ? [] : [each],
       );
-      const { handlers, webhooks, broker, outbox, sessions, registrations, starts } = queues!;
+      const { handlers, webhooks, broker, outbox, contractDrift, reasonsSince, ...others } = queues!;
       return {
-        tokenAgeSeconds: queues!.tokenAgeSeconds,
         pendingWishes: pending!.wishes,
         operations,
-        reasonsSince: datesOf(queues!.reasonsSince),
+        reasonsSince: datesOf(reasonsSince),
         replicas: replicas.map(({ recentCalls: _, ...replica }) => replica),
-        remote: { deployment: { degraded, calls: callsOf(replicas), contractDrift: queues!.contractDrift } },
+        remote: { deployment: { degraded, calls: callsOf(replicas), contractDrift } },
         poller,
         budget: { ...budget!, late },
         activity: activity!,
         oldestTransaction,
         outbox: { ...outbox, readers: { handlers, webhooks, broker: broker && withDates(broker) } },
-        sessions,
-        registrations,
-        starts,
+        ...others,
       };
     });
   }
