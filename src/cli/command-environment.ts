@@ -42,11 +42,9 @@ export class CommandEnvironment {
     if (own.NODE_ENV === 'production') return readEnvironment(own, problems);
     const folder = resolve('.data');
     const running = await findRunningService(folder);
+    const nowhere = 'No service runs in this folder: run `npm start` first, or set DATABASE_URL.';
     if (running === undefined && !hasDatabase && !mayStartDatabase)
-      throw new CommandError(
-        'configuration',
-        'No service runs in this folder: run `npm start` first, or set DATABASE_URL.',
-      );
+      throw new CommandError('configuration', nowhere);
     if (running === undefined) {
       const read = { variables: own, problems };
       this.local = await startLocalServices(read, folder, { sandbox: false }, () => {});

@@ -4,11 +4,7 @@ import { recordRestore } from '../events/sequence.sql.js';
 import type { Database } from '../platform/database/database.js';
 import { isServiceRunning, moveHome } from '../platform/database/deployment.store.js';
 import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
-import {
-  confirmReferences,
-  findUnknownReferences,
-  movePendingToUncertain,
-} from '../users/registration/unchecked-references.store.js';
+import * as unchecked from '../users/registration/unchecked-references.store.js';
 import { readInput } from './api/read-input.js';
 import { CommandError } from './command-error.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-environment.js';
@@ -38,12 +34,8 @@ export function restoreCommand(readEnvironment: ReadEnvironment): Command {
     .option('--none-registered', 'nothing was registered after the backup: send registrations as usual')
     .option(...JSON_OPTION)
     .action(async ({ json, ...options }: Options & { json?: boolean }) => {
-      if (Object.keys(options).length !== 1)
-        throw new CommandError(
-          'usage',
-          'Give one of --confirm, --moved, --references-checked and --none-registered.',
-          2,
-        );
+      const usage = 'Give one of --confirm, --moved, --references-checked and --none-registered.';
+      if (Object.keys(options).length !== 1) throw new CommandError('usage', usage, 2);
       const { referencesChecked: file } = options;
       const references = file === undefined ? [] : readReferences(await readInput(file));
       return withDatabase(readEnvironment, async (database) => {
@@ -70,11 +62,10 @@ function readReferences(text: string): string[] {
     if (reason !== undefined) throw fault(`Line ${index + 1}: a tenantReference ${reason}.`);
   }
   const references = [...new Set(lines)].filter((line) => line !== '');
-  if (references.length === 0)
-    throw fault(
-      'The file has no references. If nothing was registered after the backup, use --none-registered.',
-    );
-  return references;
+  if (references.length > 0) return references;
+  throw fault(
+    'The file has no references. If nothing was registered after the backup, use --none-registered.',
+  );
 }
 
 async function run(
@@ -89,9 +80,9 @@ async function run(
   const known = references.length;
   await database.transaction(async (tx) => {
     if (moved) await moveHome(tx);
-    else if (!(await confirmReferences(tx)))
+    else if (!(await unchecked.confirmReferences(tx)))
       throw new CommandError('no_restore', 'There is no restore with unchecked references.');
-    const unknown = await findUnknownReferences(tx, references);
+    const unknown = await unchecked.findUnknownReferences(tx, references);
     if (unknown.length > 0) throw unknownReferences(unknown, known);
     await recordAudit(tx, { actor: ACTOR, action, ...(known > 0 && { details: { known } }) });
   });
@@ -123,7 +114,7 @@ const confirmRestore = (database: Database): Promise<number> =>
   database.transaction(async (tx) => {
     await moveHome(tx);
     await recordRestore(tx);
-    const uncertain = await movePendingToUncertain(tx);
+    const uncertain = await unchecked.movePendingToUncertain(tx);
     await recordAudit(tx, { actor: ACTOR, action: 'database.restored', details: { uncertain } });
     return uncertain;
   });

@@ -1,5 +1,7 @@
 import * as schema from '../platform/openapi/schema-of.js';
 
+const seconds = (what: string) => schema.nullable(schema.number(what));
+
 export const FunnelView = schema.schemaOf('FunnelView', {
   key: schema.nullable(
     schema.text('The day in UTC, the brand or the campaign; null for invitations without brand or campaign'),
@@ -10,14 +12,10 @@ export const FunnelView = schema.schemaOf('FunnelView', {
   ownerDone: schema.count('Whose owner had probably completed it'),
   online: schema.count('That are online with each of their brands'),
   expired: schema.count('Whose date passed before the owner was done'),
-  medianSecondsToOnline: schema.nullable(
-    schema.number(
-      'Median from the invitation to online, without owners who were done before it; null without any',
-    ),
+  medianSecondsToOnline: seconds(
+    'Median from the invitation to online, without owners who were done before it; null without any',
   ),
-  p95SecondsToOnline: schema.nullable(
-    schema.number('The time within which 95 % of these came online; null without any'),
-  ),
+  p95SecondsToOnline: seconds('The time within which 95 % of these came online; null without any'),
 });
 export type FunnelView = InstanceType<typeof FunnelView>;
 

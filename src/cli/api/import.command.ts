@@ -26,14 +26,8 @@ const ROWS_FAILED = 3;
 /** The exit code that shells report for a program that Ctrl-C has ended. */
 const INTERRUPTED = 130;
 
-interface Options {
-  readonly name?: string;
-  readonly dryRun?: true;
-  readonly invite?: true;
-  readonly adopt?: true;
-  readonly yes?: true;
-  readonly json?: true;
-}
+type Flag = 'dryRun' | 'invite' | 'adopt' | 'yes' | 'json';
+type Options = { readonly name?: string } & Readonly<Partial<Record<Flag, true>>>;
 
 export function importCommand(findApi: FindApi): Command {
   return new ApiCommand('import', findApi)
@@ -66,19 +60,13 @@ async function importFile(api: ServiceApi, client: Client, file: string, options
   const { accepted, known } = checked.counts;
   if (accepted + known === 0)
     throw new CommandError('nothing_to_import', 'No row can be imported: nothing was done.', ROWS_FAILED);
-  if (isRefused)
-    throw new CommandError(
-      'not_confirmed',
-      'Nothing was imported: a script must confirm the import with --yes.',
-    );
+  const refusal = 'Nothing was imported: a script must confirm the import with --yes.';
+  if (isRefused) throw new CommandError('not_confirmed', refusal);
   const left = checked.rows - accepted - known;
-  const effect = [
-    `this ${adopt ? 'adopts' : 'registers'} the customers of ${count(accepted)} rows`,
-    ...(invite ? [' and invites their owners'] : []),
-    ...(left > 0 ? [`, without ${count(left)} other rows`] : []),
-    '.',
-  ];
-  await confirm(`At ${api.url}`, effect.join(''), { yes });
+  const does = `${adopt ? 'adopts' : 'registers'} the customers of ${count(accepted)} rows`;
+  const invites = invite ? ' and invites their owners' : '';
+  const without = left > 0 ? `, without ${count(left)} other rows` : '';
+  await confirm(`At ${api.url}`, `this ${does}${invites}${without}.`, { yes });
   const campaign = await upload(client, file, options);
   const ended = await follow(api, client, campaign, json);
   if (json) printJson(ended);

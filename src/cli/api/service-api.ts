@@ -74,10 +74,9 @@ export async function findApi(source: EnvironmentSource): Promise<ServiceApi> {
   if (problems.size > 0) throw misconfigured([...problems.values()].join('; '));
   const { PV_ONBOARDING_URL: url, PV_ONBOARDING_API_KEY: key } = own;
   if (url !== undefined) {
+    const expected = 'a URL that begins with http:// or https://, without credentials';
     if (!/^https?:\/\/[^\s@?#]+$/.test(url) || !URL.canParse(url))
-      throw misconfigured(
-        'PV_ONBOARDING_URL must be a URL that begins with http:// or https://, without credentials',
-      );
+      throw misconfigured(`PV_ONBOARDING_URL must be ${expected}`);
     if (key === undefined)
       throw misconfigured('PV_ONBOARDING_API_KEY is required with PV_ONBOARDING_URL: set it to an API key');
     return new ServiceApi(url.replace(/\/+$/, ''), checkKey('PV_ONBOARDING_API_KEY', key));

@@ -17,13 +17,10 @@ const SECRET_FILE = [
   'your own secret instead of a random one; - reads the standard input',
 ] as const;
 
-interface Options {
+interface Options extends Partial<Record<'enable' | 'disable' | 'skipMissed', true>> {
   readonly headersFile?: string;
   readonly secretFile?: string;
   readonly overlapSeconds?: number;
-  readonly enable?: true;
-  readonly disable?: true;
-  readonly skipMissed?: true;
 }
 
 export function webhooksCommand(findApi: FindApi): Command {
@@ -142,9 +139,8 @@ export function webhooksCommand(findApi: FindApi): Command {
 }
 
 const stateOf = ({ enabled, disabledReason, failures }: Schemas['WebhookEndpointView']): string => {
-  if (!enabled)
-    return disabledReason === 'gone' || disabledReason === 'failing' ? disabledReason : 'disabled';
-  return failures > 0 ? 'retrying' : 'enabled';
+  if (enabled) return failures > 0 ? 'retrying' : 'enabled';
+  return disabledReason === 'gone' || disabledReason === 'failing' ? disabledReason : 'disabled';
 };
 
 const withSettings = (command: ApiCommand): ApiCommand =>

@@ -38,11 +38,9 @@ const newest = (what: string) => `The newest ${MOST_OF_EACH} at most, the newest
 
 export const CaseView = schema.schemaOf('CaseView', {
   gridLocationId: schema.uuid('The remote id of the grid location'),
-  ean: schema.nullable(
-    schema.field<string>(
-      { type: String, pattern: '^[0-9]{18}$' },
-      'Always 18 digits; null without the scope `users:read`',
-    ),
+  ean: schema.field<string | null>(
+    { type: String, pattern: '^[0-9]{18}$', nullable: true },
+    'Always 18 digits; null without the scope `users:read`',
   ),
   userId: schema.uuid('The user of the grid location'),
   tenantReference: schema.text('That of the user'),
