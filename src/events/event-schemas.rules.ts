@@ -1,11 +1,3 @@
-interface EventSchema {
-  /** Completes the sentence `When …`. */
-  readonly when: string;
-  readonly subject: string;
-  /** All fields are required. A field without a value is null. */
-  readonly data: { readonly properties: Readonly<Record<string, { readonly description: string }>> };
-}
-
 const text = (description: string) => ({ type: 'string', description }) as const;
 const uuid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const;
 const instant = (description: string) => ({ type: 'string', format: 'date-time', description }) as const;
@@ -16,6 +8,8 @@ const numberOrNull = (description: string) => ({ type: ['number', 'null'], descr
 const oneOf = <const V extends string>(description: string, ...values: readonly V[]) =>
   ({ type: 'string', enum: values, description }) as const;
 const uuids = (description: string) => ({ type: 'array', items: uuid('One id'), description }) as const;
+const metadata = (when: string) =>
+  ({ type: 'object', description: `As passed ${when}; empty once the user has been erased` }) as const;
 /** Returns the schema of an object in which all of these properties are required. */
 export const object = <const P extends object>(properties: P) =>
   ({ type: 'object', properties, required: Object.keys(properties) }) as const;
@@ -44,7 +38,7 @@ const session = {
   gridLocationId: uuid('Id of the grid location, here and at the remote service'),
   tenantReference: TENANT_REFERENCE,
   brand: textOrNull('As passed at the start; null if none was passed'),
-  metadata: { type: 'object', description: 'As passed at the start; empty once the user has been erased' },
+  metadata: metadata('at the start'),
   state: oneOf('The state of the session', ...SESSION_STATES),
   previousState: {
     type: ['string', 'null'],
@@ -72,32 +66,32 @@ const OPERATION = oneOf(
   'read_session',
 );
 
-/** Returns a function that makes event schemas with this subject and these `data` properties. */
-const about =
-  <const P extends object>(subject: string, properties: P) =>
-  (when: string) =>
-    ({ when, subject, data: object(properties) }) as const;
-const aboutSession = about('session', session);
-const aboutStall = about('session', {
-  ...session,
-  cause: oneOf('Why the session is, or was, stalled', ...SESSION_STALL_CAUSES),
-  since: instant('Since when there has been what the cause names'),
-  evidence: { type: 'object', description: 'What was seen, and the threshold, by cause' },
-});
-const aboutInverter = about('session', {
-  ...sessionWithoutList,
-  inverterId: textOrNull('Id of the inverter; null once the user has been erased'),
-});
-const REQUEST_METADATA = {
-  type: 'object',
-  description: 'As passed in the request; empty once the user has been erased',
-} as const;
-const aboutRegistration = about('registration', {
-  registrationId: uuid('Id of the registration'),
-  tenantReference: TENANT_REFERENCE,
-  metadata: REQUEST_METADATA,
-  reason: text('Why, without secrets and without the words of the remote service'),
-});
+/** Returns the schema of an event. `when` completes the sentence `When …`. A field of `data` without a value is null. */
+const event = <const P extends Readonly<Record<string, { readonly description: string }>>>(
+  when: string,
+  subject: string,
+  data: P,
+) => ({ when, subject, data: object(data) }) as const;
+const aboutSession = (when: string) => event(when, 'session', session);
+const aboutStall = (when: string) =>
+  event(when, 'session', {
+    ...session,
+    cause: oneOf('Why the session is, or was, stalled', ...SESSION_STALL_CAUSES),
+    since: instant('Since when there has been what the cause names'),
+    evidence: { type: 'object', description: 'What was seen, and the threshold, by cause' },
+  });
+const aboutInverter = (when: string) =>
+  event(when, 'session', {
+    ...sessionWithoutList,
+    inverterId: textOrNull('Id of the inverter; null once the user has been erased'),
+  });
+const aboutRegistration = (when: string) =>
+  event(when, 'registration', {
+    registrationId: uuid('Id of the registration'),
+    tenantReference: TENANT_REFERENCE,
+    metadata: metadata('in the request'),
+    reason: text('Why, without secrets and without the words of the remote service'),
+  });
 const invitation = {
   invitationId: uuid('Id of the invitation'),
   gridLocationId: session.gridLocationId,
@@ -105,31 +99,30 @@ const invitation = {
   tenantReference: TENANT_REFERENCE,
   brands: { type: 'array', items: text('A brand'), description: 'The brands to connect; empty if any' },
   locale: textOrNull('The language of the page; null if it is that of the browser'),
-  metadata: {
-    type: 'object',
-    description: 'As passed at the invitation; empty once the user has been erased',
-  },
+  metadata: metadata('at the invitation'),
   campaignId: textOrNull('Id of the campaign; null if there is none'),
   expiresAt: instant('After this the owner can no longer begin'),
 } as const;
-const aboutInvitation = about('invitation', invitation);
-const aboutReminder = about('invitation', {
-  ...invitation,
-  attempt: count('The number of this reminder, from 1'),
-  attempts: count('The most reminders of one invitation'),
-  cause: oneOf(
-    'Where the owner stands; `expiring_soon` within a day of `expiresAt`',
-    'never_opened',
-    'opened_not_started',
-    'started_not_completed',
-    'expiring_soon',
-  ),
-});
-const aboutRemoteTrouble = about('class of remote operations', {
-  operation: OPERATION,
-  reason: text('What went wrong, without secrets'),
-  since: instant('When the trouble began'),
-});
+const aboutInvitation = (when: string) => event(when, 'invitation', invitation);
+const aboutReminder = (when: string) =>
+  event(when, 'invitation', {
+    ...invitation,
+    attempt: count('The number of this reminder, from 1'),
+    attempts: count('The most reminders of one invitation'),
+    cause: oneOf(
+      'Where the owner stands; `expiring_soon` within a day of `expiresAt`',
+      'never_opened',
+      'opened_not_started',
+      'started_not_completed',
+      'expiring_soon',
+    ),
+  });
+const aboutRemoteTrouble = (when: string) =>
+  event(when, 'class of remote operations', {
+    operation: OPERATION,
+    reason: text('What went wrong, without secrets'),
+    since: instant('When the trouble began'),
+  });
 
 const budget = {
   operation: OPERATION,
@@ -144,17 +137,13 @@ const budget = {
 // The schemas of all events. Types, events.schema.json and asyncapi.json are derived from them. No field may contain an EAN, name, address,
 // startUrl or secret. `eraseEvents` replaces each field that identifies a person, so its schema must allow the replacement.
 export const EVENT_SCHEMAS = {
-  'user.registered': {
-    when: 'the remote service confirmed a user',
-    subject: 'user',
-    data: object({
-      userId: session.userId,
-      registrationId: uuid('Id of the registration, which is now `registered`'),
-      tenantReference: TENANT_REFERENCE,
-      metadata: REQUEST_METADATA,
-      gridLocationIds: uuids('Ids of its grid locations, here and at the remote service'),
-    }),
-  },
+  'user.registered': event('the remote service confirmed a user', 'user', {
+    userId: session.userId,
+    registrationId: uuid('Id of the registration, which is now `registered`'),
+    tenantReference: TENANT_REFERENCE,
+    metadata: metadata('in the request'),
+    gridLocationIds: uuids('Ids of its grid locations, here and at the remote service'),
+  }),
   'user.registration_pending': aboutRegistration(
     'a registration waits to be sent: the remote service could not take it now, or a person decided to send it again',
   ),
@@ -165,36 +154,32 @@ export const EVENT_SCHEMAS = {
     'nobody knows whether a registration took effect: its response was lost or unclear, or a backup was restored; a person has to decide',
   ),
   'user.registration_discarded': aboutRegistration('a person gave up a registration'),
-  'user.erased': {
-    when: 'the personal data of a user has been erased',
-    subject: 'user',
-    data: object({
-      erasureId: uuid('Id of the erasure'),
-      userId: {
-        type: ['string', 'null'],
-        format: 'uuid',
-        description: 'Null if there were only registrations that had not become a user',
-      },
-      registrationIds: uuids('The registrations that were deleted'),
-      erasedAt: instant('When the data was erased'),
-      erased: {
-        description: 'How many rows of each kind were emptied or deleted',
-        ...object({
-          gridLocations: count('Grid locations'),
-          registrations: count('Registrations'),
-          sessions: count('Sessions'),
-          observations: count('Stored responses of the remote service'),
-          inverters: count('Inverters'),
-          events: count('Events'),
-        }),
-      },
-    }),
-  },
+  'user.erased': event('the personal data of a user has been erased', 'user', {
+    erasureId: uuid('Id of the erasure'),
+    userId: {
+      type: ['string', 'null'],
+      format: 'uuid',
+      description: 'Null if there were only registrations that had not become a user',
+    },
+    registrationIds: uuids('The registrations that were deleted'),
+    erasedAt: instant('When the data was erased'),
+    erased: {
+      description: 'How many rows of each kind were emptied or deleted',
+      ...object({
+        gridLocations: count('Grid locations'),
+        registrations: count('Registrations'),
+        sessions: count('Sessions'),
+        observations: count('Stored responses of the remote service'),
+        inverters: count('Inverters'),
+        events: count('Events'),
+      }),
+    },
+  }),
   'session.started': aboutSession('a session exists, and its `startUrl` can be sent to the owner'),
-  'session.start_failed': {
-    when: 'a start has failed, so there is no session: the remote service rejected it, could not take it now or gave no usable response, or the process died',
-    subject: 'grid location',
-    data: object({
+  'session.start_failed': event(
+    'a start has failed, so there is no session: the remote service rejected it, could not take it now or gave no usable response, or the process died',
+    'grid location',
+    {
       startId: uuid('Id of the start, as in `GET /api/v1/onboarding/starts`'),
       userId: session.userId,
       gridLocationId: session.gridLocationId,
@@ -204,8 +189,8 @@ export const EVENT_SCHEMAS = {
       orphans: count('How many sessions the remote service may have started whose id nobody knows'),
       reason: text('Why, without secrets and without the words of the remote service'),
       failedAt: instant('When the start failed'),
-    }),
-  },
+    },
+  ),
   'session.awaiting_owner': aboutSession(
     'the session is again as it was at its start, after another state. The start itself is `session.started`',
   ),
@@ -220,14 +205,10 @@ export const EVENT_SCHEMAS = {
   'session.unrecognised': aboutSession(
     'the interface does not describe this combination of flags. The session is still watched, and nothing is guessed',
   ),
-  'session.closed': {
-    when: 'the session is no longer watched',
-    subject: 'session',
-    data: object({
-      ...session,
-      reason: oneOf('Why the session was closed', 'settled', 'late_window_over', 'lost', 'erased'),
-    }),
-  },
+  'session.closed': event('the session is no longer watched', 'session', {
+    ...session,
+    reason: oneOf('Why the session was closed', 'settled', 'late_window_over', 'lost', 'erased'),
+  }),
   'session.reopened': aboutSession('a closed session is watched again, because a refresh showed activity'),
   'session.flapping': aboutSession(
     'the session changes too often to record and announce every change. Announced once, until it has been calm for an hour',
@@ -243,10 +224,10 @@ export const EVENT_SCHEMAS = {
   'invitation.expired': aboutInvitation('the date of an invitation has passed before its owner was done'),
   'invitation.revoked': aboutInvitation('an invitation was revoked'),
   'invitation.reminder_due': aboutReminder('the owner of an invitation should be reminded of it'),
-  'campaign.finished': {
-    when: 'every row of a campaign has a result, or what a cancelled campaign had already sent has one',
-    subject: 'campaign',
-    data: object({
+  'campaign.finished': event(
+    'every row of a campaign has a result, or what a cancelled campaign had already sent has one',
+    'campaign',
+    {
       campaignId: uuid('Id of the campaign'),
       name: textOrNull('As passed at the upload; null if none was passed'),
       counts: {
@@ -260,40 +241,40 @@ export const EVENT_SCHEMAS = {
           cancelled: count('Rows that were not sent because the campaign was cancelled or their user erased'),
         }),
       },
-    }),
-  },
+    },
+  ),
   'inverter.online': aboutInverter('the session lists an inverter that it did not list before'),
   'inverter.missing': aboutInverter('the session no longer lists an inverter'),
   'remote.degraded': aboutRemoteTrouble(
     'a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute in total within 5 minutes',
   ),
-  'remote.recovered': {
-    when: 'the condition announced by `remote.degraded` or `remote.credentials_rejected` is over',
-    subject: 'class of remote operations',
-    data: object({
+  'remote.recovered': event(
+    'the condition announced by `remote.degraded` or `remote.credentials_rejected` is over',
+    'class of remote operations',
+    {
       operation: OPERATION,
       from: oneOf('Which condition is over', 'degraded', 'credentials_rejected'),
       since: instant('When the condition began'),
       recoveredAt: instant('When the condition ended'),
-    }),
-  },
+    },
+  ),
   'remote.credentials_rejected': aboutRemoteTrouble(
     'the remote service refuses our credentials or fresh tokens. A person has to correct this',
   ),
-  'remote.budget_short': {
-    when: 'sessions have wanted, for 15 minutes, more than twice the reads that the budget allows, so that changes are noticed later',
-    subject: 'class of remote operations',
-    data: object(budget),
-  },
-  'remote.budget_sufficient': {
-    when: 'the condition announced by `remote.budget_short` is over',
-    subject: 'class of remote operations',
-    data: object({ ...budget, endedAt: instant('When the condition ended') }),
-  },
-  'remote.contract_drift': {
-    when: 'a response of the remote service differs from the interface description. Each kind of difference in a field is announced once',
-    subject: 'class of remote operations',
-    data: object({
+  'remote.budget_short': event(
+    'sessions have wanted, for 15 minutes, more than twice the reads that the budget allows, so that changes are noticed later',
+    'class of remote operations',
+    budget,
+  ),
+  'remote.budget_sufficient': event(
+    'the condition announced by `remote.budget_short` is over',
+    'class of remote operations',
+    { ...budget, endedAt: instant('When the condition ended') },
+  ),
+  'remote.contract_drift': event(
+    'a response of the remote service differs from the interface description. Each kind of difference in a field is announced once',
+    'class of remote operations',
+    {
       operation: OPERATION,
       kind: oneOf(
         'How the response differs',
@@ -310,15 +291,15 @@ export const EVENT_SCHEMAS = {
         'The type in the response, never a value; for `foreign_id`, the kind of object that the id belongs to; null if there is none',
       ),
       observedAt: instant('When the difference was observed'),
-    }),
-  },
-  'webhook_endpoint.disabled': {
-    when: 'a webhook endpoint is disabled, because it returned 410 or only failures for days',
-    subject: 'webhook endpoint',
-    data: object({
+    },
+  ),
+  'webhook_endpoint.disabled': event(
+    'a webhook endpoint is disabled, because it returned 410 or only failures for days',
+    'webhook endpoint',
+    {
       endpointId: uuid('Id of the endpoint'),
       reason: oneOf('`gone`: it returned 410; `failing`: only failures for days', 'gone', 'failing'),
       since: instant('When the failures began'),
-    }),
-  },
-} as const satisfies Readonly<Record<string, EventSchema>>;
+    },
+  ),
+} as const;
