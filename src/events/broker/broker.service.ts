@@ -1,11 +1,9 @@
-import { Injectable, Logger } from '@nestjs/common';
-import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import { Loop } from '../../platform/async/loop.js';
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Database } from '../../platform/database/database.js';
 import { Leases, type Lease } from '../../platform/database/lease.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../observability/metrics/metrics.js';
-import { errorText } from '../../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { toCloudEvent } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
@@ -33,19 +31,13 @@ export class Publishers {
 
 /** Publishes all events to the broker at EVENT_BROKER_URL, in `sequence` order. Under a lease, only one process at a time publishes. */
 @Injectable()
-export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
-  private readonly logger = new Logger(Broker.name);
+export class Broker extends BackgroundTasks {
+  protected readonly tasks = [
+    { everyMs: CLAIM_INTERVAL_MS, run: (stop: AbortSignal) => this.publishUnderLease(stop) },
+  ];
   private readonly published = this.metrics.counter({
     name: 'pv_onboarding_broker_events_total',
     help: 'Events that the message broker has confirmed to this process',
-  });
-  private readonly publishing = new Loop({
-    step: (stop) => this.publishUnderLease(stop),
-    onError: (error, failures) => {
-      // Logs once per outage of the database, not every second.
-      if (failures === 1) this.logger.warn(`events could not be published: ${errorText(error)}`);
-      return CLAIM_INTERVAL_MS;
-    },
   });
   private readonly leases = new Leases(this.database, sql.BROKER_LEASES, { leaseMs: LEASE_MS });
 
@@ -56,26 +48,15 @@ export class Broker implements OnApplicationBootstrap, OnModuleDestroy, BeforeAp
     private readonly signal: EventSignal,
     private readonly publishers: Publishers,
     private readonly metrics: Metrics,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    if (this.environment.ROLE !== 'api' && this.environment.EVENT_BROKER_URL !== undefined)
-      this.publishing.start();
-  }
-
-  onModuleDestroy(): void {
-    void this.publishing.stop();
-  }
-
-  // The database is closed after this hook.
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.publishing.stop(STOP_WITHIN_MS.broker);
+  ) {
+    const { ROLE, EVENT_BROKER_URL } = environment;
+    const isActive = ROLE !== 'api' && EVENT_BROKER_URL !== undefined;
+    super('events could not be published', STOP_WITHIN_MS.broker, isActive);
   }
 
   /** Publishes until the lease is lost, the broker fails or the process stops. Returns the ms to wait before the next call. */
   private async publishUnderLease(stop: AbortSignal): Promise<number> {
-    const run = () => this.leases.runUnderLease(sql.NATS, stop, (lease) => this.publish(lease));
-    if (await run()) return 0;
+    if (await this.leases.runUnderLease(sql.NATS, stop, (lease) => this.publish(lease))) return 0;
     // Inserts the row, which an operator may have deleted to publish all events again.
     await sql.insertPlace(this.database);
     return CLAIM_INTERVAL_MS;

@@ -1,7 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
-import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import { backoffMs } from '../../platform/async/backoff.rules.js';
-import { Loop } from '../../platform/async/loop.js';
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { within } from '../../platform/async/within.js';
 import { Database } from '../../platform/database/database.js';
 import { Leases } from '../../platform/database/lease.js';
@@ -27,8 +25,15 @@ type OpenOutlet = (endpointId: string) => Outlet;
 
 /** Delivers events to webhook endpoints and handlers, if ROLE is worker or all. One process at a time delivers to an endpoint. */
 @Injectable()
-export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
-  private readonly logger = new Logger(Deliveries.name);
+export class Deliveries extends BackgroundTasks {
+  protected readonly tasks = [
+    {
+      everyMs: LONGEST_WAIT_MS,
+      backoff: SEARCH_BACKOFF,
+      wakeUp: this.events,
+      run: (stop: AbortSignal) => this.startDue(stop),
+    },
+  ];
   private readonly leases = new Leases(this.database, ENDPOINT_LEASES, {
     leaseMs: LEASE_MS,
     backoff: BACKOFF,
@@ -37,43 +42,27 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy, Befo
   private readonly outlets = new Map<string, OpenOutlet>();
   /** The running drains of this process, by endpoint id. */
   private readonly drains = new Map<string, Promise<void>>();
-  private readonly starting = new Loop({
-    step: (stop) => this.startDue(stop),
-    onError: (error, failures) => {
-      if (failures === 1) this.logger.warn(`due endpoints could not be found: ${errorText(error)}`);
-      return backoffMs(SEARCH_BACKOFF, failures);
-    },
-    wakeUp: this.events,
-  });
 
   constructor(
-    private readonly environment: Environment,
+    { ROLE }: Environment,
     private readonly database: Database,
     private readonly events: EventSignal,
     private readonly queue: DeliveryQueue,
-  ) {}
+  ) {
+    super('due endpoints could not be found', STOP_WITHIN_MS.deliveries, ROLE !== 'api');
+  }
 
   /** Makes this process deliver to the handler with this name or, for '', to all webhooks. Call it before the application starts. */
   serve(handler: string, open: OpenOutlet): void {
     this.outlets.set(handler, open);
   }
 
-  onApplicationBootstrap(): void {
-    if (this.environment.ROLE !== 'api') this.starting.start();
-  }
-
-  // Does not wait, so that the other modules can begin to stop at the same time.
-  onModuleDestroy(): void {
-    void this.starting.stop();
-  }
-
-  // Waits in this hook, because the database is closed after it.
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.starting.stop(STOP_WITHIN_MS.deliveries);
+  override async beforeApplicationShutdown(): Promise<void> {
+    await super.beforeApplicationShutdown();
     await within(STOP_WITHIN_MS.deliveries, Promise.all(this.drains.values()));
   }
 
-  private async startDue(stop: AbortSignal): Promise<number> {
+  private async startDue(stop: AbortSignal): Promise<void> {
     await sequenceEvents(this.database);
     const due = await this.database.query<{ id: string; handler: string }>(FIND_DUE, [
       [...this.outlets.keys()],
@@ -83,7 +72,6 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy, Befo
       const drain = this.drain(id, this.outlets.get(handler)!, stop).finally(() => this.drains.delete(id));
       this.drains.set(id, drain);
     }
-    return LONGEST_WAIT_MS;
   }
 
   private async drain(endpointId: string, open: OpenOutlet, stop: AbortSignal): Promise<void> {

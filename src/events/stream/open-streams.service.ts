@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ApiKeysStore } from '../../access/api-keys.store.js';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { within } from '../../platform/async/within.js';
@@ -8,7 +8,7 @@ import type { EventStream, StreamEnd } from './event-stream.js';
 
 /** Runs the streams of this process. Ends them when their key is revoked, their session of the console is over, or the process stops. */
 @Injectable()
-export class OpenStreams extends BackgroundTasks implements OnModuleDestroy {
+export class OpenStreams extends BackgroundTasks {
   // docs/api.md promises that the streams of a revoked key end within 5 s.
   protected readonly tasks = [{ everyMs: 2_000, run: () => this.endRevoked() }];
   private readonly open = new Map<EventStream, Promise<StreamEnd>>();
@@ -32,7 +32,8 @@ export class OpenStreams extends BackgroundTasks implements OnModuleDestroy {
   }
 
   // Ends the streams in an early hook, because an open stream would delay the shutdown.
-  onModuleDestroy(): void {
+  override onModuleDestroy(): void {
+    super.onModuleDestroy();
     this.isStopping = true;
     for (const stream of this.open.keys()) stream.end('stopped');
   }
