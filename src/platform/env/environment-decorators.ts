@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { applyDecorators } from '@nestjs/common';
-import { Transform } from 'class-transformer';
 import { IsBoolean, IsInt, IsUrl, Matches, Max, Min, ValidateBy } from 'class-validator';
+import { readFlag, ReadText } from '../http/validation.js';
 
 export const HeaderText = () =>
   Matches(/^[\x21-\x7e]+$/, { message: '$property has characters that are not allowed in an HTTP header' });
@@ -13,19 +13,15 @@ export const HttpUrl = () =>
 export const PostgresUrl = () =>
   Matches(/^postgres(ql)?:\/\/\S+$/, { message: '$property must be a URL that begins with postgresql://' });
 
-const Read = (read: (text: string) => unknown) =>
-  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? read(value) : value));
-
 /** Parses plain decimal numbers only: `Number` would also accept 1e3, 0x10 and blanks. */
 export const readNumber = (text: string) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
-export const Range = (min: number, max: number) => applyDecorators(Read(readNumber), Min(min), Max(max));
+export const Range = (min: number, max: number) => applyDecorators(ReadText(readNumber), Min(min), Max(max));
 export const Integer = (min: number, max: number) => applyDecorators(Range(min, max), IsInt());
 export const Days = () => Integer(0, 36_500);
 
-export const List = (read = (text: string): unknown => text) => Read((text) => text.split(',').map(read));
-const readFlag = (text: string) => (text === 'true' || text === 'false' ? text === 'true' : text);
+export const List = (read = (text: string): unknown => text) => ReadText((text) => text.split(',').map(read));
 export const Flag = () =>
-  applyDecorators(Read(readFlag), IsBoolean({ message: '$property must be true or false' }));
+  applyDecorators(ReadText(readFlag), IsBoolean({ message: '$property must be true or false' }));
 
 export const IsNetwork = () =>
   ValidateBy(

@@ -1,9 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { IsBoolean, IsDate, IsIn, IsInt, IsOptional, IsUUID, Max, Min } from 'class-validator';
 import { parseInstant } from '../time/instant.rules.js';
-import { CheckedBy, MayBeAbsent } from './validation.js';
+import { CheckedBy, MayBeAbsent, readFlag, ReadText } from './validation.js';
 
 /** Declares an optional query parameter that is a whole number in decimal digits. Initialise the property with the default, if any. */
 export function IntegerParameter(
@@ -11,9 +10,7 @@ export function IntegerParameter(
 ): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ type: 'integer', ...options }),
-    Transform(({ value }: { value: unknown }) =>
-      typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
-    ),
+    ReadText((text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text)),
     IsOptional(),
     // The rule applied last provides the error message, so the type rule comes last.
     Max(options.maximum),
@@ -26,9 +23,9 @@ export function IntegerParameter(
 export function InstantParameter(description: string): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ type: String, format: 'date-time', description }),
-    Transform(({ value }: { value: unknown }) => {
-      const read = parseInstant(value);
-      return read.kind === 'instant' ? read.at : value;
+    ReadText((text) => {
+      const read = parseInstant(text);
+      return read.kind === 'instant' ? read.at : text;
     }),
     IsOptional(),
     IsDate({
@@ -53,9 +50,7 @@ export const OptionalFlag = (description: string): PropertyDecorator =>
 export const FlagParameter = (description: string): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({ type: Boolean, description }),
-    Transform(({ value }: { value: unknown }) =>
-      value === 'true' || value === 'false' ? value === 'true' : value,
-    ),
+    ReadText(readFlag),
     IsOptional(),
     IsBoolean({ message: '$property must be true or false' }),
   );

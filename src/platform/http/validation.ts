@@ -57,6 +57,12 @@ export class RequestValidation implements PipeTransform {
 export const AsParsed = (): PropertyDecorator =>
   Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key]);
 
+/** Reads a property that was sent as text. `read` returns text that has another form unchanged, so that validation refuses it. */
+export const ReadText = (read: (text: string) => unknown): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? read(value) : value));
+
+export const readFlag = (text: string) => (text === 'true' || text === 'false' ? text === 'true' : text);
+
 /** Checks a property with a pure function. The function returns what is wrong with the value, or undefined. */
 export const CheckedBy = (faultOf: (value: unknown) => string | undefined): PropertyDecorator =>
   ValidateBy({
