@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../../platform/env/environment.js';
 import { Public } from '../../platform/http/public.decorator.js';
-import { Problem } from '../../platform/problem/problem.js';
+import { nothingHere } from '../../platform/problem/found.js';
 import { ConsoleFiles } from './console-files.service.js';
 
 /** Serves the console's page and its files. The page contains nothing secret: all it shows comes from the API, after the sign-in. */
@@ -45,5 +45,3 @@ export class ConsolePageController {
 export function requireConsole({ CONSOLE }: Environment): void {
   if (!CONSOLE) throw nothingHere();
 }
-
-const nothingHere = (): Problem => new Problem('not_found', 'There is nothing at this path');

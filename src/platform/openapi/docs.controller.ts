@@ -4,7 +4,7 @@ import { Controller, Get, Redirect, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../env/environment.js';
-import { Problem } from '../problem/problem.js';
+import { nothingHere } from '../problem/found.js';
 import { Public } from '../http/public.decorator.js';
 
 /** swagger-ui styles its elements inline, and its icons are data URLs. All else comes from this origin, so no network is needed. */
@@ -85,5 +85,3 @@ export class DocsController {
     void reply.header('content-type', type).send(body);
   }
 }
-
-const nothingHere = (): Problem => new Problem('not_found', 'There is nothing at this path');

@@ -2,6 +2,7 @@ import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFil
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isUsedUp } from '../database/connection/pool-use.js';
 import { contextOf, runInContext } from '../http/request-context.js';
+import { nothingHere } from './found.js';
 import { sendProblem, toProblem } from './problem-response.js';
 import { Problem } from './problem.js';
 
@@ -56,7 +57,7 @@ export class ProblemFilter implements ExceptionFilter {
     // If the method is supported, the path has a trailing slash or an overlong parameter. Our patterns accept both, the router neither.
     return allow.length > 0 && !allow.includes(request.method)
       ? new Problem('method_not_allowed', `This resource supports ${allow.join(', ')}`, { allow })
-      : new Problem('not_found', 'There is nothing at this path');
+      : nothingHere();
   }
 
   private report(error: unknown, request: FastifyRequest): Problem {
