@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
 import { isTracing, traced } from '../../observability/tracing/tracing.js';
-import { limited, OUTCOME_RESPONSE_WITHIN_MS, type Patience } from './connection/patience.js';
+import { limited, OUTCOME_RESPONSE_WITHIN_MS, type OUTCOME } from './connection/patience.js';
 import { PoolUse } from './connection/pool-use.js';
 import type { PrismaClient } from './generated/client.js';
 import { PrismaOnPool, type PrismaModels } from './prisma-on-client.js';
@@ -122,7 +122,7 @@ export class Database implements Sql, OnApplicationShutdown {
   async query<Row>(
     statement: string | Statement,
     values: readonly unknown[] = [],
-    patience?: Patience,
+    patience?: typeof OUTCOME,
   ): Promise<Row[]> {
     // pg-pool closes the connection of a statement that has failed.
     return this.run<Row>(this.pool, statement, values, this.limitOf(patience));
@@ -142,7 +142,7 @@ export class Database implements Sql, OnApplicationShutdown {
    * Runs `work` in a READ COMMITTED transaction, and retries it after a deadlock or serialization failure. So `work` must have no other
    * effects than its statements. It must not make a network call, which would prolong its locks.
    */
-  async transaction<T>(work: (tx: Transaction) => Promise<T>, patience?: Patience): Promise<T> {
+  async transaction<T>(work: (tx: Transaction) => Promise<T>, patience?: typeof OUTCOME): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.attempt(work, this.limitOf(patience));
@@ -152,8 +152,8 @@ export class Database implements Sql, OnApplicationShutdown {
     }
   }
 
-  private limitOf(patience: Patience | undefined): number | undefined {
-    return patience?.isShort ? this.outcomeResponseWithinMs : undefined;
+  private limitOf(patience: typeof OUTCOME | undefined): number | undefined {
+    return patience ? this.outcomeResponseWithinMs : undefined;
   }
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>, limitMs: number | undefined): Promise<T> {

@@ -2,16 +2,7 @@ import type { Statement } from './database.js';
 import { msFromNow } from './timestamps.js';
 
 /** The statements of the leases on the rows of one table. $1 is the row's key and $2 the token of the lease. */
-export interface LeaseStatements {
-  /** The condition under which a row may be claimed: it is due, or the lease of a lost process has expired. */
-  readonly isClaimable: string;
-  /** Claims the row for $3 ms. Returns a row if the claim succeeded. */
-  readonly claim: Statement;
-  /** Renews the lease for $3 ms from now. Returns no row if the lease is no longer ours. */
-  readonly renew: Statement;
-  /** Ends the lease. The row is due again in $3 ms, or earlier if its due_at was set meanwhile. */
-  readonly release: Statement;
-}
+export type LeaseStatements = ReturnType<typeof leasesOn>;
 
 interface LeasedTable {
   readonly table: string;
@@ -26,11 +17,7 @@ interface LeasedTable {
  * infinite; setting it to an earlier time makes the row due at the end of the lease.
  */
 // The statements check the token alone: an expired lease stays ours until another process claims the row, which replaces the token.
-export function leasesOn({
-  table,
-  key,
-  isDue = 'due_at <= clock_timestamp()',
-}: LeasedTable): LeaseStatements {
+export function leasesOn({ table, key, isDue = 'due_at <= clock_timestamp()' }: LeasedTable) {
   const isClaimable = `CASE WHEN lease_until IS NULL THEN ${isDue} ELSE lease_until < clock_timestamp() END`;
   const statement = (name: string, set: string, where: string): Statement => ({
     name: `${table}.${name}`,
@@ -38,9 +25,13 @@ export function leasesOn({
   });
   const until = `lease_until = ${msFromNow('$3')}`;
   return {
+    /** The condition under which a row may be claimed: it is due, or the lease of a lost process has expired. */
     isClaimable,
+    /** Claims the row for $3 ms. Returns a row if the claim succeeded. */
     claim: statement('claim_lease', `lease_token = $2, ${until}, due_at = 'infinity'`, isClaimable),
+    /** Renews the lease for $3 ms from now. Returns no row if the lease is no longer ours. */
     renew: statement('renew_lease', until, 'lease_token = $2'),
+    /** Ends the lease. The row is due again in $3 ms, or earlier if its due_at was set meanwhile. */
     release: statement(
       'release_lease',
       `lease_token = NULL, lease_until = NULL, due_at = least(due_at, ${msFromNow('$3')})`,

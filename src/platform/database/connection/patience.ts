@@ -1,23 +1,15 @@
 import type pg from 'pg';
 
-/** Whether to wait for each response only for OUTCOME_RESPONSE_WITHIN_MS, instead of RESPONSE_WITHIN_MS. */
-export interface Patience {
-  readonly isShort: boolean;
-}
-
 /**
- * For claims, and for writes of outcomes that only this process knows: if a connection is silent, there must be time to retry on another
- * connection. Retry the write of an outcome with `repeatWhileUnavailable`.
+ * Waits for each response only for OUTCOME_RESPONSE_WITHIN_MS, instead of RESPONSE_WITHIN_MS. For claims, and for writes of outcomes that
+ * only this process knows: if a connection is silent, there must be time to retry on another connection. Retry the write of an outcome with
+ * `repeatWhileUnavailable`.
  */
-export const OUTCOME: Patience = { isShort: true };
+export const OUTCOME = 'outcome';
 
 /** Shorter than every lease in the default configuration. Claims and writes of outcomes take milliseconds. */
 export const OUTCOME_RESPONSE_WITHIN_MS = 4_000;
 
-/** A query with its own response timeout, an option that the types of pg lack. */
-interface LimitedQuery extends pg.QueryConfig {
-  readonly query_timeout?: number;
-}
-
-export const limited = (query: pg.QueryConfig, withinMs: number | undefined): LimitedQuery =>
-  withinMs === undefined ? query : { ...query, query_timeout: withinMs };
+/** Returns the query with its own response timeout, an option that the types of pg lack. */
+export const limited = (query: pg.QueryConfig, withinMs: number | undefined): pg.QueryConfig =>
+  withinMs === undefined ? query : Object.assign({}, query, { query_timeout: withinMs });

@@ -33,11 +33,7 @@ export const TIMEOUTS: Settings = {
   idle_in_transaction_session_timeout: 10_000,
 };
 
-const NO_TIMEOUTS: Settings = {
-  statement_timeout: 0,
-  lock_timeout: 0,
-  idle_in_transaction_session_timeout: 0,
-};
+const NO_TIMEOUTS: Settings = Object.fromEntries(Object.keys(TIMEOUTS).map((name) => [name, 0]));
 
 const set = (client: pg.ClientBase, text: string) => client.query(limited({ text }, CONNECT_WITHIN_MS));
 
