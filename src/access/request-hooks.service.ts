@@ -99,11 +99,7 @@ export class RequestHooks implements OnModuleInit {
   }
 
   /** Counts an unknown key as a failure before its look-up, so that concurrent invalid keys cannot all reach the database. */
-  private async identifyKey(
-    key: PresentedKey,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<Principal> {
+  private async identifyKey(key: PresentedKey, request: FastifyRequest, reply: FastifyReply) {
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
     const counted = this.authentication.mustQuery(key)
       ? this.failures.take(network, performance.now())

@@ -45,10 +45,7 @@ export class ConsoleSessionController {
 
   @Get()
   @Public()
-  async show(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<object> {
+  async show(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     requireConsole(this.environment);
     const { signIn } = this.sessions;
     const session = this.sessions.find(request);

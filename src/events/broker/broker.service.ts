@@ -119,11 +119,7 @@ export class Broker extends BackgroundTasks {
     return storedTo;
   }
 
-  private async reportWorking(
-    { warnings }: EventPublisher,
-    { failingSeconds }: sql.Place,
-    lease: Lease,
-  ): Promise<void> {
+  private async reportWorking({ warnings }: EventPublisher, { failingSeconds }: sql.Place, lease: Lease) {
     await sql.markWorking(this.database, lease, warnings);
     for (const warning of warnings) this.logger.warn(warning);
     if (failingSeconds !== null)

@@ -123,10 +123,7 @@ function warningsOf({ config, cluster }: StreamInfo): string[] {
   ];
 }
 
-async function findLastId(
-  manager: JetStreamManager,
-  { state }: StreamInfo,
-): Promise<EventPublisher['lastId']> {
+async function findLastId(manager: JetStreamManager, { state }: StreamInfo) {
   // `last_seq` never decreases, so 0 means that no event was ever stored.
   if (state.last_seq === 0) return null;
   const last = await manager.streams.getMessage(STREAM, { last_by_subj: SUBJECTS });

@@ -51,11 +51,7 @@ export class Leases {
    * when its signal aborts, and returns the ms until the row is due again. If `work` throws, the row waits for the backoff, and the caller
    * gets the error.
    */
-  async runUnderLease(
-    id: string,
-    stop: AbortSignal,
-    work: (lease: Lease) => Promise<number>,
-  ): Promise<boolean> {
+  async runUnderLease(id: string, stop: AbortSignal, work: (lease: Lease) => Promise<number>) {
     const leaseToken = randomUUID();
     const { claim, release } = this.statements;
     const claimedAtMs = performance.now();

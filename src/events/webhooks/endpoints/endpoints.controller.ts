@@ -98,10 +98,7 @@ export class WebhookEndpointsController {
   })
   @ApiNoContentResponse({ description: 'Deleted. After at most one second, no more events are sent to it' })
   @ApiProblems('not_found')
-  async deleteWebhookEndpoint(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<void> {
+  async deleteWebhookEndpoint(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     existing(id, await this.store.delete(id, actorOf(key)));
   }
 

@@ -58,10 +58,7 @@ export class WebhookDeliveriesController {
   })
   @ApiAcceptedResponse({ type: WebhookDeliveryView, description: 'The pending delivery' })
   @ApiProblems('not_found')
-  async redeliverWebhookDelivery(
-    @Param('id', ParseUuid) id: string,
-    @CurrentKey() key: Principal,
-  ): Promise<WebhookDeliveryView> {
+  async redeliverWebhookDelivery(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     found(await this.deliveries.redeliverOne(id, actorOf(key)), `webhook delivery ${id}`);
     return this.readWebhookDelivery(id);
   }

@@ -4,7 +4,7 @@ import { Cipher } from '../../../platform/crypto/cipher.js';
 import { encryptedColumn } from '../../../platform/crypto/re-encryption.store.js';
 import type { EndpointRow } from '../endpoint.sql.js';
 import type { Destination } from '../send/sender.service.js';
-import { SECRET_PREFIX, type PreviousSecret, type SigningSecrets } from './secret.rules.js';
+import { SECRET_PREFIX, type PreviousSecret } from './secret.rules.js';
 
 /** The encrypted secret, in its external form `whsec_…`. */
 export const WEBHOOK_SECRETS = encryptedColumn('webhook_endpoints', 'secret_ciphertext');
@@ -35,10 +35,7 @@ export class WebhookSealing {
   }
 
   /** Returns the secrets that are valid at `row.now`. */
-  openSecrets(
-    id: string,
-    row: Pick<EndpointRow, 'secretCiphertext' | 'previousSecretCiphertext' | 'now'>,
-  ): SigningSecrets {
+  openSecrets(id: string, row: Pick<EndpointRow, 'secretCiphertext' | 'previousSecretCiphertext' | 'now'>) {
     const secret = this.cipher.decrypt(row.secretCiphertext, WEBHOOK_SECRETS.context(id));
     if (row.previousSecretCiphertext === null) return { secret, previous: [] };
     const text = this.cipher.decrypt(row.previousSecretCiphertext, PREVIOUS_WEBHOOK_SECRETS.context(id));

@@ -64,12 +64,7 @@ export class WebhookAttemptsStore {
     return { ...row, destination: this.sealing.openDestination(id, row) };
   }
 
-  private async writeHealth(
-    tx: Transaction,
-    id: string,
-    before: EndpointRow,
-    plan: HealthPlan,
-  ): Promise<void> {
+  private async writeHealth(tx: Transaction, id: string, before: EndpointRow, plan: HealthPlan) {
     const { failures, failingSince, isReported, quietUntil, recoveredFrom, disable } = plan;
     const disabled = disable && { disabledAt: before.now, disabledReason: disable.reason };
     const data = { failures, failingSince, isReported, quietUntil, ...disabled };

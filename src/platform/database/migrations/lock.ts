@@ -57,10 +57,7 @@ export async function withMigrationLock<T>(
  * line takes the same lock and may run CREATE INDEX CONCURRENTLY, which waits for the end of every transaction in which it saw a running
  * statement. A replica that waited for the lock within a transaction would block it.
  */
-async function lockMigrations(
-  client: pg.ClientBase,
-  { firstAfterMs, everyMs }: typeof WAIT_LINES,
-): Promise<void> {
+async function lockMigrations(client: pg.ClientBase, { firstAfterMs, everyMs }: typeof WAIT_LINES) {
   let nextLineAt = performance.now() + firstAfterMs;
   while (!(await client.query<{ locked: boolean }>(TRY_LOCK)).rows[0]!.locked) {
     if (performance.now() >= nextLineAt) {
