@@ -112,12 +112,12 @@ export class WebhookEndpointsController {
   @ApiBody({ type: SecretRotation, required: false })
   @ApiOkResponse({ type: RotatedSecretView })
   @ApiProblems('not_found')
-  rotateWebhookSecret(
+  async rotateWebhookSecret(
     @Param('id', ParseUuid) id: string,
     @Body() rotation: SecretRotation,
     @CurrentKey() key: Principal,
   ): Promise<RotatedSecretView> {
-    return this.endpoints.rotateSecret(id, rotation, actorOf(key));
+    return existing(id, await this.store.rotate(id, rotation, actorOf(key)));
   }
 
   @Post(':id/test')

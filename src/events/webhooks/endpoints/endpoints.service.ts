@@ -17,7 +17,7 @@ import { WebhookDeliveriesStore } from '../log/deliveries.store.js';
 import { newWebhookSecret, WebhookSealing } from '../secrets/sealing.service.js';
 import { WebhookSender } from '../send/sender.service.js';
 import { urlFault } from './endpoint-input.js';
-import type { NewWebhookEndpoint, SecretRotation, WebhookEndpointChange } from './endpoints.dto.js';
+import type { NewWebhookEndpoint, WebhookEndpointChange } from './endpoints.dto.js';
 import { MAX_ENDPOINTS, WebhookEndpointsStore } from './endpoints.store.js';
 
 /** Validates and executes requests about endpoints. Throws Problem not_found, or invalid_request with every invalid field. */
@@ -56,14 +56,6 @@ export class WebhookEndpoints {
       refuse([{ field: 'skipMissed', message }]);
     }
     return existing(id, await this.store.find(id));
-  }
-
-  async rotateSecret(
-    id: string,
-    { secret = newWebhookSecret(), overlapSeconds }: SecretRotation,
-    actor: string,
-  ) {
-    return { secret, ...existing(id, await this.store.rotate(id, secret, overlapSeconds, actor)) };
   }
 
   /** Sends a test event and returns the outcome, even if the attempt fails. If the attempt succeeds, all waiting retries become due. */

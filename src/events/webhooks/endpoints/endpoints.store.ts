@@ -9,9 +9,14 @@ import { toEventType } from '../../cloud-event.js';
 import { newestSequence, sequenceEvents } from '../../sequence.sql.js';
 import { dequeue, makeDue } from '../../deliver/queue.sql.js';
 import { lockEndpoint, readEndpoint, type EndpointRow } from '../endpoint.sql.js';
-import { WebhookSealing } from '../secrets/sealing.service.js';
+import { newWebhookSecret, WebhookSealing } from '../secrets/sealing.service.js';
 import { lastEndOf, planRotation } from '../secrets/secret.rules.js';
-import type { NewWebhookEndpoint, WebhookEndpointChange, WebhookEndpointView } from './endpoints.dto.js';
+import type {
+  NewWebhookEndpoint,
+  SecretRotation,
+  WebhookEndpointChange,
+  WebhookEndpointView,
+} from './endpoints.dto.js';
 
 /** One process may have to serve all endpoints, with several requests in flight for each. */
 export const MAX_ENDPOINTS = 40;
@@ -62,9 +67,7 @@ type Recorder = (action: string, details?: AuditEntry['details']) => Promise<voi
 
 const disabledAt = (now: Date) => ({ disabledAt: now, disabledReason: 'requested', updatedAt: now });
 
-/**
- * If no endpoint has the id, methods return null, and `recover` does nothing. Changes are audited. Workers notice a change within a second.
- */
+/** Without an endpoint of the id, methods return null. Changes are audited. Workers notice a change within a second. */
 @Injectable()
 export class WebhookEndpointsStore {
   private readonly logger = new Logger(WebhookEndpointsStore.name);
@@ -100,10 +103,8 @@ export class WebhookEndpointsStore {
   }
 
   async find(id: string): Promise<WebhookEndpointView | null> {
-    const row = await this.database.prisma.webhookEndpoint.findFirst({
-      ...LISTED,
-      where: { id, ...WEBHOOKS },
-    });
+    const where = { id, ...WEBHOOKS };
+    const row = await this.database.prisma.webhookEndpoint.findFirst({ ...LISTED, where });
     return row && this.describe(row);
   }
 
@@ -178,8 +179,8 @@ export class WebhookEndpointsStore {
     return result;
   }
 
-  /** Replaces the signing secret. Returns `previousSecretUntil`: when the last previous secret expires; null if there is none. */
-  async rotate(id: string, secret: string, overlapSeconds: number, actor: string) {
+  /** Replaces the signing secret. `previousSecretUntil`: when the last previous secret expires; null if there is none. */
+  async rotate(id: string, { secret = newWebhookSecret(), overlapSeconds }: SecretRotation, actor: string) {
     return this.update(id, actor, async (tx, locked, record) => {
       const { now } = locked;
       const previous = planRotation(this.sealing.openSecrets(id, locked), secret, overlapSeconds, now);
@@ -192,14 +193,11 @@ export class WebhookEndpointsStore {
       };
       await tx.prisma.webhookEndpoint.update({ where: { id }, data });
       await record('webhook_endpoint.secret_rotated', { overlapSeconds });
-      return { previousSecretUntil };
+      return { secret, previousSecretUntil };
     });
   }
 
-  /**
-   * Resets the health of an endpoint that accepted a test event, and makes its waiting retries due. Does nothing if the endpoint is
-   * disabled or deleted.
-   */
+  /** Resets the health of an enabled endpoint that accepted a test event, and makes its waiting retries due. */
   async recover(id: string): Promise<void> {
     const isWell = await this.database.transaction(async (tx) => {
       const locked = await lockEndpoint(tx, id);
