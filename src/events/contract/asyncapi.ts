@@ -49,17 +49,17 @@ const SECURITY_SCHEMES = {
   broker: { type: 'userPassword', description: 'The user and password, or the token, in EVENT_BROKER_URL' },
 };
 
-/** Returns an operation without `messages`. In AsyncAPI, it then has all messages of its channel. */
-const operationOf = (
-  channel: keyof typeof CHANNELS,
-  security: keyof typeof SECURITY_SCHEMES,
-  description: string,
-) => ({
-  action: 'send',
-  description,
-  channel: reference(`channels/${channel}`),
-  security: [reference(`components/securitySchemes/${security}`)],
-});
+const OPERATIONS = {
+  webhook: [
+    'signature',
+    'Each event is sent to every endpoint whose `types` it matches, until the endpoint confirms it.',
+  ],
+  stream: ['apiKey', 'Each event is sent to every open stream whose filters it matches.'],
+  broker: [
+    'broker',
+    'Each event is published and confirmed by the broker before the next event of its subject.',
+  ],
+} as const;
 
 /** Returns the AsyncAPI 3 document of the events we send. openapi.json describes the feed, which clients poll. */
 export function asyncapiDocument(): JsonSchema {
@@ -88,23 +88,18 @@ export function asyncapiDocument(): JsonSchema {
       broker: { host: 'broker.example:4222', protocol: 'nats', description: 'EVENT_BROKER_URL' },
     },
     channels: CHANNELS,
-    operations: {
-      webhook: operationOf(
-        'webhook',
-        'signature',
-        'Each event is sent to every endpoint whose `types` it matches, until the endpoint confirms it.',
-      ),
-      stream: operationOf(
-        'stream',
-        'apiKey',
-        'Each event is sent to every open stream whose filters it matches.',
-      ),
-      broker: operationOf(
-        'broker',
-        'broker',
-        'Each event is published and confirmed by the broker before the next event of its subject.',
-      ),
-    },
+    // An operation without `messages` has all messages of its channel.
+    operations: Object.fromEntries(
+      Object.entries(OPERATIONS).map(([channel, [security, description]]) => [
+        channel,
+        {
+          action: 'send',
+          description,
+          channel: reference(`channels/${channel}`),
+          security: [reference(`components/securitySchemes/${security}`)],
+        },
+      ]),
+    ),
     components: {
       securitySchemes: SECURITY_SCHEMES,
       messages: Object.fromEntries(
