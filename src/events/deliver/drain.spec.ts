@@ -86,7 +86,7 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
     'endpoint',
     store as unknown as WebhookAttemptsStore,
     sender as unknown as WebhookSender,
-    { source: '/test', schedule: [60_000] },
+    { EVENT_SOURCE: '/test', WEBHOOK_RETRY_SCHEDULE_MS: [60_000] },
     () => {},
   );
   const lease = { token: '', signal: stopping.signal, isCertain: () => isCertain };

@@ -57,7 +57,7 @@ export class Drain {
     if (!this.lease.isCertain()) throw new Error('another process may have the lease');
     const seen = this.wakeUp.count;
     await this.record();
-    await this.outlet.refresh();
+    await this.outlet.refresh?.();
     const isDue = this.isThereMore || performance.now() - this.takenAtMs >= TAKE_EVERY_MS;
     if (isDue && this.freePlaces() > 0) await this.takeAndSend();
     if (this.isThereMore && this.freePlaces() > 0) return null;
@@ -122,7 +122,7 @@ export class Drain {
     const inFlight = Promise.all(this.claimed.values());
     await within(this.outlet.stopWithinMs, inFlight);
     this.isAborted = true;
-    this.outlet.close();
+    this.outlet.close?.();
     await within(ABORT_WITHIN_MS, inFlight);
     // Tries to record the ended attempts. Deliveries whose attempts are not recorded are sent again.
     if (this.ended.length > 0) await this.outlet.record(this.ended).catch(() => {});

@@ -19,11 +19,11 @@ export interface Attempt {
 /** Sends the events of one endpoint, as requests to a URL or as calls of a handler. */
 export interface Outlet {
   /** Whether the endpoint is disabled or deleted. A closed outlet stays closed. */
-  readonly isClosed: boolean;
+  readonly isClosed?: boolean;
   /** How long attempts in flight may continue when the drain ends, for example because the process stops. */
   readonly stopWithinMs: number;
   /** Reads the settings of the endpoint again, if they may have changed. */
-  refresh(): Promise<void>;
+  refresh?(): Promise<void>;
   /** Returns how many events may be in flight: 0 if the outlet is closed or the endpoint is in a quiet period. */
   places(): number;
   /** Makes one attempt. Never rejects: a failure is an outcome. */
@@ -34,6 +34,6 @@ export interface Outlet {
   report(attempt: Attempt): void;
   /** Records attempts, at most one per subject. Returns whether the next delivery of one of the subjects is due. */
   record(attempts: readonly Attempt[]): Promise<boolean>;
-  /** Aborts the attempts in flight, if the outlet can abort them. */
-  close(): void;
+  /** Aborts the attempts in flight. */
+  close?(): void;
 }

@@ -18,7 +18,6 @@ const PLACES = 16;
 const LAST_LONGER_WAIT = 9;
 
 export class HandlerOutlet implements Outlet {
-  readonly isClosed = false;
   readonly stopWithinMs = STOP_WITHIN_MS.handlers;
   private readonly logger = new Logger('EventHandlers');
 
@@ -29,8 +28,6 @@ export class HandlerOutlet implements Outlet {
     private readonly queue: DeliveryQueue,
     private readonly count: (outcome: 'delivered' | 'failed') => void,
   ) {}
-
-  async refresh(): Promise<void> {}
 
   places(): number {
     return PLACES;
@@ -77,6 +74,4 @@ export class HandlerOutlet implements Outlet {
   record(attempts: readonly Attempt[]): Promise<boolean> {
     return this.queue.record(this.id, attempts);
   }
-
-  close(): void {}
 }

@@ -6,15 +6,8 @@ import { toCloudEvent } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
 import { EventsStore, type EventFilter, type SequencedEvent } from '../feed/events.store.js';
 
-interface StreamEvent extends Pick<SequencedEvent, 'name' | 'subject'> {
-  readonly sequence: bigint;
-  readonly text: string;
-}
-
-interface StreamPage {
-  readonly events: readonly StreamEvent[];
-  readonly next: bigint;
-}
+type StreamPage = Awaited<ReturnType<EventPages['read']>>;
+type StreamEvent = StreamPage['events'][number];
 
 const PAGE_SIZE = 200;
 
@@ -37,7 +30,7 @@ export class EventPages {
     private readonly environment: Environment,
   ) {}
 
-  async readAfter(position: bigint, filter: EventFilter): Promise<StreamPage> {
+  async readAfter(position: bigint, filter: EventFilter) {
     const isInStep = position >= this.newest || this.ends.has(position);
     if (!isInStep) return this.read(position, filter);
     const page = await this.readShared(position);
@@ -58,7 +51,7 @@ export class EventPages {
     return page;
   }
 
-  private async read(position: bigint, filter?: EventFilter): Promise<StreamPage> {
+  private async read(position: bigint, filter?: EventFilter) {
     try {
       const page = await this.store.readPage(String(position), PAGE_SIZE, filter);
       this.isFailing = false;
@@ -73,7 +66,7 @@ export class EventPages {
   }
 
   /** Formats an event as a block of the stream. On reconnecting, the reader sends its last `id` as Last-Event-ID. */
-  private format(event: SequencedEvent): StreamEvent {
+  private format(event: SequencedEvent) {
     const { name, subject, sequence } = event;
     const cloudEvent = toCloudEvent(event, this.environment.EVENT_SOURCE);
     // No value contains a line break: sequences are digits, types are constants, and JSON escapes line breaks.

@@ -14,11 +14,7 @@ import { WebhookSender } from './sender.service.js';
 /** The interval at which the endpoint is read again, to notice that it was changed or disabled. */
 const REFRESH_MS = 1_000;
 
-interface Settings {
-  readonly source: string;
-  /** The ms to wait after each failed attempt, in the order of the attempts. */
-  readonly schedule: readonly number[];
-}
+type Settings = Pick<Environment, 'EVENT_SOURCE' | 'WEBHOOK_RETRY_SCHEDULE_MS'>;
 
 /** Sends the events of one webhook endpoint, as last read or written. Once it finds the endpoint disabled or deleted, it stays closed. */
 export class WebhookOutlet implements Outlet {
@@ -32,7 +28,7 @@ export class WebhookOutlet implements Outlet {
     private readonly id: string,
     private readonly store: WebhookAttemptsStore,
     private readonly sender: WebhookSender,
-    private readonly options: Settings,
+    private readonly settings: Settings,
     readonly report: (attempt: Attempt) => void,
   ) {}
 
@@ -55,12 +51,12 @@ export class WebhookOutlet implements Outlet {
   }
 
   waitAfter(failures: number): number | undefined {
-    return this.options.schedule[failures];
+    return this.settings.WEBHOOK_RETRY_SCHEDULE_MS[failures];
   }
 
   send(delivery: DueDelivery): Promise<SendOutcome> {
     const { id, name, traceparent: parent = null, attempts } = delivery;
-    const body = JSON.stringify(toCloudEvent(delivery, this.options.source));
+    const body = JSON.stringify(toCloudEvent(delivery, this.settings.EVENT_SOURCE));
     const attributes = {
       'cloudevents.event_id': id,
       'cloudevents.event_type': toEventType(name),
@@ -103,7 +99,7 @@ export class WebhookOutlets {
     deliveries: Deliveries,
     store: WebhookAttemptsStore,
     sender: WebhookSender,
-    { EVENT_SOURCE: source, WEBHOOK_RETRY_SCHEDULE_MS: schedule }: Environment,
+    environment: Environment,
     metrics: Metrics,
   ) {
     const attempts = metrics.counter({
@@ -112,6 +108,6 @@ export class WebhookOutlets {
       labels: ['outcome'],
     });
     const report = ({ plan }: Attempt) => attempts.inc({ outcome: OUTCOMES[plan.status] });
-    deliveries.serve('', (id) => new WebhookOutlet(id, store, sender, { source, schedule }, report));
+    deliveries.serve('', (id) => new WebhookOutlet(id, store, sender, environment, report));
   }
 }
