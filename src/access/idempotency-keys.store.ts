@@ -15,10 +15,6 @@ export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ci
 /** Serialises requests with the same key until they commit. A row lock cannot, because the first request with a key has no row to lock. */
 const LOCK_KEY = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/idempotency-keys/' || $1, 0))`;
 
-const FIND_RESPONSE = `SELECT response_ciphertext AS ciphertext FROM idempotency_keys WHERE id = $1`;
-
-const SAVE_RESPONSE = 'INSERT INTO idempotency_keys (id, response_ciphertext) VALUES ($1, $2)';
-
 /** Makes creations idempotent: stores the response to a request with an `Idempotency-Key` in the transaction of the creation. */
 @Injectable()
 export class IdempotencyKeys {
@@ -38,16 +34,17 @@ export class IdempotencyKeys {
       if (request === undefined) return create(tx);
       const { id, body } = request;
       await tx.query(LOCK_KEY, [id]);
-      const [stored] = await tx.query<{ ciphertext: Buffer }>(FIND_RESPONSE, [id]);
-      if (stored !== undefined) return this.open<T>(stored.ciphertext, request);
+      const stored = await tx.prisma.idempotencyKey.findUnique({ where: { id } });
+      if (stored !== null) return this.open<T>(stored.responseCiphertext, request);
       const response = await create(tx);
       const text = JSON.stringify({ request: body, response });
-      await tx.query(SAVE_RESPONSE, [id, this.cipher.encrypt(text, STORED_RESPONSES.context(id))]);
+      const responseCiphertext = this.cipher.encrypt(text, STORED_RESPONSES.context(id));
+      await tx.prisma.idempotencyKey.create({ data: { id, responseCiphertext } });
       return response;
     });
   }
 
-  private open<T>(ciphertext: Buffer, { id, body }: RepeatableRequest): T | 'key_reused' {
+  private open<T>(ciphertext: Uint8Array, { id, body }: RepeatableRequest): T | 'key_reused' {
     const text = this.cipher.decrypt(ciphertext, STORED_RESPONSES.context(id));
     const { request, response } = JSON.parse(text) as { readonly request: unknown; readonly response: T };
     return isDeepStrictEqual(request, JSON.parse(JSON.stringify(body))) ? response : 'key_reused';
