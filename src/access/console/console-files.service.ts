@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { extname, join, relative, sep } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
@@ -46,18 +46,15 @@ export class ConsoleFiles {
 }
 
 function readFiles(folder: string): Map<string, ConsoleFile> {
-  if (!existsSync(folder)) return new Map();
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
+  const paths = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+  const files = paths.filter((path) => extname(path) in TYPES);
   return new Map(
-    paths.map((path) => [relative(folder, path).split(sep).join('/'), toFile(path, readFileSync(path))]),
+    files.map((path) => [path.replaceAll(sep, '/'), toFile(path, readFileSync(join(folder, path)))]),
   );
 }
 
 const toFile = (path: string, body: Buffer): ConsoleFile => ({
-  type: TYPES[extname(path)] ?? 'application/octet-stream',
+  type: TYPES[extname(path)]!,
   body,
   gzipped: gzipSync(body),
 });

@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
+import { IsString, MaxLength } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../../platform/env/environment.js';
 import { Public } from '../../platform/http/public.decorator.js';
@@ -11,9 +12,14 @@ import { clientNetwork } from '../request-hooks.service.js';
 import type { Principal } from '../scopes.js';
 import { requireConsole } from './console-page.controller.js';
 import { SESSION_MS, type ConsoleSession } from './console-session.rules.js';
-import { ConsoleSignIn } from './console-session.dto.js';
 import { ConsoleSessions } from './console-sessions.service.js';
 import { ConsoleSignIns } from './console-sign-in.service.js';
+
+class ConsoleSignIn {
+  @IsString()
+  @MaxLength(1_000)
+  key: string;
+}
 
 /** The session of the console in a browser: begins it with an API key, shows it, ends it. */
 @ApiExcludeController()

@@ -1,7 +1,0 @@
-import { IsString, MaxLength } from 'class-validator';
-
-export class ConsoleSignIn {
-  @IsString()
-  @MaxLength(1_000)
-  key: string;
-}
