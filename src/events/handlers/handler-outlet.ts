@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import type { Counter } from 'prom-client';
 import { within } from '../../platform/async/within.js';
 import type { Database } from '../../platform/database/database.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
@@ -26,7 +27,7 @@ export class HandlerOutlet implements Outlet {
     private readonly handler: EventHandler,
     private readonly database: Database,
     private readonly queue: DeliveryQueue,
-    private readonly count: (outcome: 'delivered' | 'failed') => void,
+    private readonly counter: Counter<'handler' | 'outcome'>,
   ) {}
 
   places(): number {
@@ -65,7 +66,7 @@ export class HandlerOutlet implements Outlet {
 
   report({ delivery, outcome }: Attempt): void {
     const { name } = this.handler;
-    this.count(outcome.kind === 'delivered' ? 'delivered' : 'failed');
+    this.counter.inc({ handler: name, outcome: outcome.kind === 'delivered' ? 'delivered' : 'failed' });
     if (outcome.kind === 'delivered') return;
     const message = `${name} failed on an event: ${outcome.error}`;
     this.logger[delivery.attempts === 0 ? 'warn' : 'debug']({ message, eventId: delivery.id });

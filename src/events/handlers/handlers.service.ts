@@ -36,14 +36,10 @@ export class EventHandlers extends BackgroundTasks implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const handlers = discoverHandlers(this.discovery);
     this.names = handlers.map(({ name }) => name);
-    for (const handler of handlers)
-      this.deliveries.serve(
-        handler.name,
-        (id) =>
-          new HandlerOutlet(id, handler, this.database, this.queue, (outcome) =>
-            this.counter.inc({ handler: handler.name, outcome }),
-          ),
-      );
+    for (const handler of handlers) {
+      const open = (id: string) => new HandlerOutlet(id, handler, this.database, this.queue, this.counter);
+      this.deliveries.serve(handler.name, open);
+    }
     if (handlers.length === 0) return;
     await sequenceEvents(this.database);
     await sql.subscribeHandlers(this.database, handlers);
