@@ -1,10 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 import { LimitQuery } from '../../platform/http/page.js';
 import { UuidParameter } from '../../platform/http/parameters.js';
-import { MayBeAbsent, refuse } from '../../platform/http/validation.js';
+import { MayBeAbsent, ReadText, refuse } from '../../platform/http/validation.js';
 import { field, nullable, schemaOf, text } from '../../platform/openapi/schema-of.js';
 import { EVENT_NAMES } from '../catalogue.rules.js';
 import { EVENT_TYPES, formatSequence, type CloudEvent } from '../cloud-event.js';
@@ -43,9 +42,7 @@ export const TypesParameter = (): PropertyDecorator =>
       example: 'session.online,inverter.online',
       type: String,
     }),
-    Transform(({ value }: { value: unknown }) =>
-      typeof value === 'string' ? value.split(',').map((type) => type.trim()) : value,
-    ),
+    ReadText((types) => types.split(',').map((type) => type.trim())),
     IsOptional(),
     IsEventType(),
   );
@@ -54,7 +51,7 @@ export const TypesParameter = (): PropertyDecorator =>
 export const SessionIdParameter = (): PropertyDecorator =>
   applyDecorators(
     UuidParameter('Only events about this session'),
-    Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value)),
+    ReadText((id) => id.toLowerCase()),
   );
 
 export class FeedQuery extends LimitQuery {
