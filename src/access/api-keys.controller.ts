@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiTags } from '@nestjs/swagger';
+import type { Transaction } from '../platform/database/database.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { PageQuery, toPage, type Page } from '../platform/http/page.js';
@@ -41,11 +42,8 @@ export class ApiKeysController {
     @CurrentKey() principal: Principal,
     @Repeatable() request: RepeatableRequest | undefined,
   ): Promise<CreatedApiKeyView> {
-    return unlessReused(
-      await this.idempotencyKeys.once(request, (tx) =>
-        this.keys.create(tx, name, scopes, actorOf(principal)),
-      ),
-    );
+    const create = (tx: Transaction) => this.keys.create(tx, name, scopes, actorOf(principal));
+    return unlessReused(await this.idempotencyKeys.once(request, create));
   }
 
   @Get()

@@ -6,22 +6,14 @@ import { promisify } from 'node:util';
 import { readMigrationNames } from './database/migrations/script.js';
 import { VERSION } from './version.js';
 
-/** The release that a process runs. `commit` is null if it is unknown. */
-export interface Build {
-  readonly version: string;
-  readonly commit: string | null;
-  /** The newest migration that the process knows. */
-  readonly newestMigration: string | null;
-}
-
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const GIT_TIMEOUT_MS = 5_000;
-let build: Promise<Build> | undefined;
+let build: ReturnType<typeof read> | undefined;
 
-/** Returns the release of this process, which is read once. */
-export const readBuild = (): Promise<Build> => (build ??= read());
+/** Returns the release of this process, which is read once. `commit`: null if unknown. `newestMigration`: the newest one that it knows. */
+export const readBuild = () => (build ??= read());
 
-async function read(): Promise<Build> {
+async function read() {
   const [commit, migrations] = await Promise.all([readCommit(ROOT), readMigrationNames()]);
   return { version: VERSION, commit, newestMigration: migrations.at(-1) ?? null };
 }

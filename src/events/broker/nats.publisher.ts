@@ -112,15 +112,13 @@ function warningsOf({ config, cluster }: StreamInfo): string[] {
     max_age > 0 ||
     (discard === DiscardPolicy.Old && (max_msgs > 0 || max_bytes > 0)) ||
     (max_msgs_per_subject > 0 && !discard_new_per_subject);
+  const isAlone = cluster?.name !== undefined && config.num_replicas === 1;
   return [
-    ...(deletes ? [`the settings of the stream ${STREAM} may delete events that nobody has read yet`] : []),
-    ...(config.storage === StorageType.Memory
-      ? [`the stream ${STREAM} is in memory: if its server restarts, its events are lost`]
-      : []),
-    ...(cluster?.name !== undefined && config.num_replicas === 1
-      ? [`the stream ${STREAM} has one replica in a cluster: if that server is lost, so are its events`]
-      : []),
-  ];
+    deletes && `the settings of the stream ${STREAM} may delete events that nobody has read yet`,
+    config.storage === StorageType.Memory &&
+      `the stream ${STREAM} is in memory: if its server restarts, its events are lost`,
+    isAlone && `the stream ${STREAM} has one replica in a cluster: if that server is lost, so are its events`,
+  ].filter((warning) => warning !== false);
 }
 
 async function findLastId(manager: JetStreamManager, { state }: StreamInfo) {

@@ -103,15 +103,10 @@ export function asyncapiDocument(): JsonSchema {
     components: {
       securitySchemes: SECURITY_SCHEMES,
       messages: Object.fromEntries(
-        Object.entries(WEBHOOK_SCHEMAS).map(([type, { description: summary }]) => [
-          type,
-          {
-            name: type,
-            summary,
-            contentType: CONTENT_TYPE,
-            payload: reference(`components/schemas/${type}`),
-          },
-        ]),
+        Object.entries(WEBHOOK_SCHEMAS).map(([name, { description: summary }]) => {
+          const payload = reference(`components/schemas/${name}`);
+          return [name, { name, summary, contentType: CONTENT_TYPE, payload }];
+        }),
       ),
       schemas: WEBHOOK_SCHEMAS,
     },

@@ -44,10 +44,7 @@ const BATCH = 100;
 /** The second pass re-encrypts rows written during the first. If rows are left after the third, a process keeps using another key. */
 const PASSES = 3;
 
-interface Stored {
-  readonly id: string;
-  readonly ciphertext: Buffer;
-}
+type Stored = Readonly<{ id: string; ciphertext: Buffer }>;
 
 /** Re-encrypts every ciphertext of a column with the first key. A row that changes meanwhile is skipped; the next pass checks it again. */
 export async function reEncrypt(

@@ -16,17 +16,12 @@ type Kind = 'stream' | 'wait';
 
 export type HoldableRequest = Pick<FastifyRequest, 'heldMs'> & { readonly raw: { readonly socket: Socket } };
 
-interface HeldRequest {
-  readonly kind: Kind;
-  readonly holder: string;
-}
-
 /** Limits the requests held open, in total and per API key. */
 @Injectable()
 export class HeldRequests {
   /** Half of the connections. The other half remains for requests with an immediate response. */
   readonly ceiling: number = HTTP_LIMITS.connections / 2;
-  private readonly held = new Set<HeldRequest>();
+  private readonly held = new Set<{ readonly kind: Kind; readonly holder: string }>();
 
   count(kind: Kind): number {
     return [...this.held].filter((each) => each.kind === kind).length;

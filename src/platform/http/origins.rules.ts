@@ -1,11 +1,10 @@
+import type { FastifyRequest } from 'fastify';
+
 /** Returns whether a host name of a URL is this machine: traffic to it never leaves the machine. */
 export const isLoopback = (hostname: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 
-interface Received {
-  readonly protocol: string;
-  readonly host: string;
-}
+type Received = Pick<FastifyRequest, 'protocol' | 'host'>;
 
 /** Returns the address under which browsers reach this service, without a slash at its end: PUBLIC_URL, or that of the request. */
 export const baseUrlOf = ({ protocol, host }: Received, publicUrl: string | undefined): string =>

@@ -62,15 +62,11 @@ async function lockMigrations(client: pg.ClientBase, { firstAfterMs, everyMs }: 
   while (!(await client.query<{ locked: boolean }>(TRY_LOCK)).rows[0]!.locked) {
     if (performance.now() >= nextLineAt) {
       nextLineAt = performance.now() + everyMs;
-      await logOwner(client);
+      const [row] = (await client.query<{ owner: string }>(FIND_OWNER)).rows;
+      if (row !== undefined) logger.warn(`waits for the migrations of another process: ${row.owner}`);
     }
     await sleep(LOCK_POLL_MS);
   }
-}
-
-async function logOwner(client: pg.ClientBase): Promise<void> {
-  const [row] = (await client.query<{ owner: string }>(FIND_OWNER)).rows;
-  if (row !== undefined) logger.warn(`waits for the migrations of another process: ${row.owner}`);
 }
 
 /** Logs the warnings of the server. A migration raises one if an administrator has to act. */
