@@ -89,6 +89,10 @@ async function openForm(headers: BusboyHeaders, source: Readable): Promise<Form>
       form.emit('error', invalidRequest([{ field, message }]));
     });
   });
+  form.on('field', (field) => {
+    const message = 'is a field, not a file: settings stand in the query, such as ?dryRun=true';
+    form.emit('error', invalidRequest([{ field, message }]));
+  });
   const end = new Promise<void>((resolve, reject) => {
     form.once('finish', resolve);
     form.on('error', (error) => {

@@ -92,12 +92,14 @@ describe('the file of a campaign', () => {
 
   it('may be the one file of a form', async () => {
     const form = new FormData();
-    form.append('note', 'x');
     form.append('file', new Blob([csv(`F-1,${newValidEan()}`)]), 'customers.csv');
     expect((await upload(service, form)).body).toMatchObject({ rows: 1, counts: { accepted: 1 } });
-    const none = new FormData();
-    none.append('note', 'x');
-    expect(await upload(service, none)).toMatchObject({ status: 400, body: { code: 'campaign_empty' } });
+    const none = '--x--\r\n';
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    expect(await upload(service, none, '', headers)).toMatchObject({
+      status: 400,
+      body: { code: 'campaign_empty' },
+    });
   });
 
   it.each([
@@ -269,6 +271,21 @@ describe('the file of a campaign', () => {
         },
       ]);
     });
+
+    it.each(['before', 'after'])(
+      'if a form has a field %s its file, which would set nothing',
+      async (place) => {
+        const form = new FormData();
+        if (place === 'before') form.append('dryRun', 'true');
+        form.append('file', new Blob([csv(`F-1,${newValidEan()}`)]), 'customers.csv');
+        if (place === 'after') form.append('dryRun', 'true');
+        const message = expect.stringContaining('?dryRun=true') as unknown;
+        expect(await upload(service, form, '')).toMatchObject({
+          status: 400,
+          body: { code: 'invalid_request', errors: [{ field: 'dryRun', message }] },
+        });
+      },
+    );
 
     it('if a form is cut, or has no boundary', async () => {
       const form =
