@@ -7,8 +7,6 @@ import { CHROMIUM, launchChromium, SCREENS } from './chromium.js';
 import { seedOf } from './seed.js';
 
 const SESSIONS = isLong ? 10_000 : 400;
-/** The pages of the list of the stuck that the console reads, and their size. */
-const MOST_STUCK = 5 * 200;
 
 const OPEN = `closed_at IS NULL AND superseded_at IS NULL`;
 
@@ -109,7 +107,7 @@ if (CHROMIUM === null) {
       const groups = await service.app
         .get(Database)
         .query<{ kind: string; reason: string; count: string }>(
-          `SELECT kind, reason, count(*) FROM (SELECT * FROM admin.stuck ORDER BY since, id LIMIT ${MOST_STUCK}) s GROUP BY kind, reason`,
+          'SELECT kind, reason, count(*) FROM admin.stuck GROUP BY kind, reason',
         );
       const total = groups.reduce((sum, { count }) => sum + Number(count), 0);
       await panel('Needs a person')

@@ -997,6 +997,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/stuck/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what is stuck by its kind and reason, with the oldest of each
+         * @description The groups with the most new items come first, of these the largest. It costs as much as one page of `GET /stuck`.
+         */
+        get: operations["groupStuck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/onboarding/pv/{id}": {
         parameters: {
             query?: never;
@@ -2893,6 +2913,21 @@ export interface components {
             since: string;
             /** @description The next step for a person */
             whatToDo: string;
+        };
+        StuckGroupView: {
+            /** @enum {string} */
+            kind: "session" | "registration" | "start" | "inverter";
+            reason: string;
+            /** @description How many there are */
+            count: number;
+            /** @description How many of these began within the last 24 hours */
+            new: number;
+            /** @description The oldest of these, at most 50 */
+            oldest: components["schemas"]["StuckView"][];
+        };
+        StuckGroupsView: {
+            /** @description At most 200 groups */
+            items: components["schemas"]["StuckGroupView"][];
         };
         FieldErrorView: {
             /** @description A path in the body such as `gridLocations[0].ean`, or the name of a parameter */
@@ -8067,6 +8102,36 @@ export interface operations {
                         /** @description The `cursor` of the next page; null when this is the last */
                         next: string | null;
                     };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    groupStuck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StuckGroupsView"];
                 };
             };
             400: components["responses"]["invalid_request"];

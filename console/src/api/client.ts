@@ -3,6 +3,7 @@ import { createClient, type Schemas } from '#client/client.js';
 export type Status = Schemas['StatusView'];
 export type History = Schemas['StatusHistoryView'];
 export type Stuck = Schemas['StuckView'];
+export type StuckGroup = Schemas['StuckGroupView'];
 export type Session = Schemas['SessionView'];
 export type TimelineEntry = Schemas['TimelineEntryView'];
 export type Registration = Schemas['RegistrationView'];

@@ -3,7 +3,7 @@ import { readPage } from '#client/pages.js';
 import { isTemporary } from '#client/problem.js';
 import { POLL_MS, useLive } from './live.js';
 import { firstDay } from '../rules/funnel.js';
-import { client, type Stuck } from './client.js';
+import { client } from './client.js';
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -42,36 +42,13 @@ export const useHistory = (hours: number) =>
     placeholderData: keepPreviousData,
   });
 
-/** The service asks clients to read this list at most once a minute, because it reads every open session. */
+/** The service asks clients to read this at most once a minute, because it reads every open session. */
 const STUCK_MS = 60_000;
-/** So many pages of the stuck are read. Beyond that, the number is shown as a minimum. */
-const STUCK_PAGES = 5;
-
-export interface StuckList {
-  readonly items: readonly Stuck[];
-  readonly isComplete: boolean;
-}
 
 export const useStuck = () =>
   useQuery({
     queryKey: ['stuck'],
-    queryFn: async (): Promise<StuckList> => {
-      const items: Stuck[] = [];
-      let cursor: string | null = null;
-      for (let page = 0; page < STUCK_PAGES; page++) {
-        const read: { items: Stuck[]; next: string | null } = await readPage(client, '/api/v1/stuck', {
-          limit: 200,
-          ...(cursor !== null && { cursor }),
-        });
-        items.push(...read.items);
-        cursor = read.next;
-        if (cursor === null) break;
-        // Each page takes as long as the first, which is shown until the others have come.
-        if (queries.getQueryData(['stuck']) === undefined)
-          queries.setQueryData<StuckList>(['stuck'], { items: [...items], isComplete: false });
-      }
-      return { items, isComplete: cursor === null };
-    },
+    queryFn: async () => (await client.GET('/api/v1/stuck/groups')).data.items,
     staleTime: STUCK_MS,
     refetchInterval: STUCK_MS,
   });

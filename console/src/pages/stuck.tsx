@@ -9,7 +9,7 @@ import { Badge, Panel } from '../parts/panel.js';
 import { Table } from '../parts/table.js';
 import { Age, Instant } from '../parts/time.js';
 import { WhatToDo } from '../parts/what-to-do.js';
-import { isNew, needsOf } from '../rules/needs.js';
+import { isNew } from '../rules/needs.js';
 
 export function StuckPage() {
   const stuck = useStuck();
@@ -29,22 +29,14 @@ export function StuckPage() {
         </button>
       </p>
       <Loaded query={stuck}>
-        {({ items, isComplete }) => (
+        {(groups) => (
           <>
-            {items.length === 0 && <Empty>Nothing is stuck.</Empty>}
-            {!isComplete && <p className="notice">Only the first {formatNumber(items.length)} are shown.</p>}
-            {needsOf(items, now).map((need) => (
-              <Panel key={`${need.kind} ${need.reason}`} title={`${need.kind}: ${need.reason}`} isWide>
-                <Table
-                  label={need.reason}
-                  rows={need.items.slice(0, MOST_ROWS)}
-                  keyOf={({ id }) => id}
-                  columns={COLUMNS(now)}
-                />
-                {need.items.length > MOST_ROWS && (
-                  <p className="more">
-                    {formatNumber(need.items.length - MOST_ROWS)} more for the same reason.
-                  </p>
+            {groups.length === 0 && <Empty>Nothing is stuck.</Empty>}
+            {groups.map(({ kind, reason, count, oldest }) => (
+              <Panel key={`${kind} ${reason}`} title={`${kind}: ${reason}`} isWide>
+                <Table label={reason} rows={oldest} keyOf={({ id }) => id} columns={COLUMNS(now)} />
+                {count > oldest.length && (
+                  <p className="more">{formatNumber(count - oldest.length)} more for the same reason.</p>
                 )}
               </Panel>
             ))}
@@ -55,9 +47,6 @@ export function StuckPage() {
     </>
   );
 }
-
-/** A reason that concerns more has one cause, which the first ones show. */
-const MOST_ROWS = 50;
 
 const COLUMNS = (now: Date) => [
   {

@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../../access/operation.decorator.js';
 import { Database } from '../../platform/database/database.js';
 import { whereOf } from '../../platform/database/where.js';
@@ -20,6 +20,19 @@ const StuckView = schema.schemaOf('StuckView', {
   whatToDo: schema.text('The next step for a person'),
 });
 type StuckView = InstanceType<typeof StuckView>;
+
+const StuckGroupView = schema.schemaOf('StuckGroupView', {
+  kind: schema.oneOf(KINDS),
+  reason: schema.text(),
+  count: schema.count('How many there are'),
+  new: schema.count('How many of these began within the last 24 hours'),
+  oldest: schema.listOf(StuckView, 'The oldest of these, at most 50'),
+});
+type StuckGroupView = InstanceType<typeof StuckGroupView>;
+
+const StuckGroupsView = schema.schemaOf('StuckGroupsView', {
+  items: schema.listOf(StuckGroupView, 'At most 200 groups'),
+});
 
 class StuckQuery extends LimitQuery {
   @ChoiceParameter(KINDS, 'Only this kind')
@@ -54,4 +67,24 @@ export class StuckController {
     );
     return toPage(rows, limit, ({ since, id }) => [since, id]);
   }
+
+  @Get('groups')
+  @Operation('onboarding:read', {
+    summary: 'Count what is stuck by its kind and reason, with the oldest of each',
+    description:
+      'The groups with the most new items come first, of these the largest. It costs as much as one page of `GET /stuck`.',
+  })
+  @ApiOkResponse({ type: StuckGroupsView })
+  async groupStuck(): Promise<{ readonly items: StuckGroupView[] }> {
+    return { items: await this.database.query<StuckGroupView>(GROUP) };
+  }
 }
+
+const GROUP = `
+  SELECT kind, reason, count(*)::int, count(*) FILTER (WHERE since > now() - interval '24 h')::int AS new,
+    jsonb_agg(jsonb_build_object('kind', kind, 'id', id, 'tenantReference', tenant_reference, 'reason', reason,
+        'since', to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'whatToDo', what_to_do) ORDER BY since, id) FILTER (WHERE number <= 50) AS oldest
+    FROM (SELECT *, row_number() OVER (PARTITION BY kind, reason ORDER BY since, id) AS number FROM admin.stuck) AS stuck
+   GROUP BY kind, reason
+   ORDER BY new DESC, count(*) DESC, kind, reason
+   LIMIT 200`;

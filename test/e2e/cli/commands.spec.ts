@@ -26,6 +26,7 @@ const CALLED_BY_NONE = {
   createInvitation: 'an act of an app',
   getStatusHistory: 'for pages, which draw it',
   listStuck: 'for pages; `psql` reads `admin.stuck`',
+  groupStuck: 'for pages; `psql` reads `admin.stuck`',
   listAuditLog: 'for pages; `psql` reads `admin.audit_log`',
   listTimeline: 'for pages; `psql` reads `admin.session_timeline`',
   eraseUser: '`erase` uses the database, so that it finds registrations that never became a user',
