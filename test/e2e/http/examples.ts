@@ -94,7 +94,8 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
       .replace(/pvo_[\w-]{43}/g, `pvo_${'x'.repeat(43)}`);
 
   async function loseResponse(tenantReference: string): Promise<Body> {
-    await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
+    // A worker may send another registration again at the same time.
+    await sandbox.control.addFault({ kind: 'reset', effect: true, contains: tenantReference, times: 1 });
     const request = { tenantReference, gridLocations: [{ ean: OTHER_EAN }] };
     return ask('registerUser', 202, { request });
   }
@@ -148,7 +149,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   }
 
   await ask('getLiveness', 200);
-  await ask('getReadiness', 200);
+  await waitFor('readiness', () => ask('getReadiness', 200));
   await ask('getProblem', 200, { parameters: { code: 'remote_unavailable' } });
 
   const forResolve = await loseResponse('customer-1002');
