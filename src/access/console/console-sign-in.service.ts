@@ -22,10 +22,7 @@ export class ConsoleSignIns {
     private readonly database: Database,
   ) {}
 
-  /**
-   * Returns the hash of a valid key. Throws Problem unauthenticated or too_many_requests. A key that this replica knows already is never
-   * refused because of what others from the same network have tried.
-   */
+  /** Returns the hash of a valid key. Throws Problem unauthenticated or, unless this replica knows the key already, too_many_requests. */
   async signIn(key: string, network: string): Promise<Buffer<ArrayBuffer>> {
     const { waitMs } = this.failures.take(network, performance.now());
     if (waitMs > 0 && this.authentication.mustQuery(key)) throw tooMany(waitMs);

@@ -61,10 +61,7 @@ const endWhenIdle = (ms: number): string => `; SET LOCAL idle_in_transaction_ses
 /** Returns the name of the span of a statement. Computes no name while traces are not exported. */
 const nameOf = (text: string): string => (isTracing() ? spanNameOf(text) : '');
 
-/**
- * Use Prisma to read and write rows. Use SQL where Prisma lacks a feature or is slow: claims and leases by the database's clock, set-based
- * writes, queues, views. One transaction may use both.
- */
+/** Use Prisma for rows, and SQL for claims and leases by the database's clock, set-based writes, queues and views. A transaction may use both. */
 @Injectable()
 export class Database implements Sql, OnApplicationShutdown {
   readonly pool: pg.Pool;
@@ -128,10 +125,7 @@ export class Database implements Sql, OnApplicationShutdown {
     return this.run<Row>(this.pool, statement, values, this.limitOf(patience));
   }
 
-  /**
-   * Like `query`, but uses a separate connection while all connections of the pool are in use. For short statements that must not wait,
-   * such as the sign of life, which reports that other statements wait.
-   */
+  /** Like `query`, but does not wait while all connections of the pool are in use. For short statements, such as the sign of life. */
   async queryAside<Row>(statement: string | Statement, values: readonly unknown[] = []): Promise<Row[]> {
     return this.use.isFull
       ? this.run<Row>(this.aside, statement, values)

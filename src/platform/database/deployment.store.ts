@@ -3,10 +3,7 @@ import type { Sql } from './database.js';
 
 // Uses SQL, since Prisma Client cannot read the system catalogues of PostgreSQL.
 
-/**
- * Identifies this database. A restored dump gets another oid of the table, a copied database another oid of the database, and a cluster
- * made by initdb another system identifier.
- */
+/** Identifies this database. A restored dump, a copied database and another cluster each differ in one of the three parts. */
 const HOME = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   (SELECT oid FROM pg_database WHERE datname = current_database()), 'deployment'::regclass::oid)`;
 
@@ -27,10 +24,7 @@ export async function requireHome(sql: Sql): Promise<void> {
   throw new ConfigurationError([problem], []);
 }
 
-/**
- * Returns whether a process of the service is connected to this database. Looks for the connection with which every process listens: a
- * pooler keeps the other connections after the process has ended.
- */
+/** Returns whether a process of the service is connected to this database. A pooler keeps its other connections after the process has ended. */
 export async function isServiceRunning(sql: Sql): Promise<boolean> {
   const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'pv-onboarding listen'`;
   return (await sql.query(text)).length > 0;

@@ -1,9 +1,6 @@
 export type Condition = readonly [sql: string, ...values: readonly unknown[]];
 
-/**
- * Returns a WHERE clause of the conditions whose values are all defined; `?` stands for a value. One statement for all combinations of
- * filters would get a bad plan for most of them.
- */
+/** Returns a WHERE clause of the conditions whose values are all defined, so that each combination gets its own plan; `?` stands for a value. */
 export function whereOf(conditions: readonly Condition[]) {
   const given = conditions.filter(([, ...values]) => !values.includes(undefined));
   const values = given.flatMap(([, ...ofCondition]) => ofCondition);

@@ -8,10 +8,7 @@ export interface FilesRead {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/**
- * Replaces each variable NAME_FILE, the path of a mounted secret, by NAME with the content of that file, without a newline at its end.
- * Removes both variables if there is a problem.
- */
+/** Replaces NAME_FILE, the path of a mounted secret, by NAME with its content, without a newline at its end. Removes both after a problem. */
 export function readFiles(
   source: EnvironmentSource,
   names: readonly string[] = ENVIRONMENT_NAMES,

@@ -31,10 +31,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/**
- * Reads and validates the configuration. Throws ConfigurationError, which also lists the problems `ofFiles`. A blank variable is a fault,
- * because usually its value got lost.
- */
+/** Throws ConfigurationError, which also lists the problems `ofFiles`. A blank variable is a fault: usually its value got lost. */
 export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['problems']): Environment {
   const given: Record<string, string> = {};
   const problems = new Map(ofFiles);

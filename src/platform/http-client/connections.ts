@@ -1,10 +1,7 @@
 import { type buildConnector, Client } from 'undici';
 import { skippingInformational } from './informational.js';
 
-/**
- * Opens one connection per concurrent exchange. Rejected: undici's Pool, which reconnects after an aborted exchange even if nothing is left
- * to send.
- */
+/** Opens one connection per concurrent exchange. Rejected: undici's Pool, which reconnects after an abort even if nothing is left to send. */
 export class Connections {
   private readonly all = new Set<Client>();
   private readonly free: Client[] = [];

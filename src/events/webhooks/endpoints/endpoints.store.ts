@@ -134,10 +134,7 @@ export class WebhookEndpointsStore {
     };
   }
 
-  /**
-   * Changes, disables or enables an endpoint. With `skipMissed`, also skips the missed events of a disabled endpoint; if the endpoint is
-   * enabled, changes nothing and returns `was_enabled`.
-   */
+  /** Changes, disables or enables an endpoint. If it is enabled, `skipMissed` changes nothing and returns `was_enabled`. */
   async change(
     id: string,
     { enabled, skipMissed = false, ...settings }: WebhookEndpointChange,

@@ -35,10 +35,7 @@ export class WebhookAttemptsStore {
     return this.open(id, await readEndpoint(this.database, id));
   }
 
-  /**
-   * Records the attempts. Returns the endpoint after the attempts, or null if it is disabled or deleted. `isThereMore`: whether the next
-   * delivery of one of the subjects is due.
-   */
+  /** Returns the endpoint after the attempts; null if it is disabled or deleted. `isThereMore`: whether a subject has another due delivery. */
   record(id: string, before: ServedEndpoint | null, attempts: readonly Attempt[]) {
     const outcomes = attempts.map(({ outcome }) => outcome);
     const isWell =

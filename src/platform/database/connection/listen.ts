@@ -6,10 +6,7 @@ import { Environment } from '../../env/environment.js';
 import { STOP_WITHIN_MS } from '../../shutdown/limits.js';
 
 const RECONNECT_MS = 500;
-/**
- * A dead server does not close its connection, and a pooler may switch to a connection that does not listen. The heartbeat detects both
- * within 2.5 s.
- */
+/** A dead server does not close its connection, and a pooler may switch to one that does not listen. Detects both within 2.5 s. */
 const HEARTBEAT_MS = 1_000;
 const HEARTBEAT = 'SELECT FROM pg_listening_channels() AS channel WHERE channel = ANY ($1)';
 const RESPONSE_WITHIN_MS = 1_500;
