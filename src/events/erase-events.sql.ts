@@ -22,7 +22,7 @@ export const ERASE_WEBHOOK_RESPONSES = `
   UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
   WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`;
 
-/** Returns the number of events erased. `people`: ids of users and registrations. `sessions`: ids of sessions and grid locations. */
+/** Erases personal data from all events of ids; returns their number. `people`: users, registrations. `sessions`: also grid locations. */
 export async function eraseEvents(
   tx: Transaction,
   people: readonly string[],

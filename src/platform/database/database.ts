@@ -61,7 +61,7 @@ const endWhenIdle = (ms: number): string => `; SET LOCAL idle_in_transaction_ses
 /** Returns the name of the span of a statement. Computes no name while traces are not exported. */
 const nameOf = (text: string): string => (isTracing() ? spanNameOf(text) : '');
 
-/** Use Prisma for rows, and SQL for claims and leases by the database's clock, set-based writes, queues and views. A transaction may use both. */
+/** Use Prisma for rows; SQL for claims, leases by the database's clock, set-based writes, queues and views. One transaction may use both. */
 @Injectable()
 export class Database implements Sql, OnApplicationShutdown {
   readonly pool: pg.Pool;

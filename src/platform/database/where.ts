@@ -1,6 +1,6 @@
 export type Condition = readonly [sql: string, ...values: readonly unknown[]];
 
-/** Returns a WHERE clause of the conditions whose values are all defined, so that each combination gets its own plan; `?` stands for a value. */
+/** Returns a WHERE clause of the conditions with all values defined, so that each combination gets its own plan; `?` stands for a value. */
 export function whereOf(conditions: readonly Condition[]) {
   const given = conditions.filter(([, ...values]) => !values.includes(undefined));
   const values = given.flatMap(([, ...ofCondition]) => ofCondition);
