@@ -3,7 +3,10 @@ import type { Sql } from './database.js';
 
 // Uses SQL, since Prisma Client cannot read the system catalogues of PostgreSQL.
 
-/** Identifies this database. A restored dump, a copied database and another cluster each differ in one of the three parts. */
+/**
+ * Identifies this database. A restored dump gets another oid of the table, a copied database another oid of the database, and a cluster
+ * made by initdb another system identifier.
+ */
 const HOME = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   (SELECT oid FROM pg_database WHERE datname = current_database()), 'deployment'::regclass::oid)`;
 
