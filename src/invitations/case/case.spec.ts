@@ -65,82 +65,71 @@ const decide = (known: Partial<Snapshot>) =>
 const TWO = ['acme', 'sunward'];
 const AGAIN = 'Ask the owner to follow the link of the invitation again';
 
-describe('a grid location', () => {
-  it.each<[string, Partial<Snapshot>, string, string]>([
+const CASES: Readonly<Record<string, readonly [Partial<Snapshot>, why: string, next: string][]>> = {
+  invitation: [
     [
-      'invitation',
       {},
       'Nothing has been started, and the owner has no invitation.',
       'Invite the owner: POST /api/v1/invitations with the gridLocationId here.',
     ],
     [
-      'invitation',
       { invitation: invitation({ state: 'revoked' }) },
       'Nothing has been started, and the owner has no valid invitation.',
       'Invite the owner again: POST /api/v1/invitations with the gridLocationId here.',
     ],
     [
-      'invitation',
       { sessions: [session({ state: 'expired' })] },
       'The session is over without an inverter online, and the owner has no invitation.',
       'Invite the owner: POST /api/v1/invitations with the gridLocationId here.',
     ],
     [
-      'invitation',
       { sessions: [session({ expiresAt: hoursAgo(1) })] },
       'The session of acme is over without an inverter online, and the owner has no invitation.',
       'Invite the owner: POST /api/v1/invitations with the gridLocationId here.',
     ],
+  ],
+  owner: [
     [
-      'owner',
       { invitation: invitation() },
       'The owner was invited 3 days ago, and has not opened the page.',
       'Ask the owner to follow the link of the invitation.',
     ],
     [
-      'owner',
       { invitation: invitation({ state: 'opened', openedAt: hoursAgo(1), brands: ['acme'] }) },
       'The owner opened the page 1 hour ago, and has not started acme.',
       'Ask the owner to follow the link of the invitation.',
     ],
     [
-      'owner',
       { invitation: invitation(), sessions: [session({ state: 'expired' })] },
       'The session is over without an inverter online.',
       `${AGAIN}.`,
     ],
     [
-      'owner',
       { invitation: invitation({ stalled: { cause: 'never_opened' } }) },
       'The owner was invited 3 days ago, and has not opened the page.',
       'Ask the owner whether the link has arrived, and send it again.',
     ],
     [
-      'owner',
       { invitation: invitation({ openedAt: hoursAgo(90), stalled: { cause: 'opened_not_started' } }) },
       'The owner opened the page 3 days ago, and has not started.',
       'Ask the owner what is unclear about the page, and to follow its link again.',
     ],
     [
-      'owner',
       { invitation: invitation({ stalled: { cause: 'expiring_soon' } }) },
       'The owner was invited 3 days ago, and has not opened the page.',
       'Ask the owner to follow the link of the invitation before 2026-12-06T12:00:00.000Z.',
     ],
     [
-      'owner',
       { sessions: [session({})] },
       'A session of acme was started 3 hours ago, and the owner has not finished the web flow.',
       'Ask the owner to finish by the startUrl, before 2026-11-27T08:00:00.000Z.',
     ],
     [
-      'owner',
       { invitation: invitation({ state: 'started' }), sessions: [session({ expiresAt: hoursAgo(1) })] },
       'A session of acme was started 3 hours ago, and the owner has not finished the web flow.',
       `${AGAIN}, and to finish.`,
     ],
     [
-      'owner',
       {
         invitation: invitation({ state: 'started', brands: TWO, openedAt: hoursAgo(5) }),
         sessions: [online()],
@@ -148,44 +137,41 @@ describe('a grid location', () => {
       'The owner opened the page 5 hours ago, and has not started sunward.',
       'Ask the owner to follow the link of the invitation.',
     ],
+  ],
+  installation: [
     [
-      'installation',
       { sessions: [session({ state: 'awaiting_installation', brand: null })] },
       'The owner has probably finished the web flow, as we found 2 hours ago, and nothing is online yet.',
       'Wait: the inverters come online by themselves.',
     ],
     [
-      'installation',
       { sessions: [session({ state: 'awaiting_installation' })], usualWait: () => ({ p95Seconds: 10_800 }) },
       'The owner has probably finished the web flow of acme, as we found 2 hours ago, and nothing is online yet.',
       'Wait: the inverters come online by themselves, usually within 3 hours.',
     ],
     [
-      'installation',
       { sessions: [session({ state: 'awaiting_installation', stalled: { cause: 'completed_not_online' } })] },
       'The owner has probably finished the web flow of acme, as we found 2 hours ago, and nothing is online yet.',
       'Ask the installer or the provider: the installation is later than usual.',
     ],
     [
-      'remote_service',
+      { invitation: invitation({ expected: { inverters: 2 } }), sessions: [online()] },
+      '1 of 2 inverters online: 1 missing.',
+      'Wait: an online session is still read, and further inverters may follow.',
+    ],
+  ],
+  remote_service: [
+    [
       { sessions: [session({ checkedAt: hoursAgo(2), stalled: { cause: 'remote_unreachable' } })] },
       'The session of acme was last read 2 hours ago, and all reads since have failed.',
       'Look at GET /api/v1/status: once the reads succeed, the case says more.',
     ],
     [
-      'installation',
-      { invitation: invitation({ expected: { inverters: 2 } }), sessions: [online()] },
-      '1 of 2 inverters online: 1 missing.',
-      'Wait: an online session is still read, and further inverters may follow.',
-    ],
-    [
-      'remote_service',
       { starts: [start({ status: 'sending', error: null })] },
       'The start is being sent to the remote service.',
       'Look again in a minute: the start succeeds or fails by itself.',
     ],
     [
-      'remote_service',
       {
         invitation: invitation({ state: 'opened', openedAt: hoursAgo(1) }),
         wishDueAt: hoursAgo(-1),
@@ -194,32 +180,29 @@ describe('a grid location', () => {
       'The owner has clicked, and the remote service has not taken the start yet: refused.',
       'Wait: the start is repeated by itself, and the page of the owner then goes on.',
     ],
+  ],
+  tenant: [
     [
-      'tenant',
       { starts: [start({})] },
       'The start failed 1 hour ago: refused.',
       'Remove the cause, then start again: POST /api/v1/onboarding/pv/here.',
     ],
     [
-      'tenant',
       { sessions: [session({ state: 'lost', closedAt: hoursAgo(1) })], invitation: invitation() },
       'The remote service no longer knows the session, as we found 2 hours ago.',
       'Ask the provider, then start another session: POST /api/v1/onboarding/pv/here with the body {"reuse":false}.',
     ],
     [
-      'tenant',
       { sessions: [session({ state: 'unrecognised' })], invitation: invitation({ brands: TWO }) },
       'The interface does not describe the flags of the session of acme, which we found 2 hours ago.',
       'Ask the provider what the flags of the session mean.',
     ],
     [
-      'tenant',
       { sessions: [online({ inverters: inverters(1, 1) })] },
       '1 of 2 inverters online: 1 missing, and the remote service has ceased to list 1 inverter.',
       'Ask the owner or the provider whether an inverter was removed.',
     ],
     [
-      'tenant',
       {
         invitation: invitation({ state: 'online', expected: { inverters: 2 } }),
         sessions: [online({ closedAt: hoursAgo(1) })],
@@ -227,14 +210,14 @@ describe('a grid location', () => {
       '1 of 2 inverters online: 1 missing, and the sessions are closed.',
       'Ask the owner about the missing inverters, then start another session: POST /api/v1/onboarding/pv/here with the body {"brand":"acme","reuse":false}.',
     ],
+  ],
+  nobody: [
     [
-      'nobody',
       { sessions: [online({ inverters: inverters(2) })] },
       'All is online, with 2 inverters.',
       'Nothing is left to do.',
     ],
     [
-      'nobody',
       {
         invitation: invitation({ state: 'online', expected: { inverters: 1 } }),
         sessions: [online({ inverters: inverters(1, 1) })],
@@ -242,7 +225,13 @@ describe('a grid location', () => {
       'All is online, with 1 inverter.',
       'Nothing is left to do.',
     ],
-  ])('waits for %s with %j', (waitsFor, known, why, next) => {
+  ],
+};
+
+describe('a grid location', () => {
+  it.each(
+    Object.entries(CASES).flatMap(([waitsFor, cases]) => cases.map((each) => [waitsFor, ...each] as const)),
+  )('waits for %s with %j', (waitsFor, known, why, next) => {
     expect(decide(known)).toMatchObject({ waitsFor, why, next });
   });
 
@@ -261,10 +250,8 @@ describe('a grid location', () => {
   it('is decided by the session in place of one that it superseded', () => {
     const sessions = [session({}), session({ state: 'lost', supersededAt: hoursAgo(3) })];
     expect(decide({ sessions })).toHaveProperty('waitsFor', 'owner');
-    expect(decide({ sessions: [session({}), online({ supersededAt: hoursAgo(3) })] })).toHaveProperty(
-      'waitsFor',
-      'nobody',
-    );
+    const supersededOnline = [session({}), online({ supersededAt: hoursAgo(3) })];
+    expect(decide({ sessions: supersededOnline })).toHaveProperty('waitsFor', 'nobody');
   });
 
   it('can still be started by an invitation that is newer than the failed start', () => {
