@@ -17,7 +17,7 @@ const OVERLAP_MS = 60_000;
 /** The first run looks back this far, since sessions may have changed while no worker ran. */
 const FIRST_LOOK_BACK_MS = 7 * 86_400_000;
 
-/** Fulfils the owners' wishes that could not be fulfilled at once, follows the sessions of the locations, records what expires, and reminds. */
+/** Fulfils wishes of owners that could not be fulfilled at once, follows the sessions, records what expires, and announces reminders. */
 @Injectable()
 export class InvitationUpkeep extends BackgroundTasks {
   protected readonly tasks = [

@@ -29,13 +29,10 @@ export interface InvitationRow extends InvitationFacts, Omit<InvitationView, 'ur
   readonly now: Date;
 }
 
-export interface WantedInvitation {
-  readonly gridLocationId: string;
-  readonly brands: readonly string[];
+type Wanted = 'gridLocationId' | 'brands' | 'expectedInverters' | 'metadata' | 'returnUrl';
+
+export interface WantedInvitation extends Pick<InvitationRow, Wanted> {
   readonly locale: string | null;
-  readonly expectedInverters: number | null;
-  readonly metadata: Metadata;
-  readonly returnUrl: string | null;
   readonly expiresAt: Date | null;
   /** The campaign that invites. Default: none. */
   readonly campaignId?: string;

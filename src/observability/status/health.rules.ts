@@ -139,11 +139,9 @@ export const FINDERS = {
       handlers: readers.handlers.oldestUndeliveredSeconds,
       webhooks: readers.webhooks.oldestUndeliveredSeconds,
       broker: readers.broker?.oldestUnpublishedSeconds ?? 0,
-    }).map(
-      ([reader, age]) =>
-        age > BOUNDS.EventsDoNotReachAReader &&
-        `${reader}: an event has not arrived for ${Math.round(age)} s`,
-    ),
+    })
+      .filter(([, age]) => age > BOUNDS.EventsDoNotReachAReader)
+      .map(([reader, age]) => `${reader}: an event has not arrived for ${Math.round(age)} s`),
   broker_failing: ({ outbox: { readers } }) =>
     readers.broker !== null &&
     readers.broker.failingSeconds > BOUNDS.BrokerFails &&
@@ -205,8 +203,7 @@ function lastOf(replicas: Facts['replicas'], exceptRole: 'api' | 'worker'): stri
 const troubleOf = ({ deployment }: Facts['remote'], of: 'degraded' | 'credentials_rejected') =>
   deployment.degraded.filter(({ health }) => health === of);
 
-function operationsOf({ operations }: Facts['remote'], by: string) {
-  return Object.entries(operations).filter(([, { heldBackBy }]) => heldBackBy === by);
-}
+const operationsOf = ({ operations }: Facts['remote'], by: string) =>
+  Object.entries(operations).filter(([, { heldBackBy }]) => heldBackBy === by);
 
 const seconds = (ms: number | null): number => Math.ceil((ms ?? 0) / 1_000);
