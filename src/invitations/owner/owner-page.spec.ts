@@ -1,19 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import type { SessionState } from '../../onboarding/rules/machine.rules.js';
 import { localeOf, returnUrlFault } from '../invitation.rules.js';
 import { accentsOf, contrast } from './colour.rules.js';
 import { inUnits, isFromOwnPage, planOwnerPage, tokenIn, usualWaitOf } from './owner-page.rules.js';
 
-const invited = {
-  state: 'opened',
-  brands: ['acme', 'sunward'],
-  erasedAt: null,
-  wishDueAt: null,
-  wishFailedAt: null,
-} as const;
-const of = (
-  brand: string | null,
-  state: 'awaiting_owner' | 'awaiting_installation' | 'online' | 'expired',
-) => ({ brand, state, isLate: false });
+const untouched = { erasedAt: null, wishDueAt: null, wishFailedAt: null };
+const invited = { state: 'opened', brands: ['acme', 'sunward'], ...untouched } as const;
+const of = (brand: string, state: SessionState) => ({ brand, state, isLate: false });
 
 describe('the page of an invitation', () => {
   it.each([
@@ -34,10 +27,8 @@ describe('the page of an invitation', () => {
     expect(planOwnerPage({ ...invited, state: 'revoked', erasedAt: now }, []).kind).toBe('erased');
     expect(planOwnerPage({ ...invited, state: 'expired', wishDueAt: now }, []).kind).toBe('expired');
     expect(planOwnerPage({ ...invited, wishDueAt: now }, [of('acme', 'awaiting_owner')]).kind).toBe('wish');
-    expect(planOwnerPage({ ...invited, wishFailedAt: now }, [])).toMatchObject({
-      kind: 'rejected',
-      brand: 'acme',
-    });
+    const refused = { ...invited, wishFailedAt: now };
+    expect(planOwnerPage(refused, [])).toMatchObject({ kind: 'rejected', brand: 'acme' });
   });
 
   it('is of any brand if none is named', () => {

@@ -3,9 +3,8 @@ import { errorText } from './error-text.js';
 
 describe('the text of an error', () => {
   it('is its name and the first line of its message', () => {
-    expect(errorText(new TypeError('x is not a function\n    at somewhere'))).toBe(
-      'TypeError: x is not a function',
-    );
+    const error = new TypeError('x is not a function\n    at somewhere');
+    expect(errorText(error)).toBe('TypeError: x is not a function');
   });
 
   it('is never longer than 300 characters', () => {
