@@ -59,7 +59,7 @@ function linesByWords(rows: readonly Row[], code: string): Map<string, number[]>
   return found;
 }
 
-const rowsOf = (number: number): string => `${count(number)} ${number === 1 ? 'row' : 'rows'}`;
+export const rowsOf = (number: number): string => `${count(number)} ${number === 1 ? 'row' : 'rows'}`;
 
 /** Prints a text. On a terminal, breaks its lines between words, and indents all but the first further. */
 function printWrapped(text: string, indent = ''): void {

@@ -1,4 +1,3 @@
-import { openAsBlob } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Client, Schemas } from '#client/client.js';
@@ -6,8 +5,9 @@ import { CommandError } from '../command-error.js';
 import { confirm, YES } from '../confirm.js';
 import { JSON_OPTION, print, printError, printJson } from '../print.js';
 import { ApiCommand } from './api-command.js';
-import { endedWell, printReport } from './campaign-report.js';
-import { count, progressLine } from './progress.rules.js';
+import { endedWell, printReport, rowsOf } from './campaign-report.js';
+import { ImportFile } from './import-file.js';
+import { progressLine } from './progress.rules.js';
 import type { FindApi, ServiceApi } from './service-api.js';
 
 type Campaign = Schemas['CampaignView'];
@@ -43,29 +43,44 @@ export function importCommand(findApi: FindApi): Command {
     .option(YES[0], 'do not ask for a confirmation after the check; needed where there is no terminal')
     .option(...JSON_OPTION)
     .addHelpText('after', '\nCtrl-C ends only the display: the service continues with the campaign.')
-    .action(async (file: string, options: Options) => {
+    .action(async (path: string, options: Options) => {
       const api = await findApi();
-      await api.run((client) => importFile(api, client, file, options));
+      const file = await ImportFile.open(path);
+      try {
+        await api.run((client) => importFile(api, client, file, options));
+      } finally {
+        await file.close();
+      }
     });
 }
 
-async function importFile(api: ServiceApi, client: Client, file: string, options: Options): Promise<void> {
+async function importFile(
+  api: ServiceApi,
+  client: Client,
+  file: ImportFile,
+  options: Options,
+): Promise<void> {
   const { dryRun = false, json = false, yes = false, adopt, invite } = options;
-  if (!json) printError(`checking ${file}`);
+  if (!json) printError(`checking ${file.path}`);
   const checked = await upload(client, file, { ...options, dryRun: true });
+  const { accepted, known } = checked.counts;
+  // Invitations and sessions of known customers may be new.
+  const isDone = accepted === 0 && known > 0 && !invite && !adopt;
   const isRefused = !dryRun && !yes && !process.stdin.isTTY;
   if (!json) await printReport(client, checked);
-  else if (dryRun || isRefused) printJson(checked);
-  if (dryRun) return setExitCode(checked);
-  const { accepted, known } = checked.counts;
+  else if (dryRun || isDone || isRefused) printJson(checked);
+  if (!json && isDone) print('no customer is new: nothing is to be done');
+  if (dryRun || isDone) return setExitCode(checked);
   if (accepted + known === 0)
     throw new CommandError('nothing_to_import', 'No row can be imported: nothing was done.', ROWS_FAILED);
   const refusal = 'Nothing was imported: a script must confirm the import with --yes.';
-  if (isRefused) throw new CommandError('not_confirmed', refusal);
+  if (isRefused) throw new CommandError('not_confirmed', refusal, 2);
   const left = checked.rows - accepted - known;
-  const does = `${adopt ? 'adopts' : 'registers'} the customers of ${count(accepted)} rows`;
-  const invites = invite ? ' and invites their owners' : '';
-  const without = left > 0 ? `, without ${count(left)} other rows` : '';
+  const does = adopt
+    ? `adopts the customers of ${rowsOf(accepted + known)}`
+    : `registers the customers of ${rowsOf(accepted)}`;
+  const invites = invite ? ` and invites the owners of ${rowsOf(accepted + known)}` : '';
+  const without = left > 0 ? `, without the other ${rowsOf(left)}` : '';
   await confirm(`At ${api.url}`, `this ${does}${invites}${without}.`, { yes });
   const campaign = await upload(client, file, options);
   const ended = await follow(api, client, campaign, json);
@@ -82,24 +97,17 @@ function setExitCode(campaign: Campaign): void {
 }
 
 /** Uploads the file, which is read as it is sent. */
-async function upload(client: Client, file: string, { name, dryRun, invite, adopt }: Partial<Options>) {
-  const isNdjson = /\.(ndjson|jsonl)$/i.test(file);
-  const body = await openFile(file);
+async function upload(client: Client, file: ImportFile, { name, dryRun, invite, adopt }: Partial<Options>) {
+  const isNdjson = /\.(ndjson|jsonl)$/i.test(file.path);
   const { data } = await client.POST('/api/v1/campaigns', {
     params: { query: { name, dryRun: dryRun ?? false, invite: invite ?? false, adopt: adopt ?? false } },
     headers: { 'content-type': isNdjson ? 'application/x-ndjson' : 'text/csv' },
-    body: body as unknown as string,
-    bodySerializer: (blob: unknown) => blob as Blob,
+    body: ReadableStream.from(file.read()) as unknown as string,
+    bodySerializer: (stream: unknown) => stream as ReadableStream,
+    // Without this, `fetch` sends no stream.
+    duplex: 'half',
   });
   return data;
-}
-
-async function openFile(file: string): Promise<Blob> {
-  try {
-    return await openAsBlob(file);
-  } catch {
-    throw new CommandError('file', `${file} cannot be read.`);
-  }
 }
 
 /** Shows the progress until the campaign has ended, also while the service restarts. Throws CommandError after Ctrl-C. */

@@ -48,6 +48,8 @@ export class ServiceApi {
   explain(error: unknown): unknown {
     if (error instanceof ProblemError) return this.refusal(error);
     const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } };
+    // The body of a request could not be read to its end.
+    if (cause instanceof CommandError) return cause;
     if (name !== 'TimeoutError' && (name !== 'TypeError' || cause === undefined)) return error;
     const why = cause?.code ?? cause?.message ?? name;
     return new CommandError('unreachable', `The service at ${this.url} does not respond (${why}).`);

@@ -182,10 +182,10 @@ describe('a command', () => {
     const dry = await run(['import', file, '--dry-run', '--name', 'Autumn']);
     expect(dry).toMatchObject({ exitCode: 3, out: expect.stringMatching(report) });
     const unconfirmed = await run(['import', file]);
-    expect(unconfirmed).toMatchObject({ exitCode: 1, out: expect.stringMatching(report) });
+    expect(unconfirmed).toMatchObject({ exitCode: 2, out: expect.stringMatching(report) });
     expect(unconfirmed.err).toMatch(/nothing was imported[^]*--yes/i);
     const asJson = await run(['import', file, '--json']);
-    expect(asJson).toMatchObject({ exitCode: 1, err: expect.stringContaining('"code":"not_confirmed"') });
+    expect(asJson).toMatchObject({ exitCode: 2, err: expect.stringContaining('"code":"not_confirmed"') });
     expect(JSON.parse(asJson.out)).toMatchObject({ status: 'checked', counts: { accepted: 1, invalid: 1 } });
     expect((await run(['users', 'list', '--tenant-reference', 'imported'])).err).toBe('none');
 
@@ -202,13 +202,24 @@ describe('a command', () => {
     expect(await readFile(output, 'utf8')).toMatch(/registered/);
 
     await writeFile(file, `${header}imported;541448860004178019`);
-    const again = await run(['import', file, '--json', '--yes']);
-    expect(again).toMatchObject({ exitCode: 0, err: '' });
-    expect(JSON.parse(again.out)).toMatchObject({ status: 'finished', counts: { known: 1 } });
+    const again = await run(['import', file]);
+    expect(again).toMatchObject({ exitCode: 0, out: expect.stringMatching(/nothing is to be done$/) });
+    const known = await run(['import', file, '--json', '--yes']);
+    expect(known).toMatchObject({ exitCode: 0, err: '' });
+    expect(JSON.parse(known.out)).toMatchObject({ status: 'checked', counts: { known: 1 } });
+    const invited = await run(['import', file, '--json', '--invite', '--yes']);
+    expect(invited).toMatchObject({ exitCode: 0, err: '' });
+    expect(JSON.parse(invited.out)).toMatchObject({ status: 'finished', counts: { known: 1 } });
     await writeFile(file, `${header}rounded;5,41449E+17`);
     const nothing = await run(['import', file, '--yes']);
     expect(nothing).toMatchObject({ exitCode: 3, err: expect.stringContaining('No row can be imported') });
-    expect((await run(['import', join(folder, 'missing.csv')])).err).toContain('cannot be read');
+    for (const [path, why] of [
+      [join(folder, 'missing.csv'), 'cannot be read'],
+      [folder, `${folder} is a folder`],
+      ['/dev/null', '/dev/null is not a file'],
+      ['-', '- is not a file'],
+    ] as const)
+      expect(await run(['import', path])).toMatchObject({ exitCode: 1, err: expect.stringContaining(why) });
     await sandbox.control.addFault({ kind: 'answer', operation: 'register_user', status: 422, times: 1 });
     await writeFile(file, `${header}refused-row;541448860004178033`);
     const rejected = await run(['import', file, '--yes']);

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -211,6 +211,41 @@ describe('the command line', () => {
     expect(lines[0]).toMatch(
       new RegExp(`^ +\\d+ {2}\\d{4}-[\\d-]+ [\\d:]+Z {2}session.started +${first.id}$`),
     );
+  });
+
+  it('imports only what was confirmed, also if another version of the file is saved meanwhile', async () => {
+    const file = join(folder, 'changed.csv');
+    const contentOf = (reference: string) => `tenantReference,ean\n${reference},541448860004178064\n`;
+    const importAfter = async (save: () => Promise<void>) => {
+      await writeFile(file, contentOf('checked'));
+      const { child, output, ended } = start(['import', file, '--invite'], variables, [TERMINAL]);
+      await waitFor('the question', () => output.err.includes('Type yes to confirm'), START_WITHIN_MS);
+      await save();
+      child.stdin.end('yes\n');
+      return ended;
+    };
+    const references = async () =>
+      (await client.call<{ items: { tenantReference: string }[] }>('GET', '/users?ean=541448860004178064'))
+        .body.items;
+    const isRunning = async () =>
+      (await client.call<{ items: object[] }>('GET', '/campaigns?status=running')).body.items.length > 0;
+
+    const overwritten = await importAfter(() => writeFile(file, contentOf('changed')));
+    expect(overwritten).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('changed.csv has changed since it was checked'),
+    });
+    expect([await references(), await isRunning()]).toEqual([[], false]);
+
+    const replaced = await importAfter(async () => {
+      await writeFile(`${file}.new`, contentOf('changed'));
+      await rename(`${file}.new`, file);
+    });
+    expect(replaced).toMatchObject({
+      exitCode: 0,
+      err: expect.stringContaining('registers the customers of 1 row and invites the owners of 1 row.'),
+    });
+    expect(await references()).toMatchObject([{ tenantReference: 'checked' }]);
   });
 
   it('follows a campaign, even when the service restarts, until Ctrl-C', async () => {
