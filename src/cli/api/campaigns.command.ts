@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
@@ -53,14 +53,22 @@ export function campaignsCommand(findApi: FindApi): Command {
     .calls((client, id: string) => client.POST(`${ONE}/cancel`, at(id)));
   campaigns
     .itemCommand('result', 'download the file with the result of each row, as CSV')
-    .option('--output <file>', 'where to write it; default: the standard output')
+    .option('--output <file>', 'a new file, which only you can read; default: the standard output')
     .action(async (id: string, { output }: { output?: string }) => {
       const api = await findApi();
-      await api.run(async (client) => {
-        const { data } = await client.GET(`${ONE}/result.csv`, { ...at(id), parseAs: 'stream' });
-        const target = output === undefined ? process.stdout : createWriteStream(output);
-        await pipeline(Readable.fromWeb(data as never), target, { end: output !== undefined });
-      });
+      const file = output === undefined ? undefined : await open(output, 'wx', 0o600);
+      try {
+        await api.run(async (client) => {
+          const { data } = await client.GET(`${ONE}/result.csv`, { ...at(id), parseAs: 'stream' });
+          const target = file?.createWriteStream() ?? process.stdout;
+          await pipeline(Readable.fromWeb(data as never), target, { end: file !== undefined });
+        });
+      } catch (error) {
+        if (output !== undefined) await rm(output);
+        throw error;
+      } finally {
+        await file?.close();
+      }
     });
   return campaigns;
 }

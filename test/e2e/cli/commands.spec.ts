@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -200,6 +200,14 @@ describe('a command', () => {
     const output = join(folder, 'result.csv');
     await run(['campaigns', 'result', id, '--output', output]);
     expect(await readFile(output, 'utf8')).toMatch(/registered/);
+    expect((await stat(output)).mode & 0o777).toBe(0o600);
+    await writeFile(output, 'of another campaign');
+    const existing = await run(['campaigns', 'result', id, '--output', output]);
+    expect(existing).toMatchObject({ exitCode: 1, err: expect.stringContaining('file already exists') });
+    expect(await readFile(output, 'utf8')).toBe('of another campaign');
+    const other = join(folder, 'other.csv');
+    expect((await run(['campaigns', 'result', UNKNOWN, '--output', other])).err).toContain('not_found');
+    await expect(stat(other)).rejects.toMatchObject({ code: 'ENOENT' });
 
     await writeFile(file, `${header}imported;541448860004178019`);
     const again = await run(['import', file]);
