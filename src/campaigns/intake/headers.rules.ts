@@ -46,6 +46,10 @@ export function readHeader(
   for (const [index, name] of names.entries()) {
     const where = `column ${index + 1}`;
     if (name.trim() === '') return { fault: `${where} has no name: name it, or delete the column` };
+    if (plain(name) === METADATA)
+      return {
+        fault: `${where} ("${shown(name)}") has no name after the dot: name it, or delete the column`,
+      };
     const column = columnOf(name);
     if (column === undefined) {
       unknown.push(index);

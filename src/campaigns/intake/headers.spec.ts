@@ -29,7 +29,7 @@ describe('the header', () => {
     ],
     [['tenantReference', '', 'ean'], 'column 2 has no name'],
     [['tenantReference', 'ean', 'EAN'], 'column 3 ("EAN") has the same name as column 2 ("ean")'],
-    [['tenantReference', 'ean', 'metadata.'], 'column 3 ("metadata.") is not known'],
+    [['tenantReference', 'ean', 'metadata.'], 'column 3 ("metadata.") has no name after the dot'],
     [['tenantReference', 'ean', 'metadata.__proto__'], 'has a name that is not allowed'],
     [['tenantReference', 'ean', 'metadata.a', 'metadata.a'], 'has the same name as column 3'],
     [Array.from({ length: MAX_COLUMNS + 1 }, (_, at) => `metadata.${at}`), 'it has 201 columns'],
