@@ -45,6 +45,14 @@ describe('the text of a file', () => {
     );
   });
 
+  it('of Windows-1252 has no UTF-8 far behind its first accent, wherever the parts end', async () => {
+    for (const length of [1, 2, 3, 1_000, SAMPLE_BYTES + 1]) {
+      const windows = Buffer.from(`é${'a'.repeat(2 * SAMPLE_BYTES)}É é\n`, 'latin1');
+      const { text, encoding } = await read(Buffer.concat([windows, Buffer.from('Zoë €\n')]), [length]);
+      expect([encoding, text.slice(-10)]).toEqual(['windows-1252', 'É é\nZo\ufffd \ufffd\n']);
+    }
+  });
+
   it('of ASCII alone is UTF-8', async () => {
     expect(await read(Buffer.from('a'.repeat(SAMPLE_BYTES + 1)), [1_000])).toMatchObject({
       encoding: 'utf-8',

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { CampaignFormat } from '../campaign.rules.js';
-import { detectEncoding, markedEncoding, SAMPLE_BYTES } from './sample.rules.js';
+import { BEYOND_ASCII, CUT_CHARACTER, detectEncoding, markedEncoding, SAMPLE_BYTES } from './sample.rules.js';
 
 /** The characters of the bytes 0x80 to 0x9f in Windows-1252. Node decodes them as control characters in some versions. */
 const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ';
@@ -64,12 +64,21 @@ async function* joined(first: Buffer, rest: AsyncGenerator<Buffer, void>): Async
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
+/** Decodes bytes that are given as characters. A character of UTF-8 among them becomes U+FFFD, since the file mixes encodings. */
+const ofWindows1252 = (bytes: string): string =>
+  bytes.replace(BEYOND_ASCII, (found) =>
+    found.length > 1 ? '\ufffd' : (WINDOWS_1252[found.charCodeAt(0) - 0x80] ?? found),
+  );
+
 async function* decode(bytes: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
   if (encoding === 'windows-1252') {
-    for await (const part of bytes)
-      yield part
-        .toString('latin1')
-        .replace(/[\x80-\x9f]/g, (byte) => WINDOWS_1252[byte.charCodeAt(0) - 0x80]!);
+    let cut = '';
+    for await (const part of bytes) {
+      const text = cut + part.toString('latin1');
+      cut = CUT_CHARACTER.exec(text)?.[0] ?? '';
+      yield ofWindows1252(text.slice(0, text.length - cut.length));
+    }
+    yield ofWindows1252(cut);
     return;
   }
   const decoder = new TextDecoder(encoding);

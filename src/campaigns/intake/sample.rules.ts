@@ -29,10 +29,10 @@ const BYTE_ORDER_MARKS: readonly (readonly [mark: string, encoding: Encoding])[]
 ];
 
 /** Matches a character beyond ASCII in UTF-8, or one byte that is not part of any. */
-const BEYOND_ASCII =
+export const BEYOND_ASCII =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g;
-/** The sample may end within a character. */
-const CUT_CHARACTER = /[\xc2-\xf4][\x80-\xbf]{0,2}$/;
+/** Matches the beginning of a character of UTF-8 at the end of a part. */
+export const CUT_CHARACTER = /[\xc2-\xf4][\x80-\xbf]{0,2}$/;
 
 /** Returns the encoding that the byte order mark of a file names, or undefined if it has none. */
 export const markedEncoding = (beginning: string): Encoding | undefined =>
