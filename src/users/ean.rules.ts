@@ -45,10 +45,15 @@ export function hasValidCheckDigit(ean: string): boolean {
 }
 
 /**
+ * Returns whether these digits are those of a double, which is written as its shortest digits (JSON.stringify: 541448860004178050) or as
+ * all of its digits (C's `%.0f`: 541448860004178048). Both are compared, since the two seldom agree.
+ */
+export const isOfDouble = (digits: string): boolean =>
+  [String(Number(digits)), Number(digits).toFixed(0)].includes(digits);
+
+/**
  * Returns an error for each EAN in `gridLocations` of `body` that the client has probably rounded: a bare number with the digits of a
- * double and a wrong check digit. A double is written as its shortest digits (JSON.stringify: 541448860004178050) or as all of its digits
- * (C's `%.0f`: 541448860004178048). Both are compared, since the two seldom agree. `known`: EANs of the existing registration, which are
- * never reported.
+ * double and a wrong check digit. `known`: EANs of the existing registration, which are never reported.
  */
 export function roundedEans(body: unknown, known: readonly string[] = []): FieldError[] {
   const { gridLocations } = (body ?? {}) as { readonly gridLocations?: unknown };
@@ -57,8 +62,7 @@ export function roundedEans(body: unknown, known: readonly string[] = []): Field
     const ean = item?.ean;
     if (typeof ean === 'string' || eanFault(ean) !== undefined) return [];
     const text = readEan(ean);
-    const isOfDouble = [String(Number(text)), Number(text).toFixed(0)].includes(text);
-    return isOfDouble && !hasValidCheckDigit(text) && !known.includes(text)
+    return isOfDouble(text) && !hasValidCheckDigit(text) && !known.includes(text)
       ? [fieldError(index, 'is a number that the client has rounded: send it as a string')]
       : [];
   });

@@ -1,11 +1,17 @@
 import { brandFault } from '../../onboarding/rules/brand.rules.js';
 import { isUuid } from '../../platform/uuid.rules.js';
-import { MAX_GRID_LOCATIONS, readGridLocations, roundedEans } from '../../users/ean.rules.js';
+import {
+  hasValidCheckDigit,
+  isOfDouble,
+  MAX_GRID_LOCATIONS,
+  readGridLocations,
+  roundedEans,
+} from '../../users/ean.rules.js';
 import { isPlainObject, type Metadata } from '../../users/metadata.rules.js';
 import { readRemoteUser, type RemoteUser } from '../../users/remote/remote-user.rules.js';
 import type { AdoptedSession } from '../adoption/adoption.rules.js';
 import type { RowProblem } from '../campaign.rules.js';
-import type { CheckDigitRule } from './ean-cell.rules.js';
+import { PERHAPS_ROUNDED, type CheckDigitRule } from './ean-cell.rules.js';
 import { readObject, textOf } from './json-row.js';
 import type { FileLine } from './line-reader.js';
 import { withStatus, type ReadRow } from './row.rules.js';
@@ -42,6 +48,14 @@ export function readAdoptRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow 
       } as const;
       (isFault ? problems : warnings).push(problem);
     }
+    const { gridLocations: given } = row.user as { readonly gridLocations: readonly { ean: unknown }[] };
+    for (const [index, { ean }] of user.gridLocations.entries())
+      if (typeof given[index]!.ean !== 'string' && isOfDouble(ean) && hasValidCheckDigit(ean))
+        warnings.push({
+          column: `user.gridLocations[${index}].ean`,
+          code: 'ean_perhaps_rounded',
+          message: PERHAPS_ROUNDED,
+        });
   }
   const sessions = readSessions(row.sessions ?? [], user, fault);
   const values = withStatus({

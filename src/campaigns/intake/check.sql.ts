@@ -11,7 +11,16 @@ export const ANALYZE_ROWS = 'ANALYZE campaign_rows (campaign_id, line, status, t
 const withProblem = (column: string, code: RowProblemCode, message: string): string =>
   `problems || jsonb_build_array(jsonb_build_object('column', ${column}, 'code', '${code}', 'message', ${message}))`;
 
-/** The name of a column as sent, such as `EAN code`; NULL, about the whole row, if there is none. */
+/** Marks rows whose EAN is perhaps rounded as rounded if another row has a rounded EAN, since one program has written both. $2: the message. */
+const MARK_ROUNDED = `
+    UPDATE campaign_rows SET status = 'invalid', ean = NULL, problems = (
+             SELECT jsonb_agg(CASE problem ->> 'code' WHEN 'ean_perhaps_rounded'
+                      THEN problem || jsonb_build_object('code', 'ean_rounded', 'message', $2::text) ELSE problem END)
+               FROM jsonb_array_elements(problems) AS problem)
+     WHERE campaign_id = $1 AND problems @> '[{"code": "ean_perhaps_rounded"}]'
+       AND EXISTS (SELECT FROM campaign_rows WHERE campaign_id = $1 AND problems @> '[{"code": "ean_rounded"}]')`;
+
+/** The name of a column as sent, such as `E-A-N`; NULL, about the whole row, if there is none. */
 const ROW = 'NULL';
 
 /**
@@ -95,6 +104,7 @@ const WARN_ELSEWHERE = `
       FROM elsewhere WHERE r.campaign_id = $1 AND r.line = elsewhere.line`;
 
 export const CHECKS = {
+  MARK_ROUNDED,
   MARK_DUPLICATES,
   MARK_TOO_MANY_EANS,
   MARK_OTHER_ROWS,

@@ -1,4 +1,4 @@
-import { eanFault, hasValidCheckDigit, readEan } from '../../users/ean.rules.js';
+import { eanFault, hasValidCheckDigit, isOfDouble, readEan } from '../../users/ean.rules.js';
 import type { RowProblem } from '../campaign.rules.js';
 
 export type CheckDigitRule = 'off' | 'warn' | 'enforce';
@@ -13,8 +13,14 @@ const ROUNDED =
   'Excel has rounded this EAN, and its last digits are lost: format the column as text, paste the EANs again, and export again';
 const ROUNDED_NUMBER =
   'The program that wrote the file has rounded this EAN, and its last digits are lost: write it as a text, in quotes';
-/** Any kind of blank, also the invisible ones that are copied from web pages and PDFs. */
-const BLANKS = /[\s\u200b-\u200d\u2060\ufeff]/g;
+export const PERHAPS_ROUNDED =
+  'The last digits of this EAN may have been rounded, although its check digit fits: compare it with the EAN in your system';
+export const ROUNDED_TOO =
+  'Other EANs of this file are rounded, and this one looks as they do: its last digits are probably lost, although its check digit fits';
+export const JOINED =
+  'A byte order mark stands here: two files were joined. Upload each as a campaign of its own';
+/** Any kind of blank, also the invisible characters that are copied from web pages and PDFs. */
+const BLANKS = /[\s\p{Cf}]/gu;
 const SCIENTIFIC = /^\d+([.,]\d+)?e\+?\d+$/i;
 /** How a program writes a number that it has calculated with. */
 const WITH_FRACTION = /^\d+[.,]0*$/;
@@ -29,7 +35,10 @@ export function readEanCell(cell: string, rule: CheckDigitRule): ReadEan {
   if (WITH_FRACTION.test(text))
     return faulty('ean_rounded', `${ROUNDED} (it ends like a number with decimals)`);
   if (!/^[0-9]+$/.test(text))
-    return faulty('ean_invalid', 'An EAN has 18 digits from 0 to 9 and nothing else');
+    return faulty(
+      'ean_invalid',
+      cell.startsWith('\ufeff') ? JOINED : 'An EAN has 18 digits from 0 to 9 and nothing else',
+    );
   if (text.length === 17)
     return faulty(
       'ean_length',
@@ -47,16 +56,17 @@ export function readEanValue(value: unknown, rule: CheckDigitRule): ReadEan {
       ? faulty('required', 'The EAN is missing')
       : faulty('ean_invalid', 'An EAN must be a text of 18 digits');
   const text = readEan(value);
-  // See roundedEans in src/users/ean.rules.ts.
-  const isOfDouble = [String(Number(text)), Number(text).toFixed(0)].includes(text);
-  return checked(text, rule, isOfDouble ? ROUNDED_NUMBER : undefined);
+  return checked(text, rule, isOfDouble(text) ? ROUNDED_NUMBER : undefined);
 }
 
 /** Checks 18 digits. `rounded`: the message if they look rounded, which a wrong check digit confirms. */
 function checked(ean: string, rule: CheckDigitRule, rounded: string | undefined): ReadEan {
   const fault = eanFault(ean);
   if (fault !== undefined) return faulty('ean_invalid', 'An EAN of a grid connection does not begin with 0');
-  if (hasValidCheckDigit(ean)) return { ean };
+  if (hasValidCheckDigit(ean))
+    return rounded === undefined
+      ? { ean }
+      : { ean, problem: { code: 'ean_perhaps_rounded', message: PERHAPS_ROUNDED } };
   if (rounded !== undefined) return faulty('ean_rounded', rounded);
   if (rule === 'off') return { ean };
   const message = 'The last digit does not fit the others (GS1 check digit): a digit is probably mistyped';

@@ -4,6 +4,7 @@ import { MAX_GRID_LOCATIONS } from '../../users/ean.rules.js';
 import type { CampaignFormat } from '../campaign.rules.js';
 import { checkAdoption } from '../adoption/adoption.store.js';
 import { ANALYZE_ROWS, CHECKS } from './check.sql.js';
+import { ROUNDED_TOO } from './ean-cell.rules.js';
 import * as sql from './intake.sql.js';
 import type { ReadRow } from './row.rules.js';
 
@@ -46,6 +47,7 @@ export class IntakeStore {
     // Only the time of the checks depends on it, so a lock that another process has does not matter.
     if (rows > ROWS_TO_ANALYZE) await this.database.query(ANALYZE_ROWS).catch(() => {});
     await this.database.transaction(async (tx) => {
+      await tx.query(CHECKS.MARK_ROUNDED, [id, ROUNDED_TOO]);
       if (adopts) {
         await checkAdoption(tx, id, isDryRun);
       } else {

@@ -66,7 +66,7 @@ export async function openFile(
   const columns = read.columns.filter(({ kind: ofColumn }) => ofColumn !== 'skipped').map(({ name }) => name);
   return {
     format: formatOf({ type: 'csv', delimiter, columns }),
-    rows: interpret(rows, (row) => readCsvRow(row, read.columns, rule)),
+    rows: interpret(rows, (row) => readCsvRow(row, read.columns, delimiter, rule)),
   };
 }
 

@@ -5,7 +5,7 @@ import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
 import type { RowProblem, RowProblemCode } from '../campaign.rules.js';
 import type { Adoption } from '../adoption/adoption.rules.js';
 import { fromExcelCell } from '../excel.rules.js';
-import { readEanCell, type CheckDigitRule, type ReadEan } from './ean-cell.rules.js';
+import { JOINED, readEanCell, type CheckDigitRule, type ReadEan } from './ean-cell.rules.js';
 import { withoutEmptyEnd, type Column, type ColumnName } from './headers.rules.js';
 
 /** A row of the file, as the readers return it. */
@@ -27,7 +27,7 @@ export interface ReadRow {
   readonly locale: Locale | null;
   readonly expectedInverters: number | null;
   readonly metadata: Metadata;
-  /** The cells as sent, without those of skipped columns. */
+  /** The cells as sent, without those of skipped columns; at the end, those beyond the last column. */
   readonly fields: readonly string[];
   readonly problems: readonly RowProblem[];
   /** What exists at the remote service; only of a row to adopt. */
@@ -52,8 +52,13 @@ export interface RowValues {
 }
 
 /** Interprets a row of CSV. */
-export function readCsvRow(row: FileRow, columns: readonly Column[], rule: CheckDigitRule): ReadRow {
-  const cells = row.cells.map(fromExcelCell);
+export function readCsvRow(
+  row: FileRow,
+  columns: readonly Column[],
+  delimiter: string,
+  rule: CheckDigitRule,
+): ReadRow {
+  const cells = withoutEmptyEnd(row.cells.map(fromExcelCell));
   const cellOf = (index: number) => cells[index] ?? '';
   const indexOf = (field: ColumnName) =>
     columns.findIndex((column) => column.kind === 'field' && column.field === field);
@@ -69,15 +74,30 @@ export function readCsvRow(row: FileRow, columns: readonly Column[], rule: Check
     locale: textOf('locale'),
     expectedInverters: textOf('expectedInverters'),
     metadata: Object.fromEntries(metadata),
-    fields: columns.flatMap((column, index) => (column.kind === 'skipped' ? [] : [cellOf(index)])),
+    fields: [
+      ...columns.flatMap((column, index) => (column.kind === 'skipped' ? [] : [cellOf(index)])),
+      ...cells.slice(columns.length),
+    ],
     nameOf: (field) => columns[indexOf(field as ColumnName)]?.name ?? 'metadata',
-    problems: cellProblems(row, columns.length),
+    problems: cellProblems(cells.length, columns.length),
   });
-  return row.isTooLong ? tooLong(read) : read;
+  if (row.isTooLong) return tooLong(read);
+  const warnings = columns.flatMap(({ name }, index) => rowsWarning(name, index, cellOf(index), delimiter));
+  return { ...read, problems: [...read.problems, ...warnings] };
 }
 
-function cellProblems({ cells }: FileRow, columns: number): RowProblem[] {
-  const { length } = withoutEmptyEnd(cells);
+/**
+ * Warns about a cell of several lines that seems to end in a later row, since the quote that ends it is that of another cell. The last line
+ * then has the cells before that one: at least as many as are before this cell, or the row would have too many.
+ */
+function rowsWarning(column: string, index: number, cell: string, delimiter: string): RowProblem[] {
+  const lines = cell.split(/[\r\n]/);
+  if (lines.length === 1 || lines.at(-1)!.split(delimiter).length <= Math.max(1, index)) return [];
+  const message = 'This cell contains several lines that look like rows: is a quote missing?';
+  return [{ column, code: 'cell_has_rows', message }];
+}
+
+function cellProblems(length: number, columns: number): RowProblem[] {
   if (length <= columns) return [];
   const message = `The row has ${length} cells, the header ${columns}: put quotes around a cell that contains the separator`;
   return [{ column: null, code: 'too_many_cells', message }];
@@ -157,7 +177,12 @@ function referenceProblem(text: string): Pick<RowProblem, 'code' | 'message'> | 
       'Excel has shortened this reference, and its last digits are lost: format the column as text, paste the references again, and export again';
     return { code: 'reference_rounded', message };
   }
-  const fault = tenantReferenceFault(text);
+  if (text.startsWith('\ufeff')) return { code: 'reference_invalid', message: JOINED };
+  const [invisible] = /\p{Cf}/u.exec(text) ?? [];
+  const fault =
+    invisible === undefined
+      ? tenantReferenceFault(text)
+      : `contains a character that nobody sees (U+${invisible.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}): type it again`;
   return fault === undefined ? undefined : { code: 'reference_invalid', message: `The reference ${fault}` };
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { readAdoptRow } from './adopt-row.js';
 import { readEanCell, readEanValue } from './ean-cell.rules.js';
 import { readHeader } from './headers.rules.js';
 import { readJsonRow } from './json-row.js';
-import { readCsvRow } from './row.rules.js';
+import { readCsvRow, type FileRow } from './row.rules.js';
 
 const EAN = '541448820041865017';
 const WRONG = '541448820041865014';
@@ -13,12 +14,14 @@ describe('the EAN of a cell', () => {
     ['5414 4882 0041 8650 17', undefined],
     [`'${EAN}`, undefined],
     [`\u200b${EAN}\u00a0`, undefined],
+    [`\ufeff\u200e\u202a${EAN}\u202c`, undefined],
     ['', 'required'],
     ["'", 'required'],
     ['5,41449E+17', 'ean_rounded'],
     ['5.41448820041865e17', 'ean_rounded'],
     [`${EAN}.0`, 'ean_rounded'],
     ['541448820041000000', 'ean_rounded'],
+    ['541448820041865000', 'ean_perhaps_rounded'],
     [EAN.slice(1), 'ean_length'],
     [`${EAN}0`, 'ean_length'],
     [`0${EAN.slice(1)}`, 'ean_invalid'],
@@ -38,6 +41,10 @@ describe('the EAN of a cell', () => {
       readJsonRow({ line: 1, text: `{"tenantReference":"C","ean":${text}}`, isTooLong: false }, 'warn');
     expect(valueOf(EAN)).toMatchObject({ status: 'accepted', ean: EAN });
     expect(valueOf('541448820041865100').problems).toMatchObject([{ code: 'ean_rounded' }]);
+    expect(valueOf('541448820041865000')).toMatchObject({
+      status: 'accepted',
+      problems: [{ code: 'ean_perhaps_rounded' }],
+    });
     expect(valueOf('true').problems).toMatchObject([{ code: 'ean_invalid' }]);
     expect(readEanValue(null, 'warn')).toMatchObject({ problem: { code: 'required' } });
   });
@@ -55,7 +62,8 @@ describe('a row', () => {
   ];
   const header = readHeader(names);
   const columns = 'columns' in header ? header.columns : [];
-  const read = (...cells: string[]) => readCsvRow({ line: 2, cells, isTooLong: false }, columns, 'warn');
+  const readRow = (row: FileRow) => readCsvRow(row, columns, ',', 'warn');
+  const read = (...cells: string[]) => readRow({ line: 2, cells, isTooLong: false });
 
   it('has the values of its cells, and the cells as sent, without those of a result', () => {
     expect(read('C-1', `="${EAN}"`, 'nl-BE', '3', 'x', '', 'invalid')).toEqual({
@@ -75,7 +83,10 @@ describe('a row', () => {
   it('may lack cells at its end, or have empty ones', () => {
     expect(read('C-1', EAN).status).toBe('accepted');
     expect(read('C-1', EAN, '', '', '', '', '', '', ' ').status).toBe('accepted');
-    expect(read('C-1', EAN, '', '', '', '', '', 'x').problems).toMatchObject([{ code: 'too_many_cells' }]);
+    expect(read('C-1', EAN, '', '', '', '', '', 'x', '')).toMatchObject({
+      problems: [{ code: 'too_many_cells' }],
+      fields: ['C-1', EAN, '', '', '', '', 'x'],
+    });
   });
 
   it('names each of its problems with the column', () => {
@@ -90,9 +101,53 @@ describe('a row', () => {
     ]);
   });
 
+  it('has a warning if a cell seems to have rows in it', () => {
+    const rows = 'a\nC-2,541448820041865024,,,,,b';
+    expect(read('C-1', EAN, '', '', rows)).toMatchObject({
+      status: 'accepted',
+      problems: [{ column: 'metadata.a', code: 'cell_has_rows' }],
+    });
+    expect(read('C-1', EAN, '', '', '', '', rows).problems).toMatchObject([
+      { column: 'status', code: 'cell_has_rows' },
+    ]);
+    expect(read(rows, EAN).problems).toMatchObject([
+      { column: 'tenantReference', code: 'reference_invalid' },
+      {
+        column: 'tenantReference',
+        code: 'cell_has_rows',
+        message: expect.stringContaining('quote') as unknown,
+      },
+    ]);
+    expect(read('C-1', EAN, '', '', 'Dam 1, Amsterdam\nsecond, or third, floor').problems).toEqual([]);
+  });
+
+  it.each([
+    ['C\u200b1', 'U+200B'],
+    ['\u202aC-1', 'U+202A'],
+    ['\ufeffC-1', 'joined'],
+  ])('%# has a reference with characters that nobody sees, which are named', (reference, name) => {
+    const message = expect.stringContaining(name) as unknown;
+    expect(read(reference, EAN).problems).toMatchObject([{ code: 'reference_invalid', message }]);
+  });
+
+  it('of a file that was joined may be its header', () => {
+    const message = expect.stringContaining('joined') as unknown;
+    expect(readEanCell('\ufeffean', 'warn').problem).toMatchObject({ code: 'ean_invalid', message });
+  });
+
+  it('to adopt may have an EAN that is perhaps rounded', () => {
+    const location = '{"id":"0b3c1c53-8f43-4c7e-8a55-0a5a3c1e7d10","ean":541448820041865000}';
+    const user = `{"id":"7f1f1b0e-5c0a-4d5b-9f57-3d2f3a9f6b11","gridLocations":[${location}]}`;
+    const text = `{"tenantReference":"C-1","user":${user}}`;
+    expect(readAdoptRow({ line: 1, text, isTooLong: false }, 'warn')).toMatchObject({
+      status: 'accepted',
+      problems: [{ column: 'user.gridLocations[0].ean', code: 'ean_perhaps_rounded' }],
+    });
+  });
+
   it('that is too long keeps the reference alone', () => {
     const row = { line: 2, cells: ['C-1', EAN], isTooLong: true };
-    expect(readCsvRow(row, columns, 'warn')).toMatchObject({
+    expect(readRow(row)).toMatchObject({
       status: 'invalid',
       tenantReference: 'C-1',
       ean: null,

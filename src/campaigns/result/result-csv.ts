@@ -14,7 +14,8 @@ export interface ResultRow extends CampaignRow {
 }
 
 /**
- * Returns the parts of result.csv: the columns as sent, and what became of each row. The delimiter is that of the file, since the Excel of
+ * Returns the parts of result.csv: the columns as sent, and what became of each row. Cells beyond the last column
+ * stay at the end of their row, so that it has too many again if nobody corrects it. The delimiter is that of the file, since the Excel of
  * its author splits by it.
  */
 export async function* resultCsv(
@@ -37,6 +38,7 @@ export async function* resultCsv(
           row.registrationId ?? '',
           row.userId ?? '',
           row.invitationUrl ?? '',
+          ...row.fields.slice(columns.length),
         ]),
       )
       .join('');

@@ -117,6 +117,15 @@ describe('result.csv', () => {
     expect(second.body.format.columns).toEqual(first.body.format.columns);
   });
 
+  it('has all cells of a row with more than the header, so that it is refused again', async () => {
+    const { body } = await upload(service, `ean,tenantReference\n${ean},Jansen, Piet\n`);
+    const { text } = await resultOf(body.id);
+    expect(text.split('\r\n')[1]).toMatch(/^"=""\d{18}""",Jansen,invalid,.*,,,, Piet$/);
+    const again = await upload(service, text);
+    expect(reportOf(await rowsOf(service, again.body.id))).toEqual(['2 invalid *:too_many_cells']);
+    expect((await resultOf(again.body.id)).text).toContain(', Piet');
+  });
+
   it('has the links of invitations for keys with links:read only', async () => {
     const gridLocationId = await client.locate();
     const invitation = await client.call<{ id: string; url: string }>('POST', '/invitations', {
