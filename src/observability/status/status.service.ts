@@ -5,6 +5,8 @@ import { Database } from '../../platform/database/database.js';
 import { findTableLocks } from '../../platform/database/table-locks.js';
 import { Environment } from '../../platform/env/environment.js';
 import { HeldRequests } from '../../platform/http/held-requests.js';
+import { toProblem } from '../../platform/problem/problem-response.js';
+import { Problem } from '../../platform/problem/problem.js';
 import { Remote } from '../../remote/remote.service.js';
 import { findReasons } from './health.rules.js';
 import { WORST_LAST } from './remote.view.js';
@@ -23,13 +25,13 @@ export class StatusService {
     private readonly environment: Environment,
   ) {}
 
+  /** Throws Problem database_unavailable, which names the locked tables, if the figures wait for a lock for too long. */
   async read(): Promise<StatusView> {
-    const [build, token, deployment, tableLocks] = await Promise.all([
-      readBuild(),
-      this.tokens.getStatus(),
-      this.store.readFacts(),
-      findTableLocks(this.database),
-    ]);
+    const reads = [readBuild(), this.tokens.getStatus(), this.store.readFacts()] as const;
+    const [build, token, deployment] = await Promise.all(reads).catch((error: unknown) =>
+      this.nameLocks(error),
+    );
+    const tableLocks = await findTableLocks(this.database);
     const {
       operations: _,
       tokenAgeSeconds: _age,
@@ -63,5 +65,12 @@ export class StatusService {
       since: reasonsSince[reason.code] ?? null,
     }));
     return { health: reasons.length === 0 ? 'healthy' : 'degraded', reasons, ...facts };
+  }
+  private async nameLocks(error: unknown): Promise<never> {
+    const problem = toProblem(error);
+    if (problem?.code !== 'database_unavailable') throw error;
+    const locks = await findTableLocks(this.database);
+    if (locks.length === 0) throw error;
+    throw new Problem('database_unavailable', `The figures wait: ${locks.join('; ')}`, problem.extra);
   }
 }

@@ -428,6 +428,23 @@ describe('GET /status', () => {
     await metricsWith('collector_up 1');
   });
 
+  it('names a lock for which its figures wait', async () => {
+    await database.query('BEGIN; LOCK TABLE onboarding_sessions IN ACCESS EXCLUSIVE MODE');
+    try {
+      await waitFor('the lock', async () => {
+        const { status, body } = await TestClient.of(service).call('GET', '/status');
+        expect(status).toBe(503);
+        expect(body).toMatchObject({
+          code: 'database_unavailable',
+          detail: expect.stringContaining('onboarding_sessions is locked by process'),
+        });
+        return true;
+      });
+    } finally {
+      await database.query('ROLLBACK');
+    }
+  });
+
   it('logs that a read takes too long, and uses its figures in the next scrape', async () => {
     await metricsWith('collector_up 1');
     const store = service.app.get(StatusStore);
