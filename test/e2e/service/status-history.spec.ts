@@ -25,8 +25,8 @@ describe('GET /status/history', () => {
   let database: Database;
   beforeAll(async () => {
     database = service.app.get(Database);
-    // The samples are those of the test.
-    await service.app.get(Sampler).beforeApplicationShutdown();
+    // The samples are those of the test. A sample that is being written is waited for.
+    await Promise.all(service.app.get(Sampler)['loops'].map((loop) => loop.stop()));
     await waitFor('a sign of life', async () => (await status()).replicas.some(({ isAlive }) => isAlive));
   });
 
