@@ -1,7 +1,8 @@
 import { createClient, type Schemas } from '#client/client.js';
 
 export type Status = Schemas['StatusView'];
-export type History = Schemas['StatusHistoryView'];
+/** With the time that it covers, in seconds since 1970. */
+export type History = Schemas['StatusHistoryView'] & { readonly from: number; readonly to: number };
 export type Stuck = Schemas['StuckView'];
 export type StuckGroup = Schemas['StuckGroupView'];
 export type Session = Schemas['SessionView'];

@@ -37,7 +37,11 @@ const HISTORY_MS = 60_000;
 export const useHistory = (hours: number) =>
   useQuery({
     queryKey: ['history', hours],
-    queryFn: async () => (await client.GET('/api/v1/status/history', { params: { query: { hours } } })).data,
+    queryFn: async () => {
+      const { data } = await client.GET('/api/v1/status/history', { params: { query: { hours } } });
+      const to = Date.now() / 1_000;
+      return { ...data, from: to - hours * 3_600, to };
+    },
     refetchInterval: HISTORY_MS,
     placeholderData: keepPreviousData,
   });

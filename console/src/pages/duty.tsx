@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { Status } from '../api/client.js';
-import { useHistory, useStatus } from '../api/queries.js';
+import { useHistory, useStatus, useStuck } from '../api/queries.js';
 import { useNow } from '../parts/clock.js';
 import { Link } from '../parts/link.js';
 import { failureOf, Loaded } from '../parts/loaded.js';
@@ -25,6 +25,7 @@ type Hours = keyof typeof RANGES;
 /** The page for the person on duty: is everything well, and if not, what is wrong since when, and what is to be done? */
 export function DutyPage() {
   const status = useStatus();
+  const stuck = useStuck();
   const [hours, setHours] = useState<Hours>(24);
   const history = useHistory(hours);
   const may = useMay();
@@ -38,7 +39,7 @@ export function DutyPage() {
   const seenSince = useSince(signature);
   const quietSince = signature === '' && history.data !== undefined ? wellSince(history.data) : null;
   const earliest = quietSince !== null && quietSince < seenSince ? quietSince : seenSince;
-  const verdict = verdictOf({ status: data, readAt, unreadSince }, earliest);
+  const verdict = verdictOf({ status: data, stuck: stuck.data, readAt, unreadSince }, earliest);
   return (
     <>
       <h1 className="hidden">On duty</h1>
@@ -52,7 +53,7 @@ export function DutyPage() {
       )}
       {/* The panels of lists wait neither for the status nor for each other. */}
       <div className="panels">
-        <TroublesPanel history={history.data} length={RANGES[hours]} />
+        <TroublesPanel history={history.data} status={data} length={RANGES[hours]} />
         <NeedsPanel />
         {data !== undefined && (
           <>
@@ -86,15 +87,14 @@ function useSince(value: string): Date {
 }
 
 function VerdictBar({ verdict, readAt }: { readonly verdict: Verdict; readonly readAt: Date | null }) {
-  const { tone, sentence, since, isSinceSeen } = verdict;
+  const { tone, sentence, since, sinceWords } = verdict;
   return (
     <div className={`verdict ${tone}`} role="status">
       <p className="sentence">{sentence}</p>
       <p>
         {since !== null && (
           <>
-            {isSinceSeen ? 'Seen so since ' : 'Since '}
-            <Instant at={since} />
+            {sinceWords} <Instant at={since} />
             {' · '}
           </>
         )}

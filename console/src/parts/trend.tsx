@@ -97,7 +97,8 @@ function optionsOf(width: number, count: number, top: number, days: boolean): uP
     height: HEIGHT,
     cursor: { show: false },
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    // The right label may have its centre at the end of the axis.
+    padding: [8, 24, 0, 0],
     scales: { y: { range: (_plot, _least, greatest) => [0, Math.max(top, greatest * 1.1)] } },
     axes: [
       { ...axis, size: 24, space: 80, values: days ? '{D} {MMM}' : '{HH}:{mm}' },

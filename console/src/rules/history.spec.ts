@@ -4,48 +4,82 @@ import { linesOf, troublesOf, wellSince, type Point } from './history.js';
 const START = Date.parse('2026-11-26T12:00:00Z') / 1_000;
 const at = (minute: number, reasons: Point['reasons'] = [], overdue: number | null = minute) =>
   ({ at: new Date((START + minute * 60) * 1_000).toISOString(), reasons, overdue }) as Point;
-const history = (...points: Point[]) => ({ stepSeconds: 60, points });
+/** A history of 40 minutes. */
+const history = (...points: Point[]) => ({ stepSeconds: 60, points, from: START, to: START + 40 * 60 });
 const overdue = (point: Point) => point.overdue;
+const minutes = (times: readonly number[]) => times.map((time) => (time - START) / 60);
 
 describe('the lines of a picture', () => {
-  it('have a gap where steps are missing', () => {
-    const [times, values, doubled] = linesOf(history(at(0), at(1), at(20), at(21, [], null)), [
+  it('have a gap where steps are missing, and reach over the time of the history', () => {
+    const [times, values, doubled] = linesOf(history(at(3), at(4), at(20), at(21, [], null)), [
       overdue,
       () => 7,
     ]);
-    expect(times.map((time) => (time - START) / 60)).toEqual([0, 1, 2, 20, 21]);
-    expect(values).toEqual([0, 1, null, 20, null]);
-    expect(doubled).toEqual([7, 7, null, 7, 7]);
+    expect(minutes(times)).toEqual([0, 3, 4, 5, 20, 21, 40]);
+    expect(values).toEqual([null, 3, 4, null, 20, null, null]);
+    expect(doubled).toEqual([null, 7, 7, null, 7, 7, null]);
   });
 
-  it('leave room for 10 minutes', () => {
-    const [times, values] = linesOf(history(at(0), at(1)), [overdue]);
-    expect([times[0]! - START, values![0]]).toEqual([60 - 600, null]);
-    expect(linesOf(history(), [overdue])).toEqual([[], []]);
+  it('begin with a step that began before, and end with one that has not ended', () => {
+    const [times, values] = linesOf(history(at(-0.5), at(0.5), at(39.5)), [overdue]);
+    expect(minutes(times)).toEqual([0, 0.5, 1.5, 39.5, 40]);
+    expect(values).toEqual([-0.5, 0.5, null, 39.5, null]);
+  });
+
+  it('are empty without points', () => {
+    const [times, values] = linesOf(history(), [overdue]);
+    expect([minutes(times), values]).toEqual([
+      [0, 40],
+      [null, null],
+    ]);
   });
 });
 
 describe('what was wrong', () => {
-  it('is each reason with its steps, the most recent first', () => {
+  const none = new Set<never>();
+
+  it('is each reason with its steps and their end, the most recent first', () => {
     const { troubles, stepShare } = troublesOf(
-      history(at(0, ['no_worker']), at(1), at(2, ['no_worker', 'remote_slow']), at(3, ['remote_slow'])),
+      history(at(0, ['no_worker']), at(1), at(2, ['no_worker', 'remote_slow']), at(10, ['remote_slow'])),
+      none,
     );
-    expect(stepShare).toBe(0.25);
+    expect(stepShare).toBe(1 / 40);
     expect(troubles).toEqual([
       {
         code: 'remote_slow',
-        starts: [0.5, 0.75],
+        starts: [2 / 40, 10 / 40],
         seconds: 120,
-        lastAt: new Date('2026-11-26T12:03:00Z'),
+        endedAt: new Date('2026-11-26T12:11:00Z'),
       },
-      { code: 'no_worker', starts: [0, 0.5], seconds: 120, lastAt: new Date('2026-11-26T12:02:00Z') },
+      {
+        code: 'no_worker',
+        starts: [0, 2 / 40],
+        seconds: 120,
+        endedAt: new Date('2026-11-26T12:03:00Z'),
+      },
     ]);
-    expect(troublesOf(history()).troubles).toEqual([]);
+    expect(troublesOf(history(), none).troubles).toEqual([]);
   });
 
-  it('ended with its last step, or before the first', () => {
-    expect(wellSince(history(at(0), at(1, ['no_worker']), at(2)))).toEqual(new Date('2026-11-26T12:02:00Z'));
-    expect(wellSince(history(at(0), at(1)))).toEqual(new Date('2026-11-26T12:00:00Z'));
-    expect(wellSince(history())).toBeNull();
+  it('has not ended while the reason is present, even if no step has it yet', () => {
+    const { troubles } = troublesOf(
+      history(at(10, ['no_worker']), at(39.5, ['remote_slow'])),
+      new Set(['no_worker', 'disk_full'] as const),
+    );
+    expect(troubles).toMatchObject([
+      { code: 'no_worker', seconds: 60, endedAt: null },
+      { code: 'disk_full', seconds: 0, endedAt: null },
+      // The last step has not ended.
+      { code: 'remote_slow', seconds: 30, endedAt: new Date('2026-11-26T12:40:00Z') },
+    ]);
+  });
+
+  it('ended when nothing is known to be wrong since', () => {
+    const since = (...points: Point[]) => wellSince(history(...points));
+    expect(since(at(0), at(1, ['no_worker']), at(2), at(3))).toEqual(new Date('2026-11-26T12:03:00Z'));
+    expect(since(at(0), at(1))).toEqual(new Date('2026-11-26T12:01:00Z'));
+    expect(since(at(0), at(20), at(21))).toEqual(new Date('2026-11-26T12:21:00Z'));
+    expect(since(at(0, ['no_worker']))).toBeNull();
+    expect(since()).toBeNull();
   });
 });

@@ -6,12 +6,9 @@ type Code = Point['reasons'][number];
 /** The times of a picture in seconds, and the values of each of its lines. A gap has the value null. */
 export type Lines = [times: number[], ...values: (number | null)[][]];
 
-/** A shorter time is shown as a part of this, so that one point is not as wide as a day. */
-const SHORTEST_SECONDS = 600;
-
-/** Returns the lines of figures over time. Where steps are missing, no process ran, and the lines have a gap. */
+/** Returns the lines of figures over the time of the history. Where steps are missing, no process ran, and the lines have a gap. */
 export function linesOf(
-  { stepSeconds, points }: History,
+  { stepSeconds, points, from, to }: History,
   figures: readonly ((point: Point) => number | null)[],
 ): Lines {
   const lines: Lines = [[], ...figures.map(() => [])];
@@ -20,50 +17,66 @@ export function linesOf(
     times.push(time);
     for (const [index, of] of figures.entries()) values[index]!.push(point && of(point));
   };
-  const last = points.at(-1);
-  const firstAt = last === undefined ? 0 : secondsOf(last) - SHORTEST_SECONDS;
-  if (points[0] !== undefined && secondsOf(points[0]) > firstAt) add(firstAt, null);
-  for (const point of points) {
-    const at = secondsOf(point);
-    const before = times.at(-1);
-    if (before !== undefined && at - before > 1.5 * stepSeconds) add(before + stepSeconds, null);
-    add(at, point);
+  for (const [index, point] of points.entries()) {
+    const before = points[index - 1];
+    if (before !== undefined && isGap(before, point, stepSeconds)) add(secondsOf(before) + stepSeconds, null);
+    // The first step may have begun before the time of the history.
+    add(Math.max(from, secondsOf(point)), point);
   }
+  // The axis reaches from the first to the last time of the lines.
+  if ((times[0] ?? to) > from) {
+    times.unshift(from);
+    for (const line of values) line.unshift(null);
+  }
+  if (times.at(-1)! < to) add(to, null);
   return lines;
 }
 
 export interface Trouble {
   readonly code: Code;
-  /** The share of the picture at which the step with the reason begins, of the time from the first to the last step. */
+  /** The share of the picture at which the steps with the reason begin. */
   readonly starts: readonly number[];
+  /** How long these steps were, until the history was read. */
   readonly seconds: number;
-  readonly lastAt: Date;
+  /** The end of the last of these steps; null if the reason is present. */
+  readonly endedAt: Date | null;
 }
 
-/** Returns the reasons of all steps, the most recent first, and how wide a step is as a share of the picture. */
-export function troublesOf({ stepSeconds, points }: History): { troubles: Trouble[]; stepShare: number } {
-  const [first] = points;
-  const last = points.at(-1);
-  if (first === undefined || last === undefined) return { troubles: [], stepShare: 1 };
-  const length = secondsOf(last) - secondsOf(first) + stepSeconds;
-  const troubles = [...new Set(points.flatMap(({ reasons }) => reasons))].map((code) => {
-    const steps = points.filter(({ reasons }) => reasons.includes(code));
+/**
+ * Returns the reasons that are present and those of all steps, the most recent first, and how wide a step is as a share of the picture.
+ * The picture shows the time of the history.
+ */
+export function troublesOf({ stepSeconds, points, from, to }: History, present: ReadonlySet<Code>) {
+  const shareOf = (seconds: number) => seconds / (to - from);
+  const troubles = [...new Set([...present, ...points.flatMap(({ reasons }) => reasons)])].map((code) => {
+    const starts = points.filter(({ reasons }) => reasons.includes(code)).map(secondsOf);
+    const endOf = (start: number) => Math.min(start + stepSeconds, to);
     return {
       code,
-      starts: steps.map((step) => (secondsOf(step) - secondsOf(first)) / length),
-      seconds: steps.length * stepSeconds,
-      lastAt: new Date(steps.at(-1)!.at),
-    };
+      starts: starts.map((start) => shareOf(start - from)),
+      seconds: starts.reduce((sum, start) => sum + endOf(start) - start, 0),
+      endedAt: present.has(code) ? null : new Date(endOf(starts.at(-1)!) * 1_000),
+    } satisfies Trouble;
   });
-  troubles.sort((a, b) => b.lastAt.getTime() - a.lastAt.getTime());
-  return { troubles, stepShare: stepSeconds / length };
+  const endOf = ({ endedAt }: Trouble) => endedAt?.getTime() ?? Infinity;
+  troubles.sort((a, b) => (endOf(a) === endOf(b) ? 0 : endOf(b) - endOf(a)));
+  return { troubles, stepShare: shareOf(stepSeconds) };
 }
 
-/** Returns since when no step has had a reason, at the earliest since the first step; null without a step. */
+/**
+ * Returns since when the history is known to have no reason; null if its last step has one. Counts from the end of a step, because its first
+ * sample may be later than its beginning. Where steps are missing, nothing is known.
+ */
 export function wellSince({ stepSeconds, points }: History): Date | null {
-  const last = points.findLast(({ reasons }) => reasons.length > 0);
-  if (last !== undefined) return new Date((secondsOf(last) + stepSeconds) * 1_000);
-  return points[0] === undefined ? null : new Date(points[0].at);
+  const last = points.findLastIndex((point, index) => {
+    const next = points[index + 1];
+    return point.reasons.length > 0 || (next !== undefined && isGap(point, next, stepSeconds));
+  });
+  const first = points[last + 1];
+  return first === undefined ? null : new Date((secondsOf(first) + stepSeconds) * 1_000);
 }
 
 const secondsOf = ({ at }: Point): number => Date.parse(at) / 1_000;
+
+const isGap = (before: Point, point: Point, stepSeconds: number): boolean =>
+  secondsOf(point) - secondsOf(before) > 1.5 * stepSeconds;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Status } from '../api/client.js';
+import type { Status, StuckGroup } from '../api/client.js';
 import { healthyStatus } from './status.example.js';
 import { verdictOf } from './verdict.js';
 
@@ -7,6 +7,7 @@ const NOW = new Date('2026-11-26T12:00:00Z');
 const SEEN = new Date('2026-11-26T11:30:00Z');
 const known = (status: Status | undefined, unreadSince: Date | null = null) => ({
   status,
+  stuck: [],
   readAt: NOW,
   unreadSince,
 });
@@ -22,8 +23,23 @@ describe('the verdict', () => {
       tone: 'well',
       sentence: 'All is well.',
       since: SEEN,
-      isSinceSeen: true,
+      sinceWords: 'The service is seen well since',
     });
+  });
+
+  it('is not that all is well while something needs a person, or while that is not known', () => {
+    const group = (count: number, since: string) => ({ count, oldest: [{ since }] }) as unknown as StuckGroup;
+    const groups = [group(29, '2026-11-26T09:00:00Z'), group(1, '2026-11-25T09:00:00Z')];
+    expect(verdictOf({ ...known(healthyStatus()), stuck: groups }, SEEN)).toEqual({
+      tone: 'attention',
+      sentence: 'The service is well; 30 items need a person.',
+      since: new Date('2026-11-25T09:00:00Z'),
+      sinceWords: 'The oldest since',
+    });
+    expect(verdictOf({ ...known(healthyStatus()), stuck: groups.slice(1) }, SEEN).sentence).toBe(
+      'The service is well; 1 item needs a person.',
+    );
+    expect(verdictOf({ ...known(healthyStatus()), stuck: undefined }, SEEN).tone).toBe('unknown');
   });
 
   it('names the worst reason and counts the others', () => {
@@ -41,11 +57,11 @@ describe('the verdict', () => {
       tone: 'attention',
       sentence: 'The database has no space left. 2 more are below.',
       since: new Date(since),
-      isSinceSeen: false,
+      sinceWords: 'Since',
     });
     expect(verdictOf(known({ ...healthyStatus(), reasons: reasons.slice(1) }), SEEN)).toMatchObject({
       since: SEEN,
-      isSinceSeen: true,
+      sinceWords: 'Seen so since',
     });
   });
 

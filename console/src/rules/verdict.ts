@@ -1,10 +1,13 @@
-import type { Status } from '../api/client.js';
+import type { Status, StuckGroup } from '../api/client.js';
+import { countOf } from '../format/words.js';
 
 type Code = Status['reasons'][number]['code'];
 
-/** What is known of the service: its status, and how the last attempts to read it ended. */
+/** What is known of the service: its status, how the last attempts to read it ended, and what needs a person. */
 export interface Known {
   readonly status: Status | undefined;
+  /** Undefined until they have been read. */
+  readonly stuck: readonly StuckGroup[] | undefined;
   readonly readAt: Date | null;
   /** Since when no attempt has succeeded; null if the last one did. */
   readonly unreadSince: Date | null;
@@ -15,29 +18,43 @@ export interface Verdict {
   readonly sentence: string;
   /** Since when the sentence has been true; null if nobody knows. */
   readonly since: Date | null;
-  /** Whether it may have been true before `since`. */
-  readonly isSinceSeen: boolean;
+  /** What `since` is, in words before it. */
+  readonly sinceWords: 'Since' | 'Seen so since' | 'The service is seen well since' | 'The oldest since';
 }
 
-/** Says in one sentence whether all is well. `seenSince`: since when this page has seen the same verdict, or the history all well. */
-export function verdictOf({ status, readAt, unreadSince }: Known, seenSince: Date): Verdict {
+/** Says in one sentence whether all is well. `seenSince`: since when this page has seen the same reasons, or the history none. */
+export function verdictOf({ status, stuck, readAt, unreadSince }: Known, seenSince: Date): Verdict {
   if (unreadSince !== null || status === undefined || readAt === null) {
     const sentence =
       status === undefined
         ? 'The service has not responded.'
         : 'The service does not respond. What follows is old.';
-    return { tone: 'unknown', sentence, since: unreadSince, isSinceSeen: false };
+    return { tone: 'unknown', sentence, since: unreadSince, sinceWords: 'Since' };
   }
   const [first] = status.reasons;
-  if (first === undefined)
-    return { tone: 'well', sentence: 'All is well.', since: seenSince, isSinceSeen: true };
+  if (first === undefined) return verdictWithoutReason(stuck, seenSince);
   const more = status.reasons.length - 1;
   const others = more === 0 ? '' : more === 1 ? ' One more is below.' : ` ${more} more are below.`;
   return {
     tone: 'attention',
     sentence: `${titleOf(first.code)}.${others}`,
     since: first.since === null ? seenSince : new Date(first.since),
-    isSinceSeen: first.since === null,
+    sinceWords: first.since === null ? 'Seen so since' : 'Since',
+  };
+}
+
+function verdictWithoutReason(stuck: Known['stuck'], seenSince: Date): Verdict {
+  const seen = { since: seenSince, sinceWords: 'The service is seen well since' } as const;
+  if (stuck === undefined)
+    return { tone: 'unknown', sentence: 'The service is well. What needs a person has not been read.', ...seen };
+  if (stuck.length === 0) return { tone: 'well', sentence: 'All is well.', ...seen };
+  const count = stuck.reduce((sum, group) => sum + group.count, 0);
+  const times = stuck.flatMap(({ oldest }) => oldest.map(({ since }) => Date.parse(since)));
+  return {
+    tone: 'attention',
+    sentence: `The service is well; ${countOf(count, 'item needs', 'items need')} a person.`,
+    since: new Date(Math.min(...times)),
+    sinceWords: 'The oldest since',
   };
 }
 

@@ -1,4 +1,4 @@
-import type { History } from '../../api/client.js';
+import type { History, Status } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
 import { Empty } from '../../parts/loaded.js';
 import { Panel } from '../../parts/panel.js';
@@ -8,14 +8,16 @@ import { titleOf } from '../../rules/verdict.js';
 
 interface Props {
   readonly history: History | undefined;
+  readonly status: Status | undefined;
   /** The time of the history in words, such as `7 d`. */
   readonly length: string;
 }
 
 /** The reasons of the last hours, those that are over too, each with its picture. */
-export function TroublesPanel({ history, length }: Props) {
+export function TroublesPanel({ history, status, length }: Props) {
+  const present = new Set(status?.reasons.map(({ code }) => code));
   const { troubles, stepShare } =
-    history === undefined ? { troubles: [], stepShare: 1 } : troublesOf(history);
+    history === undefined ? { troubles: [], stepShare: 1 } : troublesOf(history, present);
   return (
     <Panel title={`What was wrong in the last ${length}`} isWide>
       {history === undefined ? (
@@ -26,7 +28,7 @@ export function TroublesPanel({ history, length }: Props) {
         <Empty>Nothing was wrong.</Empty>
       ) : (
         <ul className="troubles">
-          {troubles.map(({ code, starts, seconds, lastAt }) => (
+          {troubles.map(({ code, starts, seconds, endedAt }) => (
             <li key={code}>
               <span>{titleOf(code)}</span>
               <svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
@@ -35,7 +37,14 @@ export function TroublesPanel({ history, length }: Props) {
                 ))}
               </svg>
               <span className="soft">
-                about {formatSeconds(seconds)}, last <Age at={lastAt} />
+                {seconds > 0 && `about ${formatSeconds(seconds)}, `}
+                {endedAt === null ? (
+                  'still'
+                ) : (
+                  <>
+                    until <Age at={endedAt} />
+                  </>
+                )}
               </span>
             </li>
           ))}
