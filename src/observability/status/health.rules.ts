@@ -157,7 +157,8 @@ export const FINDERS = {
   starts_abandoned: ({ starts: { abandoned, oldestAbandonedSeconds } }) =>
     oldestAbandonedSeconds > BOUNDS.StartsAreAbandoned && `${abandoned} starts wait for a worker to end them`,
   registrations_uncertain: ({ registrations: { uncertain } }) =>
-    uncertain > 0 && `${uncertain} registrations wait for a person`,
+    uncertain > 0 &&
+    `${uncertain} ${uncertain === 1 ? 'registration waits' : 'registrations wait'} for a person`,
   sessions_doubtful: ({ sessions }) =>
     Object.entries({
       'the interface does not describe the flags of': sessions.unrecognised,

@@ -56,7 +56,7 @@ describe('what administrators see of a service at work', () => {
     );
     const read = (flags: string) => `observation: read answered 200: ${flags}`;
     expect(timeline.map(({ kind, summary }) => `${String(kind)}: ${String(summary)}`)).toEqual([
-      'start: start requested; sent 2 time(s), 1 of them without a readable answer',
+      'start: start requested; sent 2 times, 1 of them without a readable answer',
       expect.stringMatching(
         /^observation: start answered 20\d: finished=false active=true expired=absent inverters=absent$/,
       ),

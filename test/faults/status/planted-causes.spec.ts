@@ -206,7 +206,7 @@ const CAUSES = {
       });
       await client.locate().catch(() => {});
     },
-    reasons: { registrations_uncertain: '1 registrations wait for a person' },
+    reasons: { registrations_uncertain: '1 registration waits for a person' },
     alerts: ['RegistrationsNeedAPerson'],
   },
   'no worker runs': {
