@@ -4,7 +4,7 @@ import { listener } from './api/client.js';
 import { follow } from './api/live.js';
 import { queries } from './api/queries.js';
 import { readEntry, signOut, type SignedIn } from './api/sign-in.js';
-import { navigate, useRoute } from './parts/link.js';
+import { navigate, replacePath, useRoute } from './parts/link.js';
 import { Loaded } from './parts/loaded.js';
 import { MayContext } from './parts/may.js';
 import { Shell } from './parts/shell.js';
@@ -19,7 +19,7 @@ import { SignInPage } from './pages/sign-in.js';
 import { StuckPage } from './pages/stuck.js';
 import { WebhooksPage } from './pages/webhooks.js';
 import { PAGES, pathOf, type PageName, type Route } from './rules/route.js';
-import { mayIn, type May } from './rules/scopes.js';
+import { mayIn, NEEDED, type May } from './rules/scopes.js';
 
 export const App = () => (
   <QueryClientProvider client={queries}>
@@ -62,12 +62,17 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
     document.title = `${route.page === 'unknown' ? 'Not found' : PAGES[route.page]} · PV Onboarding`;
     setTerm('');
   }, [route.page, route.id]);
-  const pages = (Object.keys(PAGES) as PageName[]).filter((page) => canOpen(page, may));
+  const pages = (Object.keys(PAGES) as PageName[]).filter((page) => NEEDED[page].every(may));
+  const [first] = pages;
+  const isElsewhere = route.page === '' && first !== undefined && first !== '';
+  useEffect(() => {
+    if (isElsewhere) replacePath(pathOf(first));
+  }, [isElsewhere, first]);
   return (
     <MayContext value={may}>
       <Shell route={route} who={who} pages={pages} onSearch={setTerm} onSignOut={onSignOut}>
         {term === '' ? (
-          <Page route={route} />
+          <Page route={route} may={may} />
         ) : (
           <SearchPage key={term} text={term} isOwnPage onFound={(path) => (setTerm(''), navigate(path))} />
         )}
@@ -76,23 +81,15 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
   );
 }
 
-function canOpen(page: PageName, may: May): boolean {
-  switch (page) {
-    case '':
-    case 'stuck':
-    case 'sessions':
-      return may('onboarding:read');
-    case 'customers':
-      return may('users:read') && may('onboarding:read');
-    case 'registrations':
-    case 'campaigns':
-      return may('users:read');
-    case 'webhooks':
-      return may('webhooks:manage');
-  }
-}
-
-function Page({ route: { page, id, filters } }: { readonly route: Route }) {
+function Page({ route: { page, id, filters }, may }: { readonly route: Route; readonly may: May }) {
+  const missing = page === 'unknown' ? [] : NEEDED[page].filter((scope) => !may(scope));
+  if (missing.length > 0)
+    return (
+      <>
+        <h1>You may not see this page</h1>
+        <p>It needs {missing.map((scope) => `the scope ${scope}`).join(' and ')}.</p>
+      </>
+    );
   switch (page) {
     case '':
       return <DutyPage />;
@@ -101,7 +98,7 @@ function Page({ route: { page, id, filters } }: { readonly route: Route }) {
     case 'sessions':
       return id === null ? <SessionsPage filters={filters} /> : <SessionPage key={id} id={id} />;
     case 'customers':
-      return <CustomersPage />;
+      return <CustomersPage key={id} userId={id} />;
     case 'registrations':
       return <RegistrationsPage filters={filters} />;
     case 'webhooks':

@@ -60,7 +60,9 @@ if (CHROMIUM === null) {
 
     const signIn = () =>
       visit({}, '', async (page) => {
-        await page.getByLabel('API key').fill('not-a-key');
+        await page.getByLabel('API key').waitFor();
+        expect(await page.locator(':focus').getAttribute('id')).toBe('key');
+        await page.keyboard.type('not-a-key');
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('alert').waitFor();
         await page.getByLabel('API key').fill(client.key);
@@ -181,6 +183,43 @@ if (CHROMIUM === null) {
       });
     });
 
+    it('gives the same advice on the page of a stuck session as on that of what is stuck, and leads to the customer', async () => {
+      const { body } = await client.start(await client.locate('customer-14'), { brand: 'acme' });
+      await database.query(
+        `UPDATE session_polls SET failures = 3, last_error = 'unreadable', due_at = 'infinity' WHERE session_id = $1`,
+        [body.id],
+      );
+      const reason = 'its last reads failed: unreadable';
+      await signedIn('/stuck', async (page) => {
+        await page.getByRole('table', { name: reason }).getByRole('link').click();
+        await page.getByText(reason).waitFor();
+        await page.getByText(`POST /api/v1/onboarding/pv/${body.id}/refresh`).waitFor();
+        expect(await page.getByText('Waits for the owner').count()).toBe(0);
+        await page.getByRole('link', { name: 'customer-14' }).click();
+        await page.getByRole('heading', { name: 'Customer customer-14' }).waitFor();
+        expect(page.url()).not.toContain('customer-14');
+        await page.getByText('Waits for the owner').first().waitFor();
+        await page
+          .getByText(/before \d/)
+          .first()
+          .waitFor();
+      });
+    });
+
+    it('leads a key to the first page that it may see, and says which scope another page needs', async () => {
+      const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+        name: 'registrar',
+        scopes: ['users:read'],
+      });
+      await visit({}, '', async (page) => {
+        await page.getByLabel('API key').fill(body.key);
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('heading', { name: 'Registrations' }).waitFor();
+        await page.goto(`${service.url}/console/stuck`);
+        await page.getByText('It needs the scope onboarding:read.').waitFor();
+      });
+    });
+
     it('says that nothing is known under a term', async () => {
       await signedIn('', async (page) => {
         await page.getByRole('searchbox').waitFor();
@@ -210,7 +249,7 @@ if (CHROMIUM === null) {
         const before = receivedAt();
         await deliveries.getByRole('button', { name: 'Redeliver' }).click();
         await waitFor('the event', () => receivedAt() > before);
-        await page.getByText('There is no such delivery.').waitFor();
+        await page.getByText('No delivery waits or is tried again.').waitFor();
         const endpoints = page.getByRole('table', { name: 'Endpoints' });
         await endpoints.getByRole('row', { name: '/recovers' }).getByText('Works; last delivery').waitFor();
       });
@@ -245,7 +284,16 @@ if (CHROMIUM === null) {
           await row.getByRole('button', { name: button }).click();
           await row.locator('.badge', { hasText: status }).waitFor();
         };
-        await act(/Autumn/, 'Cancel', 'cancelled');
+        const autumn = page.getByRole('row', { name: /Autumn/ });
+        await autumn.getByRole('button', { name: 'Cancel' }).click();
+        await page.getByRole('dialog').getByText('It cannot be resumed').waitFor();
+        expect(await faultsOf(page)).toEqual([]);
+        await page.getByRole('button', { name: 'Go back' }).click();
+        expect(await autumn.locator('.badge').innerText()).toContain('paused');
+        await autumn.getByRole('button', { name: 'Cancel' }).click();
+        await page.getByRole('button', { name: 'Cancel the campaign' }).click();
+        await autumn.locator('.badge', { hasText: 'cancelled' }).waitFor();
+        await autumn.getByText('0 of 1 row').waitFor();
         await act(/Winter/, 'Pause', 'paused');
         await act(/Winter/, 'Resume', 'finished');
       });

@@ -7,10 +7,12 @@ import { POLL_MS } from '../api/live.js';
 import { queries } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { countOf, formatNumber } from '../format/words.js';
+import { Dialog } from '../parts/dialog.js';
 import { List } from '../parts/list.js';
 import { failureOf, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Badge, type Tone } from '../parts/panel.js';
+import { ShortId } from '../parts/short-id.js';
 import { Instant } from '../parts/time.js';
 
 type Campaign = Schemas['CampaignSummaryView'];
@@ -46,7 +48,7 @@ export function CampaignsPage() {
         keyOf={({ id }) => id}
         empty="No file of customers has been uploaded: POST /api/v1/campaigns."
         columns={[
-          { title: 'Campaign', of: ({ id, name }) => <strong>{name ?? id.slice(0, 8)}</strong> },
+          { title: 'Campaign', of: ({ id, name }) => <strong>{name ?? <ShortId of={id} />}</strong> },
           { title: 'Status', of: ({ status }) => <Badge tone={STATUSES[status]}>{status}</Badge> },
           { title: 'Progress', of: (each) => <Progress of={each} /> },
           { title: 'Owners', of: ({ invite }) => (invite ? 'are invited' : 'are not invited') },
@@ -84,7 +86,7 @@ function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) {
   return (
     <Loaded query={campaign}>
       {({ counts, perSecond, remainingSeconds }) => {
-        const done = rows - counts.accepted;
+        const done = rows - counts.accepted - counts.cancelled;
         const results = Object.entries(counts).filter(([, count]) => count > 0);
         return (
           <>
@@ -104,7 +106,8 @@ function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) {
   );
 }
 
-function Control({ of: { id, status } }: { readonly of: Campaign }) {
+function Control({ of: { id, name, status } }: { readonly of: Campaign }) {
+  const [isAsked, setAsked] = useState(false);
   const act = useMutation({
     mutationFn: (what: Act) => {
       const params = { path: { id } };
@@ -128,11 +131,35 @@ function Control({ of: { id, status } }: { readonly of: Campaign }) {
           type="button"
           className={what === 'cancel' ? 'small danger' : 'small'}
           disabled={act.isPending}
-          onClick={() => act.mutate(what)}
+          onClick={() => (what === 'cancel' ? setAsked(true) : act.mutate(what))}
         >
           {{ pause: 'Pause', resume: 'Resume', cancel: 'Cancel' }[what]}
         </button>
       ))}
+      {isAsked && (
+        <Dialog title="Cancel the campaign" onClose={() => setAsked(false)}>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              setAsked(false);
+              act.mutate('cancel');
+            }}
+          >
+            <p>
+              Campaign <strong>{name ?? <ShortId of={id} />}</strong>
+            </p>
+            <p className="danger">Its rows without a result are never registered. It cannot be resumed.</p>
+            <p className="actions">
+              <button type="submit" className="danger">
+                Cancel the campaign
+              </button>
+              <button type="button" className="plain" onClick={() => setAsked(false)}>
+                Go back
+              </button>
+            </p>
+          </form>
+        </Dialog>
+      )}
       {act.isError && (
         <span className="failure" role="alert">
           {failureOf(act.error)}

@@ -3,9 +3,9 @@ import { navigate } from '../parts/link.js';
 import { Empty } from '../parts/loaded.js';
 import { SearchPage } from './search.js';
 
-/** A customer by reference or EAN. The term stays in memory: a URL would tell it to the history and to logs. */
-export function CustomersPage() {
-  const [text, setText] = useState('');
+/** A customer by user id, reference or EAN. A typed term stays in memory: a URL would tell it to the history and to logs. */
+export function CustomersPage({ userId }: { readonly userId: string | null }) {
+  const [text, setText] = useState(userId ?? '');
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const term = new FormData(event.currentTarget).get('customer');

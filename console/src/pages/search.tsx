@@ -34,7 +34,7 @@ export function SearchPage({ text, onFound, isOwnPage = false }: Props) {
           result.kind === 'customers' && result.items.length > 0 ? (
             <CustomerCases customers={result.items} />
           ) : (
-            <Empty>Nothing is known under “{text.trim()}”. References are compared exactly.</Empty>
+            <Empty>Nothing is known under “{text.trim()}”. References and ids are compared whole.</Empty>
           )
         }
       </Loaded>

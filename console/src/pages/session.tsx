@@ -1,16 +1,21 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { client, type Session, type TimelineEntry } from '../api/client.js';
-import { queries, useInterval } from '../api/queries.js';
+import { queries, useInterval, useStuck } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { wordsOf } from '../format/words.js';
 import { Metadata, Waits } from '../parts/customer.js';
 import { Link } from '../parts/link.js';
 import { failureOf, Loaded } from '../parts/loaded.js';
+import { useMay } from '../parts/may.js';
 import { Facts, Panel } from '../parts/panel.js';
+import { ShortId } from '../parts/short-id.js';
 import { Stall, State } from '../parts/state.js';
-import { Age, Instant } from '../parts/time.js';
+import { Age, For, Instant } from '../parts/time.js';
 import { TimelineList } from '../parts/timeline-list.js';
 import { TimelinePicture } from '../parts/timeline-picture.js';
+import { WhatToDo } from '../parts/what-to-do.js';
+import { NEEDED } from '../rules/scopes.js';
 
 /** Older histories are read in part; the newest entries are what counts. */
 const MOST_ENTRIES = 2_000;
@@ -26,7 +31,7 @@ export function SessionPage({ id }: { readonly id: string }) {
   return (
     <>
       <h1>
-        Session <code>{id.slice(0, 8)}</code>
+        Session <ShortId of={id} />
       </h1>
       <Loaded query={session}>{(data) => <About session={data} />}</Loaded>
       <Panel title="What happened" isWide>
@@ -57,6 +62,7 @@ async function readTimeline(sessionId: string): Promise<TimelineEntry[]> {
 }
 
 function About({ session }: { readonly session: Session }) {
+  const maySeeCustomer = NEEDED.customers.every(useMay());
   const { id, brand, tenantReference, stalled, checkedAt, nextCheckAt, closedAt, inverters } = session;
   const refresh = useMutation({
     mutationFn: () =>
@@ -68,6 +74,14 @@ function About({ session }: { readonly session: Session }) {
         ),
       ),
   });
+  const toCustomer = (name: ReactNode) =>
+    maySeeCustomer && tenantReference !== null ? (
+      <Link to="customers" id={session.userId}>
+        {name}
+      </Link>
+    ) : (
+      name
+    );
   return (
     <Panel
       title="Now"
@@ -92,16 +106,18 @@ function About({ session }: { readonly session: Session }) {
           <p>
             <strong>Stalled:</strong> <Stall stalled={stalled} />.
           </p>
-          <p className="soft">{evidenceOf(stalled.evidence)}</p>
+          <p className="soft">
+            <WhatToDo text={evidenceOf(stalled.evidence)} />
+          </p>
         </div>
       )}
-      {session.supersededAt === null && <WhatNext gridLocationId={session.gridLocationId} />}
+      {session.supersededAt === null && <WhatNext session={session} />}
       <Facts
         facts={[
           ['State', <State key="state" session={session} />],
           ['Since', <Age key="since" at={session.stateChangedAt} />],
           ['Brand', brand ?? 'none'],
-          ['Customer', tenantReference ?? 'erased'],
+          ['Customer', tenantReference === null ? 'erased' : toCustomer(tenantReference)],
           [
             'Flags',
             `finished ${session.finished}, active ${session.active}, expired ${session.expired ?? 'not stated'}`,
@@ -112,7 +128,7 @@ function About({ session }: { readonly session: Session }) {
           ['Inverters', inverters.length === 0 ? 'none' : inverters.map((each) => each.id).join(', ')],
           ['Metadata', <Metadata key="metadata" of={session.metadata} />],
           ['Session id', <code key="id">{id}</code>],
-          ['User id', <code key="user">{session.userId}</code>],
+          ['User id', toCustomer(<code>{session.userId}</code>)],
         ]}
       />
       {closedAt !== null && (
@@ -131,8 +147,26 @@ function About({ session }: { readonly session: Session }) {
   );
 }
 
-/** For whom the grid location of the session waits, why, and what is next. */
-function WhatNext({ gridLocationId: id }: Pick<Session, 'gridLocationId'>) {
+/** Why the session is stuck, in the words of the page of what is stuck. Otherwise for whom its grid location waits. */
+function WhatNext({ session: { id, gridLocationId } }: { readonly session: Session }) {
+  const stuck = useStuck();
+  if (stuck.isPending) return <p className="loading">Loading …</p>;
+  const item = stuck.data?.flatMap(({ oldest }) => oldest).find((each) => each.id === id);
+  if (item === undefined) return <LocationWaits id={gridLocationId} />;
+  return (
+    <div className="notice">
+      <p>
+        <strong>Stuck:</strong> {item.reason}, <For since={item.since} />.
+      </p>
+      <p>
+        Next: <WhatToDo text={item.whatToDo} />
+      </p>
+    </div>
+  );
+}
+
+/** For whom a grid location waits, why, and what is next. */
+function LocationWaits({ id }: { readonly id: string }) {
   const refetchInterval = useInterval();
   const found = useQuery({
     queryKey: ['customers', 'case', id],

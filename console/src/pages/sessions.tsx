@@ -3,6 +3,7 @@ import { useList } from '../api/lists.js';
 import { wordsOf } from '../format/words.js';
 import { Link, replacePath } from '../parts/link.js';
 import { List } from '../parts/list.js';
+import { ShortId } from '../parts/short-id.js';
 import { STALL_CAUSES, Stall, State } from '../parts/state.js';
 import { Age } from '../parts/time.js';
 import { pathOf } from '../rules/route.js';
@@ -73,7 +74,7 @@ export function SessionsPage({ filters }: Props) {
             title: 'Session',
             of: ({ id }) => (
               <Link to="sessions" id={id}>
-                <code>{id.slice(0, 8)}</code>
+                <ShortId of={id} />
               </Link>
             ),
           },

@@ -1,4 +1,4 @@
-import { useState, type FormEvent } from 'react';
+import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { signInByKey, type SignInBy } from '../api/sign-in.js';
 
 interface Props {
@@ -27,6 +27,8 @@ export function SignInPage({ signIn, onSignedIn }: Props) {
 function ByKey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
   const [failure, setFailure] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const key = new FormData(event.currentTarget).get('key');
@@ -45,7 +47,7 @@ function ByKey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
         hours, and is not stored in the browser.
       </p>
       <label htmlFor="key">API key</label>
-      <input id="key" name="key" type="password" autoComplete="off" required spellCheck={false} />
+      <input ref={input} id="key" name="key" type="password" autoComplete="off" required spellCheck={false} />
       {failure !== null && (
         <p className="failure" role="alert">
           {failure}

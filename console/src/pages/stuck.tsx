@@ -1,15 +1,17 @@
-import type { Stuck } from '../api/client.js';
+import type { Schemas } from '#client/client.js';
+import type { Stuck, StuckGroup } from '../api/client.js';
 import { useDrift, useStuck } from '../api/queries.js';
-import { formatNumber } from '../format/words.js';
+import { formatNumber, wordsOf } from '../format/words.js';
 import { useNow } from '../parts/clock.js';
 import { Link } from '../parts/link.js';
 import { Empty, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Badge, Panel } from '../parts/panel.js';
+import { ShortId } from '../parts/short-id.js';
 import { Table } from '../parts/table.js';
 import { Age, Instant } from '../parts/time.js';
 import { WhatToDo } from '../parts/what-to-do.js';
-import { isNew } from '../rules/needs.js';
+import { commonStep, isNew } from '../rules/needs.js';
 
 export function StuckPage() {
   const stuck = useStuck();
@@ -32,13 +34,8 @@ export function StuckPage() {
         {(groups) => (
           <>
             {groups.length === 0 && <Empty>Nothing is stuck.</Empty>}
-            {groups.map(({ kind, reason, count, oldest }) => (
-              <Panel key={`${kind} ${reason}`} title={`${kind}: ${reason}`} isWide>
-                <Table label={reason} rows={oldest} keyOf={({ id }) => id} columns={COLUMNS(now)} />
-                {count > oldest.length && (
-                  <p className="more">{formatNumber(count - oldest.length)} more for the same reason.</p>
-                )}
-              </Panel>
+            {groups.map((group) => (
+              <Group key={`${group.kind} ${group.reason}`} of={group} now={now} />
             ))}
           </>
         )}
@@ -48,7 +45,37 @@ export function StuckPage() {
   );
 }
 
-const COLUMNS = (now: Date) => [
+function Group({
+  of: { kind, reason, count, oldest },
+  now,
+}: {
+  readonly of: StuckGroup;
+  readonly now: Date;
+}) {
+  const step = commonStep(oldest);
+  return (
+    <Panel title={`${kind}: ${reason}`} isWide>
+      {step !== null && (
+        <p>
+          Next, for each: <WhatToDo text={step} />
+        </p>
+      )}
+      <Table
+        label={reason}
+        rows={oldest}
+        keyOf={({ id }) => id}
+        columns={step === null ? [...columnsAt(now), NEXT] : columnsAt(now)}
+      />
+      {count > oldest.length && (
+        <p className="more">{formatNumber(count - oldest.length)} more for the same reason.</p>
+      )}
+    </Panel>
+  );
+}
+
+const NEXT = { title: 'What to do', of: ({ whatToDo }: Stuck) => <WhatToDo text={whatToDo} /> };
+
+const columnsAt = (now: Date) => [
   {
     title: 'Since',
     of: (item: Stuck) => (
@@ -62,11 +89,10 @@ const COLUMNS = (now: Date) => [
     of: ({ tenantReference }: Stuck) => tenantReference ?? <span className="soft">–</span>,
   },
   { title: 'Which', of: (item: Stuck) => <Which item={item} /> },
-  { title: 'What to do', of: ({ whatToDo }: Stuck) => <WhatToDo text={whatToDo} /> },
 ];
 
 function Which({ item: { kind, id } }: { readonly item: Stuck }) {
-  const short = <code>{id.slice(0, 8)}</code>;
+  const short = <ShortId of={id} />;
   switch (kind) {
     case 'session':
       return (
@@ -81,6 +107,9 @@ function Which({ item: { kind, id } }: { readonly item: Stuck }) {
       return short;
   }
 }
+
+const DRIFT = 'pv.remote.contract_drift.v1';
+type DriftEvent = Schemas[typeof DRIFT];
 
 function Drift() {
   const may = useMay();
@@ -98,12 +127,12 @@ function Drift() {
           ) : (
             <Table
               label="Drift of the interface"
-              rows={[...events].reverse()}
+              rows={events.filter((each) => each.type === DRIFT).reverse()}
               keyOf={({ id }) => id}
               columns={[
                 { title: 'When', of: ({ time }) => <Instant at={time} /> },
                 { title: 'Operation', of: ({ subject }) => subject },
-                { title: 'Difference', of: ({ data }) => <code>{JSON.stringify(data)}</code> },
+                { title: 'Difference', of: ({ data }) => <Difference of={data} /> },
               ]}
             />
           )
@@ -112,3 +141,12 @@ function Drift() {
     </Panel>
   );
 }
+
+/** Says how a response differs. `expected` and `found` are names of types, never values. */
+const Difference = ({ of: { kind, field, expected, found } }: { readonly of: DriftEvent['data'] }) => (
+  <>
+    {wordsOf(kind)}: <code>{field}</code>
+    {expected !== null && `; expected ${expected}`}
+    {found !== null && `; found ${found}`}
+  </>
+);

@@ -15,11 +15,18 @@ import { pathOf } from '../rules/route.js';
 import { deliveriesOf, silenceOf } from '../rules/silence.js';
 
 const STATUSES: Readonly<Record<Delivery['status'], Tone>> = {
-  failed: 'attention',
   pending: 'quiet',
+  failed: 'attention',
   delivered: 'well',
 };
 type DeliveryStatus = keyof typeof STATUSES;
+
+const EMPTY: Readonly<Record<DeliveryStatus | 'any', string>> = {
+  pending: 'No delivery waits or is tried again.',
+  failed: 'No delivery was given up.',
+  delivered: 'Nothing has been delivered.',
+  any: 'There is no delivery.',
+};
 
 interface Props {
   readonly filters: Readonly<Record<string, string>>;
@@ -95,8 +102,9 @@ const columnsAt = (now: Date) => [
 function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readonly Endpoint[] }) {
   const statuses = Object.keys(STATUSES) as DeliveryStatus[];
   const status =
-    filters.status === 'any' ? undefined : (statuses.find((each) => each === filters.status) ?? 'failed');
+    filters.status === 'any' ? undefined : (statuses.find((each) => each === filters.status) ?? 'pending');
   const endpointId = endpoints.find(({ id }) => id === filters.endpoint)?.id;
+  // A delivery that fails stays pending until it is given up.
   const list = useList('webhooks', '/api/v1/webhook-deliveries', { status, endpointId, limit: 50 });
   const filter = (change: Record<string, string>) =>
     replacePath(
@@ -136,7 +144,7 @@ function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readon
         unit="delivery"
         units="deliveries"
         keyOf={({ id }) => id}
-        empty={status === 'failed' ? 'No delivery was given up.' : 'There is no such delivery.'}
+        empty={EMPTY[status ?? 'any']}
         columns={[
           {
             title: 'Event',

@@ -6,6 +6,7 @@ import { List } from './list.js';
 import { Empty } from './loaded.js';
 import { useMay } from './may.js';
 import { Badge, Facts, Panel, type Tone } from './panel.js';
+import { ShortId } from './short-id.js';
 import { Stall, State } from './state.js';
 import { Table } from './table.js';
 import { Age, Instant } from './time.js';
@@ -164,7 +165,7 @@ function Location({ of: location }: { readonly of: Case }) {
               title: 'Session',
               of: ({ id }) => (
                 <Link to="sessions" id={id}>
-                  <code>{id.slice(0, 8)}</code>
+                  <ShortId of={id} />
                 </Link>
               ),
             },

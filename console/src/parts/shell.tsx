@@ -15,11 +15,6 @@ interface Props {
 }
 
 export function Shell({ route, who, pages, onSearch, onSignOut, children }: Props) {
-  const nav = useRef<HTMLElement>(null);
-  useEffect(() => {
-    // On a phone, the pages do not fit side by side.
-    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, [route.page]);
   return (
     <>
       <a className="skip" href="#main">
@@ -35,7 +30,7 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
           </button>
         </span>
       </header>
-      <nav ref={nav} aria-label="Pages">
+      <nav aria-label="Pages">
         {pages.map((page) => (
           <Link key={page} to={page} isCurrent={route.page === page}>
             {PAGES[page]}

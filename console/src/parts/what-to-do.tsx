@@ -1,8 +1,22 @@
-import { partsOf } from '../rules/needs.js';
+import { partsOf, type Part } from '../rules/needs.js';
+import { Instant } from './time.js';
 
-/** An instruction, with its calls of the API as such. */
+/** A sentence of the API, with its calls and instants as such. */
 export const WhatToDo = ({ text }: { readonly text: string }) => (
   <span>
-    {partsOf(text).map((part, index) => (part.isCall ? <code key={index}>{part.text}</code> : part.text))}
+    {partsOf(text).map((part, index) => (
+      <Piece key={index} of={part} />
+    ))}
   </span>
 );
+
+function Piece({ of: { text, kind } }: { readonly of: Part }) {
+  switch (kind) {
+    case 'call':
+      return <code>{text}</code>;
+    case 'instant':
+      return <Instant at={text} />;
+    case 'words':
+      return text;
+  }
+}

@@ -13,7 +13,7 @@ export type PageName = keyof typeof PAGES;
 
 export interface Route {
   readonly page: PageName | 'unknown';
-  /** The session or campaign that the page is about. */
+  /** The session or user that the page is about. */
   readonly id: string | null;
   /** Filters that name no person. A searched reference or EAN is never in the URL. */
   readonly filters: Readonly<Record<string, string>>;

@@ -1,0 +1,2 @@
+/** The beginning of an id. Its title is the whole id. */
+export const ShortId = ({ of: id }: { readonly of: string }) => <code title={id}>{id.slice(0, 8)}</code>;
