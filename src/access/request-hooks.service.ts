@@ -11,7 +11,7 @@ import { Authentication } from './authentication.service.js';
 import { ConsoleSessions } from './console/console-sessions.service.js';
 import { RateLimit } from './rate-limit.js';
 import { Refusals } from './refusals.service.js';
-import { hasScope, type Principal } from './scopes.js';
+import { requireScope, type Principal } from './scopes.js';
 
 /** The most requests a minute with an unknown key, per client network. Each such request queries the database. */
 const FAILURES = { amount: 300, periodMs: 60_000 };
@@ -61,8 +61,7 @@ export class RequestHooks implements OnModuleInit {
         const taken = this.requests.take(id ?? name, performance.now());
         refuseBeyond(taken, reply, `A key may make ${this.perSecond} requests a second`);
       }
-      const missing = requiredScopes.find((scope) => !hasScope(principal, scope));
-      if (missing !== undefined) throw new Problem('forbidden', `This needs a key with the scope ${missing}`);
+      for (const scope of requiredScopes) requireScope(principal, scope);
     });
     this.server?.addHook('onResponse', async (request, { statusCode }) => {
       const { presentedKey, principal } = request;

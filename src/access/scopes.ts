@@ -1,3 +1,5 @@
+import { Problem } from '../platform/problem/problem.js';
+
 /** The scopes of a key. `admin` includes all others. A CHECK in the database contains the same list. */
 export const SCOPES = [
   'users:read',
@@ -25,6 +27,11 @@ export interface Principal {
 
 export const hasScope = ({ scopes }: Principal, scope: Scope): boolean =>
   scopes.includes(scope) || scopes.includes('admin');
+
+/** Throws Problem that names the scope if the principal lacks it. */
+export function requireScope(principal: Principal, scope: Scope): void {
+  if (!hasScope(principal, scope)) throw new Problem('forbidden', `This needs a key with the scope ${scope}`);
+}
 
 /** Returns the name of a principal for the audit log and `created_by`. */
 export const actorOf = ({ id, name, consoleUntil }: Principal): string =>

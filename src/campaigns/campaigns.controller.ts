@@ -11,7 +11,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
-import { actorOf, hasScope, type Principal } from '../access/scopes.js';
+import { actorOf, hasScope, requireScope, type Principal } from '../access/scopes.js';
 import { InvitationsService } from '../invitations/invitations.service.js';
 import { Environment } from '../platform/env/environment.js';
 import { continueBody, FILE_TYPES } from '../platform/http/file-body.js';
@@ -49,7 +49,7 @@ export class CampaignsController {
     {
       summary: 'Upload a file of customers to register',
       description:
-        'CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole. With `adopt=true`, the rows are users and sessions that exist at the remote service: they are mirrored, and nothing is created there.',
+        'CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole. With `adopt=true`, the rows are users and sessions that exist at the remote service: they are mirrored, and nothing is created there. `invite=true` also needs the scope `onboarding:write`, and `adopt=true` the scope `registrations:decide`.',
     },
     { takesFile: true },
   )
@@ -72,6 +72,8 @@ export class CampaignsController {
     @Req() { headers, body }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CampaignView> {
+    if (invite) requireScope(key, 'onboarding:write');
+    if (adopt) requireScope(key, 'registrations:decide');
     const { CAMPAIGN_MAX_BYTES } = this.environment;
     refuseUpload(headers, CAMPAIGN_MAX_BYTES);
     if (invite) this.invitations.requireOrigin();

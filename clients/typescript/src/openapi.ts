@@ -788,7 +788,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file of customers to register
-         * @description CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole. With `adopt=true`, the rows are users and sessions that exist at the remote service: they are mirrored, and nothing is created there.
+         * @description CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole. With `adopt=true`, the rows are users and sessions that exist at the remote service: they are mirrored, and nothing is created there. `invite=true` also needs the scope `onboarding:write`, and `adopt=true` the scope `registrations:decide`.
          */
         post: operations["createCampaign"];
         delete?: never;

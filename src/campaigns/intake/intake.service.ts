@@ -45,7 +45,7 @@ export class Intake {
     this.requirePlace(actor);
     this.uploaders.push(actor);
     try {
-      return await this.storeFile(bytes, options);
+      return await this.storeFile(bytes, options, actor);
     } finally {
       this.uploaders.splice(this.uploaders.indexOf(actor), 1);
       await bytes.return(undefined);
@@ -63,7 +63,11 @@ export class Intake {
       throw new Problem('replica_busy', `This replica receives ${UPLOADS_AT_ONCE} files, its maximum`, RETRY);
   }
 
-  private async storeFile(bytes: AsyncGenerator<Buffer, void>, options: CampaignOptions): Promise<string> {
+  private async storeFile(
+    bytes: AsyncGenerator<Buffer, void>,
+    options: CampaignOptions,
+    actor: string,
+  ): Promise<string> {
     const { format, rows } = await openFile(bytes, this.environment.EAN_CHECK_DIGIT, options.adopts);
     const id = randomUUID();
     const { name, invites, adopts, isDryRun } = options;
@@ -81,7 +85,7 @@ export class Intake {
       }
       if (count === 0) throw new Problem('campaign_empty', 'The file has a header, but no rows');
       const eanColumn = eanColumnOf(format.columns);
-      await this.store.finish({ id, isDryRun, adopts, format, rows: count, eanColumn });
+      await this.store.finish({ id, actor, isDryRun, invites, adopts, format, rows: count, eanColumn });
       return id;
     } catch (error) {
       await this.store.delete(id).catch((failure: unknown) => {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { recordAudit } from '../../access/audit-log.store.js';
 import { Database } from '../../platform/database/database.js';
 import { MAX_GRID_LOCATIONS } from '../../users/ean.rules.js';
 import type { CampaignFormat } from '../campaign.rules.js';
@@ -21,10 +22,9 @@ export interface NewCampaign {
   readonly adopts: boolean;
 }
 
-interface ReceivedFile {
-  readonly id: string;
+interface ReceivedFile extends Omit<NewCampaign, 'name'> {
+  readonly actor: string;
   readonly isDryRun: boolean;
-  readonly adopts: boolean;
   readonly format: CampaignFormat;
   readonly rows: number;
   readonly eanColumn: string;
@@ -42,8 +42,17 @@ export class IntakeStore {
     await this.database.query(sql.INSERT_ROWS, [id, JSON.stringify(rows), DEAD_AFTER_MS]);
   }
 
-  /** Checks the rows as a whole, and ends the upload in the same transaction: nobody sees rows that are not checked. */
-  async finish({ id, isDryRun, adopts, format, rows, eanColumn }: ReceivedFile): Promise<void> {
+  /** Checks the rows as a whole, and makes a campaign of the upload in the same transaction: nobody sees rows that are not checked. */
+  async finish({
+    id,
+    actor,
+    isDryRun,
+    invites,
+    adopts,
+    format,
+    rows,
+    eanColumn,
+  }: ReceivedFile): Promise<void> {
     // Only the time of the checks depends on it, so a lock that another process has does not matter.
     if (rows > ROWS_TO_ANALYZE) await this.database.query(ANALYZE_ROWS).catch(() => {});
     await this.database.transaction(async (tx) => {
@@ -60,6 +69,8 @@ export class IntakeStore {
       const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];
       const ended = await tx.query(sql.FINISH_INTAKE, values);
       if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);
+      const details = { dryRun: isDryRun, invite: invites, adopt: adopts };
+      await recordAudit(tx, { actor, action: 'campaign.created', target: id, details });
     });
   }
 

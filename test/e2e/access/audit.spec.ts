@@ -23,6 +23,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   redeliverWebhookDelivery: 'webhook_delivery.redelivered',
   probeCredentials: 'credentials.probed',
   revokeInvitation: 'invitation.revoked',
+  createCampaign: 'campaign.created',
   pauseCampaign: 'campaign.paused',
   resumeCampaign: 'campaign.resumed',
   cancelCampaign: 'campaign.cancelled',
@@ -37,7 +38,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Returns every DELETE, and every other change that is below /registrations/ or /campaigns/ or needs the scope `admin` or `webhooks:manage`. */
+/** Returns every DELETE, and every other change that is below /registrations/ or of /campaigns or needs the scope `admin` or `webhooks:manage`. */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)
@@ -46,7 +47,7 @@ const administrativeOperationsOf = ({ paths }: Document): string[] =>
         const isAdministrative =
           scope === 'admin' ||
           scope === 'webhooks:manage' ||
-          /^\/api\/v1\/(registrations|campaigns)\//.test(path);
+          /^\/api\/v1\/(registrations\/|campaigns)/.test(path);
         return method !== 'get' && (isAdministrative || method === 'delete');
       })
       .map(([, { operationId }]) => operationId),

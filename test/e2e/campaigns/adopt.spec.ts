@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Scope } from '../../../src/access/scopes.js';
 import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
@@ -87,6 +88,10 @@ describe('adopting what exists', () => {
     expect(reportOf(await adopt([rowOf(existing)]))).toEqual(['1 registered']);
     const dryRun = await send([rowOf(existing)], '&dryRun=true');
     expect(dryRun.body).toMatchObject({ status: 'checked', adopt: true, counts: { known: 1 } });
+    const { body } = await client.call('GET', `/audit-log?targets=${dryRun.body.id}`);
+    const details = { dryRun: true, invite: false, adopt: true };
+    const actor = 'environment';
+    expect(body).toMatchObject({ items: [{ action: 'campaign.created', actor, details }] });
     const again = await adopt([rowOf(existing)]);
     expect(reportOf(again)).toEqual(['1 known']);
     expect(again[0]).toMatchObject({ userId: existing.userId });
@@ -196,6 +201,20 @@ describe('adopting what exists', () => {
     await control.clearFaults();
     expect(reportOf(await adopt([rowOf(unreadable)]))).toEqual(['1 known']);
     expect(await client.eventsOf(unreadable.sessionId)).toEqual(['session.started']);
+  });
+
+  it.each([
+    ['adopt', 'registrations:decide'],
+    ['invite', 'onboarding:write'],
+  ] as const)('and %s needs the scope %s too, whatever the body is', async (flag, scope) => {
+    const sendWith = async (...scopes: Scope[]) => {
+      const body = { name: 'app', scopes };
+      const { key } = (await client.call<{ key: string }>('POST', '/api-keys', body)).body;
+      const refused = await upload({ url: service.url, adminKey: key }, '', `${flag}=true&dryRun=true`);
+      return [refused.status, refused.body.detail];
+    };
+    expect(await sendWith('users:write')).toEqual([403, `This needs a key with the scope ${scope}`]);
+    expect(await sendWith('users:write', scope)).toEqual([400, 'The file is empty']);
   });
 
   it('names what is wrong with a row, and refuses CSV', async () => {
