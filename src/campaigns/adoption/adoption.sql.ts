@@ -1,14 +1,22 @@
 import { prepared } from '../../platform/database/database.js';
 import { LIVE } from '../../users/registration/registrations.sql.js';
 
-/** Marks the rows of campaign $1 that name a reference again. A row is a whole user. */
+/**
+ * Marks the rows of campaign $1 that repeat an earlier row, and all rows of a reference of which two differ. A row is a whole user, so nobody
+ * knows which of them is right.
+ */
 export const MARK_REPEATED = `
-    WITH compared AS (
-      SELECT line, min(line) OVER (PARTITION BY tenant_reference) AS first FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted'
+    WITH given AS (
+      SELECT line, tenant_reference, (adoption, metadata)::text AS content FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted'
+    ), compared AS (
+      SELECT line, min(line) OVER same AS first, max(line) OVER same AS last, min(content) OVER same <> max(content) OVER same AS differs
+        FROM given WINDOW same AS (PARTITION BY tenant_reference)
     )
-    UPDATE campaign_rows AS r SET status = 'invalid', problems = problems || jsonb_build_array(jsonb_build_object(
-             'column', NULL, 'code', 'duplicate_row', 'message', format('Line %s has the same reference', first)))
-      FROM compared WHERE r.campaign_id = $1 AND r.line = compared.line AND first < r.line`;
+    UPDATE campaign_rows AS r SET status = 'invalid', problems = problems || jsonb_build_array(CASE WHEN differs
+             THEN jsonb_build_object('column', 'tenantReference', 'code', 'adopt_contradicts', 'message',
+               format('tenantReference: line %s has it too, and the lines of this reference differ', CASE WHEN first < r.line THEN first ELSE last END))
+             ELSE jsonb_build_object('column', NULL, 'code', 'duplicate_row', 'message', format('Line %s has the same reference', first)) END)
+      FROM compared WHERE r.campaign_id = $1 AND r.line = compared.line AND (differs OR first < r.line)`;
 
 /** Marks the accepted rows of campaign $1 that have an id of a user or location in common: nobody knows which row is right. */
 export const MARK_SHARED_IDS = `

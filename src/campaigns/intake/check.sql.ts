@@ -85,11 +85,19 @@ const COMPARE_WITH_REGISTRATIONS = `
            )} END
       FROM live WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = live.tenant_reference AND ($2 OR NOT same)`;
 
-/** Warns about an EAN that another reference has: in the file, as a user, or in a registration that is still open. */
+/**
+ * Warns about an EAN that another reference has: in the file, as a user, or in a registration that is still open. $2: the name of its column.
+ * A row to adopt has the EANs of its grid locations.
+ */
 const WARN_ELSEWHERE = `
-    WITH wanted AS (
+    WITH given AS (
+      SELECT line, ean, tenant_reference, adoption FROM campaign_rows WHERE campaign_id = $1 AND status IN ('accepted', 'known')
+    ), wanted AS (
       SELECT line, ean, tenant_reference, min(tenant_reference) OVER same <> max(tenant_reference) OVER same AS in_file
-        FROM campaign_rows WHERE campaign_id = $1 AND status IN ('accepted', 'known') WINDOW same AS (PARTITION BY ean)
+        FROM (SELECT line, ean, tenant_reference FROM given WHERE ean IS NOT NULL
+              UNION ALL
+              SELECT line, value ->> 'ean', tenant_reference FROM given, jsonb_array_elements(adoption #> '{user,gridLocations}')) AS eans
+      WINDOW same AS (PARTITION BY ean)
     ), open AS MATERIALIZED (
       SELECT tenant_reference, unnest(eans) AS ean FROM registrations WHERE status IN ('pending', 'uncertain')
     ), elsewhere AS (

@@ -64,8 +64,8 @@ export class IntakeStore {
         await tx.query(CHECKS.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
         await tx.query(CHECKS.MARK_OTHER_ROWS, [id]);
         await tx.query(CHECKS.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
-        await tx.query(CHECKS.WARN_ELSEWHERE, [id, eanColumn]);
       }
+      await tx.query(CHECKS.WARN_ELSEWHERE, [id, adopts ? 'user.gridLocations' : eanColumn]);
       const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];
       const ended = await tx.query(sql.FINISH_INTAKE, values);
       if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);

@@ -203,6 +203,27 @@ describe('adopting what exists', () => {
     expect(await client.eventsOf(unreadable.sessionId)).toEqual(['session.started']);
   });
 
+  it('adopts no user of which two lines differ, and warns of an EAN of another user', async () => {
+    const rows = (await control.seed(5)).map(rowOf) as [Row, Row, Row, Row, Row];
+    const [one, two, three, four, five] = rows;
+    two.tenantReference = one.tenantReference;
+    four.user.gridLocations[0]!.ean = three.user.gridLocations[0]!.ean;
+    await adopt([five]);
+    const later = { ...rowOf(await seedOne()), sessions: [] };
+    later.user.gridLocations[0]!.ean = five.user.gridLocations[0]!.ean;
+    const { body } = await send([one, two, one, three, four, later], '&dryRun=true');
+    const checked = await rowsOf(service, body.id);
+    const warned = 'accepted user.gridLocations:ean_elsewhere';
+    expect(reportOf(checked)).toEqual([
+      ...[1, 2, 3].map((line) => `${line} invalid tenantReference:adopt_contradicts`),
+      ...[4, 5, 6].map((line) => `${line} ${warned}`),
+    ]);
+    expect(checked.slice(0, 2).map(({ problems }) => problems[0]!.message)).toEqual([
+      'tenantReference: line 3 has it too, and the lines of this reference differ',
+      'tenantReference: line 1 has it too, and the lines of this reference differ',
+    ]);
+  });
+
   it.each([
     ['adopt', 'registrations:decide'],
     ['invite', 'onboarding:write'],
