@@ -1,5 +1,5 @@
-import { applyDecorators, Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { applyDecorators, Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../../access/current-key.decorator.js';
 import { Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
@@ -37,6 +37,24 @@ export class CampaignControlController {
   )
   cancelCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<CampaignView> {
     return this.control(id, 'cancel', key);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @Operation('users:write', {
+    summary: 'Delete a campaign that has ended, or a dry run',
+    description:
+      'With its rows and their personal data, at once. Users, registrations and invitations stay. Cancel a campaign first that runs or is paused; once what had been sent has its result, it has ended.',
+  })
+  @ApiNoContentResponse({ description: 'Deleted' })
+  @ApiProblems('invalid_request', 'not_found', 'campaign_conflict')
+  async deleteCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<void> {
+    if (await this.store.delete(id, actorOf(key))) return;
+    const { status } = found(await this.progress.find(id), `campaign ${id}`);
+    throw new Problem(
+      'campaign_conflict',
+      `A campaign can be deleted once it has ended; this one is ${status}`,
+    );
   }
 
   private async control(id: string, control: Control, key: Principal): Promise<CampaignView> {

@@ -115,6 +115,9 @@ export const MOVE_CAMPAIGN = `
            paused_at = CASE $2 WHEN 'paused' THEN clock_timestamp() END
      WHERE id = $1 AND status = ANY ($3) RETURNING id`;
 
+/** Deletes campaign $1 with its rows, if it has ended. */
+export const DELETE_ENDED = 'DELETE FROM campaigns WHERE id = $1 AND finished_at IS NOT NULL RETURNING id';
+
 /** Cancels the campaigns that were paused $1 days ago: otherwise, the personal data in their rows would stay for ever. */
 export const CANCEL_FORGOTTEN = `
     UPDATE campaigns SET status = 'cancelled', due_at = clock_timestamp(), paused_at = NULL

@@ -133,6 +133,15 @@ export class DrainStore {
     }, OUTCOME);
   }
 
+  /** Deletes a campaign with its rows, and appends the audit entry. Returns false if it has not ended, or does not exist. */
+  async delete(id: string, actor: string): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      if ((await tx.query(sql.DELETE_ENDED, [id])).length === 0) return false;
+      await recordAudit(tx, { actor, action: 'campaign.deleted', target: id });
+      return true;
+    });
+  }
+
   /** Cancels the campaigns that have been paused for this many days. */
   async cancelForgotten(days: number): Promise<void> {
     await this.database.transaction(async (tx) => {

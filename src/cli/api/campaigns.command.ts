@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { CAMPAIGN_STATUSES, ROW_PROBLEMS, ROW_STATUSES } from '../../campaigns/campaign.rules.js';
 import { ApiCommand, at } from './api-command.js';
 import { wordsOf } from './campaign-report.js';
+import { printError } from '../print.js';
 import type { FindApi } from './service-api.js';
 import { age, cut } from './table.js';
 
@@ -13,7 +14,7 @@ const ONE = '/api/v1/campaigns/{id}';
 
 export function campaignsCommand(findApi: FindApi): Command {
   const campaigns = new ApiCommand('campaigns', findApi).description(
-    'list, show, pause, resume and cancel campaigns, and read their rows and results',
+    'list, show, pause, resume, cancel and delete campaigns, and read their rows and results',
   );
   campaigns
     .listCommand('list', 'list campaigns and dry runs, newest first', LIST, {
@@ -51,6 +52,18 @@ export function campaignsCommand(findApi: FindApi): Command {
     .itemCommand('cancel', 'end a campaign: rows that have not been sent are never sent')
     .confirms((_client, id: string) => `this cancels the campaign ${id}. This cannot be undone.`)
     .calls((client, id: string) => client.POST(`${ONE}/cancel`, at(id)));
+  campaigns
+    .itemCommand('delete', 'delete a campaign that has ended, or a dry run, with its rows')
+    .confirms(
+      (_client, id: string) => `this deletes the campaign ${id} with its rows. This cannot be undone.`,
+    )
+    .calls(
+      async (client, id: string) => {
+        await client.DELETE(ONE, at(id));
+        return { data: { id, deleted: true } };
+      },
+      ({ id }) => printError(`deleted ${id}`),
+    );
   campaigns
     .itemCommand('result', 'download the file with the result of each row, as CSV')
     .option('--output <file>', 'a new file, which only you can read; default: the standard output')

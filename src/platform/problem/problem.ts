@@ -84,7 +84,7 @@ export const PROBLEMS = {
   campaign_conflict: kind(
     409,
     'The campaign is not in a status that allows this',
-    'Only a running campaign can be paused, only a paused one resumed, and only one of these cancelled; `detail` names its status.',
+    'Only a running campaign can be paused, only a paused one resumed, only one of these cancelled, and only one that has ended deleted; `detail` names its status.',
   ),
   session_closed: kind(
     409,

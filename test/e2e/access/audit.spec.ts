@@ -27,6 +27,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   pauseCampaign: 'campaign.paused',
   resumeCampaign: 'campaign.resumed',
   cancelCampaign: 'campaign.cancelled',
+  deleteCampaign: 'campaign.deleted',
 };
 
 interface Operation {

@@ -226,6 +226,27 @@ describe('the control of a campaign', () => {
     expect(await press(id, 'resume')).toMatchObject({ status: 409, body: { code: 'campaign_conflict' } });
   });
 
+  it('deletes it with its rows once it has ended, and neither its users nor its registrations', async () => {
+    const { id, release } = await heldCampaign();
+    const remove = () => client.call('DELETE', `/campaigns/${id}`);
+    const conflict = { status: 409, body: { code: 'campaign_conflict' } };
+    expect(await remove()).toMatchObject(conflict);
+    for (const what of ['pause', 'cancel']) {
+      await press(id, what);
+      expect(await remove()).toMatchObject(conflict);
+    }
+    await release();
+    await waitFor('it is over', async () => (await campaignStatus(database, id)) === 'cancelled and over');
+    const [row] = (await readRows(database, id)).filter(({ status }) => status === 'registered');
+    expect((await remove()).status).toBe(204);
+    expect(await readRows(database, id)).toEqual([]);
+    expect((await client.call('GET', `/users/${row!.userId}`)).status).toBe(200);
+    expect((await client.call('GET', `/registrations/${row!.registrationId}`)).status).toBe(200);
+    expect((await remove()).status).toBe(404);
+    const { body } = await client.call('GET', `/audit-log?targets=${id}&limit=1`);
+    expect(body).toMatchObject({ items: [{ action: 'campaign.deleted', actor: 'environment' }] });
+  });
+
   it('shows no rate of a worker that has died', async () => {
     const id = await insertCampaign(database, [], { status: 'paused' });
     const rateUntil = async (lease: string) => {

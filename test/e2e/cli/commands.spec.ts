@@ -258,7 +258,7 @@ describe('a command', () => {
     expect(required.json).toMatchObject({ items: [{ line: 2_002 }], next: null });
   });
 
-  it('pauses, resumes and cancels campaigns', async () => {
+  it('pauses, resumes, cancels and deletes campaigns', async () => {
     const fault = await sandbox.control.addFault({ kind: 'hold', operation: 'register_user', times: 1 });
     const csv = { 'content-type': 'text/csv' };
     const row = 'tenantReference,ean\nheld,541448860004178026';
@@ -269,6 +269,12 @@ describe('a command', () => {
     await sandbox.control.release(fault.id);
     await sandbox.control.clearFaults();
     expect((await run(['campaigns', 'pause', held])).err).toContain('campaign_conflict');
+    await waitFor('it has ended', async () => {
+      const { body } = await client.call<{ finishedAt: string | null }>('GET', `/campaigns/${held}`);
+      return body.finishedAt !== null;
+    });
+    expect((await run(['campaigns', 'delete', held, '--yes'])).err).toBe(`deleted ${held}`);
+    expect((await client.call('GET', `/campaigns/${held}`)).status).toBe(404);
   });
 
   it('adopts what exists at the remote service', async () => {

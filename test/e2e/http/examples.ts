@@ -146,6 +146,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     await ask('readCampaign', 200, { parameters: { id } });
     await ask('listCampaignRows', 200, { parameters: { id, status: 'invalid' } });
     await ask('readCampaignResult', 200, { parameters: { id } });
+    await ask('deleteCampaign', 204, { parameters: { id } });
   }
 
   await ask('getLiveness', 200);
