@@ -113,7 +113,7 @@ export const FINDERS = {
   sessions_overdue: ({ poller }) =>
     poller !== null &&
     poller.oldestOverdueSeconds > BOUNDS.SessionsAreReadLate &&
-    `${poller.overdue} sessions are due, the most overdue for ${Math.round(poller.oldestOverdueSeconds)} s`,
+    `${counted(poller.overdue, 'session is', 'sessions are')} due, the most overdue for ${Math.round(poller.oldestOverdueSeconds)} s`,
   nothing_changes: ({ poller, activity: { unchangedSeconds, usualChanges } }) =>
     usualChanges !== null &&
     usualChanges >= BOUNDS.NothingChanges &&
@@ -133,7 +133,7 @@ export const FINDERS = {
     `${startsPerHour} starts within the last hour; at the same hour of each of the last days there were at least ${usualStartsPerHour}`,
   events_unsequenced: ({ outbox: { unsequenced, oldestUnsequencedSeconds } }) =>
     oldestUnsequencedSeconds > BOUNDS.EventsAreUnsequenced &&
-    `${unsequenced} events have no sequence, the oldest for ${Math.round(oldestUnsequencedSeconds)} s`,
+    `${counted(unsequenced, 'event has', 'events have')} no sequence, the oldest for ${Math.round(oldestUnsequencedSeconds)} s`,
   reader_behind: ({ outbox: { readers } }) =>
     Object.entries({
       handlers: readers.handlers.oldestUndeliveredSeconds,
@@ -151,22 +151,24 @@ export const FINDERS = {
     return [
       oldestFailingSeconds > FAILING_SECONDS &&
         `${failingEndpoints} of ${endpoints} endpoints fail, the longest for ${Math.round(oldestFailingSeconds)} s`,
-      disabledEndpoints > 0 && `${disabledEndpoints} endpoints were disabled automatically`,
+      disabledEndpoints > 0 &&
+        `${counted(disabledEndpoints, 'endpoint was', 'endpoints were')} disabled automatically`,
     ];
   },
   starts_abandoned: ({ starts: { abandoned, oldestAbandonedSeconds } }) =>
-    oldestAbandonedSeconds > BOUNDS.StartsAreAbandoned && `${abandoned} starts wait for a worker to end them`,
+    oldestAbandonedSeconds > BOUNDS.StartsAreAbandoned &&
+    `${counted(abandoned, 'start waits', 'starts wait')} for a worker to end ${abandoned === 1 ? 'it' : 'them'}`,
   registrations_uncertain: ({ registrations: { uncertain } }) =>
-    uncertain > 0 &&
-    `${uncertain} ${uncertain === 1 ? 'registration waits' : 'registrations wait'} for a person`,
+    uncertain > 0 && `${counted(uncertain, 'registration waits', 'registrations wait')} for a person`,
   sessions_doubtful: ({ sessions }) =>
     Object.entries({
       'the interface does not describe the flags of': sessions.unrecognised,
       'the remote service no longer knows': sessions.lost,
       'all inverters are missing from': sessions.allInvertersMissing,
-    }).map(([what, count]) => count > 0 && `${what} ${count} sessions`),
+    }).map(([what, count]) => count > 0 && `${what} ${counted(count, 'session', 'sessions')}`),
   inverters_shared: ({ sessions: { sharedInverters } }) =>
-    sharedInverters > 0 && `${sharedInverters} inverters are each listed for 5 or more customers at once`,
+    sharedInverters > 0 &&
+    `${counted(sharedInverters, 'inverter is', 'inverters are each')} listed for 5 or more customers at once`,
   transaction_old: ({ oldestTransaction }) =>
     oldestTransaction !== null &&
     oldestTransaction.seconds > BOUNDS.TransactionIsOld &&
@@ -188,6 +190,10 @@ export const FINDERS = {
 } satisfies Record<string, Finder>;
 
 export const REASON_CODES = Object.keys(FINDERS) as Code[];
+
+/** Returns a count with the words for one or for several. */
+const counted = (count: number, one: string, several: string): string =>
+  `${count} ${count === 1 ? one : several}`;
 
 /** Describes the last process with a role other than `exceptRole`, and whether it stopped or vanished. */
 function lastOf(replicas: Facts['replicas'], exceptRole: 'api' | 'worker'): string {

@@ -186,7 +186,7 @@ it.each<[string, string, Partial<Facts>]>([
     '8 starts within the last hour; at the same hour of each of the last days there were at least 46',
     { activity: { ...HEALTHY.activity, startsPerHour: 8, usualStartsPerHour: 46 } },
   ],
-  ['inverters_shared', '1 inverters', { sessions: { ...HEALTHY.sessions, sharedInverters: 1 } }],
+  ['inverters_shared', '1 inverter is', { sessions: { ...HEALTHY.sessions, sharedInverters: 1 } }],
   [
     'transaction_old',
     'process 7 (alice, psql, idle in transaction) has had a transaction open for 901 s',
@@ -262,7 +262,7 @@ it.each<[string, string, Partial<Facts>]>([
   ['sessions_doubtful', 'of 2 sessions', { sessions: { ...HEALTHY.sessions, unrecognised: 2 } }],
   [
     'registrations_uncertain',
-    '1 registrations',
+    '1 registration waits',
     { registrations: { ...HEALTHY.registrations, uncertain: 1 } },
   ],
 ])('%s: %s', (code, detail, fault) => {

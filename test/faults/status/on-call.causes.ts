@@ -121,7 +121,7 @@ export const CAUSES_ON_CALL = {
       const listed = () => database.query('SELECT FROM inverters');
       await waitFor('the inverters', async () => (await listed()).length === ids.length);
     },
-    reasons: { inverters_shared: '1 inverters are each listed for 5 or more customers at once' },
+    reasons: { inverters_shared: '1 inverter is listed for 5 or more customers at once' },
     alerts: ['InvertersAreShared'],
   },
   'the remote service answers with the past': {

@@ -171,7 +171,7 @@ const CAUSES = {
   },
   'a session has undescribed flags': {
     plant: ({ ids }) => sandbox.control.fields(ids[0]!, { set: { finished: false, active: false } }),
-    reasons: { sessions_doubtful: 'the interface does not describe the flags of 1 sessions' },
+    reasons: { sessions_doubtful: 'the interface does not describe the flags of 1 session' },
     alerts: ['SessionsAreDoubtful'],
     // Flags that the interface does not describe.
     alsoFires: ['ContractHasDrifted'],
@@ -181,7 +181,7 @@ const CAUSES = {
       const [first] = await bringOnline(planted, 1);
       await sandbox.control.removeInverter(planted.ids[0]!, first!.id);
     },
-    reasons: { sessions_doubtful: 'all inverters are missing from 1 sessions' },
+    reasons: { sessions_doubtful: 'all inverters are missing from 1 session' },
     alerts: ['SessionsAreDoubtful'],
     // Flags that the interface does not describe.
     alsoFires: ['ContractHasDrifted'],
@@ -264,7 +264,7 @@ const CAUSES = {
   },
   'the remote service no longer knows a session': {
     plant: ({ ids }) => sandbox.control.deleteSession(ids[0]!),
-    reasons: { sessions_doubtful: 'the remote service no longer knows 1 sessions' },
+    reasons: { sessions_doubtful: 'the remote service no longer knows 1 session' },
     alerts: ['SessionsAreDoubtful'],
   },
   'the receiver of webhooks is gone': {
@@ -273,7 +273,7 @@ const CAUSES = {
       await client.call('POST', '/webhook-endpoints', { url: `${sink.url}/hook` });
       await client.startNew();
     },
-    reasons: { webhooks_failing: '1 endpoints were disabled automatically' },
+    reasons: { webhooks_failing: '1 endpoint was disabled automatically' },
     alerts: ['WebhookEndpointIsDisabled'],
   },
   'responses have a new field': {

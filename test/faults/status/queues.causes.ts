@@ -24,7 +24,7 @@ export const CAUSES_OF_QUEUES = {
          VALUES (gen_random_uuid(), 'a.test', 'a test', '{}', now() - interval '2 minutes')`,
       );
     },
-    reasons: { events_unsequenced: '1 events have no sequence, the oldest for 12' },
+    reasons: { events_unsequenced: '1 event has no sequence, the oldest for 12' },
     alerts: ['EventsAreUnsequenced'],
   },
   'no process has a handler any more': {
@@ -74,7 +74,7 @@ export const CAUSES_OF_QUEUES = {
         client.release();
       }
     },
-    reasons: { starts_abandoned: '1 starts wait for a worker to end them' },
+    reasons: { starts_abandoned: '1 start waits for a worker to end it' },
     alerts: ['StartsAreAbandoned'],
   },
   'the reads of one session have failed for hours': {

@@ -94,7 +94,7 @@ export function OperationsPanel({ status, history }: Props) {
               {wordsOf(token.state)}
               {token.renewAt !== null && (
                 <>
-                  , renewed <Instant at={token.renewAt} />
+                  , renews <Instant at={token.renewAt} />
                 </>
               )}
               {token.failures > 0 && `, ${countOf(token.failures, 'failure')}: ${token.lastError}`}
