@@ -16,7 +16,7 @@ export interface OperationRow {
   readonly health: 'unknown' | 'healthy' | 'slow' | 'degraded' | 'blocked';
   /** Calls of all live replicas in the last 5 minutes. */
   readonly calls: number;
-  /** The share of these that succeeded, 0 to 1; null without calls. */
+  /** The share of these with a response that shows that the operation is served, 0 to 1; null without calls. */
   readonly successShare: number | null;
   readonly p50Seconds: number | null;
   readonly p95Seconds: number | null;

@@ -46,7 +46,11 @@ export function verdictOf({ status, stuck, readAt, unreadSince }: Known, seenSin
 function verdictWithoutReason(stuck: Known['stuck'], seenSince: Date): Verdict {
   const seen = { since: seenSince, sinceWords: 'The service is seen well since' } as const;
   if (stuck === undefined)
-    return { tone: 'unknown', sentence: 'The service is well. What needs a person has not been read.', ...seen };
+    return {
+      tone: 'unknown',
+      sentence: 'The service is well. What needs a person has not been read.',
+      ...seen,
+    };
   if (stuck.length === 0) return { tone: 'well', sentence: 'All is well.', ...seen };
   const count = stuck.reduce((sum, group) => sum + group.count, 0);
   const times = stuck.flatMap(({ oldest }) => oldest.map(({ since }) => Date.parse(since)));

@@ -58,8 +58,10 @@ export const REMOTE = part('RemoteView', 'The remote service as the responding r
     }),
     calls: list('RecentCallsView', 'operation', 'The calls of all live replicas in the last 5 minutes', {
       operation: oneOf(OPERATION_CLASSES),
-      succeeded: count(),
-      failed: count('Calls without a usable response, and those that the remote service refused or limited'),
+      succeeded: count(
+        'Calls with a response that shows that the operation is served: a JSON object, whatever its fields, or a 4xx about the request itself such as 404',
+      ),
+      failed: count('All other calls: without such a response, with a 5xx, 401 or 403, or limited'),
       p50Seconds: nullable(
         number('Median duration of the successful calls, within 5 %; null if there are none'),
       ),

@@ -10,6 +10,7 @@ import { Problem } from '../../platform/problem/problem.js';
 import { Remote } from '../../remote/remote.service.js';
 import { findReasons } from './health.rules.js';
 import { WORST_LAST } from './remote.view.js';
+import { sinceOf } from './since.rules.js';
 import { StatusStore } from './status.store.js';
 import type { StatusView } from './status.view.js';
 
@@ -60,9 +61,10 @@ export class StatusService {
       ...queues,
       outbox: { ...outbox, readers: { ...readers, streams, broker } },
     };
+    const now = new Date();
     const reasons = findReasons(facts, this.environment).map((reason) => ({
       ...reason,
-      since: reasonsSince[reason.code] ?? null,
+      since: sinceOf(reason.code, facts, reasonsSince[reason.code], now),
     }));
     return { health: reasons.length === 0 ? 'healthy' : 'degraded', reasons, ...facts };
   }

@@ -7,7 +7,7 @@ const ReasonView = schemaOf('StatusReasonView', {
   detail: text('For people'),
   since: nullable(
     instant(
-      'Since when the samples of the status have had this reason, one a minute; null if none has it yet. An absence of at most 5 minutes does not count',
+      'Since when the samples of the status have had this reason, one a minute, or since when its cause is known to last, if that is earlier; null if neither is known yet. An absence of at most 5 minutes does not count',
     ),
   ),
 });

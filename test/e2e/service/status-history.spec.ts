@@ -41,11 +41,11 @@ describe('GET /status/history', () => {
   const sample = () => service.app.get(Sampler).sampleIfDue();
   const plant = () =>
     database.query(
-      `INSERT INTO registrations (tenant_reference, eans, metadata, status, last_error) VALUES ($1, $2, '{}', 'uncertain', 'lost')`,
+      `INSERT INTO registrations (tenant_reference, eans, metadata, status, last_error, created_at)
+       VALUES ($1, $2, '{}', 'uncertain', 'lost', now() - interval '1 hour')`,
       [newEan(), [newEan()]],
     );
-  const since = async () =>
-    (await status()).reasons.find(({ code }) => code === 'registrations_uncertain')!.since;
+  const since = async (of = 'no_worker') => (await status()).reasons.find(({ code }) => code === of)!.since;
 
   it('summarises a step by its worst sample, rates by their mean, and leaves out steps without one', async () => {
     await empty();
@@ -105,7 +105,6 @@ describe('GET /status/history', () => {
 
   it('says since when a reason has been true, through an absence of 5 minutes, but not of 7', async () => {
     await empty();
-    await plant();
     expect(await since()).toBeNull();
     const before = Date.now();
     await sample();
@@ -123,6 +122,19 @@ describe('GET /status/history', () => {
     expect(await since()).toBeNull();
     await sample();
     expect(Date.parse((await since())!)).toBeGreaterThan(Date.parse(first));
+  });
+
+  it('says since when the cause of a reason lasts, if no sample has it from the beginning', async () => {
+    await empty();
+    await plant();
+    const createdAt = Date.now() - 3_600_000;
+    const expectSinceThen = async () =>
+      expect(Math.abs(Date.parse((await since('registrations_uncertain'))!) - createdAt)).toBeLessThan(5_000);
+    await expectSinceThen();
+    await sample();
+    // The samples keep the beginning of the reason when an earlier cause of it has ended.
+    await database.query('UPDATE registrations SET created_at = now()');
+    await expectSinceThen();
   });
 
   it('refuses other hours, and a key without the scope', async () => {

@@ -42,7 +42,7 @@ export function OperationsPanel({ status, history }: Props) {
               successShare === null ? (
                 <span className="soft">none</span>
               ) : (
-                `${formatNumber(calls)}, ${formatPercent(100 * successShare)} succeeded`
+                `${formatNumber(calls)}, ${formatPercent(100 * successShare)} responded to`
               ),
           },
           {
@@ -104,8 +104,9 @@ export function OperationsPanel({ status, history }: Props) {
         ]}
       />
       <p className="soft">
-        Calls and percentiles are of all processes; the last success, the breaker and the queue are of the one
-        that responded.
+        Calls and percentiles are of all processes. A call is responded to even if the response is a 404, or a
+        field in it cannot be read: see the last error, the drift and the doubtful sessions. The last success,
+        the breaker and the queue are of the one that responded.
       </p>
       <div className="trends">
         {(Object.keys(OPERATIONS) as OperationName[]).flatMap((name) => [
@@ -118,7 +119,7 @@ export function OperationsPanel({ status, history }: Props) {
           />,
           <Trend
             key={`${name} success`}
-            title={`${OPERATIONS[name]}, success in %`}
+            title={`${OPERATIONS[name]}, responded to in %`}
             history={history}
             of={(point) => {
               const share = figuresOf(point, name)?.successShare ?? null;

@@ -74,8 +74,10 @@ export const FIGURES = {
 /** The figures of each operation of the remote service, of the calls of the last 5 minutes. */
 export const OPERATION_FIGURES = {
   calls: figure('max', count)('Calls, failed ones too', ({ succeeded, failed }: Calls) => succeeded + failed),
-  successShare: lowest('Share of the calls that succeeded, 0 to 1; null without calls', (calls) =>
-    calls.succeeded + calls.failed === 0 ? null : calls.succeeded / (calls.succeeded + calls.failed),
+  successShare: lowest(
+    'Share of the calls that `succeeded` as in the status, 0 to 1; null without calls',
+    (calls) =>
+      calls.succeeded + calls.failed === 0 ? null : calls.succeeded / (calls.succeeded + calls.failed),
   ),
   p95Seconds: highest('95th percentile of the duration of successful calls', (calls) => calls.p95Seconds),
 } satisfies Readonly<Record<string, HistoryFigure<Calls>>>;

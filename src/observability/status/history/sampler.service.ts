@@ -25,6 +25,6 @@ export class Sampler extends BackgroundTasks {
     const { reasons, ...facts } = await this.status.read();
     // This process lives. If it has not given its first sign of life, it would be missing in the sample.
     if (!facts.replicas.some(({ isAlive }) => isAlive)) return;
-    await this.store.write(new Set(reasons.map(({ code }) => code)), sampleOf(facts));
+    await this.store.write(reasons, sampleOf(facts));
   }
 }

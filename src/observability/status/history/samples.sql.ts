@@ -3,13 +3,11 @@ import { SUMMARIES } from './figures.js';
 /** A reason that was absent for at most this long has the same beginning. No process may have run, or the reason may come and go. */
 const GAP = `interval '5 minutes'`;
 
-/** The reasons of the last minutes, each with the time since when it has been true. */
-const PRESENT = `
-  SELECT code, min(since::timestamptz) AS since FROM status_samples, jsonb_each_text(reasons) AS reason (code, since)
-  WHERE at >= date_trunc('minute', now()) - ${GAP} GROUP BY code`;
-
 /** SQL for an object with the beginning of each reason of the last minutes. */
-export const REASONS_SINCE = `(SELECT coalesce(json_object_agg(code, since), '{}') FROM (${PRESENT}) AS present)`;
+export const REASONS_SINCE = `(
+  SELECT coalesce(json_object_agg(code, since), '{}') FROM (
+    SELECT code, min(since::timestamptz) AS since FROM status_samples, jsonb_each_text(reasons) AS reason (code, since)
+    WHERE at >= date_trunc('minute', now()) - ${GAP} GROUP BY code) AS present)`;
 
 export const IS_SAMPLE_DUE = `
   SELECT NOT EXISTS (SELECT FROM status_samples WHERE at = date_trunc('minute', clock_timestamp())) AS "isDue"`;
@@ -18,11 +16,10 @@ export const IS_SAMPLE_DUE = `
 export const WRITE_SAMPLE = `
   WITH old AS (
     DELETE FROM status_samples WHERE at < now() - interval '8 days'
-  ), present AS (${PRESENT})
+  )
   INSERT INTO status_samples (at, reasons, figures)
   SELECT date_trunc('minute', now()), (
-    SELECT coalesce(jsonb_object_agg(code, coalesce(present.since, now())), '{}')
-    FROM unnest($1::text[]) AS code LEFT JOIN present USING (code)
+    SELECT coalesce(jsonb_object_agg(code, coalesce(since::timestamptz, now())), '{}') FROM jsonb_each_text($1) AS reason (code, since)
   ), $2
   ON CONFLICT DO NOTHING`;
 

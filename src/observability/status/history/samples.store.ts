@@ -20,8 +20,13 @@ export class SamplesStore {
     return row!.isDue;
   }
 
-  async write(codes: ReadonlySet<string>, figures: Readonly<Record<string, number | null>>): Promise<void> {
-    await this.database.query(WRITE_SAMPLE, [[...codes], JSON.stringify(figures)]);
+  /** `since`: null for a reason that begins with this sample. */
+  async write(
+    reasons: readonly { readonly code: string; readonly since: Date | null }[],
+    figures: Readonly<Record<string, number | null>>,
+  ): Promise<void> {
+    const since = Object.fromEntries(reasons.map((reason) => [reason.code, reason.since]));
+    await this.database.query(WRITE_SAMPLE, [JSON.stringify(since), JSON.stringify(figures)]);
   }
 
   /** Returns the samples of the last `hours`, summarised by steps. Steps without a sample are absent. */
