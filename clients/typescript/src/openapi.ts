@@ -2423,7 +2423,7 @@ export interface components {
             detail: string;
             /**
              * Format: date-time
-             * @description Since when the samples of the status have had this reason, one a minute; null if none has it yet. An absence of at most 5 minutes does not count
+             * @description Since when the samples of the status have had this reason, one a minute, or since when its cause is known to last, if that is earlier; null if neither is known yet. An absence of at most 5 minutes does not count
              */
             since: string | null;
         };
@@ -2553,8 +2553,9 @@ export interface components {
         RecentCallsView: {
             /** @enum {string} */
             operation: "token" | "register_user" | "start_session" | "read_session";
+            /** @description Calls with a response that shows that the operation is served: a JSON object, whatever its fields, or a 4xx about the request itself such as 404 */
             succeeded: number;
-            /** @description Calls without a usable response, and those that the remote service refused or limited */
+            /** @description All other calls: without such a response, with a 5xx, 401 or 403, or limited */
             failed: number;
             /** @description Median duration of the successful calls, within 5 %; null if there are none */
             p50Seconds: number | null;
@@ -2831,7 +2832,7 @@ export interface components {
             operation: "token" | "register_user" | "start_session" | "read_session";
             /** @description Calls, failed ones too */
             calls: number | null;
-            /** @description Share of the calls that succeeded, 0 to 1; null without calls */
+            /** @description Share of the calls that `succeeded` as in the status, 0 to 1; null without calls */
             successShare: number | null;
             /** @description 95th percentile of the duration of successful calls */
             p95Seconds: number | null;
