@@ -152,10 +152,11 @@ export class CampaignsController {
   ): Promise<void> {
     const { format } = found(await this.store.find(id), `campaign ${id}`);
     const pages = this.results.pages(id, hasScope(key, 'links:read'));
+    const stream = this.results.stream(resultCsv(format, pages), actorOf(key));
     void reply.headers({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="campaign-${id}.csv"`,
     });
-    await reply.send(Readable.from(resultCsv(format, pages)));
+    await reply.send(stream);
   }
 }

@@ -1,13 +1,20 @@
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import { Problem } from '../../platform/problem/problem.js';
 import { InvitationsService } from '../../invitations/invitations.service.js';
 import { CampaignsStore, type CampaignRow } from '../campaigns.store.js';
 import type { ResultRow } from './result-csv.js';
 
 const ROWS_PER_PAGE = 1_000;
+/** The downloads of a key at once. Each page takes the process some 50 ms, in which others wait. */
+const DOWNLOADS_OF_A_KEY = 2;
 
 /** Reads rows with the links of their invitations. */
 @Injectable()
 export class CampaignResults {
+  /** Who downloads a result now, once per download. */
+  private readonly downloaders: string[] = [];
+
   constructor(
     private readonly store: CampaignsStore,
     private readonly invitations: InvitationsService,
@@ -18,6 +25,17 @@ export class CampaignResults {
     const ids = mayReadLinks ? rows.flatMap(({ invitationId }) => invitationId ?? []) : [];
     const urls = await this.invitations.urlsOf(ids);
     return rows.map((row) => ({ ...row, invitationUrl: urls.get(row.invitationId ?? '') ?? null }));
+  }
+
+  /** Returns a stream of these parts, of which it has at most one. Throws Problem if `actor` downloads too many until they are closed. */
+  stream(parts: AsyncIterable<string>, actor: string): Readable {
+    if (this.downloaders.filter((each) => each === actor).length >= DOWNLOADS_OF_A_KEY) {
+      const detail = `A key may download ${DOWNLOADS_OF_A_KEY} results at once from one replica`;
+      throw new Problem('too_many_requests', detail, { retryAfterSeconds: 10 });
+    }
+    this.downloaders.push(actor);
+    const leave = () => void this.downloaders.splice(this.downloaders.indexOf(actor), 1);
+    return Readable.from(parts, { highWaterMark: 1 }).once('close', leave);
   }
 
   /** Returns all rows page by page. The next page is read once the caller has taken the one before. */

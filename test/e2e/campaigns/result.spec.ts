@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { CampaignsStore } from '../../../src/campaigns/campaigns.store.js';
+import { describe, expect, it, jest } from '@jest/globals';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { TestClient } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
@@ -28,6 +29,29 @@ async function resultOf(id: string, key = client.key): Promise<{ text: string; h
   const bytes = Buffer.from(await response.arrayBuffer());
   return { text: bytes.toString(), headers: response.headers };
 }
+
+describe('the downloads of a key', () => {
+  it('are at most two at once', async () => {
+    const { body } = await upload(service, csv([randomUUID(), newValidEan()]));
+    let end = (): void => {};
+    const unread = new Promise<[]>((resolve) => (end = () => resolve([])));
+    const rows = jest.spyOn(service.app.get(CampaignsStore), 'rows').mockReturnValue(unread);
+    const download = (key: string) =>
+      fetch(`${service.url}/api/v1/campaigns/${body.id}/result.csv`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+    const open = [await download(client.key), await download(client.key)];
+    const refused = await download(client.key);
+    expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'too_many_requests' }]);
+    const other = await keyWith('users:read');
+    open.push(await download(other.key));
+    expect(open.map(({ status }) => status)).toEqual([200, 200, 200]);
+    rows.mockRestore();
+    end();
+    await Promise.all(open.map((each) => each.text()));
+    expect((await resultOf(body.id)).text).toContain('accepted');
+  });
+});
 
 describe('a dry run', () => {
   it('tells what would happen, and registers nobody', async () => {
