@@ -6,6 +6,7 @@ import { Link } from '../parts/link.js';
 import { failureOf, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Age, Instant } from '../parts/time.js';
+import { WhatToDo } from '../parts/what-to-do.js';
 import { wellSince } from '../rules/history.js';
 import { PAGE_OF, titleOf, verdictOf, type Verdict } from '../rules/verdict.js';
 import { EndpointsPanel } from './duty/endpoints.js';
@@ -137,7 +138,7 @@ function Reasons({ status: { reasons } }: { readonly status: Status }) {
           <li key={code + detail}>
             <strong>{page === undefined ? titleOf(code) : <Link to={page}>{titleOf(code)}</Link>}</strong>
             <span>
-              {detail}
+              <WhatToDo text={detail} />
               {since !== null && (
                 <>
                   {' · since '}
