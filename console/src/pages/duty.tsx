@@ -32,8 +32,8 @@ export function DutyPage() {
   const may = useMay();
   const now = useNow();
   const { data, dataUpdatedAt, failureReason, errorUpdatedAt } = status;
-  // A failed attempt counts before its retry has failed too.
-  const isUnread = failureReason !== null;
+  // A failed attempt counts before its retry has failed too, and while the next one waits for its response.
+  const isUnread = failureReason !== null || errorUpdatedAt > dataUpdatedAt;
   const readAt = dataUpdatedAt === 0 ? null : new Date(dataUpdatedAt);
   const unreadSince = isUnread ? (readAt ?? new Date(errorUpdatedAt || now)) : null;
   const signature = isUnread ? 'unread' : (data?.reasons.map(({ code }) => code).join() ?? 'loading');

@@ -65,7 +65,7 @@ describe('the verdict', () => {
     });
   });
 
-  it('is unknown while the service does not respond, and says since when', () => {
+  it('is unknown while the status cannot be read, and says since when', () => {
     expect(verdictOf(known(healthyStatus(), SEEN), NOW)).toMatchObject({ tone: 'unknown', since: SEEN });
     expect(verdictOf(known(undefined, SEEN), NOW)).toMatchObject({ tone: 'unknown', since: SEEN });
   });

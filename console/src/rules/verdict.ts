@@ -25,10 +25,7 @@ export interface Verdict {
 /** Says in one sentence whether all is well. `seenSince`: since when this page has seen the same reasons, or the history none. */
 export function verdictOf({ status, stuck, readAt, unreadSince }: Known, seenSince: Date): Verdict {
   if (unreadSince !== null || status === undefined || readAt === null) {
-    const sentence =
-      status === undefined
-        ? 'The service has not responded.'
-        : 'The service does not respond. What follows is old.';
+    const sentence = `The status cannot be read.${status === undefined ? '' : ' What follows is old.'}`;
     return { tone: 'unknown', sentence, since: unreadSince, sinceWords: 'Since' };
   }
   const [first] = status.reasons;
