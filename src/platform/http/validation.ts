@@ -7,6 +7,8 @@ import type { FastifyRequest } from 'fastify';
 import { LosslessNumber } from '../json/lossless.js';
 import { Problem, type FieldError, type ProblemCode } from '../problem/problem.js';
 import { inheritedNames, textErrors, UNKNOWN_NAME } from './field-errors.js';
+// Declares `isPublic` of a route.
+import type {} from './public.decorator.js';
 
 /** How many errors the `detail` of a problem names. Its `errors` lists up to MAX_ERRORS. */
 const DETAILED_ERRORS = 3;

@@ -57,6 +57,8 @@ describe('what is stuck', () => {
     expect((await stuck('?kind=user')).status).toBe(400);
     const { items } = (await stuck()).body;
     const { kind, reason } = expected;
-    expect((await stuck('/groups')).body).toEqual({ items: [{ kind, reason, count: 1, new: 1, oldest: items }] });
+    expect((await stuck('/groups')).body).toEqual({
+      items: [{ kind, reason, count: 1, new: 1, oldest: items }],
+    });
   });
 });
