@@ -97,12 +97,12 @@ export async function campaignsBench(options: BenchOptions): Promise<void> {
 }
 
 let users = 0;
-/** Returns a user whose reference and EAN no other has. */
+/** Returns a user whose reference and EAN no other has. An EAN that ends in zeros would be taken for one that Excel has rounded. */
 function nextUser() {
   const number = String(++users);
   return {
     tenantReference: `customer-${number}`,
-    gridLocations: [{ ean: `8716${number.padStart(14, '0')}` }],
+    gridLocations: [{ ean: `8716${number.padStart(13, '0')}1` }],
     metadata: {},
   };
 }

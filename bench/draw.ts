@@ -11,7 +11,7 @@ const PAGE = pathOf('../docs/performance.md');
 const PLACE = /(<!-- table (\w+)\.(\d+): (.+?) -->)[^]*?(<!-- end -->)/g;
 
 const before = await readFile(PAGE, 'utf8');
-const names = ['poll', 'flat', 'freshness', 'api', 'events'];
+const names = ['poll', 'flat', 'freshness', 'api', 'events', 'campaigns'];
 const results = new Map<string, BenchResult>();
 for (const name of names)
   results.set(name, JSON.parse(await readFile(pathOf(`./results/${name}.json`), 'utf8')) as BenchResult);
