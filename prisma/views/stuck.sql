@@ -1,33 +1,31 @@
 -- An inverter that five or more customers list at once: one that changed hands has two.
 CREATE OR REPLACE VIEW admin.stuck AS
 -- A superseded session has a successor, which is what counts. A session that was closed as lost needs a new start.
--- OFFSET 0 makes PostgreSQL compute the reason of each session once, whether it is compared or shown.
+-- OFFSET 0 makes PostgreSQL compute the reason of each session once, whether it is compared or shown, and leaves a filter on the id its index.
 SELECT 'session' AS kind,
        s.session_id AS id,
        (SELECT u.tenant_reference FROM public.users u WHERE u.id = s.user_id) AS tenant_reference,
-       coalesce(s.stuck_reason, 'it was closed, because the remote service no longer knows it') AS reason,
+       coalesce(stuck.reason, 'it was closed, because the remote service no longer knows it') AS reason,
        coalesce(s.closed_at, s.checked_at) AS since,
        CASE
          WHEN s.closed_at IS NOT NULL
-           OR s.stuck_reason LIKE 'the remote service does not know it%'
-           OR s.stuck_reason LIKE 'the responses of the remote service change too often%'
-           OR s.stuck_reason LIKE 'expires_at has passed%' AND s.state = 'awaiting_owner' THEN
+           OR stuck.reason LIKE 'the remote service does not know it%'
+           OR stuck.reason LIKE 'the responses of the remote service change too often%'
+           OR stuck.reason LIKE 'expires_at has passed%' AND s.state = 'awaiting_owner' THEN
            format('Ask the provider, and start a new one: POST /api/v1/onboarding/pv/%s with the body %s', s.grid_location_id,
              jsonb_strip_nulls(jsonb_build_object('brand', s.brand, 'reuse', false)))
-         WHEN s.stuck_reason LIKE 'expires_at has passed%' THEN
+         WHEN stuck.reason LIKE 'expires_at has passed%' THEN
            'Compare with the usual time of its brand from start to online, then ask the provider.'
-         WHEN s.stuck_reason LIKE 'the remote service lists more%' THEN 'Ask the provider why it lists so many inverters.'
-         WHEN s.stuck_reason LIKE 'the interface does not describe%' THEN
+         WHEN stuck.reason LIKE 'the remote service lists more%' THEN 'Ask the provider why it lists so many inverters.'
+         WHEN stuck.reason LIKE 'the interface does not describe%' THEN
            'Ask the provider what the flags mean. If a release knows them: pv-onboarding rederive'
-         WHEN s.stuck_reason = 'it is online, and all its inverters are missing' THEN
+         WHEN stuck.reason = 'it is online, and all its inverters are missing' THEN
            'Ask the customer or the provider whether the inverters were removed.'
          ELSE format('If the cause is gone: POST /api/v1/onboarding/pv/%s/refresh', s.session_id)
        END AS what_to_do
-  FROM (SELECT session_id, user_id, grid_location_id, brand, state, checked_at, closed_at, stuck_reason
-          FROM admin.sessions
-         WHERE superseded_at IS NULL AND (closed_at IS NULL OR close_reason = 'lost' AND closed_at > now() - interval '30 days')
-        OFFSET 0) s
- WHERE s.stuck_reason IS NOT NULL OR s.closed_at IS NOT NULL
+  FROM admin.sessions s CROSS JOIN LATERAL (SELECT s.stuck_reason AS reason OFFSET 0) AS stuck
+ WHERE s.superseded_at IS NULL AND (s.closed_at IS NULL OR s.close_reason = 'lost' AND s.closed_at > now() - interval '30 days')
+   AND (stuck.reason IS NOT NULL OR s.closed_at IS NOT NULL)
 UNION ALL
 SELECT 'registration', r.registration_id, r.tenant_reference,
        CASE r.status WHEN 'uncertain' THEN 'its outcome is unknown' ELSE format('it has been pending for over an hour: %s', coalesce(r.last_error, 'no reason was recorded')) END,

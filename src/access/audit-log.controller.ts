@@ -1,26 +1,14 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsOptional, Length } from 'class-validator';
 import { Database } from '../platform/database/database.js';
-import { whereOf } from '../platform/database/where.js';
 import { CursorOf, LimitQuery, toPage, type Page } from '../platform/http/page.js';
+import { ReadText } from '../platform/http/validation.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
-import { count, field, instant, nullable, schemaOf, text } from '../platform/openapi/schema-of.js';
+import { listAudit } from './audit-log.store.js';
+import { AuditEntryView } from './audit-log.view.js';
 import { Operation } from './operation.decorator.js';
-
-// Without the request id: callers choose it, so it may name somebody.
-const AuditEntryView = schemaOf('AuditEntryView', {
-  id: count('Order of recording'),
-  at: instant(),
-  actor: text('What did it, such as `key:` and the id of a key; after `console:`, a session of the console'),
-  keyName: nullable(text('null if it was not a key of the list of keys')),
-  action: text('An object and a past participle, such as `registration.resolved`'),
-  target: nullable(text('Id of what it was done to')),
-  details: field<object>({ type: 'object', additionalProperties: true }, 'Without secrets or personal data'),
-});
-type AuditEntryView = InstanceType<typeof AuditEntryView>;
 
 const MOST_TARGETS = 100;
 
@@ -29,9 +17,7 @@ class ListAuditLogQuery extends LimitQuery {
     description: `Only what was done to these: at most ${MOST_TARGETS} ids, separated by commas. Default: everything`,
     type: String,
   })
-  @Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' ? value.split(',').map((each) => each.trim()) : value,
-  )
+  @ReadText((ids) => ids.split(',').map((id) => id.trim()))
   @IsOptional()
   @Length(1, 100, { each: true })
   @ArrayMaxSize(MOST_TARGETS)
@@ -56,15 +42,7 @@ export class AuditLogController {
   @ApiPage(AuditEntryView)
   @ApiProblems('invalid_request')
   async listAuditLog(@Query() { limit, targets, cursor }: ListAuditLogQuery): Promise<Page<AuditEntryView>> {
-    const { where, values } = whereOf([
-      ['target = ANY (?)', targets],
-      ['entry_id < ?::bigint', cursor?.id],
-    ]);
-    const rows = await this.database.query<AuditEntryView>(
-      `SELECT entry_id::float8 AS id, at, actor, key_name AS "keyName", action, target, details
-         FROM admin.audit_log ${where} ORDER BY entry_id DESC LIMIT ${limit + 1}`,
-      values,
-    );
+    const rows = await listAudit(this.database, { targets, before: cursor?.id, limit: limit + 1 });
     return toPage(rows, limit, ({ id }) => [id]);
   }
 }

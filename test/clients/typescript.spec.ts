@@ -119,6 +119,16 @@ describe('the TypeScript client', () => {
     });
   });
 
+  it('sends no key if it has none, as in the console', async () => {
+    const sent: Request[] = [];
+    const withoutKey = createClient({
+      baseUrl: service.url,
+      fetch: (request) => (sent.push(request), fetch(request)),
+    });
+    await expect(withoutKey.GET('/api/v1/status')).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(sent[0]!.headers.has('authorization')).toBe(false);
+  });
+
   it('reads lists over all pages, and filters by metadata', async () => {
     const campaign = randomUUID();
     const users = [];

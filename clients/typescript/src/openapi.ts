@@ -990,7 +990,7 @@ export interface paths {
         };
         /**
          * List what does not continue by itself, or has not for too long, the oldest first
-         * @description The same as `admin.stuck`. It reads every open session, so do not request it more often than once a minute.
+         * @description The same as `admin.stuck`. Without `id`, it reads every open session, so do not request it more often than once a minute.
          */
         get: operations["listStuck"];
         put?: never;
@@ -8119,6 +8119,8 @@ export interface operations {
                 limit?: number;
                 /** @description Only this kind */
                 kind?: "session" | "registration" | "start" | "inverter";
+                /** @description Only the session, registration, start or inverter with this id */
+                id?: string;
                 /** @description The `next` of the previous page. Default: the first page */
                 cursor?: string;
             };

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client, type Session, type TimelineEntry } from '../api/client.js';
-import { queries, useInterval, useStuck } from '../api/queries.js';
+import { queries, useInterval } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { wordsOf } from '../format/words.js';
 import { Metadata, Waits } from '../parts/customer.js';
@@ -149,9 +149,15 @@ function About({ session }: { readonly session: Session }) {
 
 /** Why the session is stuck, in the words of the page of what is stuck. Otherwise for whom its grid location waits. */
 function WhatNext({ session: { id, gridLocationId } }: { readonly session: Session }) {
-  const stuck = useStuck();
+  const refetchInterval = useInterval();
+  const stuck = useQuery({
+    queryKey: ['session', id, 'stuck'],
+    queryFn: async () =>
+      (await client.GET('/api/v1/stuck', { params: { query: { kind: 'session', id } } })).data.items,
+    refetchInterval,
+  });
   if (stuck.isPending) return <p className="loading">Loading …</p>;
-  const item = stuck.data?.flatMap(({ oldest }) => oldest).find((each) => each.id === id);
+  const [item] = stuck.data ?? [];
   if (item === undefined) return <LocationWaits id={gridLocationId} />;
   return (
     <div className="notice">

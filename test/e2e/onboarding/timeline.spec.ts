@@ -55,7 +55,9 @@ describe('what is stuck', () => {
     expect((await stuck()).body.items).toMatchObject([{ ...expected, whatToDo: expect.any(String) }]);
     expect((await stuck('?kind=session')).body).toEqual({ items: [], next: null });
     expect((await stuck('?kind=user')).status).toBe(400);
-    const { items } = (await stuck()).body;
+    const { items } = (await stuck()).body as Page<{ id: string }>;
+    expect((await stuck(`?id=${items[0]!.id}`)).body.items).toEqual(items);
+    expect((await stuck(`?id=${randomUUID()}`)).body.items).toEqual([]);
     const { kind, reason } = expected;
     expect((await stuck('/groups')).body).toEqual({
       items: [{ kind, reason, count: 1, new: 1, oldest: items }],
