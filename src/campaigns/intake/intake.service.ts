@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../../platform/env/environment.js';
+import { Places } from '../../platform/http/places.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { IntakeStore } from './intake.store.js';
 import { openFile } from './read-file.js';
@@ -12,10 +13,7 @@ const CHARACTERS_PER_INSERT = 262_144;
 /** The checks of a file take a few seconds of the database for this many rows. */
 export const MAX_ROWS = 250_000;
 /** Bounds the memory and the connections that uploads use. */
-const UPLOADS_AT_ONCE = 4;
-/** So that one key cannot take all places. */
-const UPLOADS_OF_A_KEY = 2;
-const RETRY = { retryAfterSeconds: 10 };
+const UPLOADS = { of: 'uploads', ofKey: 2, inAll: 4 };
 
 export interface CampaignOptions {
   readonly name: string | null;
@@ -28,8 +26,7 @@ export interface CampaignOptions {
 @Injectable()
 export class Intake {
   private readonly logger = new Logger(Intake.name);
-  /** Who uploads a file now, once per file. */
-  private readonly uploaders: string[] = [];
+  private readonly places = new Places(UPLOADS);
 
   constructor(
     private readonly store: IntakeStore,
@@ -42,25 +39,13 @@ export class Intake {
     options: CampaignOptions,
     actor: string,
   ): Promise<string> {
-    this.requirePlace(actor);
-    this.uploaders.push(actor);
+    const leave = this.places.take(actor);
     try {
       return await this.storeFile(bytes, options, actor);
     } finally {
-      this.uploaders.splice(this.uploaders.indexOf(actor), 1);
+      leave();
       await bytes.return(undefined);
     }
-  }
-
-  private requirePlace(actor: string): void {
-    if (this.uploaders.filter((each) => each === actor).length >= UPLOADS_OF_A_KEY)
-      throw new Problem(
-        'too_many_requests',
-        `A key may upload ${UPLOADS_OF_A_KEY} files at once to one replica`,
-        RETRY,
-      );
-    if (this.uploaders.length >= UPLOADS_AT_ONCE)
-      throw new Problem('replica_busy', `This replica receives ${UPLOADS_AT_ONCE} files, its maximum`, RETRY);
   }
 
   private async storeFile(

@@ -1,19 +1,18 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { Problem } from '../../platform/problem/problem.js';
+import { Places } from '../../platform/http/places.js';
 import { InvitationsService } from '../../invitations/invitations.service.js';
 import { CampaignsStore, type CampaignRow } from '../campaigns.store.js';
 import type { ResultRow } from './result-csv.js';
 
 const ROWS_PER_PAGE = 1_000;
-/** The downloads of a key at once. Each page takes the process some 50 ms, in which others wait. */
-const DOWNLOADS_OF_A_KEY = 2;
+/** Each page takes the process some 50 ms, in which others wait. */
+const DOWNLOADS = { of: 'downloads', ofKey: 2 };
 
 /** Reads rows with the links of their invitations. */
 @Injectable()
 export class CampaignResults {
-  /** Who downloads a result now, once per download. */
-  private readonly downloaders: string[] = [];
+  private readonly places = new Places(DOWNLOADS);
 
   constructor(
     private readonly store: CampaignsStore,
@@ -29,12 +28,7 @@ export class CampaignResults {
 
   /** Returns a stream of these parts, of which it has at most one. Throws Problem if `actor` downloads too many until they are closed. */
   stream(parts: AsyncIterable<string>, actor: string): Readable {
-    if (this.downloaders.filter((each) => each === actor).length >= DOWNLOADS_OF_A_KEY) {
-      const detail = `A key may download ${DOWNLOADS_OF_A_KEY} results at once from one replica`;
-      throw new Problem('too_many_requests', detail, { retryAfterSeconds: 10 });
-    }
-    this.downloaders.push(actor);
-    const leave = () => void this.downloaders.splice(this.downloaders.indexOf(actor), 1);
+    const leave = this.places.take(actor);
     return Readable.from(parts, { highWaterMark: 1 }).once('close', leave);
   }
 

@@ -1,0 +1,29 @@
+import { Problem } from '../problem/problem.js';
+
+const RETRY = { retryAfterSeconds: 10 };
+
+interface Limits {
+  /** What takes a place, in the plural. */
+  readonly of: string;
+  readonly ofKey: number;
+  /** Default: no limit. */
+  readonly inAll?: number;
+}
+
+/** Limits what takes place at this replica at once, in total and per API key, so that one key cannot take all places. */
+export class Places {
+  private readonly holders: string[] = [];
+
+  constructor(private readonly limits: Limits) {}
+
+  /** Takes a place for `holder`. Returns what gives it back. Throws Problem at a limit. */
+  take(holder: string): () => void {
+    const { of, ofKey, inAll = Infinity } = this.limits;
+    if (this.holders.filter((each) => each === holder).length >= ofKey)
+      throw new Problem('too_many_requests', `A key may have ${ofKey} ${of} at once at one replica`, RETRY);
+    if (this.holders.length >= inAll)
+      throw new Problem('replica_busy', `This replica has ${inAll} ${of}, its maximum`, RETRY);
+    this.holders.push(holder);
+    return () => void this.holders.splice(this.holders.indexOf(holder), 1);
+  }
+}
