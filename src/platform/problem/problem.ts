@@ -6,7 +6,7 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** `meaning`: when the problem occurs and what the caller should do; docs/problems.md has the same text. */
+/** `meaning`: when the problem occurs and what the caller should do; docs/api.md has the same text. */
 const kind = (status: number, title: string, meaning: string) => ({ status, title, meaning });
 
 /** All kinds of error responses, by their code. The code is part of the contract; `detail` is for people. */

@@ -383,8 +383,8 @@ function rowsOf(page: string, column: string): string[] {
 }
 
 describe('problems', () => {
-  it('are all in docs/problems.md, word for word, with what calling code does', async () => {
-    const rows = rowsOf(await readPage('docs/problems.md'), 'when it occurs, and what to do').map((row) =>
+  it('are all in docs/api.md, word for word, with what calling code does', async () => {
+    const rows = rowsOf(await readPage('docs/api.md'), 'when it occurs, and what to do').map((row) =>
       row.split('|').map((cell) => cell.trim()),
     );
     expect(rows).toEqual(
