@@ -8,6 +8,7 @@ import { VERSION } from './version.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const GIT_TIMEOUT_MS = 5_000;
+export type Build = Awaited<ReturnType<typeof read>>;
 let build: ReturnType<typeof read> | undefined;
 
 /** Returns the release of this process, which is read once. `commit`: null if unknown. `newestMigration`: the newest one that it knows. */

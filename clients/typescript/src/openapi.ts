@@ -2444,13 +2444,9 @@ export interface components {
         ReplicaView: {
             /** @description Host and process id, as in its log lines */
             name: string;
-            /**
-             * @description null for a process of a release that did not report its role
-             * @enum {string|null}
-             */
-            role: "api" | "worker" | "all" | null;
-            /** @description null for a process of a release that did not report it */
-            version: string | null;
+            /** @enum {string} */
+            role: "api" | "worker" | "all";
+            version: string;
             /** @description null if it is unknown */
             commit: string | null;
             /** @description The newest migration that its release has */
@@ -2479,7 +2475,7 @@ export interface components {
              */
             stoppedAt: string | null;
             /** @description By how much its clock is ahead of that of the database, at its last sign of life */
-            clockOffsetSeconds: number | null;
+            clockOffsetSeconds: number;
             /** @description Requests to our API in its last minute */
             requests: number;
             /** @description Requests among these that failed by a fault of ours */

@@ -759,14 +759,13 @@ CREATE TABLE remote_replicas (
   name text NOT NULL,
   joined_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   expires_at timestamptz(3) NOT NULL,
-  role text,
+  role text NOT NULL,
   seen_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   reads_per_second double precision DEFAULT 0 NOT NULL,
   paced_since timestamptz(3),
-  slow_operations text[] DEFAULT ARRAY[]::text[],
   stopped_at timestamptz(3),
-  clock_offset_seconds double precision,
-  signs jsonb DEFAULT '{}' NOT NULL,
+  clock_offset_seconds double precision NOT NULL,
+  signs jsonb NOT NULL,
   CONSTRAINT remote_replicas_pkey PRIMARY KEY (id),
   CONSTRAINT remote_replicas_role_is_known CHECK (role IN ('api', 'worker', 'all'))
 );
@@ -775,14 +774,13 @@ COMMENT ON COLUMN remote_replicas.id IS 'Drawn anew at every start of a process.
 COMMENT ON COLUMN remote_replicas.name IS 'Host and process id, for people.';
 COMMENT ON COLUMN remote_replicas.joined_at IS 'When it was first heard of.';
 COMMENT ON COLUMN remote_replicas.expires_at IS 'Until then it counts as live, by the clock of the database.';
-COMMENT ON COLUMN remote_replicas.role IS 'ROLE of the process. Null: a replica of a release that did not write it.';
+COMMENT ON COLUMN remote_replicas.role IS 'ROLE of the process.';
 COMMENT ON COLUMN remote_replicas.seen_at IS 'Its last sign of life, by the clock of the database.';
 COMMENT ON COLUMN remote_replicas.reads_per_second IS 'Reads of sessions that the remote service served to it, per second, in the last 10 seconds.';
 COMMENT ON COLUMN remote_replicas.paced_since IS 'Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND. Null: none waits.';
-COMMENT ON COLUMN remote_replicas.slow_operations IS 'The operations of the remote service that took over 2 seconds in most of its latest calls.';
 COMMENT ON COLUMN remote_replicas.stopped_at IS 'When it stopped in order. Null: it runs or has vanished.';
-COMMENT ON COLUMN remote_replicas.clock_offset_seconds IS 'By how much its clock was ahead of the clock of the database at its last sign of life. Null: a replica of a release that did not write it.';
-COMMENT ON COLUMN remote_replicas.signs IS 'What it tells of itself: requests and failedRequests of the last minute, waitingForConnectionsSeconds and longestStatement while its pool is used up, hasNoSpace, latestCalls of each operation of the remote service with the slow ones, recentCalls of the last 5 minutes with their failures and the number of successes of each duration class, and build: its version, commit and newest migration.';
+COMMENT ON COLUMN remote_replicas.clock_offset_seconds IS 'By how much its clock was ahead of the clock of the database at its last sign of life.';
+COMMENT ON COLUMN remote_replicas.signs IS 'What it reports about itself, by the names of GET /status: requests, failedRequests and refusedRequests of the last minute, waitingForConnectionsSeconds and longestStatement while its pool is used up, hasNoSpace, slow and latestCalls of the operations of the remote service, its version, commit and newestMigration; and recentCalls: the calls of the last 5 minutes, with their failures and the number of successes of each duration class.';
 
 CREATE TABLE status_samples (
   at timestamptz(3) NOT NULL,

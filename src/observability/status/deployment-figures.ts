@@ -43,7 +43,7 @@ const COMPUTED = {
   clock_offset_seconds: figure(
     'The largest difference between the clock of a live process and that of the database',
     ({ replicas }) => {
-      const offsets = replicas.map((each) => (each.isAlive ? Math.abs(each.clockOffsetSeconds ?? 0) : 0));
+      const offsets = replicas.map((each) => (each.isAlive ? Math.abs(each.clockOffsetSeconds) : 0));
       return [[[], Math.max(0, ...offsets)]];
     },
   ),

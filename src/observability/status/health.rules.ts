@@ -177,8 +177,8 @@ export const FINDERS = {
     replicas.map(
       ({ name, isAlive, clockOffsetSeconds }) =>
         isAlive &&
-        Math.abs(clockOffsetSeconds ?? 0) > BOUNDS.ClocksDiffer &&
-        `${name}: its clock differs from that of the database by ${Math.round(clockOffsetSeconds ?? 0)} s`,
+        Math.abs(clockOffsetSeconds) > BOUNDS.ClocksDiffer &&
+        `${name}: its clock differs from that of the database by ${Math.round(clockOffsetSeconds)} s`,
     ),
   releases_differ({ replicas }) {
     const releases = lastingReleasesOf(replicas);

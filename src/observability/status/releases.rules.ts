@@ -22,6 +22,4 @@ const differ = (one: Release, other: Release): boolean =>
   (one.commit !== null && other.commit !== null && one.commit !== other.commit);
 
 export const nameOf = ({ version, commit, newestMigration }: Release): string =>
-  version === null
-    ? 'a release that does not report its version'
-    : `${version} (commit ${commit?.slice(0, 12) ?? 'unknown'}, migration ${newestMigration ?? 'unknown'})`;
+  `${version} (commit ${commit?.slice(0, 12) ?? 'unknown'}, migration ${newestMigration ?? 'unknown'})`;

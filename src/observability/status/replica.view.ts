@@ -4,10 +4,8 @@ import { count, instant, number } from './figures.js';
 
 export const ReplicaView = schemaOf('ReplicaView', {
   name: text('Host and process id, as in its log lines'),
-  role: nullable(
-    oneOf(['api', 'worker', 'all'] as const, 'null for a process of a release that did not report its role'),
-  ),
-  version: nullable(text('null for a process of a release that did not report it')),
+  role: oneOf(['api', 'worker', 'all'] as const),
+  version: text(),
   commit: nullable(text('null if it is unknown')),
   newestMigration: nullable(text('The newest migration that its release has')),
   isAlive: flag('Whether it showed a sign of life in the last 5 seconds'),
@@ -22,8 +20,8 @@ export const ReplicaView = schemaOf('ReplicaView', {
     'The operations of the remote service that took over 2 seconds in most of its latest calls',
   ),
   stoppedAt: nullable(instant('When it stopped in order; null if it runs or has vanished')),
-  clockOffsetSeconds: nullable(
-    number('By how much its clock is ahead of that of the database, at its last sign of life'),
+  clockOffsetSeconds: number(
+    'By how much its clock is ahead of that of the database, at its last sign of life',
   ),
   requests: count('Requests to our API in its last minute'),
   failedRequests: count('Requests among these that failed by a fault of ours'),

@@ -214,13 +214,8 @@ export const LIST_OPERATIONS = `
 
 export const LIST_REPLICAS = `
   SELECT name, role, expires_at > clock_timestamp() AS "isAlive", joined_at AS "startedAt", seen_at AS "lastSeenAt",
-    reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", slow_operations AS slow, stopped_at AS "stoppedAt",
-    clock_offset_seconds AS "clockOffsetSeconds", coalesce((signs->>'requests')::int, 0) AS requests,
-    coalesce((signs->>'failedRequests')::int, 0) AS "failedRequests", coalesce((signs->>'refusedRequests')::int, 0) AS "refusedRequests",
-    coalesce((signs->>'waitingForConnectionsSeconds')::float8, 0) AS "waitingForConnectionsSeconds",
-    signs->>'longestStatement' AS "longestStatement", coalesce((signs->>'hasNoSpace')::boolean, false) AS "hasNoSpace",
-    coalesce(signs->'latestCalls', '[]') AS "latestCalls", coalesce(signs->'recentCalls', '{}') AS "recentCalls", signs->'build'->>'version' AS version, signs->'build'->>'commit' AS commit,
-    signs->'build'->>'newestMigration' AS "newestMigration"
+    reads_per_second AS "readsPerSecond", paced_since AS "pacedSince", stopped_at AS "stoppedAt",
+    clock_offset_seconds AS "clockOffsetSeconds", signs
   FROM remote_replicas ORDER BY "isAlive" DESC, role, name, joined_at`;
 
 /** Returns SQL for the seconds since `since`, or until `since` if the sign is -1. The value is 0 if `since` is null. */

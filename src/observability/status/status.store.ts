@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, sqlState } from '../../platform/database/database.js';
 import { STATEMENT_TIMEOUT_MS } from '../../platform/database/connection/settings.js';
-import { OPERATION_CLASSES, type OperationClass } from '../../remote/outcome.rules.js';
-import { summarise, type CallCounts } from '../../remote/pace/recent-calls.js';
+import { OPERATION_CLASSES } from '../../remote/outcome.rules.js';
+import { summarise } from '../../remote/pace/recent-calls.js';
+import type { Signs } from '../../remote/shared/replicas.store.js';
 import type { Facts } from './facts.view.js';
 import * as sql from './status.sql.js';
 
@@ -24,10 +25,7 @@ interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, R
   readonly reasonsSince: Readonly<Record<string, Date>>;
 }
 
-interface Replica {
-  readonly isAlive: boolean;
-  readonly recentCalls: Readonly<Partial<Record<OperationClass, CallCounts>>>;
-}
+type Replica = Omit<Facts['replicas'][number], keyof Signs> & { readonly signs: Signs };
 
 /** The facts about the whole deployment: those in the response of /status, and those that only the metrics use. */
 export type DeploymentFacts = Awaited<ReturnType<StatusStore['readFacts']>>;
@@ -52,7 +50,7 @@ export class StatusStore {
       const [budget] = await tx.query<Omit<Facts['budget'], 'late'>>(sql.READ_BUDGET);
       const [activity] = await tx.query<Facts['activity']>(sql.READ_ACTIVITY);
       const [oldestTransaction = null] = await tx.query<OldestTransaction>(sql.FIND_OLDEST_TRANSACTION);
-      const replicas = await tx.query<Facts['replicas'][number] & Replica>(sql.LIST_REPLICAS);
+      const replicas = await tx.query<Replica>(sql.LIST_REPLICAS);
       /** `waitSeconds`: the rest of the wait that the service requested. 0 if there is none. */
       const operations = await tx.query<Operation & { readonly waitSeconds: number }>(sql.LIST_OPERATIONS);
       const degraded = operations.flatMap(({ waitSeconds: _, ...each }) =>
@@ -63,7 +61,10 @@ export class StatusStore {
         pendingWishes: pending!.wishes,
         operations,
         reasonsSince: datesOf(reasonsSince),
-        replicas: replicas.map(({ recentCalls: _, ...replica }) => replica),
+        replicas: replicas.map(({ signs: { recentCalls: _, ...signs }, ...replica }) => ({
+          ...replica,
+          ...signs,
+        })),
         remote: { deployment: { degraded, calls: callsOf(replicas), contractDrift } },
         poller,
         budget: { ...budget!, late },
@@ -95,7 +96,7 @@ function callsOf(replicas: readonly Replica[]) {
   const live = replicas.filter(({ isAlive }) => isAlive);
   return OPERATION_CLASSES.map((operation) => ({
     operation,
-    ...summarise(live.flatMap(({ recentCalls }) => recentCalls[operation] ?? [])),
+    ...summarise(live.flatMap(({ signs }) => signs.recentCalls[operation] ?? [])),
   }));
 }
 

@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, prepared } from '../../platform/database/database.js';
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
+import type { Build } from '../../platform/build.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { REPLICA_NAME } from '../../platform/replica-name.js';
 import type { OperationClass } from '../outcome.rules.js';
+import type { CallCounts } from '../pace/recent-calls.js';
+import type { LatestCalls } from '../pace/slow-calls.rules.js';
 import { BURST_MS } from '../pace/request-budget.js';
 
 // Deletes the rows of replicas that stopped or vanished over an hour ago.
@@ -13,13 +16,13 @@ const BEAT_REPLICA = `
     DELETE FROM remote_replicas WHERE id <> $1 AND expires_at < clock_timestamp() - interval '1 hour'
   )
   INSERT INTO remote_replicas AS me
-    (id, name, expires_at, role, reads_per_second, paced_since, slow_operations, signs, clock_offset_seconds)
-  VALUES ($1, $2, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END, $7::text[], $8::jsonb,
-    $9::float8 / 1000 - extract(epoch FROM clock_timestamp()))
+    (id, name, expires_at, role, reads_per_second, paced_since, signs, clock_offset_seconds)
+  VALUES ($1, $2, ${msFromNow('$3')}, $4, $5, CASE WHEN $6::boolean THEN clock_timestamp() END, $7::jsonb,
+    $8::float8 / 1000 - extract(epoch FROM clock_timestamp()))
   ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at, seen_at = clock_timestamp(),
     reads_per_second = excluded.reads_per_second,
     paced_since = CASE WHEN $6::boolean THEN coalesce(me.paced_since, clock_timestamp()) END,
-    slow_operations = excluded.slow_operations, signs = excluded.signs, clock_offset_seconds = excluded.clock_offset_seconds`;
+    signs = excluded.signs, clock_offset_seconds = excluded.clock_offset_seconds`;
 
 /** Keeps the row, so that the status distinguishes a stopped process from a vanished one. */
 const LEAVE = `
@@ -33,15 +36,26 @@ const DRAW_TOKENS = prepared('remote.draw_tokens')`
                          + $1::float8 * interval '1 millisecond'
     RETURNING ${msUntil('drawn_until')} - $1::float8 AS "inMs"`;
 
+/** Figures of a replica for the status, by the names of its view. */
+export interface Signs extends Build {
+  readonly requests: number;
+  readonly failedRequests: number;
+  readonly refusedRequests: number;
+  readonly waitingForConnectionsSeconds: number;
+  readonly longestStatement: string | null;
+  readonly hasNoSpace: boolean;
+  /** The operations most of whose latest calls were slow. */
+  readonly slow: OperationClass[];
+  readonly latestCalls: readonly (LatestCalls & { readonly operation: OperationClass })[];
+  readonly recentCalls: Readonly<Partial<Record<OperationClass, CallCounts>>>;
+}
+
 /** The sign of life of a replica. `isPaced`: its calls wait for SCS_MAX_REQUESTS_PER_SECOND. */
 interface SignOfLife {
   readonly role: Environment['ROLE'];
   readonly readsPerSecond: number;
   readonly isPaced: boolean;
-  /** The operations most of whose latest calls were slow. */
-  readonly slowOperations: readonly OperationClass[];
-  /** Further figures for the status. */
-  readonly signs: object;
+  readonly signs: Signs;
 }
 
 /** Stores which replicas are alive, and the request tokens that they share. */
@@ -52,8 +66,8 @@ export class ReplicasStore {
   constructor(private readonly database: Database) {}
 
   async beat(lifeMs: number, sign: SignOfLife): Promise<void> {
-    const { role, readsPerSecond, isPaced, slowOperations, signs } = sign;
-    const figures = [role, readsPerSecond, isPaced, slowOperations, JSON.stringify(signs), Date.now()];
+    const { role, readsPerSecond, isPaced, signs } = sign;
+    const figures = [role, readsPerSecond, isPaced, JSON.stringify(signs), Date.now()];
     await this.database.queryAside(BEAT_REPLICA, [this.replicaId, REPLICA_NAME, lifeMs, ...figures]);
   }
 

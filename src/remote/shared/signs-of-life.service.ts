@@ -75,17 +75,17 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
       role: this.environment.ROLE,
       readsPerSecond: Math.round(this.reads.perSecond * 1_000) / 1_000,
       isPaced: this.remote.budget.isPaced,
-      slowOperations: latestCalls.filter(areSlow).map(({ operation }) => operation),
       signs: {
         ...(await this.requests.count()),
         waitingForConnectionsSeconds,
         longestStatement: waitingForConnectionsSeconds > 0 ? this.database.use.longest() : null,
         hasNoSpace: this.database.hasNoSpace(),
+        slow: latestCalls.filter(areSlow).map(({ operation }) => operation),
         latestCalls,
         recentCalls: Object.fromEntries(
           [...this.recentCalls].map(([operation, calls]) => [operation, calls.count(now)]),
         ),
-        build: await readBuild(),
+        ...(await readBuild()),
       },
     });
     return BEAT_EVERY_MS;

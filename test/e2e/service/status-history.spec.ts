@@ -5,6 +5,7 @@ import type { StatusView } from '../../../src/observability/status/status.view.j
 import { Database } from '../../../src/platform/database/database.js';
 import { newEan } from '../../setup/ean.js';
 import { TestClient } from '../../setup/client.js';
+import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
@@ -163,11 +164,13 @@ describe('the calls of all replicas', () => {
     await control.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: 1 });
     await client.call('POST', `/onboarding/pv/${id}/refresh`);
     // A live process with slow calls, and a dead one.
-    await service.app.get(Database).query(`
-      INSERT INTO remote_replicas (id, name, expires_at, role, signs)
-      SELECT gen_random_uuid(), 'other:' || n, now() + n * interval '1 hour', 'worker',
-        '{"recentCalls": {"read_session": {"failed": 7, "durations": {"24": 99}}}}'
-      FROM unnest(ARRAY[1, -1]) AS n`);
+    const recentCalls = { read_session: { failed: 7, durations: { 24: 99 } } };
+    for (const expiresAt of [fromNow(3_600), fromNow(-3_600)])
+      await insertReplica(
+        service.app.get(Database),
+        { name: 'other:1', role: 'worker', expiresAt },
+        { recentCalls },
+      );
     const calls = await waitFor('the calls', async () => {
       const found = (await client.call<Status>('GET', '/status')).body.remote.deployment.calls;
       return found.some(({ operation, failed }) => operation === 'read_session' && failed === 8) && found;

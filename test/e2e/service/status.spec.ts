@@ -7,6 +7,7 @@ import { StatusStore } from '../../../src/observability/status/status.store.js';
 import type { CredentialsProbeView } from '../../../src/observability/status/remote.view.js';
 import { StatusView } from '../../../src/observability/status/status.view.js';
 import { TestClient } from '../../setup/client.js';
+import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime } from '../../faults/support/promise.js';
@@ -352,9 +353,13 @@ describe('GET /status', () => {
   });
 
   it('shows which replicas are alive, and that no worker is', async () => {
-    await database.query(`
-      INSERT INTO remote_replicas (id, name, expires_at, role, seen_at)
-      VALUES (gen_random_uuid(), 'dead:1', now() - interval '1 minute', 'worker', '2026-11-20T10:00:00Z')`);
+    const seenAt = new Date('2026-11-20T10:00:00Z');
+    await insertReplica(service.app.get(Database), {
+      name: 'dead:1',
+      role: 'worker',
+      expiresAt: fromNow(-60),
+      seenAt,
+    });
     const { health, reasons, replicas } = await read();
     const alive = { role: 'api', isAlive: true, pacedSince: null, readsPerSecond: 0 };
     expect(replicas).toMatchObject([alive, { name: 'dead:1', role: 'worker', isAlive: false }]);
@@ -389,10 +394,10 @@ describe('GET /status', () => {
   it('names the release of each process', async () => {
     const build = await readBuild();
     const other = { version: '0.0.9', commit: null, newestMigration: '20261120000000_tables' };
-    await database.query(
-      `INSERT INTO remote_replicas (id, name, expires_at, role, signs)
-       VALUES (gen_random_uuid(), 'other:1', now() + interval '1 minute', 'worker', $1)`,
-      [JSON.stringify({ build: other })],
+    await insertReplica(
+      service.app.get(Database),
+      { name: 'other:1', role: 'worker', expiresAt: fromNow(60) },
+      other,
     );
     const status = await read();
     expect(status.build).toEqual(build);

@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { FIND_OLDEST_TRANSACTION } from '../../../src/observability/status/status.sql.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
+import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { repeatUntilEnd, type Cause, type Planted } from './planted.js';
@@ -51,11 +52,10 @@ export const CAUSES_ON_CALL = {
     alerts: ['NoApiRuns'],
   },
   'workers vanish again and again': {
-    plant: ({ database }) =>
-      database.query(
-        `INSERT INTO remote_replicas (id, name, expires_at, role)
-         SELECT gen_random_uuid(), 'crashed:' || n, now() - interval '1 second', 'worker' FROM generate_series(1, 3) AS n`,
-      ),
+    async plant({ database }) {
+      for (const name of ['crashed:1', 'crashed:2', 'crashed:3'])
+        await insertReplica(database, { name, role: 'worker', expiresAt: fromNow(-1) });
+    },
     reasons: { replicas_vanish: '3 processes ended within 10 minutes without stopping in order: crashed:' },
     alerts: ['ReplicasVanish'],
   },
@@ -83,11 +83,10 @@ export const CAUSES_ON_CALL = {
   'a process of another release was left out of a rollout': {
     async plant({ database }) {
       await database.query(`UPDATE remote_replicas SET joined_at = now() - interval '1 hour'`);
-      await database.query(
-        `INSERT INTO remote_replicas (id, name, joined_at, expires_at, role, signs)
-         VALUES (gen_random_uuid(), 'forgotten:1', now() - interval '1 day', now() + interval '1 hour', 'api',
-                 '{"build": {"version": "0.0.9", "commit": null, "newestMigration": "20261120000000_tables"}}')`,
-      );
+      const [joinedAt, expiresAt] = [fromNow(-86_400), fromNow(3_600)];
+      const forgotten = { name: 'forgotten:1', role: 'api', joinedAt, expiresAt } as const;
+      const newestMigration = '20261120000000_tables';
+      await insertReplica(database, forgotten, { version: '0.0.9', newestMigration });
     },
     reasons: { releases_differ: 'forgotten:1 runs 0.0.9 (commit unknown, migration 20261120000000_tables)' },
     alerts: ['ReleasesDiffer'],

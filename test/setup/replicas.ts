@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../src/platform/database/database.js';
+import type { Signs } from '../../src/remote/shared/replicas.store.js';
+
+const QUIET: Signs = {
+  requests: 0,
+  failedRequests: 0,
+  refusedRequests: 0,
+  waitingForConnectionsSeconds: 0,
+  longestStatement: null,
+  hasNoSpace: false,
+  slow: [],
+  latestCalls: [],
+  recentCalls: {},
+  version: '0.1.0',
+  commit: null,
+  newestMigration: null,
+};
+
+interface Row {
+  readonly name: string;
+  readonly role: 'api' | 'worker';
+  readonly expiresAt: Date;
+  readonly joinedAt?: Date;
+  readonly seenAt?: Date;
+}
+
+/** Records the sign of life of another process. */
+export async function insertReplica({ prisma }: Database, row: Row, signs?: Partial<Signs>): Promise<void> {
+  const data = { id: randomUUID(), clockOffsetSeconds: 0, ...row, signs: { ...QUIET, ...signs } as object };
+  await prisma.remoteReplica.create({ data });
+}
+
+export const fromNow = (seconds: number): Date => new Date(Date.now() + seconds * 1_000);
