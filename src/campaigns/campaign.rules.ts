@@ -1,21 +1,12 @@
 /**
- * - `receiving`: the file is being uploaded or checked. Nobody sees the campaign, and it is deleted if the upload fails.
+ * The statuses that the API shows. While the file is being uploaded or checked, the status is `receiving` in the database, nobody sees the
+ * campaign, and it is deleted if the upload fails.
  * - `checked`: a dry run. Its rows are never registered.
  * - `running`: rows are registered.
  * - `paused`: no further row is registered until a person resumes the campaign.
  * - `cancelled`: no further row is registered. What had been sent still gets its result.
  * - `finished`: every row has a result.
  */
-export const STORED_STATUSES = [
-  'receiving',
-  'checked',
-  'running',
-  'paused',
-  'cancelled',
-  'finished',
-] as const;
-
-/** The statuses that the API shows. */
 export const CAMPAIGN_STATUSES = ['checked', 'running', 'paused', 'cancelled', 'finished'] as const;
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 
@@ -33,7 +24,6 @@ export const ROW_STATUSES = [
   'cancelled',
 ] as const;
 export type RowStatus = (typeof ROW_STATUSES)[number];
-export type StoredRowStatus = RowStatus | 'sent';
 
 /** What was detected in a file. */
 export interface CampaignFormat {

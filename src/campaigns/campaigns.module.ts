@@ -9,7 +9,6 @@ import { CampaignsStore } from './campaigns.store.js';
 import { CampaignControlController } from './drain/campaign-control.controller.js';
 import { CampaignDrain } from './drain/drain.service.js';
 import { DrainStore } from './drain/drain.store.js';
-import { DeadUploads } from './intake/dead-uploads.service.js';
 import { Intake } from './intake/intake.service.js';
 import { IntakeStore } from './intake/intake.store.js';
 import { CampaignResults } from './result/campaign-results.service.js';
@@ -22,7 +21,6 @@ import { CampaignResults } from './result/campaign-results.service.js';
     CampaignProgress,
     Intake,
     IntakeStore,
-    DeadUploads,
     CampaignResults,
     CampaignDrain,
     DrainStore,

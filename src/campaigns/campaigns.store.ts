@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../platform/database/database.js';
+import { Database, type Sql } from '../platform/database/database.js';
 import type { ListPosition } from '../platform/database/list-position.js';
 import { whereOf } from '../platform/database/where.js';
 import { ROW_STATUSES, type CampaignStatus, type RowProblemCode, type RowStatus } from './campaign.rules.js';
@@ -47,13 +47,11 @@ export class CampaignsStore {
   async findWithCounts(id: string): Promise<CountedCampaign | null> {
     const campaign = await this.find(id);
     if (campaign === null) return null;
-    const counts = await this.database.query<Counted>(sql.COUNT_ROWS, [id]);
     const [rate] = await this.database.query<{ perSecond: number | null }>(sql.SELECT_RATE, [id]);
     const problems = await this.database.query<Counted>(sql.COUNT_PROBLEMS, [id]);
-    const none = Object.fromEntries(ROW_STATUSES.map((status) => [status, 0]));
     return {
       ...campaign,
-      counts: { ...none, ...byName(counts) } as CampaignView['counts'],
+      counts: await countRows(this.database, id),
       problems: byName(problems),
       perSecond: rate?.perSecond ?? null,
     };
@@ -76,6 +74,12 @@ export class CampaignsStore {
     const text = `${sql.SELECT_ROWS} ${where} ORDER BY line LIMIT ${limit}`;
     return this.database.query<CampaignRow>(text, values);
   }
+}
+
+/** Returns the number of rows in each status. */
+export async function countRows(database: Sql, id: string): Promise<Record<RowStatus, number>> {
+  const none = Object.fromEntries(ROW_STATUSES.map((status) => [status, 0])) as Record<RowStatus, number>;
+  return { ...none, ...byName(await database.query<Counted>(sql.COUNT_ROWS, [id])) };
 }
 
 const byName = (counted: readonly Counted[]) =>

@@ -10,6 +10,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { CampaignAdoption } from '../adoption/adoption.service.js';
+import { IntakeStore } from '../intake/intake.store.js';
 import { CAMPAIGN_LEASES } from './drain.sql.js';
 import { DrainStore, type UninvitedRow } from './drain.store.js';
 
@@ -19,6 +20,7 @@ const BACKOFF = { firstMs: 500, mostMs: 5_000 };
 const SEARCH_EVERY_MS = 500;
 const DECIDED_EVERY_MS = 5_000;
 const FORGOTTEN_EVERY_MS = 3_600_000;
+const DEAD_UPLOADS_EVERY_MS = 60_000;
 /** The pause between two steps. It is short while rows get results, so that the senders always find a registration. */
 const PAUSE = { firstMs: 100, mostMs: 1_000 };
 /** How long a paused or cancelled campaign without anything to settle waits. A resume makes it due at once. */
@@ -34,6 +36,7 @@ export class CampaignDrain extends BackgroundTasks {
     { everyMs: SEARCH_EVERY_MS, run: (stop: AbortSignal) => this.startDue(stop) },
     { everyMs: DECIDED_EVERY_MS, run: () => this.settleDecided() },
     { everyMs: FORGOTTEN_EVERY_MS, run: () => this.cancelForgotten() },
+    { everyMs: DEAD_UPLOADS_EVERY_MS, run: () => this.intake.deleteDead() },
   ];
   private readonly leases = new Leases(this.database, CAMPAIGN_LEASES, {
     leaseMs: LEASE_MS,
@@ -45,11 +48,12 @@ export class CampaignDrain extends BackgroundTasks {
   constructor(
     private readonly database: Database,
     private readonly store: DrainStore,
+    private readonly intake: IntakeStore,
     private readonly adoption: CampaignAdoption,
     private readonly invitations: InvitationsStore,
     private readonly environment: Environment,
   ) {
-    super('campaigns could not be drained', STOP_WITHIN_MS.campaigns, environment.ROLE !== 'api');
+    super('campaigns could not be kept up to date', STOP_WITHIN_MS.campaigns, environment.ROLE !== 'api');
   }
 
   override async beforeApplicationShutdown(): Promise<void> {

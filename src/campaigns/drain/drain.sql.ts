@@ -99,9 +99,6 @@ export const FINISH = prepared('campaigns.finish')`
      WHERE id = $1 AND lease_token = $2 AND finished_at IS NULL AND status IN ('running', 'cancelled')
     RETURNING name`;
 
-export const COUNT_ROWS =
-  'SELECT status, count(*)::int AS count FROM campaign_rows WHERE campaign_id = $1 GROUP BY status';
-
 /** Finds the ended campaigns with uncertain rows whose registration is no longer uncertain. */
 export const FIND_DECIDED = `
     SELECT DISTINCT c.id, c.invites FROM campaign_rows r

@@ -5,7 +5,8 @@ import type { WantedInvitation } from '../../invitations/invitations.store.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import { insertPending } from '../../users/registration/campaign-registrations.store.js';
-import { CONTROLS, type CampaignStatus, type Control, type StoredRowStatus } from '../campaign.rules.js';
+import { CONTROLS, type CampaignStatus, type Control } from '../campaign.rules.js';
+import { countRows } from '../campaigns.store.js';
 import { markRows, requestsOf, type TakenRow } from './drain.rules.js';
 import * as sql from './drain.sql.js';
 
@@ -85,16 +86,7 @@ export class DrainStore {
     return this.database.transaction(async (tx) => {
       const [finished] = await tx.query<{ name: string | null }>(sql.FINISH, [id, leaseToken]);
       if (finished === undefined) return false;
-      const found = await tx.query<{ status: StoredRowStatus; count: number }>(sql.COUNT_ROWS, [id]);
-      const countOf = (status: StoredRowStatus) => found.find((each) => each.status === status)?.count ?? 0;
-      const counts = {
-        invalid: countOf('invalid'),
-        registered: countOf('registered'),
-        known: countOf('known'),
-        rejected: countOf('rejected'),
-        uncertain: countOf('uncertain'),
-        cancelled: countOf('cancelled'),
-      };
+      const { accepted: _, ...counts } = await countRows(tx, id);
       const data = { campaignId: id, name: finished.name, counts };
       await appendEvents(tx, [{ name: 'campaign.finished', subject: id, data }]);
       return true;

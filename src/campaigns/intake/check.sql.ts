@@ -12,7 +12,7 @@ const withProblem = (column: string, code: RowProblemCode, message: string): str
   `problems || jsonb_build_array(jsonb_build_object('column', ${column}, 'code', '${code}', 'message', ${message}))`;
 
 /** Marks rows whose EAN is perhaps rounded as rounded if another row has a rounded EAN, since one program has written both. $2: the message. */
-const MARK_ROUNDED = `
+export const MARK_ROUNDED = `
     UPDATE campaign_rows SET status = 'invalid', ean = NULL, problems = (
              SELECT jsonb_agg(CASE problem ->> 'code' WHEN 'ean_perhaps_rounded'
                       THEN problem || jsonb_build_object('code', 'ean_rounded', 'message', $2::text) ELSE problem END)
@@ -27,7 +27,7 @@ const ROW = 'NULL';
  * Marks rows that repeat an earlier row, and rows that contradict an earlier one of the same reference and EAN. Rows of one EAN may differ
  * in their brand: the owner is invited for each.
  */
-const MARK_DUPLICATES = `
+export const MARK_DUPLICATES = `
     WITH compared AS (
       SELECT line, min(line) OVER (PARTITION BY tenant_reference, ean, brand) AS same, min(line) OVER location AS first,
              (locale, expected_inverters, metadata) IS DISTINCT FROM (first_value(locale) OVER location,
@@ -41,7 +41,7 @@ const MARK_DUPLICATES = `
       FROM compared WHERE r.campaign_id = $1 AND r.line = compared.line AND (same < r.line OR (first < r.line AND differs))`;
 
 /** Marks all rows of a reference that has more EANs than one registration takes. $2: that number. */
-const MARK_TOO_MANY_EANS = `
+export const MARK_TOO_MANY_EANS = `
     WITH large AS (
       SELECT tenant_reference, count(DISTINCT ean) AS eans FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted'
       GROUP BY 1 HAVING count(DISTINCT ean) > $2
@@ -51,7 +51,7 @@ const MARK_TOO_MANY_EANS = `
       FROM large WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = large.tenant_reference`;
 
 /** Marks the rows of a reference that has an invalid row. A repeated row is an exception: the EAN is in the file all the same. */
-const MARK_OTHER_ROWS = `
+export const MARK_OTHER_ROWS = `
     WITH faulty AS (
       SELECT tenant_reference, min(line) AS line FROM campaign_rows
        WHERE campaign_id = $1 AND status = 'invalid' AND tenant_reference IS NOT NULL AND NOT problems @> '[{"code": "duplicate_row"}]'
@@ -68,7 +68,7 @@ const MARK_OTHER_ROWS = `
  * Compares references with their live registrations. Rows of one with other EANs become invalid. In a dry run ($2), rows of one with the
  * same EANs become known; otherwise the drain decides, since the registration may change until then.
  */
-const COMPARE_WITH_REGISTRATIONS = `
+export const COMPARE_WITH_REGISTRATIONS = `
     WITH wanted AS (
       SELECT tenant_reference, array_agg(DISTINCT ean ORDER BY ean) AS eans FROM campaign_rows
        WHERE campaign_id = $1 AND status = 'accepted' GROUP BY 1
@@ -89,7 +89,7 @@ const COMPARE_WITH_REGISTRATIONS = `
  * Warns about an EAN that another reference has: in the file, as a user, or in a registration that is still open. $2: the name of its column.
  * A row to adopt has the EANs of its grid locations.
  */
-const WARN_ELSEWHERE = `
+export const WARN_ELSEWHERE = `
     WITH given AS (
       SELECT line, ean, tenant_reference, adoption FROM campaign_rows WHERE campaign_id = $1 AND status IN ('accepted', 'known')
     ), wanted AS (
@@ -110,12 +110,3 @@ const WARN_ELSEWHERE = `
     )
     UPDATE campaign_rows AS r SET problems = ${withProblem('$2::text', 'ean_elsewhere', `'Another reference has this EAN too'`)}
       FROM elsewhere WHERE r.campaign_id = $1 AND r.line = elsewhere.line`;
-
-export const CHECKS = {
-  MARK_ROUNDED,
-  MARK_DUPLICATES,
-  MARK_TOO_MANY_EANS,
-  MARK_OTHER_ROWS,
-  COMPARE_WITH_REGISTRATIONS,
-  WARN_ELSEWHERE,
-};

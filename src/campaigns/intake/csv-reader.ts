@@ -1,5 +1,5 @@
 import { Problem } from '../../platform/problem/problem.js';
-import { characterFault, type EncodedText } from './character-fault.js';
+import { characterFault, type FileText } from './file-text.js';
 import { MAX_COLUMNS } from './headers.rules.js';
 import { MAX_ROW_CHARACTERS, type FileRow } from './row.rules.js';
 
@@ -29,7 +29,7 @@ export class CsvReader {
   constructor(
     private readonly delimiter: string,
     private readonly quote: string,
-    private readonly file: EncodedText,
+    private readonly file: Pick<FileText, 'encoding'>,
   ) {
     this.endOfPlain = new RegExp(`[${delimiter}\\r\\n\\0\\ufffd]`, 'g');
     this.endOfQuoted = new RegExp(`[${quote}\\r\\n\\0\\ufffd]`, 'g');

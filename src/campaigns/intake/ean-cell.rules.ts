@@ -51,18 +51,16 @@ export function readEanCell(cell: string, rule: CheckDigitRule): ReadEan {
 /** Reads an EAN from a value of JSON. */
 export function readEanValue(value: unknown, rule: CheckDigitRule): ReadEan {
   if (typeof value === 'string') return readEanCell(value, rule);
-  if (value === undefined || value === null || eanFault(value) !== undefined)
-    return value === undefined || value === null
-      ? faulty('required', 'The EAN is missing')
-      : faulty('ean_invalid', 'An EAN must be a text of 18 digits');
+  if (value === undefined || value === null) return faulty('required', 'The EAN is missing');
+  if (eanFault(value) !== undefined) return faulty('ean_invalid', 'An EAN must be a text of 18 digits');
   const text = readEan(value);
   return checked(text, rule, isOfDouble(text) ? ROUNDED_NUMBER : undefined);
 }
 
 /** Checks 18 digits. `rounded`: the message if they look rounded, which a wrong check digit confirms. */
 function checked(ean: string, rule: CheckDigitRule, rounded: string | undefined): ReadEan {
-  const fault = eanFault(ean);
-  if (fault !== undefined) return faulty('ean_invalid', 'An EAN of a grid connection does not begin with 0');
+  if (eanFault(ean) !== undefined)
+    return faulty('ean_invalid', 'An EAN of a grid connection does not begin with 0');
   if (hasValidCheckDigit(ean))
     return rounded === undefined
       ? { ean }

@@ -7,6 +7,12 @@ const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd
 
 type Encoding = CampaignFormat['encoding'];
 
+/** Returns what a NUL or a replacement character in the text of a file means, for the person who made the file. */
+export const characterFault = (character: string, { encoding }: Pick<FileText, 'encoding'>): string =>
+  character === '\0'
+    ? 'there is a byte 0, which no text has: export the file as CSV in UTF-8'
+    : `there is a byte that is not ${encoding}, or a character that an earlier program has lost: export the file as CSV in UTF-8, in one encoding`;
+
 /** The text of a file. Its encoding is open while all bytes are ASCII, which all encodings without a byte order mark have in common. */
 export class FileText {
   readonly bom: boolean;

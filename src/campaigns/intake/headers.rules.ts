@@ -20,6 +20,10 @@ const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, ''
 const byPlainName = new Map<string, ColumnName>(NAMES.map((name) => [plain(name), name]));
 const skipped = new Set(OF_RESULT.map(plain));
 
+/** Returns how the column of the EANs is called in the file. */
+export const eanColumnOf = (columns: readonly string[]): string =>
+  columns.find((name) => plain(name) === 'ean') ?? 'ean';
+
 /** Returns how many of these cells are names of columns. */
 export const recognisedColumns = (cells: readonly string[]): number =>
   cells.filter((cell) => columnOf(cell) !== undefined).length;

@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../../platform/env/environment.js';
 import { Places } from '../../platform/http/places.js';
 import { Problem } from '../../platform/problem/problem.js';
-import { IntakeStore } from './intake.store.js';
+import { IntakeStore, type CampaignOptions } from './intake.store.js';
 import { openFile } from './read-file.js';
 import type { ReadRow } from './row.rules.js';
 
@@ -14,13 +14,6 @@ const CHARACTERS_PER_INSERT = 262_144;
 export const MAX_ROWS = 250_000;
 /** Bounds the memory and the connections that uploads use. */
 const UPLOADS = { of: 'uploads', ofKey: 2, inAll: 4 };
-
-export interface CampaignOptions {
-  readonly name: string | null;
-  readonly isDryRun: boolean;
-  readonly invites: boolean;
-  readonly adopts: boolean;
-}
 
 /** Stores the file of a campaign row by row, as fast as the database takes them. Nothing of a file that fails stays. */
 @Injectable()
@@ -55,8 +48,7 @@ export class Intake {
   ): Promise<string> {
     const { format, rows } = await openFile(bytes, this.environment.EAN_CHECK_DIGIT, options.adopts);
     const id = randomUUID();
-    const { name, invites, adopts, isDryRun } = options;
-    await this.store.begin({ id, name, invites, adopts });
+    await this.store.begin(id, options);
     try {
       let count = 0;
       for await (const set of inSets(rows)) {
@@ -69,8 +61,7 @@ export class Intake {
         await this.store.insert(id, set);
       }
       if (count === 0) throw new Problem('campaign_empty', 'The file has a header, but no rows');
-      const eanColumn = eanColumnOf(format.columns);
-      await this.store.finish({ id, actor, isDryRun, invites, adopts, format, rows: count, eanColumn });
+      await this.store.finish(id, options, format, count, actor);
       return id;
     } catch (error) {
       await this.store.delete(id).catch((failure: unknown) => {
@@ -94,7 +85,3 @@ async function* inSets(rows: AsyncIterable<ReadRow>): AsyncGenerator<readonly Re
   }
   if (set.length > 0) yield set;
 }
-
-/** Returns how the column of the EANs is called in the file. */
-const eanColumnOf = (columns: readonly string[]): string =>
-  columns.find((name) => name.toLowerCase().replace(/[\s_-]/g, '') === 'ean') ?? 'ean';

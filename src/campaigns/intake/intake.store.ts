@@ -4,8 +4,9 @@ import { Database } from '../../platform/database/database.js';
 import { MAX_GRID_LOCATIONS } from '../../users/ean.rules.js';
 import type { CampaignFormat } from '../campaign.rules.js';
 import { checkAdoption } from '../adoption/adoption.store.js';
-import { ANALYZE_ROWS, CHECKS } from './check.sql.js';
+import * as checks from './check.sql.js';
 import { ROUNDED_TOO } from './ean-cell.rules.js';
+import { eanColumnOf } from './headers.rules.js';
 import * as sql from './intake.sql.js';
 import type { ReadRow } from './row.rules.js';
 
@@ -15,26 +16,18 @@ const DEAD_AFTER_MS = 3_600_000;
 /** Fewer rows are checked in milliseconds, however they are compared. */
 const ROWS_TO_ANALYZE = 1_000;
 
-export interface NewCampaign {
-  readonly id: string;
+export interface CampaignOptions {
   readonly name: string | null;
+  readonly isDryRun: boolean;
   readonly invites: boolean;
   readonly adopts: boolean;
-}
-
-interface ReceivedFile extends Omit<NewCampaign, 'name'> {
-  readonly actor: string;
-  readonly isDryRun: boolean;
-  readonly format: CampaignFormat;
-  readonly rows: number;
-  readonly eanColumn: string;
 }
 
 @Injectable()
 export class IntakeStore {
   constructor(private readonly database: Database) {}
 
-  async begin({ id, name, invites, adopts }: NewCampaign): Promise<void> {
+  async begin(id: string, { name, invites, adopts }: CampaignOptions): Promise<void> {
     await this.database.query(sql.INSERT_CAMPAIGN, [id, name, invites, adopts, DEAD_AFTER_MS]);
   }
 
@@ -43,29 +36,29 @@ export class IntakeStore {
   }
 
   /** Checks the rows as a whole, and makes a campaign of the upload in the same transaction: nobody sees rows that are not checked. */
-  async finish({
-    id,
-    actor,
-    isDryRun,
-    invites,
-    adopts,
-    format,
-    rows,
-    eanColumn,
-  }: ReceivedFile): Promise<void> {
+  async finish(
+    id: string,
+    { isDryRun, invites, adopts }: CampaignOptions,
+    format: CampaignFormat,
+    rows: number,
+    actor: string,
+  ): Promise<void> {
     // Only the time of the checks depends on it, so a lock that another process has does not matter.
-    if (rows > ROWS_TO_ANALYZE) await this.database.query(ANALYZE_ROWS).catch(() => {});
+    if (rows > ROWS_TO_ANALYZE) await this.database.query(checks.ANALYZE_ROWS).catch(() => {});
     await this.database.transaction(async (tx) => {
-      await tx.query(CHECKS.MARK_ROUNDED, [id, ROUNDED_TOO]);
+      await tx.query(checks.MARK_ROUNDED, [id, ROUNDED_TOO]);
       if (adopts) {
         await checkAdoption(tx, id, isDryRun);
       } else {
-        await tx.query(CHECKS.MARK_DUPLICATES, [id]);
-        await tx.query(CHECKS.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
-        await tx.query(CHECKS.MARK_OTHER_ROWS, [id]);
-        await tx.query(CHECKS.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
+        await tx.query(checks.MARK_DUPLICATES, [id]);
+        await tx.query(checks.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
+        await tx.query(checks.MARK_OTHER_ROWS, [id]);
+        await tx.query(checks.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
       }
-      await tx.query(CHECKS.WARN_ELSEWHERE, [id, adopts ? 'user.gridLocations' : eanColumn]);
+      await tx.query(checks.WARN_ELSEWHERE, [
+        id,
+        adopts ? 'user.gridLocations' : eanColumnOf(format.columns),
+      ]);
       const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];
       const ended = await tx.query(sql.FINISH_INTAKE, values);
       if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);
@@ -78,6 +71,7 @@ export class IntakeStore {
     await this.database.query(sql.DELETE_UPLOAD, [id]);
   }
 
+  /** Deletes the uploads of processes that died during them. */
   async deleteDead(): Promise<void> {
     await this.database.query(sql.DELETE_DEAD_UPLOADS);
   }

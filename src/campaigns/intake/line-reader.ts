@@ -1,5 +1,5 @@
 import { Problem } from '../../platform/problem/problem.js';
-import { characterFault, type EncodedText } from './character-fault.js';
+import { characterFault, type FileText } from './file-text.js';
 import { MAX_ROW_CHARACTERS } from './row.rules.js';
 
 export interface FileLine {
@@ -15,7 +15,7 @@ export class LineReader {
   private text = '';
   private isTooLong = false;
 
-  constructor(private readonly file: EncodedText) {}
+  constructor(private readonly file: Pick<FileText, 'encoding'>) {}
 
   *read(part: string): Generator<FileLine> {
     const [unusable] = /[\0\ufffd]/.exec(part) ?? [];

@@ -7,8 +7,8 @@ import type { CheckDigitRule } from './ean-cell.rules.js';
 import { FileText, readSample } from './file-text.js';
 import { readHeader } from './headers.rules.js';
 import { JSON_COLUMNS, readJsonRow } from './json-row.js';
-import { LineReader, type FileLine } from './line-reader.js';
-import { readCsvRow, type FileRow, type ReadRow } from './row.rules.js';
+import { LineReader } from './line-reader.js';
+import { readCsvRow, type ReadRow } from './row.rules.js';
 import { binaryKind, detectLayout, isJsonArray, isNdjson } from './sample.rules.js';
 
 /** A file whose rows are read once. */
@@ -44,7 +44,7 @@ export async function openFile(
     const read = adopts ? readAdoptRow : readJsonRow;
     return {
       format: formatOf({ type: 'ndjson', delimiter: null, columns }),
-      rows: readLines(text, new LineReader(file), (line) => read(line, rule)),
+      rows: interpret(readRows(text, new LineReader(file)), (line) => read(line, rule)),
     };
   }
   if (adopts)
@@ -82,24 +82,23 @@ async function readFirst(
   return [first, all()];
 }
 
-async function* readRows(text: AsyncIterable<string>, reader: CsvReader): AsyncGenerator<FileRow, undefined> {
+interface Reader<Row> {
+  read(part: string): Iterable<Row>;
+  end(): Iterable<Row>;
+}
+
+async function* readRows<Row>(
+  text: AsyncIterable<string>,
+  reader: Reader<Row>,
+): AsyncGenerator<Row, undefined> {
   for await (const part of text) yield* reader.read(part);
   yield* reader.end();
   return undefined;
 }
 
-async function* interpret(
-  rows: AsyncIterable<FileRow>,
-  read: (row: FileRow) => ReadRow,
+async function* interpret<Row>(
+  rows: AsyncIterable<Row>,
+  read: (row: Row) => ReadRow,
 ): AsyncGenerator<ReadRow> {
   for await (const row of rows) yield read(row);
-}
-
-async function* readLines(
-  text: AsyncIterable<string>,
-  reader: LineReader,
-  read: (line: FileLine) => ReadRow,
-): AsyncGenerator<ReadRow> {
-  for await (const part of text) for (const line of reader.read(part)) yield read(line);
-  for (const line of reader.end()) yield read(line);
 }

@@ -128,32 +128,18 @@ export function withStatus(values: RowValues): ReadRow {
   const locale = localeOf(values.locale);
   const inverters = invertersOf(values.expectedInverters);
   const ofMetadata = metadataFault(metadata);
-  const problem = (field: ColumnName | 'metadata', code: RowProblemCode, message: string): RowProblem => ({
-    column: nameOf(field),
-    code,
-    message,
-  });
-  const faults = [
-    ...values.problems,
-    ...(reference ? [problem('tenantReference', reference.code, reference.message)] : []),
-    ...(ean.ean === null && ean.problem ? [problem('ean', ean.problem.code, ean.problem.message)] : []),
-    ...(brand ? [problem('brand', 'brand_invalid', `The brand ${brand}`)] : []),
-    ...(locale === undefined
-      ? [problem('locale', 'locale_unknown', `The language must be one of ${LOCALES.join(', ')}`)]
-      : []),
-    ...(inverters === undefined
-      ? [
-          problem(
-            'expectedInverters',
-            'inverters_invalid',
-            `Must be a whole number from 1 to ${MAX_INVERTERS}`,
-          ),
-        ]
-      : []),
-    ...(ofMetadata ? [problem('metadata', 'metadata_invalid', `The metadata ${ofMetadata}`)] : []),
-  ];
-  const warnings =
-    ean.ean !== null && ean.problem ? [problem('ean', ean.problem.code, ean.problem.message)] : [];
+  const faults = [...values.problems];
+  const fault = (field: ColumnName | 'metadata', code: RowProblemCode, message: string) =>
+    void faults.push({ column: nameOf(field), code, message });
+  if (reference) fault('tenantReference', reference.code, reference.message);
+  if (ean.ean === null && ean.problem) fault('ean', ean.problem.code, ean.problem.message);
+  if (brand) fault('brand', 'brand_invalid', `The brand ${brand}`);
+  if (locale === undefined)
+    fault('locale', 'locale_unknown', `The language must be one of ${LOCALES.join(', ')}`);
+  if (inverters === undefined)
+    fault('expectedInverters', 'inverters_invalid', `Must be a whole number from 1 to ${MAX_INVERTERS}`);
+  if (ofMetadata) fault('metadata', 'metadata_invalid', `The metadata ${ofMetadata}`);
+  const warnings = ean.ean !== null && ean.problem ? [{ column: nameOf('ean'), ...ean.problem }] : [];
   return {
     line,
     status: faults.length === 0 ? 'accepted' : 'invalid',

@@ -17,7 +17,6 @@ export const STOP_WITHIN_MS = {
   abandonedStarts: 1_000,
   invitations: 1_000,
   campaigns: 1_000,
-  deadUploads: 1_000,
   stalls: 500,
   sampler: 500,
   budget: 500,
