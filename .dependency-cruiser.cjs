@@ -37,7 +37,7 @@ module.exports = {
       'invitations',
     ]),
     layer('erasure', ['platform', 'events', 'access', 'users', 'onboarding', 'invitations', 'campaigns']),
-    layer('retention', ['platform']),
+    layer('retention', ['platform', 'campaigns']),
     layer('sandbox', []),
     {
       name: 'nobody-imports-sandbox',

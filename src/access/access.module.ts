@@ -11,7 +11,7 @@ import { ConsoleSignIns } from './console/console-sign-in.service.js';
 import { IdentityProvider } from './console/identity-provider.client.js';
 import { OidcSignInController } from './console/oidc-sign-in.controller.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
-import { Refusals } from './refusals.service.js';
+import { RefusedRequests } from './refused-requests.service.js';
 import { RequestHooks } from './request-hooks.service.js';
 
 @Global()
@@ -31,7 +31,7 @@ import { RequestHooks } from './request-hooks.service.js';
     ConsoleSignIns,
     IdempotencyKeys,
     IdentityProvider,
-    Refusals,
+    RefusedRequests,
     RequestHooks,
   ],
   exports: [ApiKeysStore, Authentication, IdempotencyKeys],

@@ -10,7 +10,7 @@ import type { PresentedKey } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
 import { ConsoleSessions } from './console/console-sessions.service.js';
 import { RateLimit } from './rate-limit.js';
-import { Refusals } from './refusals.service.js';
+import { RefusedRequests } from './refused-requests.service.js';
 import { requireScope, type Principal } from './scopes.js';
 
 /** The most requests a minute with an unknown key, per client network. Each such request queries the database. */
@@ -37,7 +37,7 @@ export class RequestHooks implements OnModuleInit {
   constructor(
     host: HttpAdapterHost,
     private readonly authentication: Authentication,
-    private readonly refusals: Refusals,
+    private readonly refused: RefusedRequests,
     private readonly sessions: ConsoleSessions,
     private readonly environment: Environment,
   ) {
@@ -65,7 +65,7 @@ export class RequestHooks implements OnModuleInit {
     });
     this.server?.addHook('onResponse', async (request, { statusCode }) => {
       const { presentedKey, principal } = request;
-      if (presentedKey !== undefined) this.refusals.note(presentedKey, principal, statusCode);
+      if (presentedKey !== undefined) this.refused.note(presentedKey, principal, statusCode);
     });
     if (LOG_REQUESTS) this.server?.addHook('onResponse', async (request, reply) => this.log(request, reply));
   }

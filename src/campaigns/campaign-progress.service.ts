@@ -15,11 +15,10 @@ export class CampaignProgress {
   async find(id: string): Promise<CampaignView | null> {
     const campaign = await this.store.findWithCounts(id);
     if (campaign === null) return null;
-    const { status, counts, problems } = campaign;
-    const perSecond = status === 'running' ? campaign.perSecond : null;
+    const { status, counts, problems, perSecond } = campaign;
     const requestsPerSecond = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
     const progress = { status, rowsLeft: counts.accepted, perSecond, requestsPerSecond };
     const summary = summaryOf(counts, problems);
-    return { ...campaign, summary, perSecond, remainingSeconds: remainingSeconds(progress) };
+    return { ...campaign, summary, remainingSeconds: remainingSeconds(progress) };
   }
 }

@@ -112,20 +112,12 @@ export interface RowProblem {
   readonly message: string;
 }
 
-export interface Summary {
-  readonly new: number;
-  readonly known: number;
-  readonly conflicts: number;
-  readonly invalid: number;
-  readonly duplicates: number;
-}
-
 /** Returns what a file comes to: each of its rows is in one of the numbers. */
 // A row becomes a conflict or a duplicate only if it has no other problem that makes it invalid.
 export function summaryOf(
   counts: Readonly<Record<RowStatus, number>>,
   problems: Readonly<Partial<Record<RowProblemCode, number>>>,
-): Summary {
+) {
   const { invalid, known, ...others } = counts;
   const conflicts = (problems.reference_conflict ?? 0) + (problems.adopt_contradicts ?? 0);
   const duplicates = problems.duplicate_row ?? 0;

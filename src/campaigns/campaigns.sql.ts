@@ -4,9 +4,9 @@ export const SELECT_CAMPAIGN = `
            created_at AS "createdAt", finished_at AS "finishedAt"
       FROM campaigns`;
 
-/** Selects the rate of campaign $1. The rate of a worker that has died means nothing once its lease has ended. */
+/** Selects the rate of campaign $1 while it runs. The rate of a worker that has died means nothing once its lease has ended. */
 export const SELECT_RATE = `
-    SELECT CASE WHEN lease_until > clock_timestamp() THEN per_second END AS "perSecond" FROM campaigns WHERE id = $1`;
+    SELECT CASE WHEN status = 'running' AND lease_until > clock_timestamp() THEN per_second END AS "perSecond" FROM campaigns WHERE id = $1`;
 
 /** The status of a row as the API shows it. */
 const ROW_STATUS = `CASE status WHEN 'sent' THEN 'accepted' ELSE status END`;

@@ -6,9 +6,6 @@ import { ROW_STATUSES, type CampaignStatus, type RowProblemCode, type RowStatus 
 import type { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
 import * as sql from './campaigns.sql.js';
 
-/** A campaign with its counts. */
-export type CountedCampaign = Omit<CampaignView, 'summary' | 'remainingSeconds'>;
-
 export interface CampaignRow extends Omit<CampaignRowView, 'invitationUrl'> {
   readonly invitationId: string | null;
   /** The cells as sent; empty once they have been erased. */
@@ -44,7 +41,7 @@ export class CampaignsStore {
   }
 
   /** Returns the campaign with the counts of its rows, which take some milliseconds for 100,000 rows. */
-  async findWithCounts(id: string): Promise<CountedCampaign | null> {
+  async findWithCounts(id: string): Promise<Omit<CampaignView, 'summary' | 'remainingSeconds'> | null> {
     const campaign = await this.find(id);
     if (campaign === null) return null;
     const [rate] = await this.database.query<{ perSecond: number | null }>(sql.SELECT_RATE, [id]);

@@ -4,10 +4,14 @@ import { prepared, type Transaction } from '../platform/database/database.js';
 const LOCK_ROWS = prepared('campaign_rows.lock_reference')`
     SELECT line FROM campaign_rows WHERE tenant_reference = $1 ORDER BY campaign_id, line FOR UPDATE`;
 
+/** Empties a row of its personal data. */
+export const CLEARED = `tenant_reference = NULL, ean = NULL, brand = NULL, locale = NULL, expected_inverters = NULL, metadata = '{}',
+           fields = '[]', problems = '[]', adoption = NULL`;
+
 /** Empties the rows of a person. A row without a result is cancelled: its registration is deleted, or was never made. */
 export const ERASE_ROWS = prepared('campaign_rows.erase')`
     UPDATE campaign_rows
-       SET tenant_reference = NULL, ean = NULL, brand = NULL, locale = NULL, expected_inverters = NULL, metadata = '{}', fields = '[]', problems = '[]', adoption = NULL,
+       SET ${CLEARED},
            status = CASE WHEN status IN ('accepted', 'sent', 'uncertain') THEN 'cancelled' ELSE status END
      WHERE tenant_reference = $1`;
 

@@ -1,3 +1,5 @@
+import { CLEARED } from '../campaigns/erase-rows.sql.js';
+
 // The statements are SQL, since Prisma Client has no database clock, no LIMIT for deletes and no SKIP LOCKED. Each statement reads up to $2
 // rows and deletes those older than $1 days, with the rows that belong to them. It returns their number as `pruned`, and as `next` the
 // cursor of the next statement, or null if no old rows are left. $3 is the cursor, '0' at first. Replicas that prune at the same time skip
@@ -126,7 +128,7 @@ export const CLEAR_CAMPAIGNS = `
       ORDER BY line LIMIT $2
     ), pruned AS (
       UPDATE campaign_rows
-      SET tenant_reference = NULL, ean = NULL, brand = NULL, locale = NULL, expected_inverters = NULL, metadata = '{}', fields = '[]', problems = '[]', adoption = NULL
+      SET ${CLEARED}
       WHERE campaign_id IN (SELECT id FROM ended) AND line IN (SELECT line FROM page) RETURNING 1
     ), cleared AS (
       UPDATE campaigns SET cleared_at = clock_timestamp() WHERE id IN (SELECT id FROM ended) AND (SELECT count(*) FROM page) < $2

@@ -5,7 +5,7 @@ import { hashOf } from '../api-keys.store.js';
 import { recordAudit } from '../audit-log.store.js';
 import { Authentication } from '../authentication.service.js';
 import { RateLimit } from '../rate-limit.js';
-import { Refusals } from '../refusals.service.js';
+import { RefusedRequests } from '../refused-requests.service.js';
 import { actorOf, type Principal } from '../scopes.js';
 
 /** The most failed sign-ins of a client network. A person mistypes or mispastes a few. */
@@ -18,7 +18,7 @@ export class ConsoleSignIns {
 
   constructor(
     private readonly authentication: Authentication,
-    private readonly refusals: Refusals,
+    private readonly refused: RefusedRequests,
     private readonly database: Database,
   ) {}
 
@@ -34,7 +34,7 @@ export class ConsoleSignIns {
       if (waitMs === 0 && principal !== null) this.failures.giveBack(network);
     }
     if (principal === null) {
-      this.refusals.note(key, undefined, 401);
+      this.refused.note(key, undefined, 401);
       if (waitMs > 0) throw tooMany(waitMs);
       throw new Problem('unauthenticated', 'The key is malformed, unknown or revoked');
     }

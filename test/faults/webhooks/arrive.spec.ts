@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Database } from '../../../src/platform/database/database.js';
-import { sendOutcomeOf } from '../../../src/events/webhooks/send/outcome.rules.js';
+import { sendOutcomeOf } from '../../../src/events/webhooks/send/response.rules.js';
 import { signedHeaders } from '../../../src/events/webhooks/send/signature.js';
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { TestClient } from '../../setup/client.js';

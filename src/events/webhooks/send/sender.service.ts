@@ -9,7 +9,7 @@ import { VERSION } from '../../../platform/version.js';
 import type { SendOutcome } from '../../deliver/delivery-plan.rules.js';
 import { refusalOf } from './addresses.js';
 import { guardedConnector, resolveName, type Resolve } from './guarded-connector.js';
-import { sendOutcomeOf } from './outcome.rules.js';
+import { sendOutcomeOf } from './response.rules.js';
 import { signedHeaders, type Message } from './signature.js';
 
 /** The deadline of an attempt, from DNS lookup to end of response: the shortest limit that Standard Webhooks recommends. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ApiKeysStore, newApiKey } from '../../../src/access/api-keys.store.js';
 import type { ApiKeyView, CreatedApiKeyView } from '../../../src/access/api-keys.dto.js';
-import { Refusals } from '../../../src/access/refusals.service.js';
+import { RefusedRequests } from '../../../src/access/refused-requests.service.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 
@@ -35,7 +35,7 @@ async function createKey(name: string, scopes = ['users:read']) {
 
 /** Writes what was counted, and returns the key as listed. */
 async function counted(id: string): Promise<ApiKeyView> {
-  await service.app.get(Refusals).write();
+  await service.app.get(RefusedRequests).write();
   const { body } = await admin.call<{ items: ApiKeyView[] }>('GET', '/api-keys');
   return body.items.find((each) => each.id === id)!;
 }
@@ -63,9 +63,9 @@ it('logs the refusals of a key by its name and id, a line for all that are writt
   const { id, app } = await createKey('a looping app');
   await send(app, 2, '/events');
   await send(app, 4, '/events');
-  const refusals = service.app.get(Refusals);
-  await refusals.write();
-  await refusals.write();
+  const refused = service.app.get(RefusedRequests);
+  await refused.write();
+  await refused.write();
   expect(linesOf(id)).toEqual([
     {
       message: 'requests with the key a looping app are refused',
@@ -79,7 +79,7 @@ it('logs the refusals of a key by its name and id, a line for all that are writt
 
 it('logs the refusals of unknown keys together', async () => {
   for (const key of [newApiKey(), newApiKey(), 'nonsense']) await send(new TestClient(service.url, key), 1);
-  await service.app.get(Refusals).write();
+  await service.app.get(RefusedRequests).write();
   expect(linesOf(undefined)).toEqual([
     {
       message: 'requests with an unknown key are refused',
@@ -94,7 +94,7 @@ it('loses no count while the database fails', async () => {
   const { id, app } = await createKey('patient');
   writes.mockRejectedValueOnce(new Error('away'));
   await send(app, 2, '/events');
-  await service.app.get(Refusals).write();
+  await service.app.get(RefusedRequests).write();
   await send(app, 1, '/events');
   expect(await counted(id)).toMatchObject({ refused403: 3 });
 });

@@ -15,8 +15,8 @@ const ADMINISTRATOR = 'administrator';
 
 /** Counts refused requests by key in memory, so that a refused request costs no statement. Writes and logs the counts each minute. */
 @Injectable()
-export class Refusals implements OnApplicationShutdown {
-  private readonly logger = new Logger(Refusals.name);
+export class RefusedRequests implements OnApplicationShutdown {
+  private readonly logger = new Logger(RefusedRequests.name);
   /** The key of the map is the hash of an API key, ADMINISTRATOR or UNKNOWN. */
   private counts = new Map<string, Refused>();
 
