@@ -13,10 +13,13 @@ import { Cipher, HEADER_BYTES } from '../../../src/platform/crypto/cipher.js';
 import { reEncrypt, type EncryptedColumn } from '../../../src/platform/crypto/re-encryption.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
+import { ENCRYPTED_COLUMNS } from '../../../src/encrypted-columns.js';
+import { blockOf, readPage } from '../../docs/pages.js';
 import { TestClient } from '../../setup/client.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/test-database.js';
+import { withClient } from '../../setup/with-client.js';
 import { startWebhookReceiver, type Received } from '../../setup/receivers/webhook-receiver.js';
 import { itAtLength, promise } from '../support/promise.js';
 import { seedSessions } from '../support/seeded-sessions.js';
@@ -231,7 +234,7 @@ describe('R37: keys are changed while the service keeps running', () => {
     expect(await writeNewerMeanwhile(byIdOnly)).toBe('older');
   });
 
-  it('refuses to start if no key encrypted the stored values, and names the missing one', async () => {
+  it('refuses to start if no key encrypted the stored values, names the missing one, and starts once the values are deleted', async () => {
     const store = await createTestDatabase();
     const stored = store.open();
     const start = (...keys: string[]) =>
@@ -253,6 +256,13 @@ describe('R37: keys are changed while the service keeps running', () => {
       const started = await start(NEW, OLD);
       await started.stop();
       expect(started.logs()).not.toContain('ENCRYPTION_KEYS');
+
+      const statements = blockOf(await readPage('docs/security.md'), 'lost-key');
+      for (const { name } of ENCRYPTED_COLUMNS)
+        expect(statements).toMatch(new RegExp(`(UPDATE|DELETE FROM) ${name.split('.')[0]}\\b`));
+      await withClient(store.url, (client) => client.query(statements));
+      await (await start(NEW)).stop();
+      expect(await stored.query('SELECT name FROM remote_tokens')).toEqual([{ name: 'tenant' }]);
     } finally {
       await store.drop();
     }
