@@ -56,7 +56,7 @@ function printRow({ id, promise, result, figures, seededBugsCaught, isPart }) {
   if (result !== 'no test') console.log(`     seeded bugs caught: ${seededBugsCaught.join('; ') || none}`);
 }
 
-/** Returns the test files of the promises in `ids`. If `ids` is empty: those of all promises, of test/faults, and with the suffix LONG. */
+/** Returns the test files of the promises in `ids`. If `ids` is empty: those of all promises, of test/faults, and those that npm test shortens. */
 async function filesOf(ids) {
   const found = [];
   for (const folder of ['src', 'test']) {
@@ -65,9 +65,10 @@ async function filesOf(ids) {
       const file = join(folder, name);
       const source = await readFile(file, 'utf8');
       const titles = [...source.matchAll(TITLE)].map(([, id]) => id);
-      const isOfAll = titles.length > 0 || file.startsWith(join('test', 'faults')) || name.endsWith(LONG);
+      const isLonger = name.endsWith(LONG) || HAS_LENGTHS.test(source);
+      const isOfAll = titles.length > 0 || file.startsWith(join('test', 'faults')) || isLonger;
       if (ids.length === 0 ? isOfAll : titles.some((id) => ids.includes(id)))
-        found.push({ name: file, ids: titles, isLonger: name.endsWith(LONG) || HAS_LENGTHS.test(source) });
+        found.push({ name: file, ids: titles, isLonger });
     }
   }
   return found.sort((one, other) => (one.name < other.name ? -1 : 1));

@@ -6,10 +6,12 @@ import { findProgram } from '../setup/receivers/programs.js';
 
 /** The program, or null if there is none. */
 export const CHROMIUM = findProgram('chromium', 'CHROMIUM');
-/** Where the pictures of this run are kept. */
-export const PICTURES = process.env.PICTURES_FOLDER ?? join('node_modules', '.cache', 'pictures');
 export const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } } as const;
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+/** Each screen with each colour scheme. */
+export const LOOKS = (['phone', 'desktop'] as const).flatMap((screen) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ screen, colorScheme })),
+);
 /** Without these, the browser calls its maker. */
 const OFFLINE = [
   '--disable-background-networking',
@@ -17,10 +19,22 @@ const OFFLINE = [
   '--disable-sync',
   '--disable-quic',
 ];
+/** Without this, the browser loads two pages for its address bar in each window, which takes a third of its CPU time. */
+const WITHOUT_ADDRESS_BAR = '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup';
 
 /** Starts a browser without a screen. */
 export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox', ...OFFLINE] });
+  chromium.launch({
+    executablePath: CHROMIUM!,
+    args: ['--no-sandbox', ...OFFLINE, WITHOUT_ADDRESS_BAR],
+  });
+
+/** Takes a picture of the whole page if PICTURES_FOLDER is set. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const { PICTURES_FOLDER } = process.env;
+  if (PICTURES_FOLDER !== undefined)
+    await page.screenshot({ path: join(PICTURES_FOLDER, `${name}.png`), fullPage: true });
+}
 
 /** Returns what axe finds wrong on the page as it is, by the rule and the element. */
 export async function faultsOf(page: Page): Promise<string[]> {

@@ -1,16 +1,17 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { StallUpkeep } from '../../src/onboarding/stalled/stall-upkeep.service.js';
 import { Database } from '../../src/platform/database/database.js';
+import { allAtLength } from '../faults/support/promise.js';
 import { insertCampaign } from '../setup/campaign.js';
 import { TestClient } from '../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
-import { CHROMIUM, faultsOf, launchChromium, PICTURES, SCREENS } from './chromium.js';
+import { CHROMIUM, faultsOf, launchChromium, LOOKS, picture, SCREENS } from './chromium.js';
 
+/** Longer than the console waits before it reads or connects again. */
+const PAUSE_MS = 60_000;
 /** Markup that would run if a page inserted it as such. */
 const MARKUP = '<img src=x onerror="window.ran=true"><script>window.ran=true</script>';
 
@@ -28,12 +29,12 @@ if (CHROMIUM === null) {
     let database: Database;
     let browser: Browser;
     let receiver: WebhookReceiver;
-    let cookies: Awaited<ReturnType<typeof signIn>>;
+    /** Is signed in. */
+    let desktop: BrowserContext;
     /** A session whose owner has not finished the web flow for hours. */
     let stalledId: string;
 
     beforeAll(async () => {
-      await mkdir(PICTURES, { recursive: true });
       database = service.app.get(Database);
       browser = await launchChromium();
       receiver = await startWebhookReceiver();
@@ -51,45 +52,46 @@ if (CHROMIUM === null) {
         [stalledId],
       );
       await service.app.get(StallUpkeep).search();
-      cookies = await signIn();
+      desktop = await browser.newContext({ viewport: SCREENS.desktop });
+      await visit(desktop, '', signIn);
     });
     afterAll(async () => {
       await browser?.close();
       await receiver?.close();
     });
 
-    const signIn = () =>
-      visit({}, '', async (page) => {
-        await page.getByLabel('API key').waitFor();
-        expect(await page.locator(':focus').getAttribute('id')).toBe('key');
-        await page.keyboard.type('not-a-key');
-        await page.getByRole('button', { name: 'Sign in' }).click();
-        await page.getByRole('alert').waitFor();
-        await page.getByLabel('API key').fill(client.key);
-        await page.getByRole('button', { name: 'Sign in' }).click();
-        await page.getByRole('heading', { name: 'Needs a person' }).waitFor();
-        return page.context().storageState();
-      });
+    const signIn = async (page: Page) => {
+      await page.getByLabel('API key').waitFor();
+      expect(await page.locator(':focus').getAttribute('id')).toBe('key');
+      await page.keyboard.type('not-a-key');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('alert').waitFor();
+      await page.getByLabel('API key').fill(client.key);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Needs a person' }).waitFor();
+    };
 
-    async function visit<T>(
-      options: BrowserContextOptions,
+    async function visit(
+      context: BrowserContext,
       path: string,
-      work: (page: Page) => Promise<T>,
-    ): Promise<T> {
-      const context = await browser.newContext(options);
+      work: (page: Page) => Promise<unknown>,
+    ): Promise<void> {
+      const page = await context.newPage();
       try {
-        const page = await context.newPage();
         await page.goto(`${service.url}/console${path}`);
-        return await work(page);
+        await work(page);
       } finally {
-        await context.close();
+        await page.close();
       }
     }
-    const signedIn = <T>(
-      path: string,
-      work: (page: Page) => Promise<T>,
-      options: BrowserContextOptions = {},
-    ) => visit({ viewport: SCREENS.desktop, storageState: cookies, ...options }, path, work);
+    const signedIn = (path: string, work: (page: Page) => Promise<unknown>) => visit(desktop, path, work);
+
+    /** Moves the installed clock of the page on until the page has `count` such elements. */
+    const soon = (page: Page, locator: Locator, count = 1) =>
+      waitFor(String(locator), async () => {
+        await page.clock.fastForward(PAUSE_MS);
+        return (await locator.count()) === count;
+      });
 
     /** Registers a customer whose response is lost. */
     async function loseRegistration(tenantReference: string): Promise<string> {
@@ -151,7 +153,7 @@ if (CHROMIUM === null) {
         const dialog = page.getByRole('dialog');
         await dialog.getByText('creates a second user').waitFor();
         expect(await dialog.getByRole('button', { name: 'Send again' }).isDisabled()).toBe(true);
-        await page.screenshot({ path: join(PICTURES, 'console-retry.png') });
+        await picture(page, 'console-retry');
         expect(await faultsOf(page)).toEqual([]);
         await dialog.getByRole('checkbox').check();
         await dialog.getByRole('button', { name: 'Send again' }).click();
@@ -185,10 +187,10 @@ if (CHROMIUM === null) {
 
     it('gives the same advice on the page of a stuck session as on that of what is stuck, and leads to the customer', async () => {
       const { body } = await client.start(await client.locate('customer-14'), { brand: 'acme' });
-      await database.query(
-        `UPDATE session_polls SET failures = 3, last_error = 'unreadable', due_at = 'infinity' WHERE session_id = $1`,
-        [body.id],
-      );
+      const fail = `
+        UPDATE session_polls SET failures = 3, last_error = 'unreadable', due_at = 'infinity'
+        WHERE session_id = $1 AND batch_id IS NULL RETURNING session_id`;
+      await waitFor('the end of a read', async () => (await database.query(fail, [body.id])).length > 0);
       const reason = 'its last reads failed: unreadable';
       await signedIn('/stuck', async (page) => {
         await page.getByRole('table', { name: reason }).getByRole('link').click();
@@ -211,7 +213,7 @@ if (CHROMIUM === null) {
         name: 'registrar',
         scopes: ['users:read'],
       });
-      await visit({}, '', async (page) => {
+      await visit(await browser.newContext(), '', async (page) => {
         await page.getByLabel('API key').fill(body.key);
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('heading', { name: 'Registrations' }).waitFor();
@@ -240,6 +242,7 @@ if (CHROMIUM === null) {
       await client.locate();
       await waitFor('an attempt', () => receivedAt() > 0);
       await signedIn('', async (page) => {
+        await page.clock.install();
         await page.getByRole('link', { name: '/recovers' }).click();
         await page.getByText('Have the last answer explained by its app').first().waitFor();
         const deliveries = page.getByRole('table', { name: 'Deliveries' });
@@ -249,7 +252,7 @@ if (CHROMIUM === null) {
         const before = receivedAt();
         await deliveries.getByRole('button', { name: 'Redeliver' }).click();
         await waitFor('the event', () => receivedAt() > before);
-        await page.getByText('No delivery waits or is tried again.').waitFor();
+        await soon(page, page.getByText('No delivery waits or is tried again.'));
         const endpoints = page.getByRole('table', { name: 'Endpoints' });
         await endpoints.getByRole('row', { name: '/recovers' }).getByText('Works; last delivery').waitFor();
       });
@@ -314,12 +317,13 @@ if (CHROMIUM === null) {
         await page.getByRole('row', { name: /customer-11/ }).waitFor();
         const stream = '**/events/stream*';
         await page.route(stream, (route) => route.abort());
+        await page.clock.install();
         await page.reload();
         await page.getByText('Live updates were lost').waitFor();
         await loseRegistration('customer-12');
-        await page.getByRole('row', { name: /customer-12/ }).waitFor();
+        await soon(page, page.getByRole('row', { name: /customer-12/ }));
         await page.unroute(stream);
-        await page.getByText('Live updates were lost').waitFor({ state: 'detached', timeout: 90_000 });
+        await soon(page, page.getByText('Live updates were lost'), 0);
       });
     });
 
@@ -372,42 +376,35 @@ if (CHROMIUM === null) {
       campaigns: { path: '/campaigns', until: 'Autumn' },
     };
 
-    it.each(
-      Object.keys(SCREENS).flatMap((screen) =>
-        ['light', 'dark'].map(
-          (scheme) => [screen as keyof typeof SCREENS, scheme as 'light' | 'dark'] as const,
-        ),
-      ),
-    )('has no fault of accessibility on a %s, %s', async (screen, colorScheme) => {
-      const viewport = SCREENS[screen];
-      await visit({ viewport, colorScheme }, '', async (page) => {
-        await page.getByLabel('API key').waitFor();
-        await page.screenshot({ path: join(PICTURES, `console-sign-in-${screen}-${colorScheme}.png`) });
-        expect(await faultsOf(page)).toEqual([]);
-      });
-      for (const [name, { path, until, search }] of Object.entries(PAGES))
-        await signedIn(
-          path.replace('ID', stalledId),
-          async (page) => {
+    it.each(allAtLength(LOOKS))(
+      'has no fault of accessibility on a $screen, $colorScheme',
+      async ({ screen, colorScheme }) => {
+        const viewport = SCREENS[screen];
+        const context = await browser.newContext({ viewport, colorScheme });
+        await visit(context, '', async (page) => {
+          await page.getByLabel('API key').waitFor();
+          await picture(page, `console-sign-in-${screen}-${colorScheme}`);
+          expect(await faultsOf(page)).toEqual([]);
+        });
+        await context.addCookies(await desktop.cookies());
+        for (const [name, { path, until, search }] of Object.entries(PAGES))
+          await visit(context, path.replace('ID', stalledId), async (page) => {
             if (search !== undefined) {
               await page.getByLabel('Reference, EAN or user id').fill(search);
               await page.getByRole('button', { name: 'Find' }).click();
             }
             await page.getByText(until).first().waitFor();
-            await page.screenshot({
-              path: join(PICTURES, `console-${name}-${screen}-${colorScheme}.png`),
-              fullPage: true,
-            });
+            await picture(page, `console-${name}-${screen}-${colorScheme}`);
             expect([name, await faultsOf(page)]).toEqual([name, []]);
             const width = await page.evaluate<number>('document.documentElement.scrollWidth');
             expect(width).toBeLessThanOrEqual(viewport.width);
-          },
-          { colorScheme, viewport },
-        );
-    });
+          });
+      },
+    );
 
     it('signs out, and shows nothing without a session', async () => {
-      await signedIn('', async (page) => {
+      await visit(await browser.newContext(), '', async (page) => {
+        await signIn(page);
         await page.getByRole('button', { name: 'Sign out' }).click();
         await page.getByLabel('API key').waitFor();
         expect(await page.context().cookies()).toEqual([]);

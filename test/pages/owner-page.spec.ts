@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { LOCALES } from '../../src/invitations/invitation.rules.js';
 import { Database } from '../../src/platform/database/database.js';
+import { allAtLength } from '../faults/support/promise.js';
 import { TestClient } from '../setup/client.js';
 import { findProgram } from '../setup/receivers/programs.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
-import { CHROMIUM, faultsOf, launchChromium, PICTURES, SCREENS } from './chromium.js';
+import { CHROMIUM, faultsOf, launchChromium, LOOKS, picture, SCREENS } from './chromium.js';
 
 /** Returns a function that returns a message of the page in this language. */
 const messages = (locale: string) => {
@@ -42,7 +41,6 @@ if (CHROMIUM === null) {
     let browser: Browser;
 
     beforeAll(async () => {
-      await mkdir(PICTURES, { recursive: true });
       browser = await launchChromium();
     });
     afterAll(() => browser?.close());
@@ -88,30 +86,25 @@ if (CHROMIUM === null) {
       }
     }
 
-    it.each(LOCALES)(
-      'has no fault of accessibility in %s, on a phone and a desktop, light and dark',
-      async (locale) => {
-        const { url } = await invite({
-          locale,
-          metadata: { label: 'Kerkstraat 12' },
-          brands: ['acme', 'sunward'],
+    it.each(LOCALES)('has no fault of accessibility in %s', async (locale) => {
+      const { url } = await invite({
+        locale,
+        metadata: { label: 'Kerkstraat 12' },
+        brands: ['acme', 'sunward'],
+      });
+      for (const { screen, colorScheme } of allAtLength(LOOKS)) {
+        const viewport = SCREENS[screen];
+        await visit({ viewport, colorScheme }, async (page) => {
+          await page.goto(url);
+          await picture(page, `${locale}-${screen}-${colorScheme}`);
+          expect(await faultsOf(page)).toEqual([]);
+          const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+          expect(width).toBeLessThanOrEqual(viewport.width);
         });
-        for (const [screen, viewport] of Object.entries(SCREENS))
-          for (const colorScheme of ['light', 'dark'] as const)
-            await visit({ viewport, colorScheme }, async (page) => {
-              await page.goto(url);
-              await page.screenshot({
-                path: join(PICTURES, `${locale}-${screen}-${colorScheme}.png`),
-                fullPage: true,
-              });
-              expect(await faultsOf(page)).toEqual([]);
-              const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-              expect(width).toBeLessThanOrEqual(viewport.width);
-            });
-      },
-    );
+      }
+    });
 
-    it.each([...LOCALES.map((locale) => [locale, true] as const), ['en', false] as const])(
+    it.each([...allAtLength(LOCALES).map((locale) => [locale, true] as const), ['en', false] as const])(
       'leads from the invitation to online in %s (with scripts: %s)',
       async (locale, javaScriptEnabled) => {
         const text = messages(locale);
@@ -139,9 +132,7 @@ if (CHROMIUM === null) {
             .or(page.getByRole('heading', { name: text('online.heading') }))
             .waitFor();
           await page.getByRole('heading', { name: text('online.heading') }).waitFor({ timeout: 60_000 });
-          await page.screenshot({
-            path: join(PICTURES, `online-${locale}-${javaScriptEnabled ? 'live' : 'plain'}.png`),
-          });
+          await picture(page, `online-${locale}-${javaScriptEnabled ? 'live' : 'plain'}`);
         });
         await waitFor('the invitation is online', async () => (await stateOf(id)) === 'online');
       },
@@ -191,9 +182,9 @@ if (CHROMIUM === null) {
           await page.goto(kind === 'unknown' ? `${owner.url}x` : owner.url);
           return (await heading.count()) === 1;
         });
-        for (const colorScheme of ['light', 'dark'] as const) {
+        for (const colorScheme of allAtLength(['light', 'dark'] as const)) {
           await page.emulateMedia({ colorScheme });
-          await page.screenshot({ path: join(PICTURES, `kind-${kind}-${colorScheme}.png`) });
+          await picture(page, `kind-${kind}-${colorScheme}`);
           expect(await faultsOf(page)).toEqual([]);
         }
       });
