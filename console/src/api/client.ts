@@ -3,6 +3,11 @@ import { createClient, type Schemas } from '#client/client.js';
 export type Status = Schemas['StatusView'];
 /** With the time that it covers, in seconds since 1970. */
 export type History = Schemas['StatusHistoryView'] & { readonly from: number; readonly to: number };
+/** What most panels of the page on duty show. The history is undefined until it has been read. */
+export interface Overview {
+  readonly status: Status;
+  readonly history: History | undefined;
+}
 export type Stuck = Schemas['StuckView'];
 export type StuckGroup = Schemas['StuckGroupView'];
 export type Session = Schemas['SessionView'];

@@ -17,6 +17,10 @@ export const queries = new QueryClient({
   },
 });
 
+/** Reads again what is shown of these lists, by the first part of their query key. */
+export const invalidate = (...subjects: string[]) =>
+  Promise.all(subjects.map((subject) => queries.invalidateQueries({ queryKey: [subject] })));
+
 /** Lists are read when an event changes them. Without events, they are read regularly, as are lists that change `unannounced`. */
 export function useInterval(unannounced = false): number | false {
   return useLive().kind === 'live' && !unannounced ? false : POLL_MS;
@@ -69,13 +73,12 @@ export const useFunnel = (days: number) => {
   });
 };
 
-export const useEndpoints = (isAllowed = true) => {
+export const useEndpoints = () => {
   const refetchInterval = useInterval(true);
   return useQuery({
     queryKey: ['webhooks', 'endpoints'],
     queryFn: () => readPage(client, '/api/v1/webhook-endpoints', { limit: 200 }),
     refetchInterval,
-    enabled: isAllowed,
   });
 };
 

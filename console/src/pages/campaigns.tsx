@@ -4,12 +4,12 @@ import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { POLL_MS } from '../api/live.js';
-import { queries } from '../api/queries.js';
+import { invalidate } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { countOf, formatNumber } from '../format/words.js';
 import { Dialog } from '../parts/dialog.js';
 import { List } from '../parts/list.js';
-import { failureOf, Loaded } from '../parts/loaded.js';
+import { Failure, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Badge, type Tone } from '../parts/panel.js';
 import { ShortId } from '../parts/short-id.js';
@@ -109,62 +109,44 @@ function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) {
 function Control({ of: { id, name, status } }: { readonly of: Campaign }) {
   const [isAsked, setAsked] = useState(false);
   const act = useMutation({
-    mutationFn: (what: Act) => {
-      const params = { path: { id } };
-      switch (what) {
-        case 'pause':
-          return client.POST('/api/v1/campaigns/{id}/pause', { params });
-        case 'resume':
-          return client.POST('/api/v1/campaigns/{id}/resume', { params });
-        case 'cancel':
-          return client.POST('/api/v1/campaigns/{id}/cancel', { params });
-      }
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['campaigns'] }),
+    mutationFn: (what: Act) =>
+      client.POST(`/api/v1/campaigns/{id}/${what}` as const, { params: { path: { id } } }),
+    onSettled: () => invalidate('campaigns'),
   });
   if (ACTS[status].length === 0) return <span className="soft">–</span>;
   return (
-    <span className="actions">
-      {ACTS[status].map((what) => (
-        <button
-          key={what}
-          type="button"
-          className={what === 'cancel' ? 'small danger' : 'small'}
-          disabled={act.isPending}
-          onClick={() => (what === 'cancel' ? setAsked(true) : act.mutate(what))}
-        >
-          {{ pause: 'Pause', resume: 'Resume', cancel: 'Cancel' }[what]}
-        </button>
-      ))}
-      {isAsked && (
-        <Dialog title="Cancel the campaign" onClose={() => setAsked(false)}>
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              setAsked(false);
-              act.mutate('cancel');
-            }}
+    <>
+      <span className="actions">
+        {ACTS[status].map((what) => (
+          <button
+            key={what}
+            type="button"
+            className={what === 'cancel' ? 'small danger' : 'small'}
+            disabled={act.isPending}
+            onClick={() => (what === 'cancel' ? setAsked(true) : act.mutate(what))}
           >
-            <p>
-              Campaign <strong>{name ?? <ShortId of={id} />}</strong>
-            </p>
-            <p className="danger">Its rows without a result are never registered. It cannot be resumed.</p>
-            <p className="actions">
-              <button type="submit" className="danger">
-                Cancel the campaign
-              </button>
-              <button type="button" className="plain" onClick={() => setAsked(false)}>
-                Go back
-              </button>
-            </p>
-          </form>
+            {{ pause: 'Pause', resume: 'Resume', cancel: 'Cancel' }[what]}
+          </button>
+        ))}
+      </span>
+      {isAsked && (
+        <Dialog
+          title="Cancel the campaign"
+          button="Cancel the campaign"
+          isDanger
+          onSubmit={() => {
+            setAsked(false);
+            act.mutate('cancel');
+          }}
+          onClose={() => setAsked(false)}
+        >
+          <p>
+            Campaign <strong>{name ?? <ShortId of={id} />}</strong>
+          </p>
+          <p className="danger">Its rows without a result are never registered. It cannot be resumed.</p>
         </Dialog>
       )}
-      {act.isError && (
-        <span className="failure" role="alert">
-          {failureOf(act.error)}
-        </span>
-      )}
-    </span>
+      <Failure of={act.error} />
+    </>
   );
 }

@@ -40,7 +40,8 @@ export function DutyPage() {
   const seenSince = useSince(signature);
   const quietSince = signature === '' && history.data !== undefined ? wellSince(history.data) : null;
   const earliest = quietSince !== null && quietSince < seenSince ? quietSince : seenSince;
-  const verdict = verdictOf({ status: data, stuck: stuck.data, readAt, unreadSince }, earliest);
+  const verdict = verdictOf({ status: data, stuck: stuck.data, unreadSince }, earliest);
+  const overview = data === undefined ? null : { status: data, history: history.data };
   return (
     <>
       <h1 className="hidden">On duty</h1>
@@ -56,20 +57,20 @@ export function DutyPage() {
       <div className="panels">
         <TroublesPanel history={history.data} status={data} length={RANGES[hours]} />
         <NeedsPanel />
-        {data !== undefined && (
+        {overview !== null && (
           <>
-            <OperationsPanel status={data} history={history.data} />
-            <ReadingPanel status={data} history={history.data} />
-            <StalledPanel status={data} history={history.data} />
-            <OursPanel status={data} history={history.data} />
-            <DatabasePanel status={data} history={history.data} />
+            <OperationsPanel {...overview} />
+            <ReadingPanel {...overview} />
+            <StalledPanel {...overview} />
+            <OursPanel {...overview} />
+            <DatabasePanel {...overview} />
           </>
         )}
         {may('webhooks:manage') && <EndpointsPanel history={history.data} />}
-        {data !== undefined && (
+        {overview !== null && (
           <>
-            <ReadersPanel status={data} history={history.data} />
-            <ReplicasPanel status={data} history={history.data} />
+            <ReadersPanel {...overview} />
+            <ReplicasPanel {...overview} />
           </>
         )}
         <FunnelPanel />

@@ -2,13 +2,14 @@ import { useState } from 'react';
 import type { Registration } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { countOf } from '../format/words.js';
-import { DecisionDialog, type Decision } from '../parts/decision-dialog.js';
-import { replacePath } from '../parts/link.js';
+import { Choice } from '../parts/choice.js';
+import { DecisionDialog, type DecisionProps } from '../parts/decision-dialog.js';
+import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { useMay } from '../parts/may.js';
 import { Badge, type Tone } from '../parts/panel.js';
 import { Age, Instant } from '../parts/time.js';
-import { pathOf } from '../rules/route.js';
+import type { Filters } from '../rules/route.js';
 
 const STATUSES: Readonly<Record<Registration['status'], Tone>> = {
   uncertain: 'attention',
@@ -19,21 +20,14 @@ const STATUSES: Readonly<Record<Registration['status'], Tone>> = {
 };
 type RegistrationStatus = keyof typeof STATUSES;
 
-interface Props {
-  readonly filters: Readonly<Record<string, string>>;
-}
-
 /** The uncertain ones first: they wait for the decision of a person. */
-export function RegistrationsPage({ filters }: Props) {
+export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
   const mayDecide = useMay()('registrations:decide');
   const statuses = Object.keys(STATUSES) as RegistrationStatus[];
   const status = statuses.find((each) => each === filters.status) ?? 'uncertain';
   const list = useList('registrations', '/api/v1/registrations', { status, limit: 50 });
-  const [open, setOpen] = useState<{
-    readonly registration: Registration;
-    readonly decision: Decision;
-  } | null>(null);
-  const decide = (registration: Registration, decision: Decision, text: string) => (
+  const [open, setOpen] = useState<Pick<DecisionProps, 'registration' | 'decision'> | null>(null);
+  const decide = (registration: Registration, decision: DecisionProps['decision'], text: string) => (
     <button type="button" className="small" onClick={() => setOpen({ registration, decision })}>
       {text}
     </button>
@@ -41,21 +35,14 @@ export function RegistrationsPage({ filters }: Props) {
   return (
     <>
       <h1>Registrations</h1>
-      <form className="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Status
-          <select
-            value={status}
-            onChange={(event) =>
-              replacePath(pathOf('registrations', undefined, { status: event.target.value }))
-            }
-          >
-            {statuses.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
-      </form>
+      <div className="filters">
+        <Choice
+          label="Status"
+          value={status}
+          options={statuses.map((each) => [each, each])}
+          onChoice={(each) => replaceFilters('registrations', { status: each })}
+        />
+      </div>
       {status === 'uncertain' && (
         <p className="notice">
           The response to each of these was lost, so the remote service may have registered the customer. It
@@ -106,13 +93,7 @@ export function RegistrationsPage({ filters }: Props) {
             : []),
         ]}
       />
-      {open !== null && (
-        <DecisionDialog
-          registration={open.registration}
-          decision={open.decision}
-          onClose={() => setOpen(null)}
-        />
-      )}
+      {open !== null && <DecisionDialog {...open} onClose={() => setOpen(null)} />}
     </>
   );
 }

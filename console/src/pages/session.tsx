@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client, type Session, type TimelineEntry } from '../api/client.js';
-import { queries, useInterval } from '../api/queries.js';
+import { invalidate, useInterval } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { wordsOf } from '../format/words.js';
 import { Metadata, Waits } from '../parts/customer.js';
 import { Link } from '../parts/link.js';
-import { failureOf, Loaded } from '../parts/loaded.js';
+import { Failure, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Facts, Panel } from '../parts/panel.js';
 import { ShortId } from '../parts/short-id.js';
@@ -67,12 +67,7 @@ function About({ session }: { readonly session: Session }) {
   const refresh = useMutation({
     mutationFn: () =>
       client.POST('/api/v1/onboarding/pv/{sessionId}/refresh', { params: { path: { sessionId: id } } }),
-    onSettled: () =>
-      Promise.all(
-        ['session', 'timeline', 'sessions'].map((subject) =>
-          queries.invalidateQueries({ queryKey: [subject] }),
-        ),
-      ),
+    onSettled: () => invalidate('session', 'timeline', 'sessions'),
   });
   const toCustomer = (name: ReactNode) =>
     maySeeCustomer && tenantReference !== null ? (
@@ -96,11 +91,7 @@ function About({ session }: { readonly session: Session }) {
         </button>
       }
     >
-      {refresh.isError && (
-        <p className="failure" role="alert">
-          {failureOf(refresh.error)}
-        </p>
-      )}
+      <Failure of={refresh.error} />
       {stalled !== null && (
         <div className="notice">
           <p>
@@ -162,7 +153,7 @@ function WhatNext({ session: { id, gridLocationId } }: { readonly session: Sessi
   return (
     <div className="notice">
       <p>
-        <strong>Stuck:</strong> {item.reason}, <For since={item.since} />.
+        <strong>Stuck:</strong> {item.reason}, <For at={item.since} />.
       </p>
       <p>
         Next: <WhatToDo text={item.whatToDo} />

@@ -1,12 +1,13 @@
 import type { Schemas } from '#client/client.js';
 import { useList } from '../api/lists.js';
 import { wordsOf } from '../format/words.js';
-import { Link, replacePath } from '../parts/link.js';
+import { Choice } from '../parts/choice.js';
+import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
-import { ShortId } from '../parts/short-id.js';
+import { SessionLink } from '../parts/short-id.js';
 import { STALL_CAUSES, Stall, State } from '../parts/state.js';
 import { Age } from '../parts/time.js';
-import { pathOf } from '../rules/route.js';
+import type { Filters } from '../rules/route.js';
 
 type State = Schemas['SessionView']['state'];
 type Cause = keyof typeof STALL_CAUSES;
@@ -20,48 +21,31 @@ const STATES: readonly State[] = [
   'unrecognised',
 ];
 
-interface Props {
-  readonly filters: Readonly<Record<string, string>>;
-}
-
-export function SessionsPage({ filters }: Props) {
+export function SessionsPage({ filters }: { readonly filters: Filters }) {
   const state = STATES.find((each) => each === filters.state);
   const stalled = (['any', ...Object.keys(STALL_CAUSES)] as ('any' | Cause)[]).find(
     (each) => each === filters.stalled,
   );
   const list = useList('sessions', '/api/v1/onboarding/pv', { state, stalled, limit: 50 });
-  const filter = (name: string, value: string) => {
-    const { [name]: _, ...others } = filters;
-    replacePath(pathOf('sessions', undefined, value === '' ? others : { ...others, [name]: value }));
-  };
+  const filter = (name: string) => (value: string) =>
+    replaceFilters('sessions', { ...filters, [name]: value });
   return (
     <>
       <h1>Sessions</h1>
-      <form className="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          State
-          <select value={state ?? ''} onChange={(event) => filter('state', event.target.value)}>
-            <option value="">any</option>
-            {STATES.map((each) => (
-              <option key={each} value={each}>
-                {wordsOf(each)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Stalled
-          <select value={stalled ?? ''} onChange={(event) => filter('stalled', event.target.value)}>
-            <option value="">whether or not</option>
-            <option value="any">for any cause</option>
-            {Object.entries(STALL_CAUSES).map(([cause, words]) => (
-              <option key={cause} value={cause}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
-      </form>
+      <div className="filters">
+        <Choice
+          label="State"
+          value={state ?? ''}
+          options={[['', 'any'], ...STATES.map((each) => [each, wordsOf(each)] as const)]}
+          onChoice={filter('state')}
+        />
+        <Choice
+          label="Stalled"
+          value={stalled ?? ''}
+          options={[['', 'whether or not'], ['any', 'for any cause'], ...Object.entries(STALL_CAUSES)]}
+          onChoice={filter('stalled')}
+        />
+      </div>
       <p className="soft">The longest unchanged first.</p>
       <List
         label="Sessions"
@@ -70,14 +54,7 @@ export function SessionsPage({ filters }: Props) {
         keyOf={({ id }) => id}
         empty="No session is like this."
         columns={[
-          {
-            title: 'Session',
-            of: ({ id }) => (
-              <Link to="sessions" id={id}>
-                <ShortId of={id} />
-              </Link>
-            ),
-          },
+          { title: 'Session', of: ({ id }) => <SessionLink id={id} /> },
           {
             title: 'Customer',
             of: ({ tenantReference }) => tenantReference ?? <span className="soft">erased</span>,

@@ -7,7 +7,7 @@ import { Link } from '../parts/link.js';
 import { Empty, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Badge, Panel } from '../parts/panel.js';
-import { ShortId } from '../parts/short-id.js';
+import { SessionLink, ShortId } from '../parts/short-id.js';
 import { Table } from '../parts/table.js';
 import { Age, Instant } from '../parts/time.js';
 import { WhatToDo } from '../parts/what-to-do.js';
@@ -15,7 +15,6 @@ import { commonStep, isNew } from '../rules/needs.js';
 
 export function StuckPage() {
   const stuck = useStuck();
-  const now = useNow();
   return (
     <>
       <h1>Stuck</h1>
@@ -35,7 +34,7 @@ export function StuckPage() {
           <>
             {groups.length === 0 && <Empty>Nothing is stuck.</Empty>}
             {groups.map((group) => (
-              <Group key={`${group.kind} ${group.reason}`} of={group} now={now} />
+              <Group key={`${group.kind} ${group.reason}`} of={group} />
             ))}
           </>
         )}
@@ -45,13 +44,7 @@ export function StuckPage() {
   );
 }
 
-function Group({
-  of: { kind, reason, count, oldest },
-  now,
-}: {
-  readonly of: StuckGroup;
-  readonly now: Date;
-}) {
+function Group({ of: { kind, reason, count, oldest } }: { readonly of: StuckGroup }) {
   const step = commonStep(oldest);
   return (
     <Panel title={`${kind}: ${reason}`} isWide>
@@ -64,7 +57,7 @@ function Group({
         label={reason}
         rows={oldest}
         keyOf={({ id }) => id}
-        columns={step === null ? [...columnsAt(now), NEXT] : columnsAt(now)}
+        columns={step === null ? [...COLUMNS, NEXT] : COLUMNS}
       />
       {count > oldest.length && (
         <p className="more">{formatNumber(count - oldest.length)} more for the same reason.</p>
@@ -75,12 +68,12 @@ function Group({
 
 const NEXT = { title: 'What to do', of: ({ whatToDo }: Stuck) => <WhatToDo text={whatToDo} /> };
 
-const columnsAt = (now: Date) => [
+const COLUMNS = [
   {
     title: 'Since',
     of: (item: Stuck) => (
       <>
-        <Age at={item.since} /> {isNew(item, now) && <Badge tone="attention">new</Badge>}
+        <Age at={item.since} /> <New item={item} />
       </>
     ),
   },
@@ -91,15 +84,14 @@ const columnsAt = (now: Date) => [
   { title: 'Which', of: (item: Stuck) => <Which item={item} /> },
 ];
 
+const New = ({ item }: { readonly item: Stuck }) =>
+  isNew(item, useNow()) && <Badge tone="attention">new</Badge>;
+
 function Which({ item: { kind, id } }: { readonly item: Stuck }) {
   const short = <ShortId of={id} />;
   switch (kind) {
     case 'session':
-      return (
-        <Link to="sessions" id={id}>
-          {short}
-        </Link>
-      );
+      return <SessionLink id={id} />;
     case 'registration':
       return <Link to="registrations">{short}</Link>;
     case 'start':
@@ -121,22 +113,19 @@ function Drift() {
         Responses of the remote service that differ from the description of its interface.
       </p>
       <Loaded query={drift}>
-        {(events) =>
-          events.length === 0 ? (
-            <Empty>All responses were as described.</Empty>
-          ) : (
-            <Table
-              label="Drift of the interface"
-              rows={events.filter((each) => each.type === DRIFT).reverse()}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: 'When', of: ({ time }) => <Instant at={time} /> },
-                { title: 'Operation', of: ({ subject }) => subject },
-                { title: 'Difference', of: ({ data }) => <Difference of={data} /> },
-              ]}
-            />
-          )
-        }
+        {(events) => (
+          <Table
+            label="Drift of the interface"
+            rows={events.filter((each) => each.type === DRIFT).reverse()}
+            keyOf={({ id }) => id}
+            empty="All responses were as described."
+            columns={[
+              { title: 'When', of: ({ time }) => <Instant at={time} /> },
+              { title: 'Operation', of: ({ subject }) => subject },
+              { title: 'Difference', of: ({ data }) => <Difference of={data} /> },
+            ]}
+          />
+        )}
       </Loaded>
     </Panel>
   );

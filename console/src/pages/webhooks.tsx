@@ -1,18 +1,19 @@
 import { useMutation } from '@tanstack/react-query';
 import { client, type Delivery, type Endpoint } from '../api/client.js';
 import { useList } from '../api/lists.js';
-import { queries, useEndpoints } from '../api/queries.js';
+import { invalidate, useEndpoints } from '../api/queries.js';
 import { countOf } from '../format/words.js';
+import { Choice } from '../parts/choice.js';
 import { useNow } from '../parts/clock.js';
-import { replacePath } from '../parts/link.js';
+import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
-import { Empty, failureOf, Loaded } from '../parts/loaded.js';
+import { Failure, Loaded } from '../parts/loaded.js';
 import { Badge, Panel, type Tone } from '../parts/panel.js';
 import { Table } from '../parts/table.js';
 import { Age } from '../parts/time.js';
 import { WhatToDo } from '../parts/what-to-do.js';
-import { pathOf } from '../rules/route.js';
-import { deliveriesOf, silenceOf } from '../rules/silence.js';
+import type { Filters } from '../rules/route.js';
+import { deliveriesOf, SILENCE_WORDS, silenceOf } from '../rules/silence.js';
 
 const STATUSES: Readonly<Record<Delivery['status'], Tone>> = {
   pending: 'quiet',
@@ -29,24 +30,25 @@ const EMPTY: Readonly<Record<DeliveryStatus | 'any', string>> = {
 };
 
 interface Props {
-  readonly filters: Readonly<Record<string, string>>;
+  readonly filters: Filters;
 }
 
 export function WebhooksPage({ filters }: Props) {
   const endpoints = useEndpoints();
-  const now = useNow();
   return (
     <>
       <h1>Webhooks</h1>
       <Panel title="Endpoints" isWide>
         <Loaded query={endpoints}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty>There is no endpoint. Apps may read the feed or the stream instead.</Empty>
-            ) : (
-              <Table label="Endpoints" rows={items} keyOf={({ id }) => id} columns={columnsAt(now)} />
-            )
-          }
+          {({ items }) => (
+            <Table
+              label="Endpoints"
+              rows={items}
+              keyOf={({ id }) => id}
+              empty="There is no endpoint. Apps may read the feed or the stream instead."
+              columns={COLUMNS}
+            />
+          )}
         </Loaded>
       </Panel>
       <Deliveries filters={filters} endpoints={endpoints.data?.items ?? []} />
@@ -54,7 +56,7 @@ export function WebhooksPage({ filters }: Props) {
   );
 }
 
-const columnsAt = (now: Date) => [
+const COLUMNS = [
   {
     title: 'Endpoint',
     of: ({ url, description }: Endpoint) => (
@@ -64,22 +66,7 @@ const columnsAt = (now: Date) => [
       </>
     ),
   },
-  {
-    title: 'How it is',
-    of: (endpoint: Endpoint) => {
-      const { tone, sentence, next } = silenceOf(endpoint, now);
-      return (
-        <>
-          <Badge tone={tone}>{{ well: 'works', attention: 'fails', quiet: 'silent' }[tone]}</Badge> {sentence}
-          {next !== null && (
-            <div className="soft">
-              Next: <WhatToDo text={next} />
-            </div>
-          )}
-        </>
-      );
-    },
-  },
+  { title: 'How it is', of: (endpoint: Endpoint) => <How of={endpoint} /> },
   {
     title: 'Last delivery',
     of: ({ lastDeliveredAt }: Endpoint) => <Age at={lastDeliveredAt} none="never" />,
@@ -91,13 +78,27 @@ const columnsAt = (now: Date) => [
       <button
         type="button"
         className="small"
-        onClick={() => replacePath(pathOf('webhooks', undefined, deliveriesOf(endpoint)))}
+        onClick={() => replaceFilters('webhooks', deliveriesOf(endpoint))}
       >
         Show
       </button>
     ),
   },
 ];
+
+function How({ of: endpoint }: { readonly of: Endpoint }) {
+  const { tone, sentence, next } = silenceOf(endpoint, useNow());
+  return (
+    <>
+      <Badge tone={tone}>{SILENCE_WORDS[tone]}</Badge> {sentence}
+      {next !== null && (
+        <div className="soft">
+          Next: <WhatToDo text={next} />
+        </div>
+      )}
+    </>
+  );
+}
 
 function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readonly Endpoint[] }) {
   const statuses = Object.keys(STATUSES) as DeliveryStatus[];
@@ -106,38 +107,25 @@ function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readon
   const endpointId = endpoints.find(({ id }) => id === filters.endpoint)?.id;
   // A delivery that fails stays pending until it is given up.
   const list = useList('webhooks', '/api/v1/webhook-deliveries', { status, endpointId, limit: 50 });
-  const filter = (change: Record<string, string>) =>
-    replacePath(
-      pathOf(
-        'webhooks',
-        undefined,
-        Object.fromEntries(Object.entries({ ...filters, ...change }).filter(([, value]) => value !== '')),
-      ),
-    );
+  const filter = (name: string) => (value: string) =>
+    replaceFilters('webhooks', { ...filters, [name]: value });
   const addressOf = (id: string) => endpoints.find((each) => each.id === id)?.url ?? id;
   return (
     <Panel title="Deliveries" isWide>
-      <form className="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Status
-          <select value={status ?? 'any'} onChange={(event) => filter({ status: event.target.value })}>
-            {[...statuses, 'any'].map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Endpoint
-          <select value={endpointId ?? ''} onChange={(event) => filter({ endpoint: event.target.value })}>
-            <option value="">any</option>
-            {endpoints.map(({ id, url }) => (
-              <option key={id} value={id}>
-                {url}
-              </option>
-            ))}
-          </select>
-        </label>
-      </form>
+      <div className="filters">
+        <Choice
+          label="Status"
+          value={status ?? 'any'}
+          options={[...statuses, 'any'].map((each) => [each, each])}
+          onChoice={filter('status')}
+        />
+        <Choice
+          label="Endpoint"
+          value={endpointId ?? ''}
+          options={[['', 'any'], ...endpoints.map(({ id, url }) => [id, url] as const)]}
+          onChoice={filter('endpoint')}
+        />
+      </div>
       <List
         label="Deliveries"
         list={list}
@@ -192,7 +180,7 @@ function LastAnswer({ of: { lastStatus, lastError, lastAnswer } }: { readonly of
 function Redeliver({ of: { id, status, attempts } }: { readonly of: Delivery }) {
   const redeliver = useMutation({
     mutationFn: () => client.POST('/api/v1/webhook-deliveries/{id}/redeliver', { params: { path: { id } } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
+    onSuccess: () => invalidate('webhooks'),
   });
   if (status === 'pending' && attempts === 0) return <span className="soft">it will be sent</span>;
   return (
@@ -205,11 +193,7 @@ function Redeliver({ of: { id, status, attempts } }: { readonly of: Delivery }) 
       >
         Redeliver
       </button>
-      {redeliver.isError && (
-        <p className="failure" role="alert">
-          {failureOf(redeliver.error)}
-        </p>
-      )}
+      <Failure of={redeliver.error} />
     </>
   );
 }

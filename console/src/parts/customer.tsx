@@ -3,10 +3,9 @@ import { countOf, wordsOf } from '../format/words.js';
 import { useList } from '../api/lists.js';
 import { Link } from './link.js';
 import { List } from './list.js';
-import { Empty } from './loaded.js';
 import { useMay } from './may.js';
 import { Badge, Facts, Panel, type Tone } from './panel.js';
-import { ShortId } from './short-id.js';
+import { SessionLink } from './short-id.js';
 import { Stall, State } from './state.js';
 import { Table } from './table.js';
 import { Age, Instant } from './time.js';
@@ -153,63 +152,47 @@ function Location({ of: location }: { readonly of: Case }) {
         ]}
       />
       <h3>Sessions</h3>
-      {sessions.length === 0 ? (
-        <Empty>No session has been started.</Empty>
-      ) : (
-        <Table
-          label="Sessions of the location"
-          rows={sessions}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              title: 'Session',
-              of: ({ id }) => (
-                <Link to="sessions" id={id}>
-                  <ShortId of={id} />
-                </Link>
-              ),
-            },
-            { title: 'Brand', of: ({ brand }) => brand ?? 'none' },
-            { title: 'State', of: (session) => <State session={session} /> },
-            { title: 'Stalled', of: ({ stalled }) => <Stall stalled={stalled} /> },
-            { title: 'Changed', of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
-          ]}
-        />
-      )}
+      <Table
+        label="Sessions of the location"
+        rows={sessions}
+        keyOf={({ id }) => id}
+        empty="No session has been started."
+        columns={[
+          { title: 'Session', of: ({ id }) => <SessionLink id={id} /> },
+          { title: 'Brand', of: ({ brand }) => brand ?? 'none' },
+          { title: 'State', of: (session) => <State session={session} /> },
+          { title: 'Stalled', of: ({ stalled }) => <Stall stalled={stalled} /> },
+          { title: 'Changed', of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
+        ]}
+      />
       <h3>Inverters</h3>
-      {inverters.length === 0 ? (
-        <Empty>None has been seen.</Empty>
-      ) : (
-        <Table
-          label="Inverters of the location"
-          rows={inverters}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: 'Inverter', of: ({ id }) => <code>{id}</code> },
-            { title: 'First seen', of: ({ firstSeenAt }) => <Instant at={firstSeenAt} /> },
-            {
-              title: 'Missing since',
-              of: ({ missingSince }) => <Instant at={missingSince} none="it is listed" />,
-            },
-          ]}
-        />
-      )}
+      <Table
+        label="Inverters of the location"
+        rows={inverters}
+        keyOf={({ id }) => id}
+        empty="None has been seen."
+        columns={[
+          { title: 'Inverter', of: ({ id }) => <code>{id}</code> },
+          { title: 'First seen', of: ({ firstSeenAt }) => <Instant at={firstSeenAt} /> },
+          {
+            title: 'Missing since',
+            of: ({ missingSince }) => <Instant at={missingSince} none="it is listed" />,
+          },
+        ]}
+      />
       <h3>Invitations</h3>
-      {invitations.length === 0 ? (
-        <Empty>The owner has not been invited.</Empty>
-      ) : (
-        <Table
-          label="Invitations of the location"
-          rows={invitations}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: 'State', of: ({ state }) => wordsOf(state) },
-            { title: 'Created', of: ({ createdAt }) => <Instant at={createdAt} /> },
-            { title: 'Opened', of: ({ openedAt }) => <Instant at={openedAt} none="not yet" /> },
-            { title: 'Expires', of: ({ expiresAt }) => <Instant at={expiresAt} /> },
-          ]}
-        />
-      )}
+      <Table
+        label="Invitations of the location"
+        rows={invitations}
+        keyOf={({ id }) => id}
+        empty="The owner has not been invited."
+        columns={[
+          { title: 'State', of: ({ state }) => wordsOf(state) },
+          { title: 'Created', of: ({ createdAt }) => <Instant at={createdAt} /> },
+          { title: 'Opened', of: ({ openedAt }) => <Instant at={openedAt} none="not yet" /> },
+          { title: 'Expires', of: ({ expiresAt }) => <Instant at={expiresAt} /> },
+        ]}
+      />
     </Panel>
   );
 }

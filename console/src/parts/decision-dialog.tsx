@@ -1,104 +1,76 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client, type Registration } from '../api/client.js';
-import { queries } from '../api/queries.js';
+import { invalidate } from '../api/queries.js';
 import { Dialog } from './dialog.js';
-import { failureOf } from './loaded.js';
+import { Failure } from './loaded.js';
 
-export type Decision = 'resolve' | 'retry' | 'discard';
+const WORDS = {
+  resolve: { title: 'The provider has the customer', button: 'Enter this user' },
+  retry: { title: 'Send the registration again', button: 'Send again' },
+  discard: { title: 'Give the registration up', button: 'Give up' },
+} as const;
 
-interface Props {
+export interface DecisionProps {
   readonly registration: Registration;
-  readonly decision: Decision;
+  readonly decision: keyof typeof WORDS;
   readonly onClose: () => void;
 }
 
-const TITLES: Readonly<Record<Decision, string>> = {
-  resolve: 'The provider has the customer',
-  retry: 'Send the registration again',
-  discard: 'Give the registration up',
-};
-
-const BUTTONS: Readonly<Record<Decision, string>> = {
-  resolve: 'Enter this user',
-  retry: 'Send again',
-  discard: 'Give up',
-};
-
 /** Asks for a decision on an uncertain registration. */
-export function DecisionDialog({ registration, decision, onClose }: Props) {
+export function DecisionDialog({ registration, decision, onClose }: DecisionProps) {
   const [isConfirmed, setConfirmed] = useState(false);
   const decide = useMutation({
     mutationFn: (form: FormData) => send(registration, decision, form),
     onSuccess: async () => {
-      await Promise.all(
-        ['registrations', 'status', 'stuck'].map((subject) =>
-          queries.invalidateQueries({ queryKey: [subject] }),
-        ),
-      );
+      await invalidate('registrations', 'status', 'stuck');
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    decide.mutate(new FormData(event.currentTarget));
-  };
   const isReady = decision !== 'retry' || isConfirmed;
   return (
-    <Dialog title={TITLES[decision]} onClose={onClose}>
-      <form onSubmit={submit}>
+    <Dialog
+      {...WORDS[decision]}
+      isDanger={decision !== 'resolve'}
+      isDisabled={!isReady || decide.isPending}
+      onSubmit={(form) => decide.mutate(form)}
+      onClose={onClose}
+    >
+      <p>
+        Customer <strong>{registration.tenantReference}</strong>
+      </p>
+      {decision === 'resolve' && <ConfirmedIds registration={registration} />}
+      {decision === 'retry' && (
+        <>
+          <p className="danger">
+            If the remote service has already registered this customer, a second registration creates a second
+            user for the same grid connection, which nobody can remove from here.
+          </p>
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={isConfirmed}
+              onChange={(event) => setConfirmed(event.target.checked)}
+            />
+            The provider has confirmed that no user with this reference exists.
+          </label>
+        </>
+      )}
+      {decision === 'discard' && (
         <p>
-          Customer <strong>{registration.tenantReference}</strong>
+          The app may then register the customer anew. If the remote service has registered the customer after
+          all, that user stays there unused.
         </p>
-        {decision === 'resolve' && <ConfirmedIds registration={registration} />}
-        {decision === 'retry' && (
-          <>
-            <p className="danger">
-              If the remote service has already registered this customer, a second registration creates a
-              second user for the same grid connection, which nobody can remove from here.
-            </p>
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={isConfirmed}
-                onChange={(event) => setConfirmed(event.target.checked)}
-              />
-              The provider has confirmed that no user with this reference exists.
-            </label>
-          </>
-        )}
-        {decision === 'discard' && (
-          <p>
-            The app may then register the customer anew. If the remote service has registered the customer
-            after all, that user stays there unused.
-          </p>
-        )}
-        {decide.isError && (
-          <p className="failure" role="alert">
-            {failureOf(decide.error)}
-          </p>
-        )}
-        <p className="actions">
-          <button
-            type="submit"
-            className={decision === 'resolve' ? '' : 'danger'}
-            disabled={!isReady || decide.isPending}
-          >
-            {BUTTONS[decision]}
-          </button>
-          <button type="button" className="plain" onClick={onClose}>
-            Cancel
-          </button>
-        </p>
-      </form>
+      )}
+      <Failure of={decide.error} />
     </Dialog>
   );
 }
 
 const UUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
-function ConfirmedIds({ registration }: Pick<Props, 'registration'>) {
+function ConfirmedIds({ registration }: Pick<DecisionProps, 'registration'>) {
   const field = (name: string, text: string) => (
     <label key={name}>
       {text}
@@ -116,7 +88,7 @@ function ConfirmedIds({ registration }: Pick<Props, 'registration'>) {
 
 async function send(
   { id, tenantReference, gridLocations }: Registration,
-  decision: Decision,
+  decision: DecisionProps['decision'],
   form: FormData,
 ) {
   const params = { path: { id } };
@@ -124,18 +96,12 @@ async function send(
     const value = form.get(name);
     return typeof value === 'string' ? value.trim().toLowerCase() : '';
   };
-  switch (decision) {
-    case 'resolve': {
-      const body: Schemas['ConfirmedUserInput'] = {
-        id: idIn('user'),
-        tenantReference,
-        gridLocations: gridLocations.map(({ ean }) => ({ ean, id: idIn(ean) })),
-      };
-      return client.POST('/api/v1/registrations/{id}/resolve', { params, body });
-    }
-    case 'retry':
-      return client.POST('/api/v1/registrations/{id}/retry', { params });
-    case 'discard':
-      return client.POST('/api/v1/registrations/{id}/discard', { params });
-  }
+  if (decision !== 'resolve')
+    return client.POST(`/api/v1/registrations/{id}/${decision}` as const, { params });
+  const body: Schemas['ConfirmedUserInput'] = {
+    id: idIn('user'),
+    tenantReference,
+    gridLocations: gridLocations.map(({ ean }) => ({ ean, id: idIn(ean) })),
+  };
+  return client.POST('/api/v1/registrations/{id}/resolve', { params, body });
 }

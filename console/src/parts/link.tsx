@@ -1,16 +1,12 @@
 import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react';
-import { pathOf, routeOf, type PageName, type Route } from '../rules/route.js';
+import { pathOf, routeOf, type Filters, type PageName, type Route } from '../rules/route.js';
 
-const listeners = new Set<() => void>();
-const tell = () => listeners.forEach((each) => each());
+/** Tells of a new address as the browser does after Back. */
+const tell = () => window.dispatchEvent(new PopStateEvent('popstate'));
 
 function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
   window.addEventListener('popstate', listener);
-  return () => {
-    listeners.delete(listener);
-    window.removeEventListener('popstate', listener);
-  };
+  return () => window.removeEventListener('popstate', listener);
 }
 
 export function navigate(path: string): void {
@@ -25,6 +21,9 @@ export function replacePath(path: string): void {
   tell();
 }
 
+export const replaceFilters = (page: PageName, filters: Filters): void =>
+  replacePath(pathOf(page, undefined, filters));
+
 export function useRoute(): Route {
   const href = useSyncExternalStore(subscribe, () => window.location.pathname + window.location.search);
   const url = new URL(href, window.location.origin);
@@ -34,7 +33,7 @@ export function useRoute(): Route {
 interface Props {
   readonly to: PageName;
   readonly id?: string;
-  readonly filters?: Readonly<Record<string, string>>;
+  readonly filters?: Filters;
   readonly isCurrent?: boolean;
   readonly children: ReactNode;
 }

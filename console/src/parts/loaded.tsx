@@ -12,6 +12,14 @@ export function failureOf(error: unknown): string {
   return 'The service cannot be reached.';
 }
 
+/** Why an act of a person failed; nothing if it did not. */
+export const Failure = ({ of: error }: { readonly of: Error | null }) =>
+  error !== null && (
+    <p className="failure" role="alert">
+      {failureOf(error)}
+    </p>
+  );
+
 interface Props<Data> {
   readonly query: UseQueryResult<Data>;
   readonly children: (data: Data) => ReactNode;

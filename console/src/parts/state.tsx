@@ -33,7 +33,7 @@ export function Stall({ stalled }: Pick<Session, 'stalled'>) {
   if (stalled === null) return null;
   return (
     <span>
-      {STALL_CAUSES[stalled.cause]}, <For since={stalled.since} />
+      {STALL_CAUSES[stalled.cause]}, <For at={stalled.since} />
     </span>
   );
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Empty } from './loaded.js';
 
 export interface Column<Row> {
   readonly title: string;
@@ -6,15 +7,18 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
 }
 
-interface Props<Row> {
+export interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** Shown instead of a table without rows. */
+  readonly empty?: ReactNode;
 }
 
 /** A table, which becomes a list of cards on a narrow screen. The roles are explicit, because the cards would lose them. */
-export function Table<Row>({ label, columns, rows, keyOf }: Props<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, empty }: TableProps<Row>) {
+  if (rows.length === 0 && empty !== undefined) return <Empty>{empty}</Empty>;
   return (
     <table role="table" aria-label={label}>
       <thead role="rowgroup">

@@ -9,36 +9,26 @@ interface Props {
   readonly none?: string;
 }
 
-/** An instant in the zone of the viewer. Its title is the exact instant in UTC. */
-export function Instant({ at, none = '–' }: Props) {
-  const now = useNow();
-  if (at === null) return <span className="soft">{none}</span>;
-  const date = new Date(at);
-  return (
-    <time dateTime={date.toISOString()} title={date.toISOString()}>
-      {formatInstant(date, now)}
-    </time>
-  );
-}
+/** Returns a component that shows an instant by `format`. Its title is the exact instant in UTC. */
+const timeBy = (format: (at: Date, now: Date) => string) =>
+  function Time({ at, none = '–' }: Props) {
+    const now = useNow();
+    if (at === null) return <span className="soft">{none}</span>;
+    const date = new Date(at);
+    return (
+      <time dateTime={date.toISOString()} title={date.toISOString()}>
+        {format(date, now)}
+      </time>
+    );
+  };
 
-/** For how long something has been so. Its title is the exact instant in UTC. */
-export function For({ since }: { readonly since: string }) {
-  const now = useNow();
-  return (
-    <time dateTime={since} title={since}>
-      for {formatSeconds(Math.max(0, now.getTime() - Date.parse(since)) / 1_000)}
-    </time>
-  );
-}
+/** An instant in the zone of the viewer. */
+export const Instant = timeBy((at, now) => formatInstant(at, now));
 
-/** How long ago an instant was. Its title is the exact instant in UTC. */
-export function Age({ at, none = '–' }: Props) {
-  const now = useNow();
-  if (at === null) return <span className="soft">{none}</span>;
-  const date = new Date(at);
-  return (
-    <time dateTime={date.toISOString()} title={date.toISOString()}>
-      {formatAge(date, now)}
-    </time>
-  );
-}
+/** How long ago an instant was. */
+export const Age = timeBy(formatAge);
+
+/** For how long something has been so. */
+export const For = timeBy(
+  (since, now) => `for ${formatSeconds(Math.max(0, now.getTime() - since.getTime()) / 1_000)}`,
+);

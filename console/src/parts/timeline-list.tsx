@@ -4,7 +4,6 @@ import { client, type Delivery, type TimelineEntry } from '../api/client.js';
 import { useInterval } from '../api/queries.js';
 import { wordsOf } from '../format/words.js';
 import { rowsOf, type Row } from '../rules/timeline.js';
-import { Empty } from './loaded.js';
 import { useMay } from './may.js';
 import { Table } from './table.js';
 import { Instant } from './time.js';
@@ -24,7 +23,6 @@ export function TimelineList({ entries, sessionId }: Props) {
     refetchInterval,
     enabled: isAllowed,
   });
-  if (entries.length === 0) return <Empty>Nothing is recorded about it.</Empty>;
   const received = (row: Row) =>
     deliveries.data?.items.filter(({ eventId }) => eventId === row.eventId) ?? [];
   return (
@@ -32,6 +30,7 @@ export function TimelineList({ entries, sessionId }: Props) {
       label="What happened"
       rows={rowsOf(entries).map((row, index) => ({ ...row, index }))}
       keyOf={({ index }) => String(index)}
+      empty="Nothing is recorded about it."
       columns={[
         { title: 'When', of: ({ at }) => <Instant at={at} /> },
         { title: 'What happened', of: ({ summary }) => summary },

@@ -11,12 +11,14 @@ export const PAGES = {
 
 export type PageName = keyof typeof PAGES;
 
+/** Filters that name no person. A searched reference or EAN is never in the URL. */
+export type Filters = Readonly<Record<string, string>>;
+
 export interface Route {
   readonly page: PageName | 'unknown';
   /** The session or user that the page is about. */
   readonly id: string | null;
-  /** Filters that name no person. A searched reference or EAN is never in the URL. */
-  readonly filters: Readonly<Record<string, string>>;
+  readonly filters: Filters;
 }
 
 const BASE = '/console';
@@ -31,8 +33,9 @@ export function routeOf(pathname: string, search = ''): Route {
   };
 }
 
-export function pathOf(page: PageName, id?: string, filters: Readonly<Record<string, string>> = {}): string {
+/** Returns the path of a page. Omits empty filters. */
+export function pathOf(page: PageName, id?: string, filters: Filters = {}): string {
   const path = [BASE, page, id].filter(Boolean).join('/');
-  const query = new URLSearchParams(filters).toString();
+  const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString();
   return query === '' ? path : `${path}?${query}`;
 }

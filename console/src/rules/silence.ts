@@ -1,6 +1,7 @@
 import type { Endpoint } from '../api/client.js';
 import { formatSeconds } from '../format/duration.js';
 import { countOf } from '../format/words.js';
+import type { Filters } from './route.js';
 
 export interface Silence {
   readonly tone: 'well' | 'attention' | 'quiet';
@@ -8,6 +9,12 @@ export interface Silence {
   /** What a person can do about it; null if nothing has to be done. */
   readonly next: string | null;
 }
+
+export const SILENCE_WORDS: Readonly<Record<Silence['tone'], string>> = {
+  well: 'works',
+  attention: 'fails',
+  quiet: 'silent',
+};
 
 /** So many events may wait for a moment without anything being wrong. */
 const FEW_PENDING = 100;
@@ -65,7 +72,7 @@ export function silenceOf(endpoint: Endpoint, now: Date): Silence {
 }
 
 /** Returns the filters of the deliveries that show why an endpoint is as it is: its failing ones, else the newest. */
-export const deliveriesOf = ({ id, failures }: Endpoint): Readonly<Record<string, string>> => ({
+export const deliveriesOf = ({ id, failures }: Endpoint): Filters => ({
   endpoint: id,
   status: failures > 0 ? 'pending' : 'any',
 });

@@ -1,14 +1,21 @@
 import type { Status } from '../api/client.js';
 
+const healthyOperation = (): Status['remote']['operations']['token'] => ({
+  health: 'healthy',
+  breaker: 'closed',
+  heldBackBy: null,
+  retryAfterMs: null,
+  requestedWaitMs: null,
+  lastSuccessAt: '2026-11-26T18:56:51.729Z',
+  lastErrorAt: null,
+  lastError: null,
+});
+
 /** Returns the status of a deployment in which all is well. For tests, which may change it. */
 export const healthyStatus = (): Status => ({
   health: 'healthy',
   reasons: [],
-  build: {
-    version: '0.1.0',
-    commit: null,
-    newestMigration: '20261126000000_baseline',
-  },
+  build: { version: '0.1.0', commit: null, newestMigration: '20261126000000_baseline' },
   replicas: [
     {
       name: 'host:1',
@@ -27,28 +34,7 @@ export const healthyStatus = (): Status => ({
       waitingForConnectionsSeconds: 0,
       longestStatement: null,
       hasNoSpace: false,
-      latestCalls: [
-        {
-          slow: 0,
-          calls: 1,
-          operation: 'token',
-        },
-        {
-          slow: 0,
-          calls: 2,
-          operation: 'register_user',
-        },
-        {
-          slow: 0,
-          calls: 2,
-          operation: 'start_session',
-        },
-        {
-          slow: 0,
-          calls: 5,
-          operation: 'read_session',
-        },
-      ],
+      latestCalls: [],
       version: '0.1.0',
       commit: null,
       newestMigration: '20261126000000_baseline',
@@ -57,57 +43,15 @@ export const healthyStatus = (): Status => ({
   tableLocks: [],
   remote: {
     health: 'healthy',
-    limit: {
-      current: 8,
-      ceiling: 32,
-    },
+    limit: { current: 8, ceiling: 32 },
     rate: null,
     inFlight: 0,
-    queued: {
-      foreground: 0,
-      background: 0,
-    },
+    queued: { foreground: 0, background: 0 },
     operations: {
-      token: {
-        health: 'healthy',
-        breaker: 'closed',
-        heldBackBy: null,
-        retryAfterMs: null,
-        requestedWaitMs: null,
-        lastSuccessAt: '2026-11-26T18:56:51.729Z',
-        lastErrorAt: null,
-        lastError: null,
-      },
-      register_user: {
-        health: 'healthy',
-        breaker: 'closed',
-        heldBackBy: null,
-        retryAfterMs: null,
-        requestedWaitMs: null,
-        lastSuccessAt: '2026-11-26T18:56:53.333Z',
-        lastErrorAt: null,
-        lastError: null,
-      },
-      start_session: {
-        health: 'healthy',
-        breaker: 'closed',
-        heldBackBy: null,
-        retryAfterMs: null,
-        requestedWaitMs: null,
-        lastSuccessAt: '2026-11-26T18:56:54.021Z',
-        lastErrorAt: null,
-        lastError: null,
-      },
-      read_session: {
-        health: 'healthy',
-        breaker: 'closed',
-        heldBackBy: null,
-        retryAfterMs: null,
-        requestedWaitMs: null,
-        lastSuccessAt: '2026-11-26T18:56:54.879Z',
-        lastErrorAt: null,
-        lastError: null,
-      },
+      token: healthyOperation(),
+      register_user: healthyOperation(),
+      start_session: healthyOperation(),
+      read_session: healthyOperation(),
     },
     deployment: {
       degraded: [],
@@ -142,24 +86,14 @@ export const healthyStatus = (): Status => ({
     batches: 0,
     abandonedBatches: 0,
     readsPerSecond: 0,
-    phases: [
-      {
-        phase: 'settling',
-        oldestReadSeconds: 0,
-        medianReadSeconds: 0.213,
-      },
-    ],
+    phases: [{ phase: 'settling', oldestReadSeconds: 0, medianReadSeconds: 0.213 }],
   },
   budget: {
     stretch: 1,
     wantedPerSecond: 2.0993653056066925,
     allowedPerSecond: null,
     isShort: false,
-    noticed: {
-      changes: 0,
-      p50Seconds: null,
-      p95Seconds: null,
-    },
+    noticed: { changes: 0, p50Seconds: null, p95Seconds: null },
     late: [],
   },
   activity: {
@@ -174,11 +108,7 @@ export const healthyStatus = (): Status => ({
     unsequenced: 0,
     oldestUnsequencedSeconds: 0,
     readers: {
-      handlers: {
-        undelivered: 0,
-        failing: 0,
-        oldestUndeliveredSeconds: 0,
-      },
+      handlers: { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 },
       webhooks: {
         endpoints: 1,
         failingEndpoints: 0,
@@ -189,9 +119,7 @@ export const healthyStatus = (): Status => ({
         failing: 0,
         oldestUndeliveredSeconds: 0,
       },
-      streams: {
-        open: 0,
-      },
+      streams: { open: 0 },
       broker: null,
     },
   },
@@ -209,9 +137,5 @@ export const healthyStatus = (): Status => ({
     uncertain: 0,
     oldestUncertainSeconds: 0,
   },
-  starts: {
-    abandoned: 0,
-    oldestAbandonedSeconds: 0,
-    orphans: 0,
-  },
+  starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0 },
 });

@@ -5,7 +5,6 @@ export interface Segment {
   readonly state: string;
   /** An inferred state was concluded by us; the remote service did not state it. */
   readonly isInferred: boolean;
-  readonly rule: string | null;
   readonly from: Date;
   readonly to: Date;
 }

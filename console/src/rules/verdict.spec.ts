@@ -8,7 +8,6 @@ const SEEN = new Date('2026-11-26T11:30:00Z');
 const known = (status: Status | undefined, unreadSince: Date | null = null) => ({
   status,
   stuck: [],
-  readAt: NOW,
   unreadSince,
 });
 const reason = (code: Status['reasons'][number]['code']) => ({

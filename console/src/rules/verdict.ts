@@ -8,7 +8,6 @@ export interface Known {
   readonly status: Status | undefined;
   /** Undefined until they have been read. */
   readonly stuck: readonly StuckGroup[] | undefined;
-  readonly readAt: Date | null;
   /** Since when no attempt has succeeded; null if the last one did. */
   readonly unreadSince: Date | null;
 }
@@ -23,8 +22,8 @@ export interface Verdict {
 }
 
 /** Says in one sentence whether all is well. `seenSince`: since when this page has seen the same reasons, or the history none. */
-export function verdictOf({ status, stuck, readAt, unreadSince }: Known, seenSince: Date): Verdict {
-  if (unreadSince !== null || status === undefined || readAt === null) {
+export function verdictOf({ status, stuck, unreadSince }: Known, seenSince: Date): Verdict {
+  if (unreadSince !== null || status === undefined) {
     const sentence = `The status cannot be read.${status === undefined ? '' : ' What follows is old.'}`;
     return { tone: 'unknown', sentence, since: unreadSince, sinceWords: 'Since' };
   }

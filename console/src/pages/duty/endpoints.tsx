@@ -6,7 +6,7 @@ import { Link } from '../../parts/link.js';
 import { Empty, Loaded } from '../../parts/loaded.js';
 import { Badge, Panel } from '../../parts/panel.js';
 import { Trend } from '../../parts/trend.js';
-import { deliveriesOf, silenceOf } from '../../rules/silence.js';
+import { deliveriesOf, SILENCE_WORDS, silenceOf } from '../../rules/silence.js';
 
 const MOST = 8;
 const ORDER = ['attention', 'quiet', 'well'];
@@ -34,10 +34,7 @@ export function EndpointsPanel({ history }: { readonly history: History | undefi
                       </Link>
                     </p>
                     <p>
-                      <Badge tone={tone}>
-                        {{ well: 'works', attention: 'fails', quiet: 'silent' }[tone]}
-                      </Badge>{' '}
-                      {sentence}
+                      <Badge tone={tone}>{SILENCE_WORDS[tone]}</Badge> {sentence}
                     </p>
                   </li>
                 ))}

@@ -1,4 +1,4 @@
-import type { History, Status } from '../../api/client.js';
+import type { Overview } from '../../api/client.js';
 import { formatLatency } from '../../format/duration.js';
 import { countOf, formatNumber, wordsOf } from '../../format/words.js';
 import { Badge, Facts, Panel, type Tone } from '../../parts/panel.js';
@@ -16,15 +16,10 @@ const TONES: Readonly<Record<OperationRow['health'], Tone>> = {
   blocked: 'attention',
 };
 
-interface Props {
-  readonly status: Status;
-  readonly history: History | undefined;
-}
-
 const formatPercent = (percent: number): string => `${formatNumber(percent)} %`;
 
 /** The four operations of the remote service: whether they work, how fast, and who holds them back. */
-export function OperationsPanel({ status, history }: Props) {
+export function OperationsPanel({ status, history }: Overview) {
   const { limit, rate, inFlight, queued, deployment } = status.remote;
   const { token } = status;
   return (

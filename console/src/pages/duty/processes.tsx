@@ -1,4 +1,4 @@
-import type { History, Status } from '../../api/client.js';
+import type { Overview, Status } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
 import { countOf, formatNumber } from '../../format/words.js';
 import { Empty } from '../../parts/loaded.js';
@@ -10,13 +10,8 @@ import { blockersOf } from '../../rules/blocker.js';
 
 type Replica = Status['replicas'][number];
 
-interface Props {
-  readonly status: Status;
-  readonly history: History | undefined;
-}
-
 /** The processes by role, with their last signs of life. */
-export function ReplicasPanel({ status: { replicas }, history }: Props) {
+export function ReplicasPanel({ status: { replicas }, history }: Overview) {
   const alive = replicas.filter(({ isAlive }) => isAlive);
   const roles = (['api', 'worker', 'all'] as const).flatMap((role) => {
     const count = alive.filter((each) => each.role === role).length;
@@ -57,7 +52,7 @@ function Life({ of: { isAlive, stoppedAt } }: { readonly of: Replica }) {
 }
 
 /** Who or what blocks the database. */
-export function DatabasePanel({ status, history }: Props) {
+export function DatabasePanel({ status, history }: Overview) {
   const blockers = blockersOf(status);
   const { oldestTransaction } = status;
   return (

@@ -1,16 +1,11 @@
-import type { History, Status } from '../../api/client.js';
+import type { Overview } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
 import { countOf, formatNumber } from '../../format/words.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { Trend } from '../../parts/trend.js';
 
-interface Props {
-  readonly status: Status;
-  readonly history: History | undefined;
-}
-
 /** How far the readers of events are behind. */
-export function ReadersPanel({ status: { outbox }, history }: Props) {
+export function ReadersPanel({ status: { outbox }, history }: Overview) {
   const { handlers, webhooks, streams, broker } = outbox.readers;
   const lagOf = (count: number, seconds: number) =>
     count === 0 ? 'has all events' : `${countOf(count, 'event')} behind, by ${formatSeconds(seconds)}`;

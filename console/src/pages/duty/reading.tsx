@@ -1,4 +1,4 @@
-import type { History, Status } from '../../api/client.js';
+import type { Overview } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
 import { countOf, formatNumber, wordsOf } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
@@ -6,16 +6,11 @@ import { Facts, Panel } from '../../parts/panel.js';
 import { Table } from '../../parts/table.js';
 import { Trend } from '../../parts/trend.js';
 
-interface Props {
-  readonly status: Status;
-  readonly history: History | undefined;
-}
-
 /** A session counts as read late beyond this, like the reason `sessions_overdue`. */
 const LATE_SECONDS = 120;
 
 /** How fresh what we know of the sessions is: what is wanted, what is allowed, and how late the reads are. */
-export function ReadingPanel({ status: { poller, budget }, history }: Props) {
+export function ReadingPanel({ status: { poller, budget }, history }: Overview) {
   const { stretch, wantedPerSecond, allowedPerSecond, noticed, late } = budget;
   const rateOf = (perSecond: number) => `${formatNumber(perSecond)} reads/s`;
   return (

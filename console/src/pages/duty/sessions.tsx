@@ -1,4 +1,4 @@
-import type { History, Status } from '../../api/client.js';
+import type { Overview } from '../../api/client.js';
 import { formatSeconds } from '../../format/duration.js';
 import { countOf, formatNumber } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
@@ -8,13 +8,8 @@ import { STALL_CAUSES } from '../../parts/state.js';
 import { Age } from '../../parts/time.js';
 import { Trend } from '../../parts/trend.js';
 
-interface Props {
-  readonly status: Status;
-  readonly history: History | undefined;
-}
-
 /** Sessions that wait for longer than can be expected, by cause. */
-export function StalledPanel({ status: { sessions }, history }: Props) {
+export function StalledPanel({ status: { sessions }, history }: Overview) {
   const { stalled, unrecognised, lost, allInvertersMissing, someInvertersMissing, sharedInverters } =
     sessions;
   const causes = stalled.filter(({ sessions: count }) => count > 0);
@@ -69,7 +64,7 @@ export function StalledPanel({ status: { sessions }, history }: Props) {
 }
 
 /** Our own registrations and starts. */
-export function OursPanel({ status: { registrations, starts, activity }, history }: Props) {
+export function OursPanel({ status: { registrations, starts, activity }, history }: Overview) {
   const since = (seconds: number) => (seconds === 0 ? '' : `, the oldest for ${formatSeconds(seconds)}`);
   const usually = (count: number | null) =>
     count === null ? '' : ` (usually at least ${formatNumber(count)})`;
