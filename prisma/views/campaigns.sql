@@ -28,14 +28,13 @@ SELECT c.id AS campaign_id,
      FROM public.campaign_rows WHERE campaign_id = c.id
  ) AS r
  WHERE c.status <> 'receiving';
-COMMENT ON VIEW admin.campaigns IS 'Campaigns and dry runs, one row each, with how many of their rows have which status. Without files that are being uploaded.';
+COMMENT ON VIEW admin.campaigns IS 'Campaigns and dry runs, one row each, with the number of their rows in each status. Without files that are being uploaded.';
 COMMENT ON COLUMN admin.campaigns.campaign_id IS 'Our id of the campaign.';
-COMMENT ON COLUMN admin.campaigns.status IS 'checked (a dry run), running, paused, cancelled or finished. A cancelled campaign has ended once finished_at is set.';
-COMMENT ON COLUMN admin.campaigns.dry_run IS 'Whether the file was only checked: then accepted rows would be registered, and known ones are.';
-COMMENT ON COLUMN admin.campaigns.accepted IS 'Rows that are not sent yet, or being sent.';
+COMMENT ON COLUMN admin.campaigns.dry_run IS 'Whether the file was only checked: then accepted rows could be registered, and known ones are registered.';
+COMMENT ON COLUMN admin.campaigns.accepted IS 'Rows that are not sent yet, or are being sent.';
 COMMENT ON COLUMN admin.campaigns.invalid IS 'Rows that cannot be registered as they are.';
 COMMENT ON COLUMN admin.campaigns.registered IS 'Rows whose user this campaign has registered or, with adopts, stored.';
-COMMENT ON COLUMN admin.campaigns.known IS 'Rows whose user was there already with the same EANs.';
-COMMENT ON COLUMN admin.campaigns.rejected IS 'Rows that the remote service refused, or a person gave up.';
+COMMENT ON COLUMN admin.campaigns.known IS 'Rows whose user was already registered with the same EANs.';
+COMMENT ON COLUMN admin.campaigns.rejected IS 'Rows that the remote service refused, or that a person gave up.';
 COMMENT ON COLUMN admin.campaigns.uncertain IS 'Rows of which nobody knows whether they were registered.';
-COMMENT ON COLUMN admin.campaigns.cancelled IS 'Rows that were not sent, since the campaign was cancelled or the person erased.';
+COMMENT ON COLUMN admin.campaigns.cancelled IS 'Rows that were not sent, because the campaign was cancelled or the person erased.';

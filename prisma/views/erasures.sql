@@ -9,5 +9,5 @@ SELECT e.id AS erasure_id,
        e.inverters,
        e.events
   FROM public.erasures e;
-COMMENT ON VIEW admin.erasures IS 'Receipts of what was erased, one row each, in numbers. Who asked stands in admin.audit_log under the user_id, or the erasure_id where there is none.';
+COMMENT ON VIEW admin.erasures IS 'Receipts: how much was erased, one row for each erasure. admin.audit_log has who requested it, under the user_id, or the erasure_id if there is none.';
 COMMENT ON COLUMN admin.erasures.erasure_id IS 'Our id of the erasure.';

@@ -1,4 +1,4 @@
--- What a handler has not read yet has no delivery, and perhaps no sequence.
+-- An event that a handler has not read yet has no delivery, and perhaps no sequence.
 CREATE OR REPLACE VIEW admin.event_deliveries AS
 SELECT h.handler,
        owed.position,
@@ -18,7 +18,6 @@ SELECT h.handler,
          WHERE (unread.sequence > h.read_to OR unread.sequence IS NULL) AND unread.name = ANY (h.types)) owed
   JOIN public.domain_events e ON e.position = owed.position
  WHERE h.handler IS NOT NULL;
-COMMENT ON VIEW admin.event_deliveries IS 'Events that a handler in the service''s own process has not finished yet, one row each.';
+COMMENT ON VIEW admin.event_deliveries IS 'Events that a handler in the service''s own process has not completed, one row each.';
 COMMENT ON COLUMN admin.event_deliveries.event_id IS 'The id of the CloudEvent.';
-COMMENT ON COLUMN admin.event_deliveries.name IS 'Name of the event, such as session.online.';
 COMMENT ON COLUMN admin.event_deliveries.waiting_since IS 'When the handler''s process read the event; before that, when it was appended.';

@@ -8,7 +8,6 @@ SELECT e.position,
        e.data - 'metadata' AS data
   FROM public.domain_events e;
 COMMENT ON VIEW admin.events IS 'Every event, one row each.';
-COMMENT ON COLUMN admin.events.sequence IS 'Order of reading, given after the commit. Null for the moment between; one that stays null is a fault.';
 COMMENT ON COLUMN admin.events.event_id IS 'The id of the CloudEvent.';
 COMMENT ON COLUMN admin.events.at IS 'When the fact was recorded.';
 COMMENT ON COLUMN admin.events.data IS 'The data of the CloudEvent, without the tenant''s metadata.';

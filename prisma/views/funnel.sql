@@ -15,9 +15,9 @@ COMMENT ON VIEW admin.funnel IS 'Invitations by the day of their creation (UTC) 
 COMMENT ON COLUMN admin.funnel.day IS 'Day of the invitations, in UTC.';
 COMMENT ON COLUMN admin.funnel.invited IS 'Invitations created on this day.';
 COMMENT ON COLUMN admin.funnel.opened IS 'Of these, opened by a person.';
-COMMENT ON COLUMN admin.funnel.started IS 'Whose owner began the web flow.';
-COMMENT ON COLUMN admin.funnel.owner_done IS 'Whose owner had probably completed it.';
-COMMENT ON COLUMN admin.funnel.online IS 'That are online with each of their brands.';
-COMMENT ON COLUMN admin.funnel.expired IS 'Whose date passed before the owner was done.';
-COMMENT ON COLUMN admin.funnel.median_to_online IS 'From the invitation to online, without owners who were done before it. Null without any.';
+COMMENT ON COLUMN admin.funnel.started IS 'Of these, whose owner began the web flow.';
+COMMENT ON COLUMN admin.funnel.owner_done IS 'Of these, whose owner had probably completed it.';
+COMMENT ON COLUMN admin.funnel.online IS 'Of these, online with each of their brands.';
+COMMENT ON COLUMN admin.funnel.expired IS 'Of these, expired before the owner was done.';
+COMMENT ON COLUMN admin.funnel.median_to_online IS 'Median time from the invitation to online, without owners who were done before it. Null without any.';
 COMMENT ON COLUMN admin.funnel.p95_to_online IS 'The time within which 95 % of these came online. Null without any.';

@@ -1,4 +1,4 @@
--- A session is claimed before it is read, so the time of its last read may lie before the first sight of an inverter that the read brought.
+-- The time of a read is that of its claim, which may be before the time at which the inverters of its response are recorded.
 CREATE OR REPLACE VIEW admin.inverters AS
 SELECT i.id AS inverter_id,
        i.session_id,
@@ -20,5 +20,4 @@ SELECT i.id AS inverter_id,
   LEFT JOIN public.poll_batches b ON b.id = p.batch_id;
 COMMENT ON VIEW admin.inverters IS 'Inverters and the sessions that listed them, one row for each pair.';
 COMMENT ON COLUMN admin.inverters.inverter_id IS 'Inverter id given by the remote service.';
-COMMENT ON COLUMN admin.inverters.session_id IS 'The session that listed it. The same inverter may stand in sessions of several users, each with its own times.';
-COMMENT ON COLUMN admin.inverters.last_seen_at IS 'When an answer listed it last.';
+COMMENT ON COLUMN admin.inverters.last_seen_at IS 'When a response last listed it.';

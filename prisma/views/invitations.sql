@@ -34,8 +34,6 @@ SELECT i.id AS invitation_id,
   FROM public.invitations i
   JOIN public.grid_locations g ON g.id = i.grid_location_id
   JOIN public.users u ON u.id = g.user_id;
-COMMENT ON VIEW admin.invitations IS 'Links for owners, one row each, without their tokens, and how far each owner has come.';
+COMMENT ON VIEW admin.invitations IS 'Links for owners, one row each, without their tokens, with the steps that each owner has reached.';
 COMMENT ON COLUMN admin.invitations.invitation_id IS 'Id of the invitation.';
 COMMENT ON COLUMN admin.invitations.state IS 'invited, opened (by a person), started (a session exists), owner_done (inferred), online (with each of the brands), expired, revoked or erased.';
-COMMENT ON COLUMN admin.invitations.wish_due_at IS 'When a start that the owner wished for is tried again. Null: there is no unfulfilled wish.';
-COMMENT ON COLUMN admin.invitations.wish_failed_at IS 'When a start that the owner wished for was refused, or given up after a day. Null: never, or the owner has clicked again.';

@@ -3,4 +3,4 @@ SELECT b.id AS batch_id, b.worker, b.size, b.claimed_at, b.lease_until, b.lease_
   FROM public.poll_batches b;
 COMMENT ON VIEW admin.poll_batches IS 'Claims of due sessions in progress, one row each: which worker reads how many.';
 COMMENT ON COLUMN admin.poll_batches.batch_id IS 'Number of the claim.';
-COMMENT ON COLUMN admin.poll_batches.lease_expired IS 'Whether the worker went silent; another takes its sessions over within a few seconds.';
+COMMENT ON COLUMN admin.poll_batches.lease_expired IS 'Whether its lease has expired. Then another worker takes over its sessions within a few seconds.';

@@ -12,6 +12,6 @@ SELECT r.id AS registration_id,
        r.created_at,
        r.updated_at
   FROM public.registrations r;
-COMMENT ON VIEW admin.registrations IS 'Every wish to register a user, whatever became of it, one row each.';
+COMMENT ON VIEW admin.registrations IS 'Every registration, one row each.';
 COMMENT ON COLUMN admin.registrations.registration_id IS 'Our id, the one in /registrations/{id}.';
-COMMENT ON COLUMN admin.registrations.being_sent IS 'Whether a replica is sending it, or died doing so a moment ago.';
+COMMENT ON COLUMN admin.registrations.being_sent IS 'Whether a replica is sending it, or has just died while it did.';

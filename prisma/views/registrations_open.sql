@@ -1,4 +1,4 @@
--- A registration that waits for the remote service is not overdue by the fault of a worker.
+-- If the remote service holds back the calls, no worker is to blame for an overdue registration.
 CREATE OR REPLACE VIEW admin.registrations_open AS
 SELECT r.id AS registration_id,
        r.tenant_reference,
@@ -37,9 +37,8 @@ SELECT r.id AS registration_id,
   CROSS JOIN (SELECT EXISTS (SELECT FROM public.remote_operations o
                               WHERE o.operation = 'register_user' AND (o.open_until IS NOT NULL OR o.quiet_until > now())) AS back) AS held
  WHERE r.status IN ('pending', 'uncertain');
-COMMENT ON VIEW admin.registrations_open IS 'Registrations that have not ended: those that wait to be sent, and those whose outcome is unknown, where a person decides.';
+COMMENT ON VIEW admin.registrations_open IS 'Registrations that are pending or uncertain, one row each.';
 COMMENT ON COLUMN admin.registrations_open.registration_id IS 'Our id, the one in /registrations/{id}.';
-COMMENT ON COLUMN admin.registrations_open.status IS 'pending: sent by itself. uncertain: sent, and the answer was lost or unclear; a person decides.';
-COMMENT ON COLUMN admin.registrations_open.age IS 'How long ago the tenant asked.';
+COMMENT ON COLUMN admin.registrations_open.age IS 'For how long it has been requested.';
 COMMENT ON COLUMN admin.registrations_open.what_to_do IS 'What a person can do about it, in words.';
 COMMENT ON COLUMN admin.registrations_open.waiting_for IS 'What it waits for, in words.';

@@ -13,6 +13,6 @@ SELECT t.name,
        t.next_attempt_at,
        coalesce(t.lease_until >= now(), false) AS being_renewed
   FROM public.remote_tokens t;
-COMMENT ON VIEW admin.remote_tokens IS 'The access token for the remote service: its age and troubles, never its value.';
+COMMENT ON VIEW admin.remote_tokens IS 'The access token for the remote service: its age and failures, never its value.';
 COMMENT ON COLUMN admin.remote_tokens.present IS 'Whether there is a token.';
-COMMENT ON COLUMN admin.remote_tokens.being_renewed IS 'Whether a replica is asking for a new one right now.';
+COMMENT ON COLUMN admin.remote_tokens.being_renewed IS 'Whether a replica is requesting or trying a token now.';

@@ -15,6 +15,6 @@ SELECT st.id AS start_id,
   FROM public.session_starts st
   LEFT JOIN public.grid_locations g ON g.id = st.grid_location_id
   LEFT JOIN public.users u ON u.id = g.user_id;
-COMMENT ON VIEW admin.session_starts IS 'Every request to start a session, also those that failed and so led to no session, one row each.';
+COMMENT ON VIEW admin.session_starts IS 'Every request to start a session, one row each, also those that failed and so have no session.';
 COMMENT ON COLUMN admin.session_starts.start_id IS 'Our id of the request.';
-COMMENT ON COLUMN admin.session_starts.being_sent IS 'Whether a replica is sending it right now.';
+COMMENT ON COLUMN admin.session_starts.being_sent IS 'Whether a replica is sending it now.';

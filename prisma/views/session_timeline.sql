@@ -1,6 +1,5 @@
--- The events of a session are found by its id as text, which only a join can turn into a filter on the index. A transition and
--- the closing carry the time at which the row was locked, a moment before the answer they follow from was recorded; greatest()
--- puts them after it.
+-- Joins the events by the id of the session as text, because only then PostgreSQL uses the index of subjects. A transition and the
+-- closing have the time at which the row was locked, a moment before their response was recorded; greatest() orders them after it.
 CREATE OR REPLACE VIEW admin.session_timeline AS
 SELECT st.session_id,
        st.created_at AS at,
@@ -43,11 +42,10 @@ SELECT s.id, e."time", 6, e.position, 'event', format('announced %s', e.name),
                                             'inverter_id', e.data -> 'inverterId', 'reason', e.data -> 'reason'))
   FROM public.onboarding_sessions s
   JOIN public.domain_events e ON e.subject = s.id::text;
-COMMENT ON VIEW admin.session_timeline IS 'Everything that happened to a session. Ask with WHERE session_id = … ORDER BY at, step, number; without a session id it reads every table whole.';
-COMMENT ON COLUMN admin.session_timeline.session_id IS 'The session.';
-COMMENT ON COLUMN admin.session_timeline.at IS 'When it happened here.';
-COMMENT ON COLUMN admin.session_timeline.step IS 'Cause before effect within a millisecond: start, observation, transition, superseded, closed, event.';
+COMMENT ON VIEW admin.session_timeline IS 'Everything that happened to a session. Query it with WHERE session_id = … ORDER BY at, step, number; without a session id it reads all tables.';
+COMMENT ON COLUMN admin.session_timeline.at IS 'When it was recorded.';
+COMMENT ON COLUMN admin.session_timeline.step IS 'Order within a millisecond, cause before effect: start, observation, transition, superseded, closed, event.';
 COMMENT ON COLUMN admin.session_timeline.number IS 'Order within the same millisecond and step.';
-COMMENT ON COLUMN admin.session_timeline.kind IS 'start, observation (an answer that differed from the one before), transition, superseded, closed or event. Reads that failed or brought nothing new leave no trace here.';
+COMMENT ON COLUMN admin.session_timeline.kind IS 'start, observation (a response that differed from the one before), transition, superseded, closed or event. Reads that failed or had no news are not listed.';
 COMMENT ON COLUMN admin.session_timeline.summary IS 'What happened, in words.';
-COMMENT ON COLUMN admin.session_timeline.details IS 'The same as a JSON object, for filters. For the whole answer see admin.session_observations.';
+COMMENT ON COLUMN admin.session_timeline.details IS 'The same as a JSON object, for filters. admin.session_observations has the complete responses.';

@@ -13,6 +13,6 @@ SELECT t.id AS transition_id,
   FROM public.session_transitions t
   LEFT JOIN public.onboarding_sessions s ON s.id = t.session_id
   LEFT JOIN public.users u ON u.id = s.user_id;
-COMMENT ON VIEW admin.session_transitions IS 'Every state that a session entered, by which rule, and when it left it, one row each.';
+COMMENT ON VIEW admin.session_transitions IS 'Every state that a session entered, with the rule that decided and when it left the state, one row each.';
 COMMENT ON COLUMN admin.session_transitions.transition_id IS 'Order of recording.';
 COMMENT ON COLUMN admin.session_transitions.left_at IS 'When it left that state. Null while it is in it.';

@@ -1,4 +1,3 @@
--- An expiry that the remote service does not report is stuck only once a read has found it so.
 CREATE OR REPLACE VIEW admin.sessions AS
 SELECT s.id AS session_id,
        u.tenant_reference,
@@ -22,9 +21,8 @@ SELECT s.id AS session_id,
          WHEN s.state = 'unrecognised' THEN 'an answer that the interface describes'
          WHEN s.state = 'lost' THEN 'the remote service, to know it again'
        END AS waiting_for,
-       -- In the order in which one hides the other. A minute, five minutes, three failures: what passes by itself is not stuck. Without times
-       -- and counts, which other columns have, so that reasons can be grouped.
-       -- last_error is of the last read only while claimed_at was set back to checked_at (see session_polls.last_error).
+       -- The most important reason first. A minute, five minutes, three failures: what passes by itself is not stuck. Reasons contain no
+       -- times or counts, so that they can be grouped. last_error belongs to the last read only if claimed_at equals checked_at.
        CASE
          WHEN s.closed_at IS NOT NULL THEN NULL
          WHEN p.session_id IS NULL THEN 'no worker watches it: it is not closed, and has no row in session_polls'
@@ -43,11 +41,11 @@ SELECT s.id AS session_id,
          WHEN s.state = 'unrecognised' THEN format(
            'the interface does not describe these flags: finished=%s, active=%s, expired=%s',
            s.finished::text, s.active::text, coalesce(s.expired::text, 'absent'))
-         -- By its last read, and not by the clock: until a read, the remote service may have called it expired.
+         -- Compares with its last read instead of the clock: the remote service may have set expired since.
          WHEN s.state IN ('awaiting_owner', 'awaiting_installation')
            AND s.expires_at < CASE WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END THEN
            'expires_at has passed, and the remote service has not called it expired'
-         -- IN reads the missing once, by their partial index: few online sessions have any.
+         -- IN reads the few missing inverters once, by their partial index.
          WHEN s.state = 'online' AND s.id IN (SELECT i.session_id FROM public.inverters i WHERE i.missing_since IS NOT NULL)
            AND NOT EXISTS (SELECT FROM public.inverters i WHERE i.session_id = s.id AND i.missing_since IS NULL)
            THEN 'it is online, and all its inverters are missing'
@@ -78,19 +76,14 @@ SELECT s.id AS session_id,
   LEFT JOIN public.grid_locations g ON g.id = s.grid_location_id
   LEFT JOIN public.session_polls p ON p.session_id = s.id
   LEFT JOIN public.poll_batches b ON b.id = p.batch_id;
-COMMENT ON VIEW admin.sessions IS 'PV onboarding sessions, one row each, with the customer, the state, how they are watched, and why they are stuck where that can be said.';
+COMMENT ON VIEW admin.sessions IS 'PV onboarding sessions, one row each, with the customer, the state, how they are watched, and why they are stuck if that is known.';
 COMMENT ON COLUMN admin.sessions.session_id IS 'sessionId given by the remote service; the same in both systems.';
-COMMENT ON COLUMN admin.sessions.state IS 'What the flags mean: awaiting_owner, awaiting_installation, online, expired, lost (404 or 410 repeatedly, on every path), unrecognised (flags that the interface does not describe). An online session stays online; an expired one may still come online.';
 COMMENT ON COLUMN admin.sessions.waiting_for IS 'What has to happen next, in words. Null once closed.';
 COMMENT ON COLUMN admin.sessions.stuck_reason IS 'The irregularity that keeps it from continuing, in words without times and counts, so that it can be grouped. Null if none is known. See admin.stuck.';
 COMMENT ON COLUMN admin.sessions.inverters IS 'How many inverters it has ever listed.';
-COMMENT ON COLUMN admin.sessions.inverters_missing IS 'How many of them its last answer no longer listed.';
-COMMENT ON COLUMN admin.sessions.online_at IS 'When we saw it online first. Null when never. Counted from recorded_at it is by one clock, ours.';
-COMMENT ON COLUMN admin.sessions.checked_at IS 'When it was last read with success: what state and flags are as of.';
-COMMENT ON COLUMN admin.sessions.next_check_at IS 'When it is to be read next; in the past it is overdue. Null once closed.';
-COMMENT ON COLUMN admin.sessions.being_read IS 'Whether a worker has claimed it and not finished.';
-COMMENT ON COLUMN admin.sessions.phase IS 'Why it is watched, which decides how often: awaiting_owner, awaiting_installation, settling (online, further inverters may follow), late (expired, may still come online), unrecognised. Null once closed.';
-COMMENT ON COLUMN admin.sessions.failures IS 'Reads in a row that failed or found nothing; doubles the interval each time. 0 after a good read, null once closed. A read that was not sent does not count.';
-COMMENT ON COLUMN admin.sessions.not_found IS 'Consecutive reads that found the session on no path (404 or 410), or that were refused on every path (401 or 403) while other sessions were read. Too many make the session lost. Null once closed.';
+COMMENT ON COLUMN admin.sessions.inverters_missing IS 'How many of them its last response no longer listed.';
+COMMENT ON COLUMN admin.sessions.online_at IS 'When it was first recorded as online. Null: never. Compare with recorded_at, which is by the same clock.';
+COMMENT ON COLUMN admin.sessions.checked_at IS 'When it was last read successfully: the time of its state and flags.';
+COMMENT ON COLUMN admin.sessions.next_check_at IS 'When it is read next; overdue if in the past. Null once closed.';
+COMMENT ON COLUMN admin.sessions.being_read IS 'Whether a worker has claimed it and not completed the read.';
 COMMENT ON COLUMN admin.sessions.last_error IS 'Why the last read failed or was not sent. Null after a good read and once closed.';
-COMMENT ON COLUMN admin.sessions.close_reason IS 'settled: online, and SETTLE_HOURS are over. late_window_over: expired (or past expires_at), and LATE_ONLINE_DAYS are over. lost: gone at the remote service. erased: its user was, which takes the place of an earlier reason, so that whoever holds the row knows. Null while it is watched.';

@@ -1,7 +1,7 @@
 -- An inverter that five or more customers list at once: one that changed hands has two.
 CREATE OR REPLACE VIEW admin.stuck AS
--- A superseded session has a successor, which is what counts. A session that was closed as lost needs a new start.
--- OFFSET 0 makes PostgreSQL compute the reason of each session once, whether it is compared or shown, and leaves a filter on the id its index.
+-- A superseded session is not stuck, because its successor counts. A session that was closed as lost needs a new start. OFFSET 0 makes
+-- PostgreSQL compute the reason of each session once, and still filter by the index of the id.
 SELECT 'session' AS kind,
        s.session_id AS id,
        (SELECT u.tenant_reference FROM public.users u WHERE u.id = s.user_id) AS tenant_reference,
@@ -56,6 +56,5 @@ HAVING count(DISTINCT s.user_id) >= 5;
 COMMENT ON VIEW admin.stuck IS 'Everything that does not continue by itself, or has not for too long: sessions, registrations and starts, one row each.';
 COMMENT ON COLUMN admin.stuck.kind IS 'session, registration, start or inverter.';
 COMMENT ON COLUMN admin.stuck.id IS 'The id of the session, registration, start or inverter.';
-COMMENT ON COLUMN admin.stuck.tenant_reference IS 'The reference of the customer. Null if erased.';
 COMMENT ON COLUMN admin.stuck.reason IS 'The fault, in words without times and counts, so that it can be grouped.';
-COMMENT ON COLUMN admin.stuck.since IS 'Since when: the last successful read or the close of a session, the creation of a registration, the last write of a start.';
+COMMENT ON COLUMN admin.stuck.since IS 'Since when: the last successful read or the closing of a session, the creation of a registration, the last change of a start.';

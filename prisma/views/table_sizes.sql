@@ -20,10 +20,10 @@ SELECT c.relname::text AS name,
  ORDER BY size.total DESC;
 COMMENT ON VIEW admin.table_sizes IS 'What each table of the service takes on disk, largest first.';
 COMMENT ON COLUMN admin.table_sizes.name IS 'The table.';
-COMMENT ON COLUMN admin.table_sizes.estimated_rows IS 'Rows as of the last vacuum or analyze; counted by the statistics before the first.';
+COMMENT ON COLUMN admin.table_sizes.estimated_rows IS 'Rows as of the last vacuum or analyze, before the first as counted by the statistics.';
 COMMENT ON COLUMN admin.table_sizes.table_bytes IS 'The rows, without long values that are stored outside them (toast_bytes), and without indexes.';
 COMMENT ON COLUMN admin.table_sizes.index_bytes IS 'All indexes of the table.';
-COMMENT ON COLUMN admin.table_sizes.toast_bytes IS 'Long values that are stored outside the rows, with their index. 0 when the table can have none.';
+COMMENT ON COLUMN admin.table_sizes.toast_bytes IS 'Long values that are stored outside the rows, with their index. 0 if the table cannot have any.';
 COMMENT ON COLUMN admin.table_sizes.total_bytes IS 'table_bytes, index_bytes and toast_bytes together.';
 COMMENT ON COLUMN admin.table_sizes.dead_rows IS 'Estimated deleted and replaced rows that the next vacuum makes reusable.';
-COMMENT ON COLUMN admin.table_sizes.last_autovacuum IS 'When the autovacuum last finished here. Null when never since the statistics were reset.';
+COMMENT ON COLUMN admin.table_sizes.last_autovacuum IS 'When an autovacuum last completed. Null: never since the statistics were reset.';

@@ -15,7 +15,7 @@ SELECT u.id AS user_id,
        u.registered_at,
        u.erased_at
   FROM public.users u;
-COMMENT ON VIEW admin.users IS 'Users that the remote service has confirmed, one row each, the erased ones with them. The only view with personal data besides EAN and tenant reference.';
+COMMENT ON VIEW admin.users IS 'Users that the remote service has confirmed, one row each, also erased ones. The only view with personal data besides EAN and tenant reference.';
 COMMENT ON COLUMN admin.users.user_id IS 'User id given by the remote service; the same in both systems.';
 COMMENT ON COLUMN admin.users.eans IS 'EANs of the user''s grid locations. Null once erased.';
 COMMENT ON COLUMN admin.users.sessions IS 'How many onboarding sessions were ever started for the user.';

@@ -1,4 +1,3 @@
--- An event that waits behind another of its subject has no time of its own.
 CREATE OR REPLACE VIEW admin.webhook_deliveries AS
 SELECT d.id AS delivery_id,
        d.endpoint_id,
@@ -22,9 +21,8 @@ SELECT d.id AS delivery_id,
   FROM public.webhook_deliveries d
   JOIN public.webhook_endpoints w ON w.id = d.endpoint_id AND w.handler IS NULL
   LEFT JOIN public.domain_events e ON e.position = d.position;
-COMMENT ON VIEW admin.webhook_deliveries IS 'What was sent to webhook endpoints and what is to be, one row for each event and endpoint. Without what was answered: GET /webhook-deliveries/{id} shows that to a key that may see it.';
+COMMENT ON VIEW admin.webhook_deliveries IS 'What was sent to webhook endpoints and what is pending, one row for each event and endpoint. Without the responses: GET /webhook-deliveries/{id} returns them to a key that may see them.';
 COMMENT ON COLUMN admin.webhook_deliveries.delivery_id IS 'Our id, the one in /webhook-deliveries/{id}.';
 COMMENT ON COLUMN admin.webhook_deliveries.endpoint IS 'Description of the endpoint.';
 COMMENT ON COLUMN admin.webhook_deliveries.event_id IS 'The id of the CloudEvent, sent as webhook-id.';
-COMMENT ON COLUMN admin.webhook_deliveries.name IS 'Name of the event, such as session.online.';
-COMMENT ON COLUMN admin.webhook_deliveries.next_attempt_at IS 'Time of the next attempt. Null if it waits behind an earlier event of its subject, and unless pending.';
+COMMENT ON COLUMN admin.webhook_deliveries.next_attempt_at IS 'Time of the next attempt. Null unless pending, and if it waits behind an earlier event of its subject.';

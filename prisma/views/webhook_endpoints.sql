@@ -25,7 +25,7 @@ SELECT e.id AS endpoint_id,
        e.last_delivered_at,
        e.disabled_at,
        e.disabled_reason,
-       -- In the order in which one hides the other. Five minutes: what passes by itself is not stuck.
+       -- The most important reason first. Five minutes: what passes by itself is no reason.
        CASE
          WHEN e.disabled_reason = 'requested' THEN format('it was disabled at %s by a person or app: see admin.audit_log', e.disabled_at)
          WHEN e.disabled_reason = 'gone' THEN format('it was disabled at %s, since it answered 410: enable it once it is back', e.disabled_at)
@@ -47,14 +47,14 @@ SELECT e.id AS endpoint_id,
        e.updated_at
   FROM public.webhook_endpoints e
  WHERE e.handler IS NULL;
-COMMENT ON VIEW admin.webhook_endpoints IS 'Where events are sent as webhooks, and how it goes, one row for each endpoint. No secret, no header and no path of an address.';
+COMMENT ON VIEW admin.webhook_endpoints IS 'Webhook endpoints and their health, one row each. No secret, no header and no path of an address.';
 COMMENT ON COLUMN admin.webhook_endpoints.endpoint_id IS 'Our id, the one in /webhook-endpoints/{id}.';
-COMMENT ON COLUMN admin.webhook_endpoints.origin IS 'Where to, without path and query.';
-COMMENT ON COLUMN admin.webhook_endpoints.has_headers IS 'Whether headers of its own are sent with every webhook.';
-COMMENT ON COLUMN admin.webhook_endpoints.unread IS 'Events behind its place in the feed, of all types. Grows while it is disabled.';
+COMMENT ON COLUMN admin.webhook_endpoints.origin IS 'Its address, without path and query.';
+COMMENT ON COLUMN admin.webhook_endpoints.has_headers IS 'Whether its own headers are sent with every webhook.';
+COMMENT ON COLUMN admin.webhook_endpoints.unread IS 'Events after its position in the feed, of all types. Grows while it is disabled.';
 COMMENT ON COLUMN admin.webhook_endpoints.pending IS 'Deliveries that are to be sent, or sent again.';
-COMMENT ON COLUMN admin.webhook_endpoints.oldest_pending_since IS 'When the longest waiting of them was written. Null when none waits.';
-COMMENT ON COLUMN admin.webhook_endpoints.failed IS 'Deliveries that were given up, or skipped.';
-COMMENT ON COLUMN admin.webhook_endpoints.quiet_until IS 'Until when nothing is sent: it asked so by Retry-After, or it has been failing. Null when it is not, or the time is over.';
-COMMENT ON COLUMN admin.webhook_endpoints.last_error IS 'Why the last attempt failed of those that have not arrived. Null when all have.';
-COMMENT ON COLUMN admin.webhook_endpoints.silent_because IS 'Why it gets nothing, in words. Null when nothing is known to keep it from getting what it asks for.';
+COMMENT ON COLUMN admin.webhook_endpoints.oldest_pending_since IS 'When the oldest of them was inserted. Null if there is none.';
+COMMENT ON COLUMN admin.webhook_endpoints.failed IS 'Deliveries that were given up or skipped.';
+COMMENT ON COLUMN admin.webhook_endpoints.quiet_until IS 'Until when nothing is sent, because it asked for it (Retry-After) or has been failing. Null if not, or if the time is over.';
+COMMENT ON COLUMN admin.webhook_endpoints.last_error IS 'Why the last attempt failed, of those whose event has not been delivered. Null if all have.';
+COMMENT ON COLUMN admin.webhook_endpoints.silent_because IS 'Why it gets nothing, in words. Null if no reason is known.';

@@ -6,7 +6,7 @@ CREATE SCHEMA admin;
 COMMENT ON SCHEMA admin IS 'Read-only views for administrators (role pv_onboarding_reader). Their names and columns are a contract; the tables of public are not.';
 
 CREATE TABLE users (
-  id uuid NOT NULL,
+  id uuid PRIMARY KEY,
   tenant_reference text,
   tenant_name text NOT NULL,
   first_name text NOT NULL,
@@ -17,7 +17,6 @@ CREATE TABLE users (
   updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   registered_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   erased_at timestamptz(3),
-  CONSTRAINT users_pkey PRIMARY KEY (id),
   -- The row of an erased user stays, emptied: sessions and transitions refer to it. Its reference is null and not '', since the tenant may
   -- register the reference again.
   CONSTRAINT users_erased_is_empty CHECK (CASE WHEN erased_at IS NULL THEN tenant_reference IS NOT NULL
@@ -34,42 +33,40 @@ CREATE TABLE users (
 CREATE INDEX users_metadata_idx ON users USING GIN (metadata jsonb_path_ops) WITH (fastupdate = off);
 CREATE INDEX users_registered_at_id_idx ON users(registered_at, id);
 CREATE UNIQUE INDEX users_tenant_reference_key ON users(tenant_reference);
-COMMENT ON TABLE users IS 'Users as the remote service confirmed them, under its ids (interface 2.3, 4.2). A row means that the user exists there, or did when it was erased here. Written when a registration succeeds or a person resolves one, and by erasing. Holds personal data.';
+COMMENT ON TABLE users IS 'Users as the remote service confirmed them, under its ids (interface 2.3, 4.2). Inserted when a registration succeeds or a person resolves one, emptied by an erasure. Holds personal data.';
 COMMENT ON COLUMN users.id IS 'User id given by the remote service; the same in both systems.';
-COMMENT ON COLUMN users.tenant_reference IS 'The tenant''s own name for the user (customer number or the like), as sent and confirmed. One user per reference. Null once erased; the reference may then be registered anew.';
-COMMENT ON COLUMN users.tenant_name IS 'Name of the tenant that owns the user, as the remote service answered it.';
-COMMENT ON COLUMN users.first_name IS 'As the remote service answered it; empty in the interface''s sample. Personal data.';
-COMMENT ON COLUMN users.last_name IS 'As the remote service answered it; empty in the interface''s sample. Personal data.';
-COMMENT ON COLUMN users.email IS 'As the remote service answered it; empty in the interface''s sample. Personal data.';
-COMMENT ON COLUMN users.metadata IS 'JSON object of the tenant''s own, given at registration, never sent to the remote service. May hold personal data.';
-COMMENT ON COLUMN users.created_at IS 'createdAt of the remote service, by the remote clock; registered_at where it gave none of the years 1 to 9999.';
-COMMENT ON COLUMN users.updated_at IS 'updatedAt of the remote service at the time of registration, by the remote clock; created_at where it gave none of the years 1 to 9999. The interface has no call to read a user again.';
+COMMENT ON COLUMN users.tenant_reference IS 'The tenant''s own name for the user (customer number or the like), as sent and confirmed. One user per reference. Null once the user has been erased: then the reference may be registered again.';
+COMMENT ON COLUMN users.tenant_name IS 'Name of the tenant that owns the user, as returned by the remote service.';
+COMMENT ON COLUMN users.first_name IS 'As returned by the remote service; empty in the interface''s sample. Personal data.';
+COMMENT ON COLUMN users.last_name IS 'As returned by the remote service; empty in the interface''s sample. Personal data.';
+COMMENT ON COLUMN users.email IS 'As returned by the remote service; empty in the interface''s sample. Personal data.';
+COMMENT ON COLUMN users.metadata IS 'The tenant''s own JSON object, given at registration, never sent to the remote service. May hold personal data.';
+COMMENT ON COLUMN users.created_at IS 'createdAt of the remote service, by its clock; registered_at if it returned no time of the years 1 to 9999.';
+COMMENT ON COLUMN users.updated_at IS 'updatedAt of the remote service at registration, by its clock; created_at if it returned no time of the years 1 to 9999. The interface has no call to read a user again.';
 COMMENT ON COLUMN users.registered_at IS 'When we recorded the confirmed user.';
-COMMENT ON COLUMN users.erased_at IS 'When the user was erased. Null while it is not; afterwards every other column that came from outside is empty, but for the id and the times.';
+COMMENT ON COLUMN users.erased_at IS 'When the user was erased. Afterwards, only the id and the times are left. Null: not erased.';
 
 CREATE TABLE grid_locations (
-  id uuid NOT NULL,
-  user_id uuid NOT NULL,
+  id uuid PRIMARY KEY,
+  user_id uuid NOT NULL REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE,
   ean text,
-  CONSTRAINT grid_locations_pkey PRIMARY KEY (id),
   -- An EAN is text from the first byte to the last; 18 digits, and none of them lost.
-  CONSTRAINT grid_locations_ean_is_18_digits CHECK (ean ~ '^[0-9]{18}$'),
-  CONSTRAINT grid_locations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE
+  CONSTRAINT grid_locations_ean_is_18_digits CHECK (ean ~ '^[0-9]{18}$')
 );
 CREATE INDEX grid_locations_ean_idx ON grid_locations(ean);
 CREATE UNIQUE INDEX grid_locations_user_id_ean_key ON grid_locations(user_id, ean);
-COMMENT ON TABLE grid_locations IS 'Grid connections of users, under the ids of the remote service (interface 2.4). Written with their user, unchanged afterwards but for erasing.';
+COMMENT ON TABLE grid_locations IS 'Grid connections of users, under the ids of the remote service (interface 2.4). Inserted with their user; only an erasure changes them.';
 COMMENT ON COLUMN grid_locations.id IS 'Grid location id given by the remote service; what a session is started for (interface 4.3).';
 COMMENT ON COLUMN grid_locations.user_id IS 'The user it belongs to.';
 COMMENT ON COLUMN grid_locations.ean IS 'Grid connection identifier: 18 digits, as text, because an 18-digit JSON number loses digits in most readers. Null once its user has been erased.';
 
 CREATE TABLE registrations (
-  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
   tenant_reference text NOT NULL,
   eans text[],
   metadata jsonb NOT NULL,
   status text DEFAULT 'pending' NOT NULL,
-  user_id uuid,
+  user_id uuid REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL,
   attempts integer DEFAULT 0 NOT NULL,
   last_error text,
   next_attempt_at timestamptz(3),
@@ -79,7 +76,6 @@ CREATE TABLE registrations (
   campaign_id uuid,
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT registrations_pkey PRIMARY KEY (id),
   -- The length excludes a null, which array_to_string leaves out, and two EANs in one element.
   CONSTRAINT registrations_eans_are_18_digits CHECK (eans IS NOT NULL AND array_to_string(eans, ',') ~ '^[0-9]{18}(,[0-9]{18})*$'
     AND length(array_to_string(eans, ',')) = 19 * cardinality(eans) - 1),
@@ -87,8 +83,7 @@ CREATE TABLE registrations (
   CONSTRAINT registrations_lease_only_while_pending CHECK ((lease_token IS NULL) = (lease_until IS NULL)
     AND (status = 'pending' OR (lease_token IS NULL AND next_attempt_at IS NULL))),
   CONSTRAINT registrations_status_is_known CHECK (status IN ('pending', 'registered', 'rejected', 'uncertain', 'discarded')),
-  CONSTRAINT registrations_user_only_when_registered CHECK (user_id IS NULL OR status = 'registered'),
-  CONSTRAINT registrations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL
+  CONSTRAINT registrations_user_only_when_registered CHECK (user_id IS NULL OR status = 'registered')
 );
 CREATE INDEX registrations_created_at_id_idx ON registrations(created_at, id);
 -- Lists of registrations filter by an EAN, and each request looks for other references with its EANs. Without fastupdate, as for metadata.
@@ -101,77 +96,33 @@ CREATE INDEX registrations_metadata_idx ON registrations USING GIN (metadata jso
 -- One registration per tenantReference, whatever the concurrency. A rejected or discarded registration had no effect, or a person said so:
 -- the tenant may register the reference again.
 CREATE UNIQUE INDEX registrations_one_per_reference ON registrations (tenant_reference) WHERE status IN ('pending', 'registered', 'uncertain');
--- The open ones are few among all that were ever made, and they are what a person asks for.
+-- A person looks for open registrations, which are few among all.
 CREATE INDEX registrations_open ON registrations (created_at, id) WHERE status IN ('pending', 'uncertain');
 -- The sweep for work to do and for senders that died reads only the few that are pending.
 CREATE INDEX registrations_pending ON registrations (next_attempt_at) WHERE status = 'pending';
 CREATE INDEX registrations_tenant_reference_idx ON registrations(tenant_reference);
 CREATE INDEX registrations_user_id_idx ON registrations(user_id);
-COMMENT ON TABLE registrations IS 'What a tenant asked for: one row per wish to register a user, committed before the remote service is called. It has no call to look a user up and no idempotency key, so this row is all there is to tell what was sent. Deleted when its reference is erased.';
+COMMENT ON TABLE registrations IS 'What a tenant requested: one intent per row to register a user, committed before the remote call. The remote service has no call to look a user up and no idempotency key, so only this row tells what was sent. Deleted when its reference is erased.';
 COMMENT ON COLUMN registrations.id IS 'Our id, the one in /registrations/{id}.';
-COMMENT ON COLUMN registrations.tenant_reference IS 'The tenant''s own name for the user to be. At most one pending, registered or uncertain registration per reference.';
-COMMENT ON COLUMN registrations.eans IS 'EANs of the grid locations to be registered, 18 digits each, as asked for.';
-COMMENT ON COLUMN registrations.metadata IS 'JSON object of the tenant''s own, copied to the user once registered. May hold personal data.';
-COMMENT ON COLUMN registrations.status IS 'pending: not sent yet, or turned away without effect; tried again by itself at next_attempt_at. registered: the remote service confirmed it, or a person did. rejected: it refused (4xx), no effect. uncertain: sent, and the answer was lost or unclear; never sent again by itself, a person decides. discarded: a person gave it up.';
-COMMENT ON COLUMN registrations.user_id IS 'The user it led to. Null until registered.';
-COMMENT ON COLUMN registrations.attempts IS 'How many calls were begun for it; numbers them, so that a late answer is known by its number.';
-COMMENT ON COLUMN registrations.last_error IS 'Why the last call did not end in registered, without secrets; may quote the remote service. Null when none has failed.';
+COMMENT ON COLUMN registrations.tenant_reference IS 'The tenant''s own name for the requested user. At most one pending, registered or uncertain registration per reference.';
+COMMENT ON COLUMN registrations.eans IS 'EANs of the grid locations to register, 18 digits each, in the order of the request.';
+COMMENT ON COLUMN registrations.metadata IS 'The tenant''s own JSON object, copied to the user once registered. May hold personal data.';
+COMMENT ON COLUMN registrations.status IS 'pending: not sent yet, or refused without effect; sent again automatically at next_attempt_at. registered: confirmed by the remote service or a person. rejected: refused by the remote service (4xx), no effect. uncertain: sent, and its response was lost or unclear; never sent again automatically, a person decides. discarded: given up by a person.';
+COMMENT ON COLUMN registrations.user_id IS 'The user that it became. Null unless registered.';
+COMMENT ON COLUMN registrations.attempts IS 'How many calls were begun for it. The number of a call identifies its response if that comes late.';
+COMMENT ON COLUMN registrations.last_error IS 'Why the last call did not succeed, without secrets; may quote the remote service. Null if none has failed.';
 COMMENT ON COLUMN registrations.next_attempt_at IS 'When a pending registration is sent next. Null while it is being sent, and in every other status.';
-COMMENT ON COLUMN registrations.lease_token IS 'Random id of the call that is being made now. Null when none is.';
-COMMENT ON COLUMN registrations.lease_until IS 'Renewed while the sender lives; after this it counts as dead, and a worker makes the registration uncertain. Null when no call is being made.';
-COMMENT ON COLUMN registrations.sent_at IS 'When the last call was begun. Null when it is known that it did not go out, and after a person''s retry.';
-COMMENT ON COLUMN registrations.campaign_id IS 'The campaign that asked for it, whose registrations are sent after all others. Null: POST /users did. No foreign key, since it only orders the sending.';
-COMMENT ON COLUMN registrations.created_at IS 'When the tenant asked.';
+COMMENT ON COLUMN registrations.lease_token IS 'Random id of the call in flight. Null if there is none.';
+COMMENT ON COLUMN registrations.lease_until IS 'Until when the lease of the call in flight is valid; its sender renews it. After that a worker makes the registration uncertain. Null if no call is in flight.';
+COMMENT ON COLUMN registrations.sent_at IS 'When the last call was begun. Null if it certainly was not sent, and after a person''s retry.';
+COMMENT ON COLUMN registrations.campaign_id IS 'The campaign that requested it, whose registrations are sent after all others. Null: POST /users requested it. No foreign key, because it only orders the sending.';
+COMMENT ON COLUMN registrations.created_at IS 'When it was requested.';
 COMMENT ON COLUMN registrations.updated_at IS 'When anything in this row changed last.';
 
-CREATE TABLE session_starts (
-  id uuid DEFAULT gen_random_uuid() NOT NULL,
-  grid_location_id uuid NOT NULL,
-  brand text,
-  status text DEFAULT 'sending' NOT NULL,
-  attempts integer DEFAULT 1 NOT NULL,
-  orphans integer DEFAULT 0 NOT NULL,
-  session_id uuid,
-  last_error text,
-  lease_token uuid NOT NULL,
-  lease_until timestamptz(3) NOT NULL,
-  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT session_starts_pkey PRIMARY KEY (id),
-  CONSTRAINT session_starts_started_has_session CHECK ((status = 'started') = (session_id IS NOT NULL)),
-  CONSTRAINT session_starts_status_is_known CHECK (status IN ('sending', 'started', 'failed')),
-  CONSTRAINT session_starts_grid_location_id_fkey FOREIGN KEY (grid_location_id) REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE
-);
--- The list of starts is ordered by this.
-CREATE INDEX session_starts_created_at_id_idx ON session_starts (created_at, id);
--- Few starts fail: without this index, a list of failed starts would read most of the table.
-CREATE INDEX session_starts_failed_created_at_id_idx ON session_starts (created_at, id) WHERE status = 'failed';
--- Retention deletes the oldest failed starts; almost no start fails.
-CREATE INDEX session_starts_failed_idx ON session_starts (updated_at) WHERE status = 'failed' AND orphans = 0;
-CREATE INDEX session_starts_grid_location_id_idx ON session_starts(grid_location_id);
--- One start in flight per location and brand: a double click waits for the first. No brand is a brand of its own.
-CREATE UNIQUE INDEX session_starts_one_in_flight ON session_starts (grid_location_id, brand) NULLS NOT DISTINCT WHERE status = 'sending';
--- The status counts the orphans of the last 24 hours; almost no start has one.
-CREATE INDEX session_starts_orphans_idx ON session_starts (updated_at) WHERE orphans > 0;
-CREATE INDEX session_starts_session_id_idx ON session_starts(session_id);
-COMMENT ON TABLE session_starts IS 'Requests to start a session: committed before the remote service is called, so that a double click is one call and a lost answer is counted.';
-COMMENT ON COLUMN session_starts.id IS 'Our id of the request.';
-COMMENT ON COLUMN session_starts.grid_location_id IS 'The grid location to start a session for.';
-COMMENT ON COLUMN session_starts.brand IS 'Inverter brand that the tenant named; never sent to the remote service. Null when none was named, which counts as a brand of its own.';
-COMMENT ON COLUMN session_starts.status IS 'sending: being called now, at most one per location and brand. started: led to session_id. failed: gave up, see last_error.';
-COMMENT ON COLUMN session_starts.attempts IS 'How often the start was sent to the remote service.';
-COMMENT ON COLUMN session_starts.orphans IS 'How many of the attempts had no readable answer, one with the id of a session of something else, or one that could not be stored: each may have left a session at the remote service that nobody knows the id of. It expires there unused.';
-COMMENT ON COLUMN session_starts.session_id IS 'The session it led to. Null unless started.';
-COMMENT ON COLUMN session_starts.last_error IS 'Why the last attempt did not succeed, without secrets. Null when there was no failure.';
-COMMENT ON COLUMN session_starts.lease_token IS 'Random id of the replica''s attempt; an answer is saved only under the same token.';
-COMMENT ON COLUMN session_starts.lease_until IS 'Renewed while the remote service is called. After this a sending attempt counts as dead: the next request for the same location and brand takes it over, or a worker marks it as failed.';
-COMMENT ON COLUMN session_starts.created_at IS 'When the tenant asked.';
-COMMENT ON COLUMN session_starts.updated_at IS 'When anything in this row changed last.';
-
 CREATE TABLE onboarding_sessions (
-  id uuid NOT NULL,
-  user_id uuid NOT NULL,
-  grid_location_id uuid NOT NULL,
+  id uuid PRIMARY KEY,
+  user_id uuid NOT NULL REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  grid_location_id uuid NOT NULL REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE,
   brand text,
   metadata jsonb NOT NULL,
   state text NOT NULL,
@@ -192,7 +143,6 @@ CREATE TABLE onboarding_sessions (
   last_checked_at timestamptz(3) NOT NULL,
   closed_at timestamptz(3),
   close_reason text,
-  CONSTRAINT onboarding_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT onboarding_sessions_basis_follows_state CHECK (basis = CASE WHEN state = 'awaiting_installation' THEN 'inferred' ELSE 'observed' END),
   CONSTRAINT onboarding_sessions_close_has_reason CHECK ((closed_at IS NULL) = (close_reason IS NULL)
     AND (close_reason IS NULL OR close_reason IN ('settled', 'late_window_over', 'lost', 'erased'))),
@@ -202,9 +152,7 @@ CREATE TABLE onboarding_sessions (
   CONSTRAINT onboarding_sessions_state_is_known CHECK (state IN ('awaiting_owner', 'awaiting_installation', 'online', 'expired', 'lost', 'unrecognised')),
   CONSTRAINT onboarding_sessions_times_exist CHECK (
     least(created_at, updated_at, expires_at, started_updated_at) >= '0001-01-01 00:00:00+00'
-    AND greatest(created_at, updated_at, expires_at, started_updated_at) <= '9999-12-31 23:59:59.999+00'),
-  CONSTRAINT onboarding_sessions_grid_location_id_fkey FOREIGN KEY (grid_location_id) REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE,
-  CONSTRAINT onboarding_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE
+    AND greatest(created_at, updated_at, expires_at, started_updated_at) <= '9999-12-31 23:59:59.999+00')
 );
 -- The sessions that somebody waits for, of a million mostly closed ones. The condition is that of AWAITED in
 -- src/onboarding/store/sessions.sql.ts. A read that brings nothing new does not write to this table.
@@ -219,52 +167,91 @@ CREATE INDEX onboarding_sessions_metadata_idx ON onboarding_sessions USING GIN (
 CREATE UNIQUE INDEX onboarding_sessions_one_current ON onboarding_sessions (grid_location_id, brand) NULLS NOT DISTINCT WHERE superseded_at IS NULL;
 CREATE INDEX onboarding_sessions_state_changed_at_id_idx ON onboarding_sessions(state, changed_at, id);
 CREATE INDEX onboarding_sessions_user_id_idx ON onboarding_sessions(user_id);
-COMMENT ON TABLE onboarding_sessions IS 'PV onboarding sessions as last observed (interface 2.5, 3). Written at the start and whenever an answer changed something, never at a read that brought nothing new: for when a session was last read, see session_polls.';
+COMMENT ON TABLE onboarding_sessions IS 'PV onboarding sessions as last observed (interface 2.5, 3). Written at the start and when a response changed something, never by a read without news: session_polls has the last read.';
 COMMENT ON COLUMN onboarding_sessions.id IS 'sessionId given by the remote service; the same in both systems.';
 COMMENT ON COLUMN onboarding_sessions.user_id IS 'The user whose grid location it is.';
 COMMENT ON COLUMN onboarding_sessions.grid_location_id IS 'The grid location it was started for.';
-COMMENT ON COLUMN onboarding_sessions.brand IS 'Inverter brand that the tenant named at the start; the remote service neither takes nor answers it. Null when none was named.';
-COMMENT ON COLUMN onboarding_sessions.metadata IS 'JSON object of the tenant''s own, given at the start, copied into the events. May hold personal data. Empty once its user has been erased.';
+COMMENT ON COLUMN onboarding_sessions.brand IS 'Inverter brand from the request to start; the remote service neither takes nor returns it. Null: none was given.';
+COMMENT ON COLUMN onboarding_sessions.metadata IS 'The tenant''s own JSON object, given at the start, copied into the events. May hold personal data. Empty once the user has been erased.';
 COMMENT ON COLUMN onboarding_sessions.state IS 'What the flags mean: awaiting_owner, awaiting_installation, online, expired, lost (404 or 410 repeatedly, on every path; watched for some hours more), unrecognised (flags that the interface does not describe, or more inverters than a session can have). An online session stays online; an expired or lost one may still come online.';
-COMMENT ON COLUMN onboarding_sessions.basis IS 'observed: the remote service said so. inferred: we conclude it; only awaiting_installation is, since no flag says that the owner has finished.';
+COMMENT ON COLUMN onboarding_sessions.basis IS 'observed: the remote service said so. inferred: we conclude it; only awaiting_installation is inferred, because no flag says that the owner has finished.';
 COMMENT ON COLUMN onboarding_sessions.rule IS 'Name of the rule that decided the state (src/onboarding/rules/machine.rules.ts).';
-COMMENT ON COLUMN onboarding_sessions.finished IS 'Flag of the last answer that had flags.';
-COMMENT ON COLUMN onboarding_sessions.active IS 'Flag of the last answer that had flags.';
-COMMENT ON COLUMN onboarding_sessions.expired IS 'Flag of the last answer that had it. Null until the first read: the start answer has no such field.';
-COMMENT ON COLUMN onboarding_sessions.start_url_ciphertext IS 'startUrl, a bearer capability, encrypted with a key of ENCRYPTION_KEYS and bound to this row. Kept until the session is online, expired or closed.';
-COMMENT ON COLUMN onboarding_sessions.created_at IS 'createdAt of the remote service, by the remote clock. Never before the year 1 or after the year 9999: such a time is stored as the first or the last instant between.';
-COMMENT ON COLUMN onboarding_sessions.updated_at IS 'updatedAt of the last answer, by the remote clock; within the years 1 to 9999, like created_at.';
-COMMENT ON COLUMN onboarding_sessions.expires_at IS 'expiresAt of the last answer, by the remote clock; within the years 1 to 9999, like created_at. What the remote service does at that moment is not specified.';
-COMMENT ON COLUMN onboarding_sessions.started_updated_at IS 'updatedAt of the start answer, by the remote clock; within the years 1 to 9999, like created_at. That updated_at has moved away from it is what awaiting_installation is inferred from.';
-COMMENT ON COLUMN onboarding_sessions.state_changed_at IS 'When the state was entered here, which is up to one interval between reads later than there.';
+COMMENT ON COLUMN onboarding_sessions.finished IS 'Flag of the last response with flags.';
+COMMENT ON COLUMN onboarding_sessions.active IS 'Flag of the last response with flags.';
+COMMENT ON COLUMN onboarding_sessions.expired IS 'Flag of the last response that had it. Null until the first read: the response to a start has no such field.';
+COMMENT ON COLUMN onboarding_sessions.start_url_ciphertext IS 'startUrl, whose holder can act as the owner, encrypted with a key of ENCRYPTION_KEYS and bound to this row. Null once the session is online, expired or closed.';
+COMMENT ON COLUMN onboarding_sessions.created_at IS 'createdAt of the remote service, by its clock. A time before the year 1 or after the year 9999 is stored as the first or the last instant between.';
+COMMENT ON COLUMN onboarding_sessions.updated_at IS 'updatedAt of the last response, by the remote clock; within the years 1 to 9999, like created_at.';
+COMMENT ON COLUMN onboarding_sessions.expires_at IS 'expiresAt of the last response, by the remote clock; within the years 1 to 9999, like created_at. The interface does not say what happens then.';
+COMMENT ON COLUMN onboarding_sessions.started_updated_at IS 'updatedAt of the response to the start, by the remote clock; within the years 1 to 9999, like created_at. awaiting_installation is inferred from a different updated_at.';
+COMMENT ON COLUMN onboarding_sessions.state_changed_at IS 'When the state was recorded. The remote service may have entered it up to one interval between reads earlier.';
 COMMENT ON COLUMN onboarding_sessions.recorded_at IS 'When we recorded the started session.';
-COMMENT ON COLUMN onboarding_sessions.changed_at IS 'When anything in this row changed last; what updatedSince filters by.';
-COMMENT ON COLUMN onboarding_sessions.superseded_at IS 'When a newer session of the same location and brand took its place; it is watched on all the same. Null while it is the current one.';
-COMMENT ON COLUMN onboarding_sessions.last_checked_at IS 'When it was read, as of the last change of this row. The last read at all only for a closed session; else see session_polls.';
+COMMENT ON COLUMN onboarding_sessions.changed_at IS 'When anything in this row changed last. updatedSince filters by it.';
+COMMENT ON COLUMN onboarding_sessions.superseded_at IS 'When a newer session of the same location and brand took its place. It is still watched. Null while it is the current one.';
+COMMENT ON COLUMN onboarding_sessions.last_checked_at IS 'When it was last read, as of the last change of this row. Exact for a closed session only; session_polls has the last read of the others.';
 COMMENT ON COLUMN onboarding_sessions.closed_at IS 'When we stopped watching. Null while it is watched.';
-COMMENT ON COLUMN onboarding_sessions.close_reason IS 'settled: online, and SETTLE_HOURS are over. late_window_over: expired (or past expires_at), and LATE_ONLINE_DAYS are over. lost: gone at the remote service for hours. erased: its user was, which takes the place of an earlier reason. Null while it is watched.';
+COMMENT ON COLUMN onboarding_sessions.close_reason IS 'settled: online for SETTLE_HOURS. late_window_over: expired (or past expires_at) for LATE_ONLINE_DAYS. lost: gone at the remote service for hours. erased: its user was erased, which replaces an earlier reason. Null while it is watched.';
+
+CREATE TABLE session_starts (
+  id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
+  grid_location_id uuid NOT NULL REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  brand text,
+  status text DEFAULT 'sending' NOT NULL,
+  attempts integer DEFAULT 1 NOT NULL,
+  orphans integer DEFAULT 0 NOT NULL,
+  session_id uuid REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  last_error text,
+  lease_token uuid NOT NULL,
+  lease_until timestamptz(3) NOT NULL,
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT session_starts_started_has_session CHECK ((status = 'started') = (session_id IS NOT NULL)),
+  CONSTRAINT session_starts_status_is_known CHECK (status IN ('sending', 'started', 'failed'))
+);
+CREATE INDEX session_starts_created_at_id_idx ON session_starts (created_at, id);
+-- Few starts fail: without this index, a list of failed starts would read most of the table.
+CREATE INDEX session_starts_failed_created_at_id_idx ON session_starts (created_at, id) WHERE status = 'failed';
+-- Retention deletes the oldest failed starts; almost no start fails.
+CREATE INDEX session_starts_failed_idx ON session_starts (updated_at) WHERE status = 'failed' AND orphans = 0;
+CREATE INDEX session_starts_grid_location_id_idx ON session_starts(grid_location_id);
+-- One start in flight per location and brand: a double click waits for the first. No brand is a brand of its own.
+CREATE UNIQUE INDEX session_starts_one_in_flight ON session_starts (grid_location_id, brand) NULLS NOT DISTINCT WHERE status = 'sending';
+-- The status counts the orphans of the last 24 hours; almost no start has one.
+CREATE INDEX session_starts_orphans_idx ON session_starts (updated_at) WHERE orphans > 0;
+CREATE INDEX session_starts_session_id_idx ON session_starts(session_id);
+COMMENT ON TABLE session_starts IS 'Requests to start a session: intents, committed before the remote call, so that a double click is one call and a lost response is counted.';
+COMMENT ON COLUMN session_starts.id IS 'Our id of the request.';
+COMMENT ON COLUMN session_starts.grid_location_id IS 'The grid location to start a session for.';
+COMMENT ON COLUMN session_starts.brand IS 'Inverter brand from the request; never sent to the remote service. Null: none was given, which counts as a brand of its own.';
+COMMENT ON COLUMN session_starts.status IS 'sending: its call is in flight, at most one per location and brand. started: it became session_id. failed: given up, see last_error.';
+COMMENT ON COLUMN session_starts.attempts IS 'How often the start was sent to the remote service.';
+COMMENT ON COLUMN session_starts.orphans IS 'How many of the attempts had no readable response, one with an id that belongs to something else, or one that could not be stored. Each may have left a session at the remote service whose id nobody knows; it expires there unused.';
+COMMENT ON COLUMN session_starts.session_id IS 'The session that it became. Null unless started.';
+COMMENT ON COLUMN session_starts.last_error IS 'Why the last attempt failed, without secrets. Null if none has failed.';
+COMMENT ON COLUMN session_starts.lease_token IS 'Random id of the attempt in flight; a response is stored only under the same token.';
+COMMENT ON COLUMN session_starts.lease_until IS 'Until when the lease of the attempt is valid; its sender renews it. After that, the next request for the same location and brand takes the attempt over, or a worker makes it failed.';
+COMMENT ON COLUMN session_starts.created_at IS 'When it was requested.';
+COMMENT ON COLUMN session_starts.updated_at IS 'When anything in this row changed last.';
 
 -- A table of its own, since few sessions are ever stalled. It needs no index but its key: it is small, and the lists join the sessions.
 CREATE TABLE session_stalls (
-  session_id uuid NOT NULL,
+  session_id uuid PRIMARY KEY REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE,
   cause text NOT NULL,
   since timestamptz(3) NOT NULL,
   evidence jsonb NOT NULL,
   raised_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT session_stalls_pkey PRIMARY KEY (session_id),
-  CONSTRAINT session_stalls_cause_is_known CHECK (cause IN ('started_not_completed', 'completed_not_online', 'expiring_soon', 'remote_unreachable', 'unrecognised')),
-  CONSTRAINT session_stalls_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
+  CONSTRAINT session_stalls_cause_is_known CHECK (cause IN ('started_not_completed', 'completed_not_online', 'expiring_soon', 'remote_unreachable', 'unrecognised'))
 );
-COMMENT ON TABLE session_stalls IS 'Sessions that wait for longer than can be expected, one row each while they do. A worker inserts, updates and deletes the rows with their events (src/onboarding/stalled).';
+COMMENT ON TABLE session_stalls IS 'Sessions that wait for longer than can be expected, one row each. A worker inserts, updates and deletes the rows with their events (src/onboarding/stalled).';
 COMMENT ON COLUMN session_stalls.session_id IS 'The stalled session.';
-COMMENT ON COLUMN session_stalls.cause IS 'Why it is stalled, as docs/states.md lists the causes.';
-COMMENT ON COLUMN session_stalls.since IS 'Since when there has been what the cause names.';
-COMMENT ON COLUMN session_stalls.evidence IS 'What was seen when the cause was announced, and the threshold. No personal data, and no words of the remote service.';
+COMMENT ON COLUMN session_stalls.cause IS 'Why it is stalled; docs/states.md lists the causes.';
+COMMENT ON COLUMN session_stalls.since IS 'Since when the cause has been present.';
+COMMENT ON COLUMN session_stalls.evidence IS 'What was found when the cause was announced, and the threshold. No personal data, and no text of the remote service.';
 COMMENT ON COLUMN session_stalls.raised_at IS 'When the cause was announced.';
 
 CREATE TABLE invitations (
-  id uuid DEFAULT gen_random_uuid() NOT NULL,
-  grid_location_id uuid NOT NULL,
+  id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
+  grid_location_id uuid NOT NULL REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE,
   campaign_id uuid,
   token_hash bytea NOT NULL,
   token_ciphertext bytea,
@@ -292,15 +279,13 @@ CREATE TABLE invitations (
   reminded_at timestamptz(3),
   -- An hour later, because no reminder is due earlier.
   reminder_due_at timestamptz(3) DEFAULT (clock_timestamp() + '1 hour'::interval),
-  CONSTRAINT invitations_pkey PRIMARY KEY (id),
   CONSTRAINT invitations_steps_follow_each_other CHECK (
     (started_at IS NULL OR opened_at IS NOT NULL) AND (wish_due_at IS NULL OR opened_at IS NOT NULL)),
   CONSTRAINT invitations_awaits_is_known CHECK (awaits IN ('start', 'finish', 'installation')),
   CONSTRAINT invitations_brands_are_given CHECK (brands IS NOT NULL),
   CONSTRAINT invitations_end_once CHECK (num_nonnulls(expired_at, revoked_at, online_at) <= 1),
   CONSTRAINT invitations_reminders_are_dated CHECK ((reminders_sent > 0) = (reminded_at IS NOT NULL) AND reminders_sent >= 0),
-  CONSTRAINT invitations_token_is_hashed CHECK (octet_length(token_hash) = 32),
-  CONSTRAINT invitations_grid_location_id_fkey FOREIGN KEY (grid_location_id) REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE
+  CONSTRAINT invitations_token_is_hashed CHECK (octet_length(token_hash) = 32)
 );
 CREATE UNIQUE INDEX invitations_token_hash_key ON invitations(token_hash);
 -- One live invitation per location, whatever the concurrency. The condition is that of LIVE in src/invitations/invitations.sql.ts.
@@ -313,12 +298,12 @@ CREATE INDEX invitations_reminders ON invitations(reminder_due_at)
   WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND reminder_due_at IS NOT NULL;
 CREATE INDEX invitations_expiring ON invitations(expires_at)
   WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
-COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or past their date. Erasing the user clears the token, metadata, return_url, locale and expected_inverters. What stays: the hash of the token, by which the link can say that the data is gone, and the brands, the campaign and the times of the steps and reminders, which the funnel counts.';
+COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or expire. Erasing the user clears the token, metadata, return_url, locale and expected_inverters. The rest stays: by the hash of the token, the link says that the data is gone, and the funnel counts brands, campaign and times.';
 COMMENT ON COLUMN invitations.id IS 'Id of the invitation.';
 COMMENT ON COLUMN invitations.grid_location_id IS 'The grid location whose owner is invited.';
 COMMENT ON COLUMN invitations.campaign_id IS 'The campaign that created it. Null: it was created by POST /invitations.';
 COMMENT ON COLUMN invitations.token_hash IS 'SHA-256 of the token in the link, by which the link is found.';
-COMMENT ON COLUMN invitations.token_ciphertext IS 'The token, encrypted, so that the tenant can read the link again. Null once the user has been erased.';
+COMMENT ON COLUMN invitations.token_ciphertext IS 'The token, encrypted, so that the tenant can read the link again. Null once the user has been erased, and after a key was lost.';
 COMMENT ON COLUMN invitations.brands IS 'The brands to connect, in the order in which the owner is asked. Empty: the remote service asks for the brand.';
 COMMENT ON COLUMN invitations.locale IS 'The language of the owner''s page. Null: the language of the browser.';
 COMMENT ON COLUMN invitations.expected_inverters IS 'How many inverters the tenant expects. Null: not known.';
@@ -328,8 +313,8 @@ COMMENT ON COLUMN invitations.wish_brand IS 'The brand of the owner''s last clic
 COMMENT ON COLUMN invitations.wished_at IS 'When the owner clicked last. Null: never.';
 COMMENT ON COLUMN invitations.wish_due_at IS 'When the start that the owner wished for is tried next. Null: there is no unfulfilled wish.';
 COMMENT ON COLUMN invitations.wish_failed_at IS 'When the start that the owner wished for was refused, or given up after a day. Null: never, or the owner has clicked again.';
-COMMENT ON COLUMN invitations.awaits IS 'What the invitation waits for, by the sessions of its brands. start: the owner, to begin with a brand. finish: the owner, to finish a session that is open. installation: each brand is online or awaits its installation, also after its session has expired, as long as that is watched.';
-COMMENT ON COLUMN invitations.awaits_since IS 'When awaits became what it is.';
+COMMENT ON COLUMN invitations.awaits IS 'What the invitation waits for, by the sessions of its brands. start: for the owner to begin with a brand. finish: for the owner to finish an open session. installation: each brand is online or awaits its installation, also after its session has expired, while it is watched.';
+COMMENT ON COLUMN invitations.awaits_since IS 'Since when awaits has had this value.';
 COMMENT ON COLUMN invitations.created_at IS 'When it was created.';
 COMMENT ON COLUMN invitations.opened_at IS 'When a person first opened the page. Null: not yet.';
 COMMENT ON COLUMN invitations.started_at IS 'When the owner''s wish first led to a session. Null: not yet.';
@@ -344,7 +329,7 @@ COMMENT ON COLUMN invitations.reminded_at IS 'When the last reminder was announc
 COMMENT ON COLUMN invitations.reminder_due_at IS 'When to decide next whether a reminder is due, while the invitation is live. Null: there will be no further reminder.';
 
 CREATE TABLE campaigns (
-  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
   name text,
   status text DEFAULT 'receiving' NOT NULL,
   invites boolean NOT NULL,
@@ -359,7 +344,6 @@ CREATE TABLE campaigns (
   lease_token uuid,
   lease_until timestamptz(3),
   due_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT campaigns_pkey PRIMARY KEY (id),
   CONSTRAINT campaigns_status_is_known CHECK (status IN ('receiving', 'checked', 'running', 'paused', 'cancelled', 'finished')),
   -- A cancelled campaign ends when what it had already sent has a result.
   CONSTRAINT campaigns_end_when_done CHECK (CASE WHEN status IN ('checked', 'finished') THEN finished_at IS NOT NULL
@@ -370,12 +354,10 @@ CREATE TABLE campaigns (
 CREATE INDEX campaigns_created_at_id_idx ON campaigns(created_at, id);
 -- Workers look for campaigns to drain and for uploads whose process has died. Almost all campaigns have ended.
 CREATE INDEX campaigns_open_idx ON campaigns(due_at) WHERE finished_at IS NULL;
--- Retention looks for ended campaigns whose rows still have personal data.
-CREATE INDEX campaigns_to_clear_idx ON campaigns(finished_at) WHERE cleared_at IS NULL;
-COMMENT ON TABLE campaigns IS 'Files of customers to register, or dry runs of such files. Their rows are in campaign_rows; the file itself is not kept.';
+COMMENT ON TABLE campaigns IS 'Files of customers to register, or dry runs of such files. Their rows are in campaign_rows; the file itself is not stored.';
 COMMENT ON COLUMN campaigns.id IS 'Id of the campaign.';
 COMMENT ON COLUMN campaigns.name IS 'The tenant''s name for it. Null: none was given.';
-COMMENT ON COLUMN campaigns.status IS 'receiving: the file is being uploaded or checked, and nobody sees it; deleted if the upload fails. checked: a dry run, whose rows are never registered. running: rows are registered. paused: no further row is registered until a person resumes it. cancelled: the same, for ever. finished: every row has a result.';
+COMMENT ON COLUMN campaigns.status IS 'receiving: the file is being uploaded or checked, and no list shows it; deleted if the upload fails. checked: a dry run, whose rows are never registered. running: rows are registered. paused: no further row is registered until a person resumes it. cancelled: no further row is registered. finished: every row has a result.';
 COMMENT ON COLUMN campaigns.invites IS 'Whether the owners of registered grid locations are invited.';
 COMMENT ON COLUMN campaigns.adopts IS 'Whether its rows are users and sessions that exist at the remote service, and nobody is registered.';
 COMMENT ON COLUMN campaigns.format IS 'JSON object of what was detected in the file: type, encoding, bom, delimiter, and columns, the names of the columns as sent and in their order. Empty during the upload.';
@@ -383,15 +365,15 @@ COMMENT ON COLUMN campaigns.rows IS 'How many rows the file has, without its hea
 COMMENT ON COLUMN campaigns.created_at IS 'When the upload began.';
 COMMENT ON COLUMN campaigns.finished_at IS 'When every row had a result: for a dry run, when it was checked. Null: not yet.';
 COMMENT ON COLUMN campaigns.cleared_at IS 'When retention emptied its rows of personal data. Null: not yet.';
-COMMENT ON COLUMN campaigns.paused_at IS 'When a person paused it: it is cancelled CAMPAIGN_ROWS_DAYS later. Null: it is not paused.';
-COMMENT ON COLUMN campaigns.per_second IS 'How many rows got a result per second in the last seconds, as its worker has measured. Null: not known, or none did. Means nothing once lease_until has passed.';
-COMMENT ON COLUMN campaigns.lease_token IS 'Random id of the worker''s lease on the campaign. Null when there is none, as during the upload.';
-COMMENT ON COLUMN campaigns.lease_until IS 'Renewed while the worker lives; after this another worker may claim the campaign. Null when there is no lease.';
-COMMENT ON COLUMN campaigns.due_at IS 'When a worker looks at it next; infinite while it is leased. While it is being received: after this the upload counts as dead, and a worker deletes it; moved on with every set of rows.';
+COMMENT ON COLUMN campaigns.paused_at IS 'When a person paused it. It is cancelled CAMPAIGN_ROWS_DAYS later. Null: not paused.';
+COMMENT ON COLUMN campaigns.per_second IS 'How many rows got a result per second in the last seconds, measured by its worker. Meaningless once lease_until has passed. Null: unknown, or none did.';
+COMMENT ON COLUMN campaigns.lease_token IS 'Random id of the worker''s lease. Null without a lease, as during the upload.';
+COMMENT ON COLUMN campaigns.lease_until IS 'Until when the lease is valid; the worker renews it. After that another worker may claim the campaign. Null without a lease.';
+COMMENT ON COLUMN campaigns.due_at IS 'When a worker looks at it next; infinite while it is leased. During the upload, which delays it with every set of rows: when a worker deletes the campaign, because its upload has died.';
 
 -- One row per row of the file. A row changes at most four times, and never its keys: room on the page keeps the new version beside the old.
 CREATE TABLE campaign_rows (
-  campaign_id uuid NOT NULL,
+  campaign_id uuid NOT NULL REFERENCES campaigns(id) ON UPDATE CASCADE ON DELETE CASCADE,
   line integer NOT NULL,
   status text NOT NULL,
   tenant_reference text,
@@ -411,40 +393,39 @@ CREATE TABLE campaign_rows (
   -- The rows of a dry run stay accepted when they are emptied.
   CONSTRAINT campaign_rows_accepted_can_be_sent CHECK (status <> 'accepted' OR fields = '[]' OR (tenant_reference IS NOT NULL AND ean IS NOT NULL)),
   CONSTRAINT campaign_rows_ean_is_18_digits CHECK (ean ~ '^[0-9]{18}$'),
-  CONSTRAINT campaign_rows_sent_has_registration CHECK (status NOT IN ('sent', 'uncertain') OR registration_id IS NOT NULL),
-  CONSTRAINT campaign_rows_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) ON UPDATE CASCADE ON DELETE CASCADE
+  CONSTRAINT campaign_rows_sent_has_registration CHECK (status NOT IN ('sent', 'uncertain') OR registration_id IS NOT NULL)
 ) WITH (fillfactor=85);
--- The drain takes the next rows by line, wherever in the file they are.
-CREATE INDEX campaign_rows_accepted_idx ON campaign_rows (campaign_id, line) WHERE status = 'accepted';
 -- The drain settles what was sent, and counts it.
 CREATE INDEX campaign_rows_open_idx ON campaign_rows (campaign_id, registration_id) WHERE status IN ('sent', 'uncertain');
+-- The drain takes the next rows by line. By the primary key, it would pass all rows that are already sent.
+CREATE INDEX campaign_rows_accepted_idx ON campaign_rows (campaign_id, line) WHERE status = 'accepted';
 -- Progress counts rows by status, and lists filter by it.
 CREATE INDEX campaign_rows_campaign_id_status_line_idx ON campaign_rows(campaign_id, status, line);
 -- The summary counts problems. Few rows have any.
 CREATE INDEX campaign_rows_problems_idx ON campaign_rows (campaign_id) WHERE problems <> '[]';
 -- The check finds the rows of a reference, and an erasure those of a person in every campaign.
 CREATE INDEX campaign_rows_tenant_reference_idx ON campaign_rows(tenant_reference);
-COMMENT ON TABLE campaign_rows IS 'The rows of campaigns, each with one EAN of a customer: intents, of which a worker makes registrations. Holds personal data until its campaign ended CAMPAIGN_ROWS_DAYS ago or the person is erased.';
-COMMENT ON COLUMN campaign_rows.campaign_id IS 'The campaign whose file it was in.';
+COMMENT ON TABLE campaign_rows IS 'The rows of campaigns, each with one EAN of a customer: intents, from which a worker makes registrations. Holds personal data until CAMPAIGN_ROWS_DAYS after the end of the campaign, or until the person is erased.';
+COMMENT ON COLUMN campaign_rows.campaign_id IS 'The campaign whose file has the row.';
 COMMENT ON COLUMN campaign_rows.line IS 'The line of the file on which the row begins, from 1; the header is a line too.';
-COMMENT ON COLUMN campaign_rows.status IS 'accepted: to be registered, or in a dry run: would be. sent: it is part of the pending registration registration_id; the API says accepted. invalid: see problems; never sent. registered: its registration succeeded. known: the reference was already registered with the same EANs. rejected, uncertain: as the registration. cancelled: its campaign was, before it was sent, or its person was erased.';
-COMMENT ON COLUMN campaign_rows.tenant_reference IS 'The tenant''s own name for the user to be; rows of one reference are one user. Null if it was missing or faulty, and once erased or emptied.';
+COMMENT ON COLUMN campaign_rows.status IS 'accepted: to be registered, or in a dry run: could be. sent: part of the pending registration registration_id; the API says accepted. invalid: see problems; never sent. registered: its registration succeeded. known: the reference was already registered with the same EANs. rejected, uncertain: as its registration. cancelled: its campaign was cancelled before it was sent, or its person was erased.';
+COMMENT ON COLUMN campaign_rows.tenant_reference IS 'The tenant''s own name for the user; rows of one reference are one user. Null if it was missing or faulty, and once erased or emptied.';
 COMMENT ON COLUMN campaign_rows.ean IS 'EAN of the grid location, as it is sent to the remote service: without the blanks of the file. Null if it was missing or faulty, and once erased or emptied.';
 COMMENT ON COLUMN campaign_rows.brand IS 'The brand to invite for. Null: none was given, or it is faulty.';
 COMMENT ON COLUMN campaign_rows.locale IS 'The language of the owner''s page. Null: that of the browser, or it is faulty.';
 COMMENT ON COLUMN campaign_rows.expected_inverters IS 'How many inverters the tenant expects. Null: not known, or it is faulty.';
 COMMENT ON COLUMN campaign_rows.metadata IS 'JSON object of the columns metadata.*, for the user and the invitation. Empty once erased or emptied. May hold personal data.';
-COMMENT ON COLUMN campaign_rows.fields IS 'JSON array of the cells as sent, in the order of the columns, for result.csv. Empty if the row is too long to be kept, and once erased or emptied. May hold personal data.';
+COMMENT ON COLUMN campaign_rows.fields IS 'JSON array of the cells as sent, in the order of the columns, for result.csv. Empty if the row is too long, and once erased or emptied. May hold personal data.';
 COMMENT ON COLUMN campaign_rows.problems IS 'JSON array of what is wrong or doubtful: objects of column (null: the whole row), code and message, without the values of cells. Warnings too, of a row that is not invalid. Empty once erased or emptied.';
-COMMENT ON COLUMN campaign_rows.adoption IS 'JSON object of what exists at the remote service: user, the user object, and sessions, each with id, gridLocationId and brand. Null: the row is to be registered, or is invalid, and once erased or emptied. Holds personal data.';
-COMMENT ON COLUMN campaign_rows.registration_id IS 'The registration that it became part of, or that was there before. Null: none. No foreign key, since erasure and retention delete registrations.';
+COMMENT ON COLUMN campaign_rows.adoption IS 'JSON object of what exists at the remote service: the user object and sessions, each with id, gridLocationId and brand. Null if the row is to be registered or is invalid, and once erased or emptied. Holds personal data.';
+COMMENT ON COLUMN campaign_rows.registration_id IS 'The registration that it became part of, or the one that existed before. Null: none. No foreign key, because erasure and retention delete registrations.';
 COMMENT ON COLUMN campaign_rows.user_id IS 'The user of its reference. Null: not registered.';
 COMMENT ON COLUMN campaign_rows.invitation_id IS 'The invitation of its grid location. Null: none, or not yet.';
 
 -- Every poll moves due_at, which is indexed, so no poll can be HOT; room on the page keeps the new version beside the old.
 -- The table is small and turns over all day: vacuum by a small fraction, without the cost delay that would let it fall behind.
 CREATE TABLE session_polls (
-  session_id uuid NOT NULL,
+  session_id uuid PRIMARY KEY REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE,
   user_id uuid NOT NULL,
   due_at timestamptz(3) NOT NULL,
   batch_id bigint,
@@ -462,9 +443,7 @@ CREATE TABLE session_polls (
   changes_clear_at timestamptz(3),
   flapping_since timestamptz(3),
   planned_at timestamptz(3),
-  CONSTRAINT session_polls_pkey PRIMARY KEY (session_id),
-  CONSTRAINT session_polls_phase_is_known CHECK (phase IN ('awaiting_owner', 'awaiting_installation', 'settling', 'late', 'unrecognised')),
-  CONSTRAINT session_polls_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
+  CONSTRAINT session_polls_phase_is_known CHECK (phase IN ('awaiting_owner', 'awaiting_installation', 'settling', 'late', 'unrecognised'))
 ) WITH (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX session_polls_due_at_idx ON session_polls(due_at);
 -- A claim walks the due sessions of each lane: of the same order of magnitude of the planned interval (src/onboarding/poll/lanes.rules.ts,
@@ -474,119 +453,111 @@ CREATE INDEX session_polls_lane_idx ON session_polls (width_bucket(due_at - grea
 COMMENT ON TABLE session_polls IS 'When each watched session is read next, one row per session that is not closed. Narrow, because every read writes it.';
 COMMENT ON COLUMN session_polls.session_id IS 'The watched session.';
 COMMENT ON COLUMN session_polls.user_id IS 'Its user: one of the two path shapes of the read needs the id (interface 4.4).';
-COMMENT ON COLUMN session_polls.due_at IS 'When it is to be read next. If more is due than may be read, src/onboarding/poll/lanes.rules.ts says which goes first. Written at the claim, for the read after it.';
-COMMENT ON COLUMN session_polls.batch_id IS 'The claim that read it last. While poll_batches has that id the read is in flight; afterwards it means nothing. Null before the first claim, and after one whose worker died.';
-COMMENT ON COLUMN session_polls.claimed_at IS 'When it was last claimed for a read that is not known to have failed; a failed read sets it back to checked_at.';
-COMMENT ON COLUMN session_polls.checked_at IS 'claimed_at of the claim before: the last good read while a read is in flight. Otherwise claimed_at is.';
+COMMENT ON COLUMN session_polls.due_at IS 'When it is read next. If more is due than may be read, src/onboarding/poll/lanes.rules.ts says which goes first. Written by the claim, for the read after it.';
+COMMENT ON COLUMN session_polls.batch_id IS 'The last claim of the session. While poll_batches has that id, the read is in flight; afterwards the value means nothing. Null before the first claim, and after one whose worker died.';
+COMMENT ON COLUMN session_polls.claimed_at IS 'When it was last claimed for a read that has not failed; a failed read sets it back to checked_at.';
+COMMENT ON COLUMN session_polls.checked_at IS 'claimed_at of the claim before. While a read is in flight, this is the time of the last good read; otherwise claimed_at is.';
 COMMENT ON COLUMN session_polls.phase IS 'Why it is watched, which decides how often: awaiting_owner, awaiting_installation, settling (online, further inverters may follow), late (expired, may still come online), unrecognised.';
-COMMENT ON COLUMN session_polls.anchor_at IS 'When the phase began; the older, the rarer the reads.';
-COMMENT ON COLUMN session_polls.failures IS 'Reads in a row that failed or found nothing; doubles the interval each time. 0 after a good read. A read that was not sent (see last_error) does not count: it says nothing about the session.';
+COMMENT ON COLUMN session_polls.anchor_at IS 'When the phase began. The older the phase, the longer the intervals between reads.';
+COMMENT ON COLUMN session_polls.failures IS 'Reads in a row that failed or found nothing; each doubles the interval. 0 after a good read. A read that was not sent (see last_error) does not count, because it says nothing about the session.';
 COMMENT ON COLUMN session_polls.not_found IS 'Consecutive reads that found the session on no path (404 or 410), or that were refused on every path (401 or 403) while other sessions were read. Too many make the session lost (src/onboarding/rules/read-plan.rules.ts).';
-COMMENT ON COLUMN session_polls.answer_hash IS 'SHA-1 of the last answer that was kept, so that the same bytes cost nothing. Null until the first read.';
-COMMENT ON COLUMN session_polls.last_error IS 'Why a read failed or was not sent, without secrets. It is of the last read only if claimed_at equals checked_at: a good read that brings nothing new writes nothing here. admin.sessions shows it so.';
-COMMENT ON COLUMN session_polls.facts_hash IS 'SHA-1 of what the last answer says in documented fields, so that one that differs in other bytes only is nothing new. Null until the first read, and after an answer without a body.';
-COMMENT ON COLUMN session_polls.ending_since IS 'Since when every read has given a reason to close the session that is not believed until it has lasted (src/onboarding/rules/ending.rules.ts). Null while there is none.';
+COMMENT ON COLUMN session_polls.answer_hash IS 'SHA-1 of the last stored response. A response with the same hash is not evaluated again. Null until the first read.';
+COMMENT ON COLUMN session_polls.last_error IS 'Why a read failed or was not sent, without secrets. Belongs to the last read only if claimed_at equals checked_at, because a good read without news does not write it. admin.sessions shows it accordingly.';
+COMMENT ON COLUMN session_polls.facts_hash IS 'SHA-1 of the documented fields of the last response. A response that differs elsewhere only is not news. Null until the first read, and after a response without a body.';
+COMMENT ON COLUMN session_polls.ending_since IS 'Since when every read has given a reason to close the session. The session is closed once the reason has lasted (src/onboarding/rules/ending.rules.ts). Null if there is none.';
 COMMENT ON COLUMN session_polls.ending_reads IS 'How many reads in a row gave that reason.';
-COMMENT ON COLUMN session_polls.changes_clear_at IS 'When all changes counted against the limit are forgotten (src/onboarding/rules/flapping.rules.ts). Null before the first.';
-COMMENT ON COLUMN session_polls.flapping_since IS 'Since when changes beyond the limit are held back, announced as session.flapping. Set back to null by the first change after an hour without any.';
-COMMENT ON COLUMN session_polls.planned_at IS 'When a read last failed or was put off, or the claim of a worker that died. If it is later than claimed_at, due_at was planned from here. Null: never.';
+COMMENT ON COLUMN session_polls.changes_clear_at IS 'When the changes that count against the limit are forgotten (src/onboarding/rules/flapping.rules.ts). Null before the first change.';
+COMMENT ON COLUMN session_polls.flapping_since IS 'Since when changes beyond the limit have not been recorded, announced as session.flapping. Null again with the first change after an hour without any.';
+COMMENT ON COLUMN session_polls.planned_at IS 'When a read last failed or was put off, or when the claim of a dead worker was ended. If it is later than claimed_at, due_at was planned from it. Null: never.';
 
 CREATE TABLE poll_batches (
-  id bigserial,
+  id bigserial PRIMARY KEY,
   worker text NOT NULL,
   size integer NOT NULL,
   claimed_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  lease_until timestamptz(3) NOT NULL,
-  CONSTRAINT poll_batches_pkey PRIMARY KEY (id)
+  lease_until timestamptz(3) NOT NULL
 ) WITH (autovacuum_vacuum_threshold=100, autovacuum_vacuum_scale_factor=0);
-COMMENT ON TABLE poll_batches IS 'Claims of due sessions in progress: lease and fence for all sessions that carry its id. A row goes when all its reads are done, or when a worker finds its lease over and makes its sessions due again; what the first worker brings after that changes nothing.';
+COMMENT ON TABLE poll_batches IS 'Claims of due sessions in progress: the lease and the fence of all sessions with its id. Deleted when all its reads are done, or when a worker finds its lease expired and makes its sessions due again; from then on, its own worker changes nothing.';
 COMMENT ON COLUMN poll_batches.id IS 'Number of the claim, never used twice: the fencing token.';
 COMMENT ON COLUMN poll_batches.worker IS 'The process that reads them: host and process id.';
 COMMENT ON COLUMN poll_batches.size IS 'How many sessions it claimed.';
 COMMENT ON COLUMN poll_batches.claimed_at IS 'When it was claimed.';
-COMMENT ON COLUMN poll_batches.lease_until IS 'After this its worker counts as dead, and its sessions may be claimed again.';
+COMMENT ON COLUMN poll_batches.lease_until IS 'Until when the lease is valid. After that its sessions may be claimed again.';
 
 CREATE TABLE session_observations (
-  id bigserial,
-  session_id uuid NOT NULL,
+  id bigserial PRIMARY KEY,
+  session_id uuid NOT NULL REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE,
   source text NOT NULL,
   http_status smallint NOT NULL,
   body json,
   hash bytea NOT NULL,
-  observed_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT session_observations_pkey PRIMARY KEY (id),
-  CONSTRAINT session_observations_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
+  observed_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL
 );
 CREATE INDEX session_observations_session_id_id_idx ON session_observations(session_id, id);
-COMMENT ON TABLE session_observations IS 'Responses of the remote service about a session that differed from the one before in what is read, whole but for startUrl. When a rule of the machine changes, history is judged anew from here. Deleted when the user is erased, since a field that nobody knows may hold anything.';
+COMMENT ON TABLE session_observations IS 'Responses of the remote service about a session that differed from the one before in a documented field, complete except for startUrl. rederive applies changed rules to them. Deleted when the user is erased, because an unknown field may contain anything.';
 COMMENT ON COLUMN session_observations.id IS 'Order of recording.';
 COMMENT ON COLUMN session_observations.session_id IS 'The session it is about.';
-COMMENT ON COLUMN session_observations.source IS 'Which call brought the answer: start (interface 4.3) or read (4.4).';
-COMMENT ON COLUMN session_observations.http_status IS 'HTTP status of the answer.';
-COMMENT ON COLUMN session_observations.body IS 'The answer as it came, without startUrl; json and not jsonb, so that no number or escape is altered. Null when it had no readable body.';
-COMMENT ON COLUMN session_observations.hash IS 'SHA-1 of the answer, to tell one that is new.';
+COMMENT ON COLUMN session_observations.source IS 'The call: start (interface 4.3) or read (4.4).';
+COMMENT ON COLUMN session_observations.http_status IS 'HTTP status of the response.';
+COMMENT ON COLUMN session_observations.body IS 'The response as received, without startUrl; json instead of jsonb, so that no number or escape is altered. Null if it had no readable body.';
+COMMENT ON COLUMN session_observations.hash IS 'SHA-1 of the response, to recognise a new one.';
 COMMENT ON COLUMN session_observations.observed_at IS 'When it was recorded.';
 
 CREATE TABLE session_transitions (
-  id bigserial,
-  session_id uuid NOT NULL,
+  id bigserial PRIMARY KEY,
+  session_id uuid NOT NULL REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE,
   from_state text,
   to_state text NOT NULL,
   basis text NOT NULL,
   rule text NOT NULL,
-  observation_id bigint,
+  observation_id bigint REFERENCES session_observations(id) ON UPDATE CASCADE ON DELETE SET NULL,
   at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT session_transitions_pkey PRIMARY KEY (id),
   CONSTRAINT session_transitions_basis_follows_state CHECK (basis = CASE WHEN to_state = 'awaiting_installation' THEN 'inferred' ELSE 'observed' END),
   CONSTRAINT session_transitions_move CHECK (from_state IS DISTINCT FROM to_state),
   CONSTRAINT session_transitions_states_are_known CHECK (from_state IN ('awaiting_owner', 'awaiting_installation', 'online', 'expired', 'lost', 'unrecognised')
-    AND to_state IN ('awaiting_owner', 'awaiting_installation', 'online', 'expired', 'lost', 'unrecognised')),
-  CONSTRAINT session_transitions_observation_id_fkey FOREIGN KEY (observation_id) REFERENCES session_observations(id) ON UPDATE CASCADE ON DELETE SET NULL,
-  CONSTRAINT session_transitions_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
+    AND to_state IN ('awaiting_owner', 'awaiting_installation', 'online', 'expired', 'lost', 'unrecognised'))
 );
 CREATE INDEX session_transitions_observation_id_idx ON session_transitions(observation_id);
 CREATE INDEX session_transitions_session_id_id_idx ON session_transitions(session_id, id);
 CREATE INDEX session_transitions_to_state_at_idx ON session_transitions(to_state, at);
-COMMENT ON TABLE session_transitions IS 'Every state that a session entered, and by which rule; the history of onboarding_sessions.state.';
+COMMENT ON TABLE session_transitions IS 'Every state that a session entered, with the rule that decided: the history of onboarding_sessions.state.';
 COMMENT ON COLUMN session_transitions.id IS 'Order of recording.';
-COMMENT ON COLUMN session_transitions.session_id IS 'The session that moved.';
+COMMENT ON COLUMN session_transitions.session_id IS 'The session whose state changed.';
 COMMENT ON COLUMN session_transitions.from_state IS 'The state it left. Null for the first, at the start.';
 COMMENT ON COLUMN session_transitions.to_state IS 'The state it entered.';
 COMMENT ON COLUMN session_transitions.basis IS 'observed or inferred, as in onboarding_sessions.';
 COMMENT ON COLUMN session_transitions.rule IS 'Name of the rule that decided (src/onboarding/rules/machine.rules.ts).';
-COMMENT ON COLUMN session_transitions.observation_id IS 'The answer that led here. Null when it was no new answer (for example the last of several 404s), and once the user has been erased.';
+COMMENT ON COLUMN session_transitions.observation_id IS 'The response that caused it. Null if it was not a new response (such as the last of several 404s), and once the user has been erased.';
 COMMENT ON COLUMN session_transitions.at IS 'When it was recorded.';
 
 CREATE TABLE inverters (
-  session_id uuid NOT NULL,
+  session_id uuid NOT NULL REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE,
   id uuid NOT NULL,
   first_seen_at timestamptz(3) NOT NULL,
   last_seen_at timestamptz(3) NOT NULL,
   missing_since timestamptz(3),
-  CONSTRAINT inverters_pkey PRIMARY KEY (session_id, id),
-  CONSTRAINT inverters_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE
+  CONSTRAINT inverters_pkey PRIMARY KEY (session_id, id)
 );
 CREATE INDEX inverters_first_seen_at_id_idx ON inverters(first_seen_at, id);
 CREATE INDEX inverters_id_idx ON inverters(id);
 -- The status counts the sessions whose inverters are missing.
 CREATE INDEX inverters_missing_idx ON inverters (session_id) WHERE missing_since IS NOT NULL;
-COMMENT ON TABLE inverters IS 'Inverters that a session has listed (interface 2.6). One inverter may stand in several sessions. No field but the id is specified. Deleted when the user is erased: the id leads to the production data of a household.';
-COMMENT ON COLUMN inverters.session_id IS 'The session that listed it. The same inverter may stand in sessions of several users, each with its own times.';
+COMMENT ON TABLE inverters IS 'Inverters that a session has listed (interface 2.6). Several sessions may list one inverter. The interface specifies no field but the id. Deleted when the user is erased, because the id leads to the production data of a household.';
+COMMENT ON COLUMN inverters.session_id IS 'The session that listed it. Sessions of several users may list the same inverter, each with its own times.';
 COMMENT ON COLUMN inverters.id IS 'Inverter id given by the remote service.';
 COMMENT ON COLUMN inverters.first_seen_at IS 'When the session listed it first.';
-COMMENT ON COLUMN inverters.last_seen_at IS 'When it was last seen, as of the last change. While missing_since is null it was last seen at the session''s last good read; reads that bring nothing new do not write here.';
-COMMENT ON COLUMN inverters.missing_since IS 'When an answer came that no longer listed it. Null while the last answer lists it.';
+COMMENT ON COLUMN inverters.last_seen_at IS 'When it was last seen, as of the last change of this row. While missing_since is null, it was last seen at the session''s last good read; reads without news do not write this row.';
+COMMENT ON COLUMN inverters.missing_since IS 'When a response no longer listed it. Null while the last response lists it.';
 
 CREATE TABLE domain_events (
-  id uuid NOT NULL,
+  id uuid PRIMARY KEY,
   position bigserial,
   sequence bigint,
   name text NOT NULL,
   subject text NOT NULL,
   data jsonb NOT NULL,
   time timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  traceparent text,
-  CONSTRAINT domain_events_pkey PRIMARY KEY (id)
+  traceparent text
 ) WITH (fillfactor=90);
 CREATE UNIQUE INDEX domain_events_position_key ON domain_events(position);
 CREATE UNIQUE INDEX domain_events_sequence_key ON domain_events(sequence);
@@ -597,18 +568,18 @@ CREATE INDEX domain_events_time_idx ON domain_events USING BRIN (time timestampt
 -- A reader's position must never pass an event that has not committed yet. The next reader therefore gives the sequence after the commit;
 -- this index holds only the few events without one.
 CREATE INDEX domain_events_unsequenced ON domain_events (position) WHERE sequence IS NULL;
-COMMENT ON TABLE domain_events IS 'The outbox: every event, in the transaction of the fact it tells. All readers read from here. Holds no EAN, name, address or startUrl.';
+COMMENT ON TABLE domain_events IS 'The outbox: every event, inserted in the transaction of the fact that it announces. All readers read it. Holds no EAN, name, address or startUrl.';
 COMMENT ON COLUMN domain_events.id IS 'The id of the CloudEvent; readers recognise a repetition by it.';
-COMMENT ON COLUMN domain_events.position IS 'Order of insertion. Numbers are taken before the commit, so a reader must not go by it: see sequence.';
-COMMENT ON COLUMN domain_events.sequence IS 'Order of reading, given after the commit and without ever passing over an event that commits later. Null for the moment between.';
+COMMENT ON COLUMN domain_events.position IS 'Order of insertion. The number is taken before the commit, so readers must not use it as their position: see sequence.';
+COMMENT ON COLUMN domain_events.sequence IS 'Order of reading, given after the commit. No event that commits later gets a lower one. Null for a moment after the commit.';
 COMMENT ON COLUMN domain_events.name IS 'Name of the event, such as session.online; its CloudEvents type is pv.<name>.v1.';
-COMMENT ON COLUMN domain_events.subject IS 'What it is about and ordered by: the id of the session, else of the user or registration.';
-COMMENT ON COLUMN domain_events.data IS 'The data of the CloudEvent. Includes the tenant''s metadata of the session. Once the user has been erased, reference, metadata and inverters are empty in all of its events.';
+COMMENT ON COLUMN domain_events.subject IS 'What the event is about, within which events are ordered: the id of the session, otherwise of the user or registration.';
+COMMENT ON COLUMN domain_events.data IS 'The data of the CloudEvent, with the tenant''s metadata of the session. Once the user has been erased, its reference, metadata and inverters are empty.';
 COMMENT ON COLUMN domain_events.time IS 'When the fact was recorded.';
-COMMENT ON COLUMN domain_events.traceparent IS 'The span that appended the event (W3C Trace Context); null if traces were not exported';
+COMMENT ON COLUMN domain_events.traceparent IS 'The span that appended the event (W3C Trace Context). Null if traces were not exported.';
 
 CREATE TABLE api_keys (
-  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
   name text NOT NULL,
   scopes text[],
   key_hash bytea NOT NULL,
@@ -620,30 +591,28 @@ CREATE TABLE api_keys (
   refused_403 bigint DEFAULT 0 NOT NULL,
   refused_429 bigint DEFAULT 0 NOT NULL,
   last_refused_at timestamptz(3),
-  CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_hash_is_sha256 CHECK (octet_length(key_hash) = 32),
   CONSTRAINT api_keys_scopes_are_known CHECK (scopes IS NOT NULL AND scopes <@ ARRAY[
     'users:read', 'users:write', 'users:erase', 'registrations:decide', 'onboarding:read', 'onboarding:write', 'links:read',
     'events:read', 'webhooks:manage', 'admin'])
 );
-CREATE INDEX api_keys_created_at_id_idx ON api_keys(created_at, id);
 CREATE UNIQUE INDEX api_keys_key_hash_key ON api_keys(key_hash);
-COMMENT ON TABLE api_keys IS 'Keys of the tenant''s own apps. The administrator key of ADMIN_API_KEY is not here.';
+COMMENT ON TABLE api_keys IS 'Keys of the tenant''s own apps, except ADMIN_API_KEY.';
 COMMENT ON COLUMN api_keys.id IS 'Id of the key, not the key.';
-COMMENT ON COLUMN api_keys.name IS 'What its maker called it.';
-COMMENT ON COLUMN api_keys.scopes IS 'What it may do.';
-COMMENT ON COLUMN api_keys.key_hash IS 'SHA-256 of the key. The key itself was shown once, and is stored nowhere else than, encrypted, in the response to a request with an Idempotency-Key.';
-COMMENT ON COLUMN api_keys.created_at IS 'When it was made.';
-COMMENT ON COLUMN api_keys.created_by IS 'Who made it, as in audit_log.actor.';
-COMMENT ON COLUMN api_keys.last_used_at IS 'When it was used last, to the minute. Null when never.';
+COMMENT ON COLUMN api_keys.name IS 'Name given at its creation.';
+COMMENT ON COLUMN api_keys.scopes IS 'What the key allows.';
+COMMENT ON COLUMN api_keys.key_hash IS 'SHA-256 of the key. The key itself was returned once, and is stored only in the encrypted response to a request with an Idempotency-Key.';
+COMMENT ON COLUMN api_keys.created_at IS 'When it was created.';
+COMMENT ON COLUMN api_keys.created_by IS 'Who created it, as in audit_log.actor.';
+COMMENT ON COLUMN api_keys.last_used_at IS 'When it was last used, to the minute. Null: never.';
 COMMENT ON COLUMN api_keys.revoked_at IS 'When it was revoked. Null while it is valid.';
-COMMENT ON COLUMN api_keys.refused_401 IS 'Requests with it that were refused with 401, since it was revoked.';
-COMMENT ON COLUMN api_keys.refused_403 IS 'Requests with it that were refused with 403: it lacks a scope.';
-COMMENT ON COLUMN api_keys.refused_429 IS 'Requests with it that were refused with 429: there were too many.';
-COMMENT ON COLUMN api_keys.last_refused_at IS 'Last refused request, accurate to the minute. Null: none.';
+COMMENT ON COLUMN api_keys.refused_401 IS 'Requests with it that were refused with 401, because it is revoked.';
+COMMENT ON COLUMN api_keys.refused_403 IS 'Requests with it that were refused with 403, because it lacks a scope.';
+COMMENT ON COLUMN api_keys.refused_429 IS 'Requests with it that were refused with 429, because there were too many.';
+COMMENT ON COLUMN api_keys.last_refused_at IS 'When a request with it was last refused, to the minute. Null: never.';
 
 CREATE TABLE remote_tokens (
-  name text NOT NULL,
+  name text PRIMARY KEY,
   generation bigint DEFAULT 0 NOT NULL,
   token_ciphertext bytea,
   token_type text,
@@ -659,76 +628,72 @@ CREATE TABLE remote_tokens (
   lease_until timestamptz(3),
   credentials_fingerprint text,
   probed_at timestamptz(3),
-  CONSTRAINT remote_tokens_pkey PRIMARY KEY (name),
   CONSTRAINT remote_tokens_token_has_times CHECK (token_ciphertext IS NULL OR (obtained_at IS NOT NULL AND renew_at IS NOT NULL AND expires_at IS NOT NULL))
 );
-COMMENT ON TABLE remote_tokens IS 'The tenant''s access token for the remote service (interface 2.2, 4.1, 5), shared by every replica; one row, whose lease lets one replica at a time renew it.';
-COMMENT ON COLUMN remote_tokens.name IS 'Which token: tenant.';
-COMMENT ON COLUMN remote_tokens.generation IS 'Counts the tokens obtained; a 401 invalidates the generation it was answered to, and no newer one.';
-COMMENT ON COLUMN remote_tokens.token_ciphertext IS 'The token, encrypted with a key of ENCRYPTION_KEYS and bound to this row. Null before the first and after an invalidation.';
-COMMENT ON COLUMN remote_tokens.token_type IS 'token_type as answered; not used: the header is always Bearer. Null before the first token.';
-COMMENT ON COLUMN remote_tokens.expires_in_raw IS 'expires_in exactly as answered, since its type is ambiguous (interface 2.2). Null when it was missing.';
+COMMENT ON TABLE remote_tokens IS 'The tenant''s access token for the remote service (interface 2.2, 4.1, 5), shared by all replicas. One row, whose lease lets one replica at a time renew the token.';
+COMMENT ON COLUMN remote_tokens.name IS 'Name of the token: tenant.';
+COMMENT ON COLUMN remote_tokens.generation IS 'Counts the tokens obtained. A 401 invalidates the generation of its call, and no newer one.';
+COMMENT ON COLUMN remote_tokens.token_ciphertext IS 'The token, encrypted with a key of ENCRYPTION_KEYS and bound to this row. Null before the first token and after an invalidation.';
+COMMENT ON COLUMN remote_tokens.token_type IS 'token_type as received. Not used: the header is always Bearer. Null before the first token.';
+COMMENT ON COLUMN remote_tokens.expires_in_raw IS 'expires_in exactly as received, because its type is ambiguous (interface 2.2). Null if it was missing.';
 COMMENT ON COLUMN remote_tokens.obtained_at IS 'When the token was obtained. Null before the first.';
 COMMENT ON COLUMN remote_tokens.renew_at IS 'When it is renewed, well before it expires. Null before the first.';
-COMMENT ON COLUMN remote_tokens.expires_at IS 'When it counts as expired: what expires_in says, never more than 14 days. Null before the first.';
-COMMENT ON COLUMN remote_tokens.rejected_at IS 'When the token or the credentials were refused: until a trial by one call succeeds, no other call is made. Null while they are accepted.';
-COMMENT ON COLUMN remote_tokens.failures IS 'Failures in a row: to obtain a token, or of a fresh one that was refused.';
-COMMENT ON COLUMN remote_tokens.last_error IS 'Why, without secrets. Null when nothing has failed since the last success.';
-COMMENT ON COLUMN remote_tokens.next_attempt_at IS 'Before this no replica tries again. Null when nothing has failed.';
-COMMENT ON COLUMN remote_tokens.lease_token IS 'Random id of the call that obtains a token or tries one out. Null when there is none.';
-COMMENT ON COLUMN remote_tokens.lease_until IS 'After this another replica may. Null when there is no such call.';
-COMMENT ON COLUMN remote_tokens.credentials_fingerprint IS 'Hash that tells tokens of other credentials, or of another service, apart. Null before the first attempt.';
-COMMENT ON COLUMN remote_tokens.probed_at IS 'When a person last had a token requested before next_attempt_at. Null when never.';
+COMMENT ON COLUMN remote_tokens.expires_at IS 'When the token counts as expired, by expires_in and at most after 14 days. Null before the first.';
+COMMENT ON COLUMN remote_tokens.rejected_at IS 'When the token or the credentials were refused. Until a trial by one call succeeds, no other call is sent. Null while they are accepted.';
+COMMENT ON COLUMN remote_tokens.failures IS 'Failures in a row: requests for a token that failed, or fresh tokens that were refused.';
+COMMENT ON COLUMN remote_tokens.last_error IS 'Why the last request or trial failed, without secrets. Null after a success.';
+COMMENT ON COLUMN remote_tokens.next_attempt_at IS 'Until when no replica tries again. Null if nothing has failed.';
+COMMENT ON COLUMN remote_tokens.lease_token IS 'Random id of the call that obtains or tries a token. Null if there is none.';
+COMMENT ON COLUMN remote_tokens.lease_until IS 'Until when the lease of that call is valid. Null if there is none.';
+COMMENT ON COLUMN remote_tokens.credentials_fingerprint IS 'Hash of the credentials and the address, by which a token of other credentials or another service is recognised. Null before the first attempt.';
+COMMENT ON COLUMN remote_tokens.probed_at IS 'When a person last requested a token before next_attempt_at. Null: never.';
 INSERT INTO remote_tokens (name) VALUES ('tenant');
 
 CREATE TABLE audit_log (
-  id bigserial,
+  id bigserial PRIMARY KEY,
   at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   actor text NOT NULL,
   action text NOT NULL,
   target text,
   details jsonb NOT NULL,
-  request_id text,
-  CONSTRAINT audit_log_pkey PRIMARY KEY (id)
+  request_id text
 );
 CREATE INDEX audit_log_at_idx ON audit_log(at);
 CREATE INDEX audit_log_target_idx ON audit_log(target);
-COMMENT ON TABLE audit_log IS 'What a person or a key with authority did: keys made and revoked, decisions on registrations, users erased, and the like. Only added to, but for the request ids of erased users.';
+COMMENT ON TABLE audit_log IS 'Who did what: keys created and revoked, decisions about registrations, users erased, and the like. Rows are only inserted; an erasure clears their request ids.';
 COMMENT ON COLUMN audit_log.id IS 'Order of recording.';
-COMMENT ON COLUMN audit_log.at IS 'When it was recorded, in the transaction of what was done.';
-COMMENT ON COLUMN audit_log.actor IS 'key:<id> of a key in api_keys, the name of the administrator key, or what acted without a key, such as cli.';
-COMMENT ON COLUMN audit_log.action IS 'What was done, such as api_key.created.';
-COMMENT ON COLUMN audit_log.target IS 'Id of what it was done to. Null when it has none.';
-COMMENT ON COLUMN audit_log.details IS 'What else is worth knowing, as a JSON object without secrets.';
-COMMENT ON COLUMN audit_log.request_id IS 'X-Request-Id of the request, as in the log. Null when it was no request, and once the user it was about has been erased: callers choose it, so it may name somebody.';
+COMMENT ON COLUMN audit_log.at IS 'When it was recorded, in the transaction of the action.';
+COMMENT ON COLUMN audit_log.actor IS 'key:<id> of a key in api_keys, environment for ADMIN_API_KEY, or what acted without a key, such as cli.';
+COMMENT ON COLUMN audit_log.action IS 'The action, such as api_key.created.';
+COMMENT ON COLUMN audit_log.target IS 'Id of the object of the action. Null if it has none.';
+COMMENT ON COLUMN audit_log.details IS 'Further details, as a JSON object without secrets.';
+COMMENT ON COLUMN audit_log.request_id IS 'X-Request-Id of the request, as in the log. Null if there was no request, and once the user concerned has been erased: callers choose the id, so it may name somebody.';
 
 CREATE TABLE erasures (
-  id uuid DEFAULT gen_random_uuid() NOT NULL,
-  user_id uuid,
+  id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
+  user_id uuid REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL,
   erased_at timestamptz(3) NOT NULL,
   grid_locations integer NOT NULL,
   registrations integer NOT NULL,
   sessions integer NOT NULL,
   observations integer NOT NULL,
   inverters integer NOT NULL,
-  events integer NOT NULL,
-  CONSTRAINT erasures_pkey PRIMARY KEY (id),
-  CONSTRAINT erasures_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL
+  events integer NOT NULL
 );
 CREATE UNIQUE INDEX erasures_user_id_key ON erasures(user_id);
-COMMENT ON TABLE erasures IS 'Receipts: what was erased of whom, in numbers. Holds nothing by which a person could be found but the id that the remote service gave. Who asked stands in audit_log.';
+COMMENT ON TABLE erasures IS 'Receipts: how much was erased of which user. The only identifier is the remote id of the user. audit_log has who requested it.';
 COMMENT ON COLUMN erasures.id IS 'Our id of the erasure.';
-COMMENT ON COLUMN erasures.user_id IS 'The erased user. Null where there were only registrations that had not become one.';
-COMMENT ON COLUMN erasures.erased_at IS 'When.';
+COMMENT ON COLUMN erasures.user_id IS 'The erased user. Null if there were only registrations that had not become a user.';
+COMMENT ON COLUMN erasures.erased_at IS 'When it was erased.';
 COMMENT ON COLUMN erasures.grid_locations IS 'How many grid locations lost their EAN.';
 COMMENT ON COLUMN erasures.registrations IS 'How many registrations were deleted, whatever their status.';
 COMMENT ON COLUMN erasures.sessions IS 'How many sessions were emptied, and closed where they were still watched.';
-COMMENT ON COLUMN erasures.observations IS 'How many answers of the remote service were deleted.';
+COMMENT ON COLUMN erasures.observations IS 'How many stored responses of the remote service were deleted.';
 COMMENT ON COLUMN erasures.inverters IS 'How many inverters of sessions were deleted.';
-COMMENT ON COLUMN erasures.events IS 'How many events were emptied of what is personal.';
+COMMENT ON COLUMN erasures.events IS 'How many events were emptied of personal data.';
 
 CREATE TABLE remote_operations (
-  operation text NOT NULL,
+  operation text PRIMARY KEY,
   quiet_until timestamptz(3),
   health text DEFAULT 'healthy' NOT NULL,
   since timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
@@ -736,7 +701,6 @@ CREATE TABLE remote_operations (
   trouble_until timestamptz(3),
   open_until timestamptz(3),
   failed_trials integer DEFAULT 0 NOT NULL,
-  CONSTRAINT remote_operations_pkey PRIMARY KEY (operation),
   -- All operations share the credentials; their trouble stands in the row of the token.
   CONSTRAINT remote_operations_health_is_known CHECK (health IN ('healthy', 'degraded') OR (health = 'credentials_rejected' AND operation = 'token')),
   CONSTRAINT remote_operations_operation_is_known CHECK (operation IN ('token', 'register_user', 'start_session', 'read_session')),
@@ -744,18 +708,18 @@ CREATE TABLE remote_operations (
 );
 -- Each operation always has its row: updates need no insert.
 INSERT INTO remote_operations (operation) VALUES ('token'), ('register_user'), ('start_session'), ('read_session');
-COMMENT ON TABLE remote_operations IS 'What all replicas together know of each class of remote operations, one row each. Written when something changes: by whoever is asked to wait, finds the service in trouble, or sees it recover. Every replica reads it a few times a second.';
+COMMENT ON TABLE remote_operations IS 'What all replicas know of each class of remote operations, one row each. A replica writes it when it is asked to wait, finds the service in trouble, or sees it recover. Every replica reads it a few times a second.';
 COMMENT ON COLUMN remote_operations.operation IS 'token, register_user, start_session or read_session.';
-COMMENT ON COLUMN remote_operations.quiet_until IS 'The service has asked (Retry-After of a 429 or 503) to be left alone by this operation until then; no replica sends it. At most an hour after the answer that asked. In the past, or null, it says nothing.';
+COMMENT ON COLUMN remote_operations.quiet_until IS 'Until when no replica sends this operation, because the service asked for it (Retry-After of a 429 or 503), at most for an hour. Null, or in the past: no wait.';
 COMMENT ON COLUMN remote_operations.health IS 'healthy: nothing is known to be wrong. degraded: a replica has stopped calling after failures, or was asked to wait for a minute in total within 5 minutes. credentials_rejected: the service refuses the credentials or fresh tokens (operation token only). Announced as remote.recovered, remote.degraded, remote.credentials_rejected, each once.';
-COMMENT ON COLUMN remote_operations.since IS 'When health became what it is.';
-COMMENT ON COLUMN remote_operations.reason IS 'What went wrong, redacted. Null while healthy.';
-COMMENT ON COLUMN remote_operations.trouble_until IS 'While degraded: a call that succeeds before this time proves nothing, since another replica had trouble a moment ago. Moved on by each report of trouble.';
-COMMENT ON COLUMN remote_operations.open_until IS 'Before this time, no replica sends calls of register_user or start_session, because they failed or because one replica tries a call. After it, one replica may try a call. Null: all may send calls. Always null for token and read_session.';
-COMMENT ON COLUMN remote_operations.failed_trials IS 'How many tried calls have failed since calls last succeeded. The wait doubles with each.';
+COMMENT ON COLUMN remote_operations.since IS 'Since when health has had this value.';
+COMMENT ON COLUMN remote_operations.reason IS 'The trouble, redacted. Null while healthy.';
+COMMENT ON COLUMN remote_operations.trouble_until IS 'While degraded: a success before this time does not end the trouble, because another replica has just reported it. Each report moves it on.';
+COMMENT ON COLUMN remote_operations.open_until IS 'Until when no replica sends calls of register_user or start_session, because they failed or because one replica tries a call. After that, one replica may try a call. Null: all may send calls. Always null for token and read_session.';
+COMMENT ON COLUMN remote_operations.failed_trials IS 'How many trials have failed since the last success. The wait doubles with each.';
 
 CREATE TABLE remote_replicas (
-  id uuid NOT NULL,
+  id uuid PRIMARY KEY,
   name text NOT NULL,
   joined_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   expires_at timestamptz(3) NOT NULL,
@@ -766,31 +730,29 @@ CREATE TABLE remote_replicas (
   stopped_at timestamptz(3),
   clock_offset_seconds double precision NOT NULL,
   signs jsonb NOT NULL,
-  CONSTRAINT remote_replicas_pkey PRIMARY KEY (id),
   CONSTRAINT remote_replicas_role_is_known CHECK (role IN ('api', 'worker', 'all'))
 );
 COMMENT ON TABLE remote_replicas IS 'The running processes of the deployment, one row each, written by each about itself. The row of a process that stopped or vanished stays for an hour.';
-COMMENT ON COLUMN remote_replicas.id IS 'Drawn anew at every start of a process.';
+COMMENT ON COLUMN remote_replicas.id IS 'Random, new at every start of a process.';
 COMMENT ON COLUMN remote_replicas.name IS 'Host and process id, for people.';
-COMMENT ON COLUMN remote_replicas.joined_at IS 'When it was first heard of.';
-COMMENT ON COLUMN remote_replicas.expires_at IS 'Until then it counts as live, by the clock of the database.';
+COMMENT ON COLUMN remote_replicas.joined_at IS 'When its first sign of life came.';
+COMMENT ON COLUMN remote_replicas.expires_at IS 'Until when it counts as alive.';
 COMMENT ON COLUMN remote_replicas.role IS 'ROLE of the process.';
-COMMENT ON COLUMN remote_replicas.seen_at IS 'Its last sign of life, by the clock of the database.';
-COMMENT ON COLUMN remote_replicas.reads_per_second IS 'Reads of sessions that the remote service served to it, per second, in the last 10 seconds.';
+COMMENT ON COLUMN remote_replicas.seen_at IS 'Its last sign of life.';
+COMMENT ON COLUMN remote_replicas.reads_per_second IS 'Reads of sessions per second that the remote service served to it, in the last 10 seconds.';
 COMMENT ON COLUMN remote_replicas.paced_since IS 'Since when its calls have waited for SCS_MAX_REQUESTS_PER_SECOND. Null: none waits.';
 COMMENT ON COLUMN remote_replicas.stopped_at IS 'When it stopped in order. Null: it runs or has vanished.';
 COMMENT ON COLUMN remote_replicas.clock_offset_seconds IS 'By how much its clock was ahead of the clock of the database at its last sign of life.';
 COMMENT ON COLUMN remote_replicas.signs IS 'What it reports about itself, by the names of GET /status: requests, failedRequests and refusedRequests of the last minute, waitingForConnectionsSeconds and longestStatement while its pool is used up, hasNoSpace, slow and latestCalls of the operations of the remote service, its version, commit and newestMigration; and recentCalls: the calls of the last 5 minutes, with their failures and the number of successes of each duration class.';
 
 CREATE TABLE status_samples (
-  at timestamptz(3) NOT NULL,
+  at timestamptz(3) PRIMARY KEY,
   reasons jsonb NOT NULL,
-  figures jsonb NOT NULL,
-  CONSTRAINT status_samples_pkey PRIMARY KEY (at)
+  figures jsonb NOT NULL
 );
-COMMENT ON TABLE status_samples IS 'The status of the deployment, one row a minute, written by the process that comes first. Deleted after 8 days.';
-COMMENT ON COLUMN status_samples.at IS 'The beginning of the minute, by the clock of the database.';
-COMMENT ON COLUMN status_samples.reasons IS 'The codes of what was wrong, each with the time since when it was. An absence of at most 5 minutes does not count.';
+COMMENT ON TABLE status_samples IS 'The status of the deployment, one row a minute, inserted by the first process to do so. Deleted after 8 days.';
+COMMENT ON COLUMN status_samples.at IS 'The beginning of the minute.';
+COMMENT ON COLUMN status_samples.reasons IS 'The codes of the reasons, each with the time since when it has been true. An absence of at most 5 minutes does not count.';
 COMMENT ON COLUMN status_samples.figures IS 'The figures of GET /status/history by name; those of an operation of the remote service as operation.name.';
 
 CREATE TABLE remote_drift (
@@ -805,17 +767,17 @@ CREATE TABLE remote_drift (
   CONSTRAINT remote_drift_kind_is_known CHECK (kind IN ('new_field', 'missing_field', 'other_type', 'undescribed_flags', 'token_form', 'foreign_id')),
   CONSTRAINT remote_drift_operation_is_known CHECK (operation IN ('token', 'register_user', 'start_session', 'read_session'))
 );
-COMMENT ON TABLE remote_drift IS 'Where answers of the remote service differ from its interface description, one row for each difference, whatever number of answers has it. Names and types only, never a value. A row may be deleted once it is understood; the difference is then announced again when it is next seen.';
-COMMENT ON COLUMN remote_drift.operation IS 'The operation whose answer differs.';
-COMMENT ON COLUMN remote_drift.kind IS 'new_field: a field that the interface does not describe. missing_field: one that it does, and that was not there. other_type: a field of another type or form. undescribed_flags: a combination of flags that the interface does not describe (session state unrecognised). token_form: expires_in or token_type in a form that it does not describe. foreign_id: an id or a reference of something else than what was asked for, such as of another user; nothing of that answer was used.';
+COMMENT ON TABLE remote_drift IS 'How responses of the remote service differ from its interface description, one row for each difference. Names and types only, never a value. Delete a row once its difference is understood; it is announced again when it is next seen.';
+COMMENT ON COLUMN remote_drift.operation IS 'The operation whose response differs.';
+COMMENT ON COLUMN remote_drift.kind IS 'new_field: a field that the interface does not describe. missing_field: a described field that is absent. other_type: a field of another type or form. undescribed_flags: a combination of flags that the interface does not describe (session state unrecognised). token_form: expires_in or token_type in another form. foreign_id: an id or a reference that belongs to something else than requested, such as another user; nothing of that response was used.';
 COMMENT ON COLUMN remote_drift.field IS 'Path of the field, such as inverters[].id; for undescribed_flags the flags. * stands for a name that might be data.';
-COMMENT ON COLUMN remote_drift.expected IS 'Type by the interface description. Null for what it does not describe.';
-COMMENT ON COLUMN remote_drift.found IS 'Type found first; of foreign_id what the id belongs to. Null where nothing was.';
-COMMENT ON COLUMN remote_drift.first_seen_at IS 'When it was seen first, and announced as remote.contract_drift.';
-COMMENT ON COLUMN remote_drift.last_seen_at IS 'When it was seen last, to within an hour. Answers that did not change are not looked at again.';
+COMMENT ON COLUMN remote_drift.expected IS 'Type in the interface description. Null if the interface does not describe it.';
+COMMENT ON COLUMN remote_drift.found IS 'Type found first; of foreign_id, what the id belongs to. Null if nothing was found.';
+COMMENT ON COLUMN remote_drift.first_seen_at IS 'When it was first seen, and announced as remote.contract_drift.';
+COMMENT ON COLUMN remote_drift.last_seen_at IS 'When it was last seen, to the hour. Responses that did not change are not compared again.';
 
 CREATE TABLE webhook_endpoints (
-  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
   url text,
   handler text,
   types text[],
@@ -839,7 +801,6 @@ CREATE TABLE webhook_endpoints (
   created_by text NOT NULL,
   updated_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   is_reported boolean DEFAULT false NOT NULL,
-  CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_endpoints_disabled_has_reason CHECK ((disabled_at IS NULL) = (disabled_reason IS NULL) AND disabled_reason IN ('requested', 'gone', 'failing')),
   CONSTRAINT webhook_endpoints_failing_since_first_failure CHECK ((failures = 0) = (failing_since IS NULL)),
   CONSTRAINT webhook_endpoints_is_webhook_or_handler CHECK (
@@ -849,37 +810,36 @@ CREATE TABLE webhook_endpoints (
   CONSTRAINT webhook_endpoints_types_are_names CHECK (types IS NOT NULL AND array_position(types, NULL) IS NULL)
 );
 CREATE UNIQUE INDEX webhook_endpoints_handler_key ON webhook_endpoints(handler);
-CREATE INDEX webhook_endpoints_created_at_id_idx ON webhook_endpoints(created_at, id);
-COMMENT ON TABLE webhook_endpoints IS 'Endpoints to which events are sent: by webhooks (docs/webhooks.md) or, if handler is set, by calls of a handler in the service''s own process (@OnEvent). How far each has been given them, and how it has responded.';
+COMMENT ON TABLE webhook_endpoints IS 'Endpoints to which events are delivered: by webhooks (docs/webhooks.md) or, if handler is set, by calls of a handler in the service''s own process (@OnEvent). Holds the position of each and its health.';
 COMMENT ON COLUMN webhook_endpoints.id IS 'Our id of the endpoint.';
-COMMENT ON COLUMN webhook_endpoints.url IS 'Where to. May hold a secret of the receiver in its path or query, so it is in no log. Null for a handler.';
-COMMENT ON COLUMN webhook_endpoints.handler IS 'Class.method of the handler, or the name it was given. A renamed handler is a new one. Null for a webhook.';
-COMMENT ON COLUMN webhook_endpoints.lease_token IS 'Of the process that delivers now. Null while none does.';
-COMMENT ON COLUMN webhook_endpoints.lease_until IS 'When another process may deliver. Null while none does.';
-COMMENT ON COLUMN webhook_endpoints.due_at IS 'When a process delivers next, even without new events. Infinite while one does.';
+COMMENT ON COLUMN webhook_endpoints.url IS 'Address of the receiver. May hold a secret of it in path or query, so it is in no log. Null for a handler.';
+COMMENT ON COLUMN webhook_endpoints.handler IS 'Class.method of the handler, or its given name. A renamed handler is a new one. Null for a webhook.';
+COMMENT ON COLUMN webhook_endpoints.lease_token IS 'Random id of the process that delivers. Null without a lease.';
+COMMENT ON COLUMN webhook_endpoints.lease_until IS 'Until when the lease is valid. Null without a lease.';
+COMMENT ON COLUMN webhook_endpoints.due_at IS 'When a process delivers next, also without new events. Infinite while it is leased.';
 COMMENT ON COLUMN webhook_endpoints.seen_at IS 'When a process with this handler last ran, to the hour. After 7 days without one, the handler is deleted. Null for a webhook.';
-COMMENT ON COLUMN webhook_endpoints.types IS 'Names of the events it asked for; empty means all.';
-COMMENT ON COLUMN webhook_endpoints.description IS 'What its maker said of it.';
-COMMENT ON COLUMN webhook_endpoints.headers_ciphertext IS 'Its own headers as a JSON object, encrypted and bound to this row. Null when it has none.';
-COMMENT ON COLUMN webhook_endpoints.secret_ciphertext IS 'The secret that signs, encrypted and bound to this row; it was shown once. Null for a handler.';
-COMMENT ON COLUMN webhook_endpoints.previous_secret_ciphertext IS 'The secrets before, newest first, as a JSON list of {"secret", "until"}, encrypted and bound to this row; each signs too until its time. Null when there is none.';
-COMMENT ON COLUMN webhook_endpoints.previous_secret_until IS 'Until when the last of the previous secrets signs too. Null when there is none.';
-COMMENT ON COLUMN webhook_endpoints.read_to IS 'domain_events.sequence up to which its deliveries have been written.';
+COMMENT ON COLUMN webhook_endpoints.types IS 'Names of the events to deliver. Empty: all.';
+COMMENT ON COLUMN webhook_endpoints.description IS 'Description given by its creator.';
+COMMENT ON COLUMN webhook_endpoints.headers_ciphertext IS 'Its own headers as a JSON object, encrypted and bound to this row. Null: none.';
+COMMENT ON COLUMN webhook_endpoints.secret_ciphertext IS 'The secret that signs, encrypted and bound to this row; it was returned once. Null for a handler.';
+COMMENT ON COLUMN webhook_endpoints.previous_secret_ciphertext IS 'Earlier secrets, newest first, as a JSON list of {"secret", "until"}, encrypted and bound to this row; each also signs until its time. Null: none.';
+COMMENT ON COLUMN webhook_endpoints.previous_secret_until IS 'Until when the last of the earlier secrets signs. Null: none.';
+COMMENT ON COLUMN webhook_endpoints.read_to IS 'domain_events.sequence up to which its deliveries have been inserted.';
 COMMENT ON COLUMN webhook_endpoints.disabled_at IS 'Since when nothing is sent. Null while it is enabled.';
-COMMENT ON COLUMN webhook_endpoints.disabled_reason IS 'requested: somebody asked; gone: it answered 410; failing: nothing but failures for days. Null while it is enabled.';
+COMMENT ON COLUMN webhook_endpoints.disabled_reason IS 'requested: by a person or app. gone: it returned 410. failing: only failures for days. Null while it is enabled.';
 COMMENT ON COLUMN webhook_endpoints.failures IS 'Attempts in a row that failed, whatever the event.';
-COMMENT ON COLUMN webhook_endpoints.failing_since IS 'When the first of them was. Null when the last attempt succeeded.';
-COMMENT ON COLUMN webhook_endpoints.quiet_until IS 'Nothing is sent before: it asked so by Retry-After, or it has been failing. Null when it has never been quiet.';
-COMMENT ON COLUMN webhook_endpoints.last_delivered_at IS 'When it took an event last. Null when never.';
-COMMENT ON COLUMN webhook_endpoints.created_at IS 'When it was made.';
-COMMENT ON COLUMN webhook_endpoints.created_by IS 'Who made it, as in audit_log.actor.';
-COMMENT ON COLUMN webhook_endpoints.updated_at IS 'When a person or key changed it last.';
-COMMENT ON COLUMN webhook_endpoints.is_reported IS 'Whether the log says that it fails. False again once an attempt succeeds.';
+COMMENT ON COLUMN webhook_endpoints.failing_since IS 'When the first of these failures was. Null if the last attempt succeeded.';
+COMMENT ON COLUMN webhook_endpoints.quiet_until IS 'Until when nothing is sent, because it asked for it (Retry-After) or has been failing. Null: never.';
+COMMENT ON COLUMN webhook_endpoints.last_delivered_at IS 'When an event was last delivered. Null: never.';
+COMMENT ON COLUMN webhook_endpoints.created_at IS 'When it was created.';
+COMMENT ON COLUMN webhook_endpoints.created_by IS 'Who created it, as in audit_log.actor.';
+COMMENT ON COLUMN webhook_endpoints.updated_at IS 'When a person or key last changed it.';
+COMMENT ON COLUMN webhook_endpoints.is_reported IS 'Whether the log says that it fails. Reset by the next success.';
 
 CREATE TABLE webhook_deliveries (
-  id uuid DEFAULT gen_random_uuid() NOT NULL,
-  endpoint_id uuid NOT NULL,
-  position bigint NOT NULL,
+  id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
+  endpoint_id uuid NOT NULL REFERENCES webhook_endpoints(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  position bigint NOT NULL REFERENCES domain_events(position) ON UPDATE CASCADE ON DELETE CASCADE,
   subject text NOT NULL,
   status text DEFAULT 'pending' NOT NULL,
   attempts integer DEFAULT 0 NOT NULL,
@@ -890,41 +850,37 @@ CREATE TABLE webhook_deliveries (
   last_answer text,
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   early_attempts integer DEFAULT 0 NOT NULL,
-  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id),
   CONSTRAINT webhook_deliveries_only_pending_has_next_attempt CHECK ((status = 'pending') = (next_attempt_at IS NOT NULL)),
-  CONSTRAINT webhook_deliveries_status_is_known CHECK (status IN ('pending', 'delivered', 'failed')),
-  CONSTRAINT webhook_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON UPDATE CASCADE ON DELETE CASCADE,
-  CONSTRAINT webhook_deliveries_position_fkey FOREIGN KEY (position) REFERENCES domain_events(position) ON UPDATE CASCADE ON DELETE CASCADE
+  CONSTRAINT webhook_deliveries_status_is_known CHECK (status IN ('pending', 'delivered', 'failed'))
 ) WITH (fillfactor=80);
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_attempt_at) WHERE status = 'pending';
 CREATE INDEX webhook_deliveries_endpoint_id_created_at_id_idx ON webhook_deliveries(endpoint_id, created_at, id);
 CREATE UNIQUE INDEX webhook_deliveries_endpoint_id_position_key ON webhook_deliveries(endpoint_id, position);
--- The list of deliveries that failed, among all that ever were.
+-- The list of failed deliveries, few among all.
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (endpoint_id, created_at) WHERE status = 'failed';
--- The few that are still to be sent, among all that ever were; in order within a subject.
+-- The deliveries that are still to be sent, few among all; in order within a subject.
 CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (endpoint_id, subject, position) WHERE status = 'pending';
 -- Retention deletes events, and PostgreSQL then looks for the deliveries of each.
 CREATE INDEX webhook_deliveries_position_idx ON webhook_deliveries(position);
 -- An erasure looks by subject for what an answer may have quoted.
 CREATE INDEX webhook_deliveries_subject_idx ON webhook_deliveries(subject);
-COMMENT ON TABLE webhook_deliveries IS 'One row per event and webhook endpoint. Written when the endpoint''s place in the outbox moves over the event; kept afterwards as the log.';
+COMMENT ON TABLE webhook_deliveries IS 'One row per event and endpoint. Inserted when the endpoint''s position passes the event; kept afterwards as the log.';
 COMMENT ON COLUMN webhook_deliveries.id IS 'Our id of the delivery.';
-COMMENT ON COLUMN webhook_deliveries.endpoint_id IS 'Where to.';
+COMMENT ON COLUMN webhook_deliveries.endpoint_id IS 'The endpoint to deliver to.';
 COMMENT ON COLUMN webhook_deliveries.position IS 'The event, by domain_events.position.';
 COMMENT ON COLUMN webhook_deliveries.subject IS 'The subject of the event, within which an endpoint gets events in order.';
-COMMENT ON COLUMN webhook_deliveries.status IS 'pending: to be sent, or sent again; delivered: answered with a 2xx; failed: given up after the whole schedule, can be sent again on request.';
-COMMENT ON COLUMN webhook_deliveries.attempts IS 'How often it was sent since it was written or asked for again.';
-COMMENT ON COLUMN webhook_deliveries.next_attempt_at IS 'Not before, by its own retry schedule. Null unless pending. Whether and when it is next shows webhook_subjects.due_at.';
-COMMENT ON COLUMN webhook_deliveries.last_attempt_at IS 'When it was sent last. Null when never.';
-COMMENT ON COLUMN webhook_deliveries.last_status IS 'HTTP status of the last answer. Null when there was none.';
-COMMENT ON COLUMN webhook_deliveries.last_error IS 'Why the last attempt failed. Null when it did not.';
-COMMENT ON COLUMN webhook_deliveries.last_answer IS 'The first kilobyte of the last answer''s body. Null when there was none, and after an erasure.';
-COMMENT ON COLUMN webhook_deliveries.created_at IS 'When it was written.';
-COMMENT ON COLUMN webhook_deliveries.early_attempts IS 'Those of attempts that were made before their time by the retry schedule. They do not count towards it.';
+COMMENT ON COLUMN webhook_deliveries.status IS 'pending: to be sent, or sent again. delivered: a 2xx was returned. failed: given up after the whole schedule; can be sent again on request.';
+COMMENT ON COLUMN webhook_deliveries.attempts IS 'How often it was sent since it was inserted or requested again.';
+COMMENT ON COLUMN webhook_deliveries.next_attempt_at IS 'Earliest time of the next attempt, by its own retry schedule. Null unless pending. webhook_subjects.due_at says when it is sent.';
+COMMENT ON COLUMN webhook_deliveries.last_attempt_at IS 'When it was last sent. Null: never.';
+COMMENT ON COLUMN webhook_deliveries.last_status IS 'HTTP status of the last response. Null: none.';
+COMMENT ON COLUMN webhook_deliveries.last_error IS 'Why the last attempt failed. Null if it succeeded.';
+COMMENT ON COLUMN webhook_deliveries.last_answer IS 'The first kilobyte of the last response''s body. Null: none, and after an erasure.';
+COMMENT ON COLUMN webhook_deliveries.created_at IS 'When it was inserted.';
+COMMENT ON COLUMN webhook_deliveries.early_attempts IS 'How many of the attempts were made before their time by the retry schedule. They do not count towards it.';
 
 -- One row that is written with every page; room for its versions keeps them in its page.
 CREATE TABLE broker_positions (
-  name text NOT NULL,
+  name text PRIMARY KEY,
   read_to bigint DEFAULT 0 NOT NULL,
   lease_token uuid,
   lease_until timestamptz(3),
@@ -933,81 +889,69 @@ CREATE TABLE broker_positions (
   last_error text,
   published_at timestamptz(3),
   warnings text[] DEFAULT ARRAY[]::text[],
-  CONSTRAINT broker_positions_pkey PRIMARY KEY (name),
   CONSTRAINT broker_positions_failing_has_reason CHECK ((failing_since IS NULL) = (last_error IS NULL)),
   CONSTRAINT broker_positions_lease_ends CHECK ((lease_token IS NULL) = (lease_until IS NULL)),
-  CONSTRAINT broker_positions_read_to_is_a_place CHECK (read_to >= 0),
   CONSTRAINT broker_positions_warnings_is_a_list CHECK (warnings IS NOT NULL)
 ) WITH (fillfactor=20);
-COMMENT ON TABLE broker_positions IS 'How far each message broker has been given the events; one row per kind of broker, made when a process is first started with one. Delete it to have everything published again, or once the broker is no longer used.';
+COMMENT ON TABLE broker_positions IS 'The position of each message broker in the events; one row per kind of broker, inserted when a process first starts with one. Delete it to publish everything again, or once the broker is no longer used.';
 COMMENT ON COLUMN broker_positions.name IS 'Kind of the broker: nats.';
-COMMENT ON COLUMN broker_positions.read_to IS 'domain_events.sequence up to which the broker has confirmed to hold the events.';
-COMMENT ON COLUMN broker_positions.lease_token IS 'Of the process that publishes now; a place is only moved by who holds it. Null when nobody does.';
-COMMENT ON COLUMN broker_positions.lease_until IS 'When another process may take over. Null when nobody publishes.';
-COMMENT ON COLUMN broker_positions.due_at IS 'When a process publishes next. Infinite while one does.';
-COMMENT ON COLUMN broker_positions.failing_since IS 'Since when the broker has taken nothing. Null while it does.';
-COMMENT ON COLUMN broker_positions.last_error IS 'Why, without secrets. Null while it takes events.';
-COMMENT ON COLUMN broker_positions.published_at IS 'When the broker confirmed an event last. Null when never.';
-COMMENT ON COLUMN broker_positions.warnings IS 'Settings of the broker by which it may lose events, found when a process last connected to it. Empty when there are none.';
+COMMENT ON COLUMN broker_positions.read_to IS 'domain_events.sequence up to which the broker has confirmed the events.';
+COMMENT ON COLUMN broker_positions.lease_token IS 'Random id of the process that publishes; only it moves the position. Null without a lease.';
+COMMENT ON COLUMN broker_positions.lease_until IS 'Until when the lease is valid. Null without a lease.';
+COMMENT ON COLUMN broker_positions.due_at IS 'When a process publishes next. Infinite while it is leased.';
+COMMENT ON COLUMN broker_positions.failing_since IS 'Since when the broker has accepted no event. Null while it accepts them.';
+COMMENT ON COLUMN broker_positions.last_error IS 'Why the broker accepts no event, without secrets. Null while it accepts them.';
+COMMENT ON COLUMN broker_positions.published_at IS 'When the broker last confirmed an event. Null: never.';
+COMMENT ON COLUMN broker_positions.warnings IS 'Settings of the broker by which it may lose events, found when a process last connected. Empty: none.';
 
 -- Rows live for a moment, so dead ones are many: vacuum early, and leave room to update in place.
 CREATE TABLE webhook_subjects (
-  endpoint_id uuid NOT NULL,
+  endpoint_id uuid NOT NULL REFERENCES webhook_endpoints(id) ON UPDATE CASCADE ON DELETE CASCADE,
   subject text NOT NULL,
   due_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT webhook_subjects_pkey PRIMARY KEY (endpoint_id, subject),
-  CONSTRAINT webhook_subjects_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON UPDATE CASCADE ON DELETE CASCADE
+  CONSTRAINT webhook_subjects_pkey PRIMARY KEY (endpoint_id, subject)
 ) WITH (fillfactor=80, autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX webhook_subjects_endpoint_id_due_at_idx ON webhook_subjects(endpoint_id, due_at);
-COMMENT ON TABLE webhook_subjects IS 'The queue of webhooks: one row per endpoint and subject with pending deliveries. Only the first of them can be sent; the others wait behind it.';
+COMMENT ON TABLE webhook_subjects IS 'The queue of deliveries: one row per endpoint and subject with pending deliveries. Only the first of them can be sent; the others wait behind it.';
 COMMENT ON COLUMN webhook_subjects.endpoint_id IS 'The endpoint to send to.';
 COMMENT ON COLUMN webhook_subjects.subject IS 'The subject of the events, which are sent one at a time and in order.';
 COMMENT ON COLUMN webhook_subjects.due_at IS 'When the first pending delivery can be sent: at once, or after the wait of its retry. Nothing is sent before the quiet period of the endpoint ends.';
 
 CREATE TABLE idempotency_keys (
-  id text NOT NULL,
+  id text PRIMARY KEY,
   response_ciphertext bytea NOT NULL,
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (id),
   CONSTRAINT idempotency_keys_id_is_sha256 CHECK (id ~ '^[A-Za-z0-9_-]{43}$')
 );
-CREATE INDEX idempotency_keys_created_at_idx ON idempotency_keys(created_at);
-COMMENT ON TABLE idempotency_keys IS 'Responses to requests with an Idempotency-Key, to be sent again if the request is repeated. Each is inserted together with what the request created, and deleted after 24 hours.';
+COMMENT ON TABLE idempotency_keys IS 'Responses to requests with an Idempotency-Key, returned again if the request is repeated. Each is inserted together with what the request created, and deleted after 24 hours.';
 COMMENT ON COLUMN idempotency_keys.id IS 'SHA-256 of API key id, method, route and Idempotency-Key together, as base64url.';
 COMMENT ON COLUMN idempotency_keys.response_ciphertext IS 'The bodies of the request and of its response, as JSON {"request", "response"}, encrypted and bound to this row.';
 COMMENT ON COLUMN idempotency_keys.created_at IS 'When the request was executed.';
 
--- Where this database lives, so that a copy of it is recognised. The first start inserts the row.
 CREATE TABLE deployment (
-  is_only boolean DEFAULT true NOT NULL,
+  is_only boolean DEFAULT true PRIMARY KEY,
   home text NOT NULL,
-  CONSTRAINT deployment_pkey PRIMARY KEY (is_only),
-  -- A database lives in one place.
   CONSTRAINT deployment_is_one_row CHECK (is_only)
 );
-COMMENT ON TABLE deployment IS 'Where this database lives. One row.';
+COMMENT ON TABLE deployment IS 'Where this database lives, so that a copy of it is recognised. One row, inserted at the first start.';
 COMMENT ON COLUMN deployment.is_only IS 'Always true, so that there is one row.';
-COMMENT ON COLUMN deployment.home IS 'Identifies the PostgreSQL cluster, the database and this table. A restored dump or a copy has another one, and the service refuses to start on it.';
+COMMENT ON COLUMN deployment.home IS 'Identifies the PostgreSQL cluster, the database and this table. A restored dump or a copy has another value, and the service refuses to start on it.';
 
 CREATE TABLE restores (
-  id serial,
-  restored_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  id serial PRIMARY KEY,
   references_checked_at timestamptz(3),
   last_sequence bigint NOT NULL,
-  first_sequence bigint NOT NULL,
-  CONSTRAINT restores_pkey PRIMARY KEY (id)
+  first_sequence bigint NOT NULL
 );
 COMMENT ON TABLE restores IS 'The restores of backups that an operator confirmed.';
 COMMENT ON COLUMN restores.id IS 'Counts the restores.';
-COMMENT ON COLUMN restores.restored_at IS 'When an operator confirmed it.';
 COMMENT ON COLUMN restores.references_checked_at IS 'When an operator confirmed that everything registered after the backup was found. Until then, new registrations wait for a person.';
 COMMENT ON COLUMN restores.last_sequence IS 'The newest sequence of the feed in the backup. 0 if there was none.';
-COMMENT ON COLUMN restores.first_sequence IS 'New events get sequences above this one, so that none is given twice.';
+COMMENT ON COLUMN restores.first_sequence IS 'New events get sequences above this one, so that no sequence is used twice.';
 
 CREATE TABLE request_tokens (
-  id boolean DEFAULT true NOT NULL,
+  id boolean DEFAULT true PRIMARY KEY,
   drawn_until timestamptz(6) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT request_tokens_pkey PRIMARY KEY (id),
   CONSTRAINT request_tokens_is_one_row CHECK (id)
 );
 INSERT INTO request_tokens DEFAULT VALUES;
@@ -1016,7 +960,7 @@ COMMENT ON COLUMN request_tokens.id IS 'Always true: there is one row.';
 COMMENT ON COLUMN request_tokens.drawn_until IS 'The end of the time whose tokens are drawn.';
 
 CREATE TABLE read_budget (
-  id boolean DEFAULT true NOT NULL,
+  id boolean DEFAULT true PRIMARY KEY,
   stretch double precision DEFAULT 1 NOT NULL,
   wanted_per_second double precision DEFAULT 0 NOT NULL,
   measure_after timestamptz(3),
@@ -1025,14 +969,13 @@ CREATE TABLE read_budget (
   announced_at timestamptz(3),
   habits_after timestamptz(3),
   stalls_after timestamptz(3),
-  CONSTRAINT read_budget_pkey PRIMARY KEY (id),
   CONSTRAINT read_budget_is_one_row CHECK (id),
   CONSTRAINT read_budget_stretch_is_at_least_1 CHECK (stretch >= 1)
 );
 INSERT INTO read_budget DEFAULT VALUES;
 COMMENT ON TABLE read_budget IS 'By how much all intervals between reads are longer than planned, so that the reads fit the budget. One row, written by one worker every few seconds.';
 COMMENT ON COLUMN read_budget.id IS 'Always true: there is one row.';
-COMMENT ON COLUMN read_budget.stretch IS 'Every planned interval is multiplied by this. 1: there is room for all reads.';
+COMMENT ON COLUMN read_budget.stretch IS 'Every planned interval is multiplied by this. 1: all reads fit the budget.';
 COMMENT ON COLUMN read_budget.wanted_per_second IS 'Reads per second that all watched sessions would take at stretch 1.';
 COMMENT ON COLUMN read_budget.measure_after IS 'When the sessions are counted again, which may take at most 2 % of the time. Null before the first time.';
 COMMENT ON COLUMN read_budget.allowed_per_second IS 'Reads per second to which the stretch leads. Null without SCS_MAX_REQUESTS_PER_SECOND.';
@@ -1041,7 +984,6 @@ COMMENT ON COLUMN read_budget.announced_at IS 'When remote.budget_short was anno
 COMMENT ON COLUMN read_budget.habits_after IS 'When read_habits and brand_waits are counted again. Null before the first time.';
 COMMENT ON COLUMN read_budget.stalls_after IS 'When a worker may look for stalled sessions again. Null before the first time.';
 
--- How long sessions of each brand stay in a phase, so that they are read when a change is likely. Counts alone: an erasure leaves them.
 CREATE TABLE read_habits (
   brand text NOT NULL,
   phase text NOT NULL,
@@ -1053,24 +995,22 @@ CREATE TABLE read_habits (
   CONSTRAINT read_habits_counts_fit CHECK (changed BETWEEN 0 AND ended AND age >= 0 AND seconds >= 0),
   CONSTRAINT read_habits_phase_is_learned CHECK (phase IN ('awaiting_owner', 'awaiting_installation', 'late'))
 );
-COMMENT ON TABLE read_habits IS 'How long the sessions of a brand stayed in a phase, counted from session_transitions once a day, by groups of ages. Two groups for each factor e.';
+COMMENT ON TABLE read_habits IS 'How long the sessions of a brand stayed in a phase, by groups of ages, counted from session_transitions once a day. Two groups for each factor e. Counts alone, so an erasure leaves them.';
 COMMENT ON COLUMN read_habits.brand IS 'The brand of the sessions. Sessions without a brand are not counted.';
 COMMENT ON COLUMN read_habits.phase IS 'Why the sessions were watched: awaiting_owner, awaiting_installation, or late (expired or lost).';
 COMMENT ON COLUMN read_habits.age IS 'The group of ages: twice the natural logarithm of the seconds since the phase began, rounded down.';
 COMMENT ON COLUMN read_habits.changed IS 'Stays in the phase that ended at this age by a change that somebody waits for.';
-COMMENT ON COLUMN read_habits.ended IS 'Stays in the phase that ended at this age, or have reached it and go on.';
-COMMENT ON COLUMN read_habits.seconds IS 'How long the stays in ended lasted beyond the youngest age of the group, added up.';
+COMMENT ON COLUMN read_habits.ended IS 'Stays in the phase that ended at this age, or have reached it and continue.';
+COMMENT ON COLUMN read_habits.seconds IS 'How long the stays counted in ended lasted beyond the youngest age of the group, added up.';
 
--- How long the sessions of each brand wait for their installation. Counts alone: an erasure leaves them.
 CREATE TABLE brand_waits (
-  brand text NOT NULL,
+  brand text PRIMARY KEY,
   p50_seconds double precision NOT NULL,
   p95_seconds double precision NOT NULL,
   known integer NOT NULL,
-  CONSTRAINT brand_waits_pkey PRIMARY KEY (brand),
   CONSTRAINT brand_waits_times_fit CHECK (0 <= p50_seconds AND p50_seconds <= p95_seconds AND known > 0)
 );
-COMMENT ON TABLE brand_waits IS 'How long the sessions of a brand waited for their installation, counted with read_habits. Brands of which too few are known have no row.';
+COMMENT ON TABLE brand_waits IS 'How long the sessions of a brand waited for their installation, counted with read_habits. Brands with too few known sessions have no row. Counts alone, so an erasure leaves them.';
 COMMENT ON COLUMN brand_waits.brand IS 'The brand of the sessions. Sessions without a brand are not counted.';
 COMMENT ON COLUMN brand_waits.p50_seconds IS 'The time from awaiting_installation to online within which half of them came online.';
 COMMENT ON COLUMN brand_waits.p95_seconds IS 'The time within which 95 % of them came online.';
@@ -1078,16 +1018,14 @@ COMMENT ON COLUMN brand_waits.known IS 'How many sessions were counted.';
 
 -- No foreign key to users: its lock would wait for an erasure, which waits for the sessions that retention has locked.
 CREATE TABLE pruned_sessions (
-  session_id uuid NOT NULL,
-  user_id uuid NOT NULL,
-  CONSTRAINT pruned_sessions_pkey PRIMARY KEY (session_id)
+  session_id uuid PRIMARY KEY,
+  user_id uuid NOT NULL
 );
 CREATE INDEX pruned_sessions_user_id_idx ON pruned_sessions(user_id);
-COMMENT ON TABLE pruned_sessions IS 'Sessions that retention has deleted, while they have events. Read when their user is erased. A row is deleted with its user''s erasure, or once the session has no events any more.';
+COMMENT ON TABLE pruned_sessions IS 'Sessions that retention has deleted, while their events are stored. Read when their user is erased. Deleted with the erasure of the user, or once the session has no events any more.';
 COMMENT ON COLUMN pruned_sessions.session_id IS 'The deleted session: the subject of its events.';
 COMMENT ON COLUMN pruned_sessions.user_id IS 'The user of the session.';
 
-ALTER TABLE session_starts ADD CONSTRAINT session_starts_session_id_fkey FOREIGN KEY (session_id) REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE;
 -- Gives events their sequence (src/events/sequence.sql.ts has the reasons). A function, because PostgreSQL compiles and plans a DO block
 -- each time: 0.75 ms for one event instead of 0.43 ms. Each connection caches its plan from the first events on, so the plan must suit any
 -- number of them: by the index of the events without a sequence, and by primary key. A bitmap scan suits neither, since it marks no dead
@@ -1119,7 +1057,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION sequence_events(wait boolean) IS 'Gives committed events their sequence, ten thousand at most, and announces it on the channel pv_onboarding_events. One at a time: false does nothing when another is at it.';
+COMMENT ON FUNCTION sequence_events(wait boolean) IS 'Gives at most ten thousand committed events their sequence, and announces it on the channel pv_onboarding_events. One call at a time does so: with false, a concurrent call returns at once.';
 -- Roles belong to the server, not to the database: several databases may be migrated at once, and the role may exist. On a managed server
 -- the migrating user may not be allowed to create a role: it gets a warning then. A user with CREATEROLE that creates a role is not its
 -- member (PostgreSQL 15), or is one that may not take it (since 16), so the owner of the schema grants itself the role where it may,
@@ -1176,7 +1114,7 @@ BEGIN
   END IF;
 END $$;
 
-COMMENT ON FUNCTION admin.grant_reader(reader name) IS 'Creates the role where it is missing, and grants it the views of the schema admin. Run by the migrations; again by hand after a restore on another server, or for a role of another name.';
+COMMENT ON FUNCTION admin.grant_reader(reader name) IS 'Creates the role if it is missing, and grants it the views of the schema admin. Called by the migrations, and by hand after a restore on another server or for a role of another name.';
 -- Settings of a role hold for those who log in as that role, not for its members: so they are given to each login. A transaction
 -- that somebody left open overnight keeps the vacuum from session_polls and slows every claim, hence the idle timeout.
 CREATE FUNCTION admin.add_reader(login name, reader name DEFAULT 'pv_onboarding_reader') RETURNS void
@@ -1188,7 +1126,7 @@ BEGIN
   EXECUTE format('ALTER ROLE %I IN DATABASE %I SET idle_in_transaction_session_timeout = ''60s''', login, current_database());
 END $$;
 
-COMMENT ON FUNCTION admin.add_reader(name, name) IS 'Makes an existing login a reader: read-only transactions, statements of at most 30 s, open transactions of at most 60 s idle. Needs a role that may grant the reader role.';
+COMMENT ON FUNCTION admin.add_reader(name, name) IS 'Makes an existing login a reader: read-only transactions, statements of at most 30 s, idle open transactions of at most 60 s. Its caller must be allowed to grant the reader role.';
 REVOKE ALL ON FUNCTION admin.grant_reader(name), admin.add_reader(name, name) FROM PUBLIC;
 -- Before the views exist: default privileges grant each of them to the reader.
 SELECT admin.grant_reader();
@@ -1197,7 +1135,7 @@ SELECT admin.grant_reader();
 DO $$
 BEGIN
   IF to_regclass('_prisma_migrations') IS NULL THEN RETURN; END IF;
-  COMMENT ON TABLE _prisma_migrations IS 'Which migrations were applied here. Written by Prisma and by the start of the service.';
+  COMMENT ON TABLE _prisma_migrations IS 'The applied migrations. Written by Prisma and by the start of the service.';
   COMMENT ON COLUMN _prisma_migrations.id IS 'A random UUID.';
   COMMENT ON COLUMN _prisma_migrations.checksum IS 'SHA-256 of the file as it was applied.';
   COMMENT ON COLUMN _prisma_migrations.finished_at IS 'When it was applied. Null if a run by Prisma''s command line has not finished; the next start then applies it.';
@@ -1205,5 +1143,5 @@ BEGIN
   COMMENT ON COLUMN _prisma_migrations.logs IS 'The error of a run by Prisma''s command line. A migration that fails at the start of the service leaves no record; its error is in the log.';
   COMMENT ON COLUMN _prisma_migrations.rolled_back_at IS 'When the start of the service applied it after a run by Prisma''s command line that had not finished. Also set by npx prisma migrate resolve.';
   COMMENT ON COLUMN _prisma_migrations.started_at IS 'When it was begun.';
-  COMMENT ON COLUMN _prisma_migrations.applied_steps_count IS 'Prisma''s own count; says nothing here.';
+  COMMENT ON COLUMN _prisma_migrations.applied_steps_count IS 'Prisma''s own count, without meaning for the service.';
 END $$;
