@@ -1,6 +1,6 @@
 import { count, instant, nullable, object, schemaOf, text } from '../platform/openapi/schema-of.js';
 
-// Without the request id: callers choose it, so it may name somebody.
+// Omits the request id: callers choose it, so it may contain a name.
 export const AuditEntryView = schemaOf('AuditEntryView', {
   id: count('Order of recording'),
   at: instant(),

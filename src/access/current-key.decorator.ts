@@ -7,7 +7,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** RequestHooks sets it on every request to a route that is not public. */
     principal?: Principal;
-    /** The key that the request or the session of its cookie names, be it valid or not. */
+    /** The key of the request, or of the console session of its cookie, whether it is valid or not. */
     presentedKey?: PresentedKey;
   }
 }

@@ -18,7 +18,7 @@ export interface TokenRow {
   readonly nextAttemptAt: Date | null;
 }
 
-/** What a process remembers in addition to the row. */
+/** The memory of a process, in addition to the row. */
 export interface TokenMemory {
   /** The newest token generation with which a call was refused. */
   readonly refusedGeneration: number;

@@ -25,7 +25,7 @@ export const ROW_STATUSES = [
 ] as const;
 export type RowStatus = (typeof ROW_STATUSES)[number];
 
-/** What was detected in a file. */
+/** The detected format of a file. */
 export interface CampaignFormat {
   readonly type: 'csv' | 'ndjson';
   readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
@@ -37,7 +37,7 @@ export interface CampaignFormat {
   readonly columns: readonly string[];
 }
 
-/** What a person may do to a campaign: the statuses in which it is possible, and the status after it. */
+/** The actions of a person on a campaign: the statuses in which each is possible, and the status after it. */
 export const CONTROLS = {
   pause: { from: ['running'], to: 'paused' },
   resume: { from: ['paused'], to: 'running' },
@@ -49,7 +49,7 @@ export interface Progress {
   readonly status: CampaignStatus;
   /** The rows without a result. */
   readonly rowsLeft: number;
-  /** The rows that got a result per second in the last seconds. Null: not known, or none did. */
+  /** The rows that got a result per second in the last seconds. Null: unknown, or no row did. */
   readonly perSecond: number | null;
   /** The requests per second that all replicas together may send. 0: no limit. */
   readonly requestsPerSecond: number;
@@ -71,7 +71,7 @@ export function remainingSeconds({
   return rate > 0 ? Math.ceil(rowsLeft / rate) : null;
 }
 
-/** What can be wrong or doubtful about a row. Each has its line in docs/campaigns.md. */
+/** The problems that a row can have. docs/campaigns.md has a line about each. */
 export const ROW_PROBLEMS = [
   'required',
   'reference_invalid',
@@ -112,7 +112,7 @@ export interface RowProblem {
   readonly message: string;
 }
 
-/** Returns what a file comes to: each of its rows is in one of the numbers. */
+/** Returns the summary of a file. Counts each row once. */
 // A row becomes a conflict or a duplicate only if it has no other problem that makes it invalid.
 export function summaryOf(
   counts: Readonly<Record<RowStatus, number>>,

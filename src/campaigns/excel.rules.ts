@@ -3,14 +3,14 @@
 // The Excel of another country splits a line by another separator than ours, whatever the quotes: then a cell begins after that.
 const FORMULA = /(?=[=+\-@\t\r])(?<=^'*)|(?=[=+\-@])(?<=(?:^|[,;\t|\r\n])[ "]*'*)/g;
 const ESCAPED = /'(?=[=+\-@\t\r])(?<=^'*)|'(?=[=+\-@])(?<=(?:^|[,;\t|\r\n])[ "]*'*)/g;
-/** A number that Excel shows as it is. It drops leading zeros, and rounds or abbreviates a number of 12 digits or more. */
+/** Matches a number that Excel shows unchanged. It drops leading zeros, and rounds or abbreviates a number of 12 digits or more. */
 const PLAIN_NUMBER = /^(0|[1-9]\d{0,10})$/;
-/** What may be a number, an amount, a date or a time, such as 1.50, 1E5, (5), €5, 12-3, 1/2 or 10:30 pm. */
+/** Matches what may be a number, an amount, a date or a time, such as 1.50, 1E5, (5), €5, 12-3, 1/2 or 10:30 pm. */
 const NUMERIC = /^[\d.,(\p{Sc}][\d.,:/+\-%E ()\p{Sc}]*([ap]m?)?$/iu;
 /** The beginnings of the months in English, Dutch, German and French. */
 const MONTHS =
   'jan|feb|fév|mar|mrt|maa|mär|mae|apr|avr|may|mai|mei|jun|jui|jul|aug|aoû|sep|oct|okt|nov|dec|dez|déc';
-/** What may be a date with the name of a month, such as MAR-12 or 3 okt 2026. */
+/** Matches what may be a date with the name of a month, such as MAR-12 or 3 okt 2026. */
 const DATE = new RegExp(
   `^(\\d{1,4}[ .,/-]*)?(${MONTHS})\\p{L}{0,6}[ .,/-]*(\\d{1,4}([ .,/-]+\\d{1,4})?)?$`,
   'iu',

@@ -6,9 +6,9 @@ export class CommandError extends Error {
     /** The `code` of the problem, or a code of the command line itself, such as `unreachable`. */
     readonly code: string,
     message: string,
-    /** As docs/command-line.md describes them. */
+    /** The exit code, as docs/command-line.md describes it. */
     readonly exitCode: ExitCode = 1,
-    /** What `--json` prints. */
+    /** The problem that `--json` prints. */
     readonly problem: object = { code, detail: message },
   ) {
     super(message);

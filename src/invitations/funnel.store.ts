@@ -3,14 +3,17 @@ import { Database } from '../platform/database/database.js';
 import type { FunnelView } from './funnel.view.js';
 import { STATE } from './invitations.sql.js';
 
-/** The key of an invitation. One without brands has the key null, one of several brands counts for each of them. */
+/** The key of an invitation. An invitation without brands has the key null; one with several brands counts for each of them. */
 const KEYS = {
   day: { key: `to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`, join: '' },
   brand: { key: 'brand.name', join: `LEFT JOIN LATERAL unnest(i.brands) AS brand (name) ON true` },
   campaign: { key: 'i.campaign_id::text', join: '' },
 } as const;
 
-/** Whether the owner of invitation `i` was not done before it, so that its time to online says something. The view admin.funnel says the same. */
+/**
+ * Whether the time to online of invitation `i` counts: its owner was not done before it was created. The view admin.funnel has the same
+ * condition.
+ */
 const WAS_AWAITED = 'i.owner_done_at > i.created_at';
 
 export type FunnelKey = keyof typeof KEYS;
@@ -19,7 +22,9 @@ export type FunnelKey = keyof typeof KEYS;
 export class FunnelStore {
   constructor(private readonly database: Database) {}
 
-  /** Counts the invitations created in a period by the steps that they reached, whenever that was. Each counts once per key, with all its steps. */
+  /**
+   * Counts the invitations created in a period by the steps that they have reached until now. Each counts once per key, with all its steps.
+   */
   async count(by: FunnelKey, from: Date, to: Date): Promise<FunnelView[]> {
     const { key, join } = KEYS[by];
     const toOnline = (share: number) =>

@@ -12,12 +12,15 @@ const PROGRESS_EVERY_MS = 1_000;
 const EXPIRE_EVERY_MS = 60_000;
 const REMIND_EVERY_MS = 60_000;
 const WISHES_AT_ONCE = 8;
-/** A change is visible up to this long after its time, when its transaction commits. */
+/** A change may become visible this much later than its time, when its transaction commits. */
 const OVERLAP_MS = 60_000;
 /** The first run looks back this far, since sessions may have changed while no worker ran. */
 const FIRST_LOOK_BACK_MS = 7 * 86_400_000;
 
-/** Fulfils wishes of owners that could not be fulfilled at once, follows the sessions, records what expires, and announces reminders. */
+/**
+ * Tries wishes of owners again that could not be fulfilled at once, updates invitations by their sessions, records which expire, and
+ * announces reminders.
+ */
 @Injectable()
 export class InvitationUpkeep extends BackgroundTasks {
   protected readonly tasks = [
@@ -37,7 +40,7 @@ export class InvitationUpkeep extends BackgroundTasks {
     super('invitations could not be kept up to date', STOP_WITHIN_MS.invitations, environment.ROLE !== 'api');
   }
 
-  // Not by a handler of events, which would cost two more writes for each session that comes online.
+  // Rejected: a handler of events. It would cost two more writes for each session that comes online.
   private async follow(): Promise<void> {
     const now = await this.store.recordProgress(this.since);
     this.since = new Date(now.getTime() - OVERLAP_MS);

@@ -28,7 +28,7 @@ export type InvitationState = (typeof INVITATION_STATES)[number];
 /** The states of an invitation that its owner may still use. */
 export const LIVE: readonly InvitationState[] = ['invited', 'opened', 'started', 'owner_done'];
 
-/** What decides about an invitation: its case, its page, its reminders, and whether it is stalled. */
+/** The facts that decide about an invitation: its case, its page, its reminders, and whether it is stalled. */
 export interface InvitationFacts {
   readonly state: InvitationState;
   readonly brands: readonly string[];

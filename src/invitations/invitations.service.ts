@@ -41,13 +41,13 @@ export class InvitationsService {
     return token && `${this.origin()}/i/${token}`;
   }
 
-  /** Returns the links of these invitations by their ids, without those of erased users. A link is null if it cannot be known any more. */
+  /** Returns the links of these invitations by their ids, without those of erased users. A link is null if no key decrypts it any more. */
   async urlsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const invitations = ids.length === 0 ? [] : await this.store.findMany(ids);
     return new Map(invitations.map((each) => [each.id, this.urlOf(each)]));
   }
 
-  /** Throws Problem invalid_request if no owner could reach the page of an invitation: in production, only the configuration has its address. */
+  /** Throws Problem invalid_request if no owner could reach the page of an invitation: in production, its address must be configured. */
   requireOrigin(): void {
     const { NODE_ENV, PUBLIC_URL } = this.environment;
     if (NODE_ENV === 'production' && PUBLIC_URL === undefined)

@@ -7,7 +7,10 @@ export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertex
 export const LIVE =
   'i.online_at IS NULL AND i.revoked_at IS NULL AND i.expired_at IS NULL AND i.erased_at IS NULL';
 
-/** Whether live invitation `i` is past its date. An owner who has begun before may finish, and an installation may come online. */
+/**
+ * Whether live invitation `i` is past its date. An owner who has begun before that may still finish, and an installation may still come
+ * online.
+ */
 // now() instead of clock_timestamp(): only a stable function can bound an index scan.
 const IS_OVERDUE = `i.expires_at <= now() AND (i.awaits = 'start' OR (i.awaits = 'finish' AND i.started_at IS NULL))`;
 
@@ -111,7 +114,7 @@ export const DROP_WISH = `
 /** Whether session `s` counts for an invitation of its location. */
 const COUNTS = `(s.superseded_at IS NULL OR s.state = 'online') AND s.close_reason IS DISTINCT FROM 'erased'`;
 
-/** Whether session `s` has expired after its owner was done, and is still watched: the installation may come online late. */
+/** Whether session `s` has expired after its owner was done, and is still watched, because the installation may come online late. */
 const IS_LATE = `
   s.state = 'expired' AND s.closed_at IS NULL
   AND EXISTS (SELECT FROM session_transitions t WHERE t.session_id = s.id AND t.to_state = 'awaiting_installation')`;
@@ -129,8 +132,8 @@ export const FIND_CHANGED = `
       FROM onboarding_sessions s JOIN invitations i ON i.grid_location_id = s.grid_location_id AND ${LIVE}
      WHERE s.changed_at >= $1`;
 
-/** Carries what became of the sessions of locations $1 over to their live invitations, each of which ends when every brand is online. */
-// Reads the states in our database, so that it may be repeated. Steps of a brand: 0 to be started, 1 begun, 2 its owner is done, 3 online.
+/** Updates the live invitations of locations $1 by the sessions of the locations. An invitation ends when every brand is online. */
+// Reads the current states, so that it may be repeated. The steps of a brand: 0 nothing started, 1 started, 2 owner done, 3 online.
 export const RECORD_PROGRESS = `
     WITH brand_steps AS (
       SELECT i.id, b.brand, coalesce(max(CASE
@@ -167,7 +170,7 @@ export const FIND_ONLINE = `
        AND CASE WHEN $2::text[] = '{}' THEN true ELSE $2::text[] <@ i.brands END
      ORDER BY i.created_at DESC LIMIT 1`;
 
-/** Erases the invitations of user $1. The hash of the token stays, so that the link can say that it is over. */
+/** Erases the invitations of user $1. Keeps the hash of the token, so that the link can say that the invitation is over. */
 export const ERASE_INVITATIONS = `
     UPDATE invitations i
        SET token_ciphertext = NULL, metadata = '{}', return_url = NULL, locale = NULL, expected_inverters = NULL,

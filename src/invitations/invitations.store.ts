@@ -62,7 +62,10 @@ export class InvitationsStore {
     return found.map(({ gridLocationId }) => gridLocationId);
   }
 
-  /** Creates an invitation, or returns that of the location that is live or has ended online. Returns null if the user was erased meanwhile. */
+  /**
+   * Creates an invitation. If the location has one that is live or has ended online, returns that one. Returns null if the user has been
+   * erased meanwhile.
+   */
   async create(wanted: WantedInvitation, defaultDays: number) {
     const id = randomUUID();
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
@@ -174,7 +177,7 @@ export class InvitationsStore {
     return this.database.query(sql.CLAIM_WISHES, [limit, forMs]);
   }
 
-  /** Records that the wish has led to a session. The session may already be further. */
+  /** Records that the wish has led to a session. The state of the session may already have changed again. */
   async fulfil({ id, brand, gridLocationId }: ClaimedWish): Promise<void> {
     await this.database.transaction(async (tx) => {
       await tx.query(sql.FULFIL_WISH, [id, brand]);
@@ -186,7 +189,7 @@ export class InvitationsStore {
     await this.database.query(sql.DROP_WISH, [id, brand]);
   }
 
-  /** Carries the sessions that have changed since `since` over to their live invitations. Returns the time of the database before. */
+  /** Updates live invitations by the sessions that have changed since `since`. Returns the time of the database before the update. */
   async recordProgress(since: Date): Promise<Date> {
     const [clock] = await this.database.query<{ now: Date }>('SELECT now() AS now');
     const changed = await this.database.query<{ gridLocationId: string }>(sql.FIND_CHANGED, [since]);
@@ -195,7 +198,7 @@ export class InvitationsStore {
     return clock!.now;
   }
 
-  /** Records and announces what has expired. Returns whether there may be more. */
+  /** Records and announces the invitations that have expired. Returns whether there may be more. */
   async expireOverdue(): Promise<boolean> {
     return this.database.transaction((tx) => expire(tx, null, EXPIRE_AT_ONCE), OUTCOME);
   }

@@ -25,12 +25,12 @@ export type InvitationStallCause = (typeof INVITATION_STALL_CAUSES)[number];
 
 /** How long an invitation may wait. */
 export interface InvitationAges {
-  /** For the owner: from its creation to its opening, and from its opening to the start. */
+  /** How long an invitation may wait to be opened, and after that for the start. */
   readonly startMs: number;
-  /** For the owner, who has begun. */
+  /** How long an owner who has begun may wait before the next step. */
   readonly ownerMs: number;
   readonly installationMs: number;
-  /** For the remote service to take a start. A restart or a moment's outage is over by then. */
+  /** How long the remote service may refuse a start. A restart or a short outage is over by then. */
   readonly wishMs: number;
 }
 
@@ -43,7 +43,10 @@ export const invitationAges = (environment: Environment): InvitationAges => ({
   wishMs: HOUR_MS / 4,
 });
 
-/** Returns why the invitation is stalled at `now`, else null. STALLED in invitations.sql.ts says the same for the filter of the list. */
+/**
+ * Returns why the invitation is stalled at `now`, else null. STALLED in invitations.sql.ts repeats these conditions for the filter of the
+ * list.
+ */
 export function stalledInvitation(
   invitation: Omit<InvitationFacts, 'brands' | 'erasedAt'>,
   { startMs, ownerMs, installationMs, wishMs }: InvitationAges,

@@ -14,14 +14,14 @@ const READ_ATTEMPTS = 3;
 const FIRST_BACKOFF_MS = 50;
 /** A call may wait in the queue for this fraction of SCS_TIMEOUT_MS. The timeout of the call itself starts after this wait. */
 const WAIT_SHARE = 0.5;
-/** The poller may let as many calls wait in the queue as the rate allows in this time. */
+/** Limits the calls of the poller that wait in the queue to the number that the rate allows in this time. */
 const WAITING_SECONDS = 0.5;
 /** The base probe may take this fraction of SCS_TIMEOUT_MS, since a caller waits for it and for a call after it. */
 const PROBE_SHARE = 0.5;
 /** How long to wait for the trial of another replica. The wait ends earlier if that replica reports its result. */
 const OTHER_TRIAL_MS = 500;
 
-/** What a replica shares with the others. Only `drawTokens` may throw. */
+/** The state that a replica shares with the others. Only `drawTokens` may throw. */
 export interface Peers {
   /** Receives the result of every exchange. Must not block, because calls wait for it. */
   learn(operation: OperationClass, exchanged: Exchanged, change: BreakerChange, seconds: number): void;

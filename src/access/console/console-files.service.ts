@@ -27,7 +27,7 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `;
 
-/** The files of `dist/console`, read into memory at the first request. Only what is in the folder can be found, whatever a path says. */
+/** The files of `dist/console`, read into memory at the first request. No path leads to any other file. */
 @Injectable()
 export class ConsoleFiles {
   folder = fileURLToPath(new URL('../../../dist/console', import.meta.url));

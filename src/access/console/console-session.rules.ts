@@ -1,7 +1,7 @@
 /** How long a session lasts. docs/console.md promises 12 hours. */
 export const SESSION_MS = 12 * 3_600_000;
 
-/** A session by API key. It stores the hash, which the key is found by, so the key itself is nowhere. */
+/** A session that began with an API key. It stores only the hash of the key, by which the key is found. */
 interface KeySession {
   readonly kind: 'key';
   readonly keyHash: Buffer<ArrayBuffer>;

@@ -1,7 +1,7 @@
 /** The scopes of each group of the identity provider. */
 export type GroupScopes<Scope extends string> = ReadonlyMap<string, readonly Scope[]>;
 
-/** Reads `group=scope,scope;group=scope`. Returns the names that are no scopes instead if there are any. */
+/** Reads `group=scope,scope;group=scope`. If some scopes are unknown, returns their names instead. */
 export function readGroupScopes<Scope extends string>(
   text: string,
   scopes: readonly Scope[],

@@ -23,7 +23,7 @@ const TIMEOUT_SECONDS = 10;
 /** By how much the clock of the provider may differ from ours. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** What has to come back from the identity provider, or be sent to it, for one sign-in. */
+/** The values of one sign-in that are sent to the identity provider or compared with its response. */
 export interface SignInFlow {
   readonly state: string;
   readonly nonce: string;

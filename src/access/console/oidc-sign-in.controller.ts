@@ -15,7 +15,7 @@ import { ConsoleSignIns } from './console-sign-in.service.js';
 import { IdentityProvider, type Identity, type SignInFlow } from './identity-provider.client.js';
 import { noticePage, NOTICES, type Notice } from './sign-in-notice.js';
 
-/** The way back from the provider is a request from another site, which browsers send with no Strict cookie. */
+/** The request that returns from the provider comes from another site, so browsers do not send a Strict cookie with it. */
 const COOKIE = { name: 'pvo_console_flow', path: '/console/callback', sameSite: 'Lax' } as const;
 const FLOW_MS = 10 * 60_000;
 const FLOW_CONTEXT = 'console/flow';

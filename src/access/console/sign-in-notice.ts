@@ -1,4 +1,4 @@
-/** What can go wrong with a sign-in at the identity provider, told to its user. */
+/** The failures of a sign-in at the identity provider, with the texts for its user. */
 export const NOTICES = {
   unavailable: {
     status: 502,

@@ -6,7 +6,7 @@ export interface AdoptedSession {
   readonly brand: string | null;
 }
 
-/** What exists at the remote service, as the tenant says. */
+/** A user and sessions that exist at the remote service, according to the tenant. */
 export interface Adoption {
   readonly user: RemoteUser;
   readonly sessions: readonly AdoptedSession[];

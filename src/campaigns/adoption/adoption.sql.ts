@@ -36,8 +36,8 @@ export const MARK_SHARED_IDS = `
              'column', field, 'code', 'adopt_contradicts', 'message', format('%s: line %s has the same id', field, other)))
       FROM shared WHERE r.campaign_id = $1 AND r.line = shared.line`;
 
-/** Marks the accepted rows of campaign $1 whose user contradicts what we hold; with $2, only those lines. Names the first field of each. */
-// An EAN may belong to several users, since people move house. An id may not, nor may it be that of anything with events.
+/** Marks the accepted rows of campaign $1 whose user contradicts our database; with $2, only those lines. Names the first field of each. */
+// An EAN may belong to several users, because people move house. An id may not, and it must not be the id of any other subject of events.
 export const MARK_CONTRADICTIONS = prepared('campaign_rows.mark_contradictions')`
     WITH given AS (
       SELECT line, tenant_reference, (adoption #>> '{user,id}')::uuid AS user_id, adoption #> '{user,gridLocations}' AS locations
@@ -74,7 +74,7 @@ export const MARK_CONTRADICTIONS = prepared('campaign_rows.mark_contradictions')
       FROM first WHERE r.campaign_id = $1 AND r.line = first.line
     RETURNING r.line`;
 
-/** In a dry run, marks the rows of campaign $1 whose user we hold. */
+/** In a dry run, marks the rows of campaign $1 whose user is already in our database. */
 export const MARK_KNOWN = `
     UPDATE campaign_rows AS r SET status = 'known', registration_id = registrations.id, user_id = registrations.user_id
       FROM registrations

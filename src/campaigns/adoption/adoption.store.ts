@@ -29,7 +29,7 @@ export class AdoptionStore {
     return this.database.query(sql.FIND_NEXT, [id, leaseToken, limit]);
   }
 
-  /** Stores the user of a row. Returns `invalid` if it contradicts what we hold, null if it cannot be stored now. May be repeated. */
+  /** Stores the user of a row. Returns `invalid` if it contradicts our database, null if it cannot be stored now. May be repeated. */
   async adoptUser(id: string, leaseToken: string, row: RowToAdopt): Promise<AdoptedRow | 'invalid' | null> {
     try {
       return await repeatOnConflict(() =>

@@ -26,7 +26,7 @@ const PAUSE = { firstMs: 100, mostMs: 1_000 };
 /** How long a paused or cancelled campaign without anything to settle waits. A resume makes it due at once. */
 const STOPPED_MS = 5_000;
 const RATE_OVER_MS = 5_000;
-/** The invitations that are created at the same time. */
+/** The most invitations that are created at the same time. */
 const INVITE_AT_ONCE = 4;
 
 /** Drains campaigns: makes registrations of their rows, and gives the rows the results. The RegistrationSender sends the registrations. */

@@ -41,7 +41,7 @@ export const MARK_ROWS = prepared('campaign_rows.mark')`
       FROM jsonb_to_recordset($2::jsonb) AS marked (line int, status text, "registrationId" uuid)
      WHERE r.campaign_id = $1 AND r.line = ANY ($3) AND r.line = marked.line`;
 
-/** Gives the rows of campaign $1 whose registration has ended its result. `known`: the registration is not of this campaign. */
+/** If the registration of a row of campaign $1 has ended, gives the row its result. `known`: the registration is not of this campaign. */
 // An uncertain row is settled again once a person has decided. The text of last_error ends before what it quotes.
 export const SETTLE_ROWS = prepared('campaign_rows.settle')`
     UPDATE campaign_rows AS r

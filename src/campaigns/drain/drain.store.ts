@@ -11,8 +11,8 @@ import { markRows, requestsOf, type TakenRow } from './drain.rules.js';
 import * as sql from './drain.sql.js';
 
 /**
- * The most pending registrations of a campaign. Enough for several replicas to send without a pause, and few, since each is claimed, retried
- * after an outage and read with every claim.
+ * The most pending registrations of a campaign: enough for several replicas to send without a pause. More would slow down each claim, which
+ * reads all that are pending, and each outage would leave more to retry.
  */
 const WINDOW = 64;
 /** The rows that one statement finds to invite. */

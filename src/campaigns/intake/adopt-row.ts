@@ -16,7 +16,7 @@ import { readObject, textOf } from './json-row.js';
 import type { FileLine } from './line-reader.js';
 import { withStatus, type ReadRow } from './row.rules.js';
 
-/** The names that an object to adopt may have, which are its columns in result.csv. */
+/** The names of properties that an object to adopt may have. They are its columns in result.csv. */
 export const ADOPT_COLUMNS = ['tenantReference', 'user', 'sessions', 'metadata'] as const;
 
 const SESSION_NAMES = ['id', 'gridLocationId', 'brand'];
@@ -24,7 +24,7 @@ const MAX_SESSIONS = 1_000;
 
 type Fault = (column: string, message: string) => void;
 
-/** Interprets a line of NDJSON about what exists at the remote service. */
+/** Interprets a line of NDJSON with a user and sessions that exist at the remote service. */
 export function readAdoptRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow {
   const read = readObject(fileLine, ADOPT_COLUMNS);
   if ('invalid' in read) return read.invalid;
@@ -65,7 +65,7 @@ export function readAdoptRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow 
     brand: '',
     locale: '',
     expectedInverters: '',
-    // The type of another value is one of its faults.
+    // If the value has another type, the row already has a fault.
     metadata: (row.metadata ?? {}) as Metadata,
     fields: ADOPT_COLUMNS.map((name) => textOf(row[name])),
     nameOf: (name) => name,

@@ -1,11 +1,11 @@
 import { LIVE } from '../../users/registration/registrations.sql.js';
 import type { RowProblemCode } from '../campaign.rules.js';
 
-/** Without this, the planner knows nothing about the rows of a new file, and may compare each row with each other. */
+/** Without statistics, the planner knows nothing about the rows of a new file, and may compare each row with each other. */
 export const ANALYZE_ROWS = 'ANALYZE campaign_rows (campaign_id, line, status, tenant_reference, ean)';
 
-// What can be decided about the rows of a file only once all of them are known. Each statement takes all rows at once ($1: the campaign),
-// since a statement per row would take minutes for 100,000 rows. They run in this order, in one transaction.
+// The checks that need all rows of a file. Each statement checks all rows at once ($1: the campaign), because a statement per row would
+// take minutes for 100,000 rows. They run in this order, in one transaction.
 
 /** Appends a problem to `problems`. `message`: an SQL expression. */
 const withProblem = (column: string, code: RowProblemCode, message: string): string =>
@@ -20,7 +20,7 @@ export const MARK_ROUNDED = `
      WHERE campaign_id = $1 AND problems @> '[{"code": "ean_perhaps_rounded"}]'
        AND EXISTS (SELECT FROM campaign_rows WHERE campaign_id = $1 AND problems @> '[{"code": "ean_rounded"}]')`;
 
-/** The name of a column as sent, such as `E-A-N`; NULL, about the whole row, if there is none. */
+/** The `column` of a problem of the whole row. Otherwise it is SQL for the name of a column as sent, such as `E-A-N`. */
 const ROW = 'NULL';
 
 /**
@@ -50,7 +50,9 @@ export const MARK_TOO_MANY_EANS = `
            problems = ${withProblem(ROW, 'too_many_eans', `format('This reference has %s EANs; one customer has at most %s', eans, $2::int)`)}
       FROM large WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = large.tenant_reference`;
 
-/** Marks the rows of a reference that has an invalid row. A repeated row is an exception: the EAN is in the file all the same. */
+/**
+ * Marks the rows of a reference that has an invalid row. A repeated row does not count as invalid, because its EAN is also in another row.
+ */
 export const MARK_OTHER_ROWS = `
     WITH faulty AS (
       SELECT tenant_reference, min(line) AS line FROM campaign_rows
@@ -65,8 +67,8 @@ export const MARK_OTHER_ROWS = `
       FROM faulty WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = faulty.tenant_reference`;
 
 /**
- * Compares references with their live registrations. Rows of one with other EANs become invalid. In a dry run ($2), rows of one with the
- * same EANs become known; otherwise the drain decides, since the registration may change until then.
+ * Compares references with their live registrations. Rows of a reference with other EANs become invalid. In a dry run ($2), rows of a
+ * reference with the same EANs become known; otherwise the drain decides, because the registration may change until then.
  */
 export const COMPARE_WITH_REGISTRATIONS = `
     WITH wanted AS (

@@ -3,7 +3,9 @@ import { characterFault, type FileText } from './file-text.js';
 import { MAX_COLUMNS } from './headers.rules.js';
 import { MAX_ROW_CHARACTERS, type FileRow } from './row.rules.js';
 
-/** What is read of a cell of a row that is too long: more than the longest reference, with the characters that Excel needs. */
+/**
+ * The number of characters that are read of a cell of an overlong row: those of the longest reference, and the marks of Excel around it.
+ */
 const KEPT_OF_CELL = 500;
 
 type State = 'start' | 'plain' | 'quoted' | 'closed';
@@ -92,7 +94,7 @@ export class CsvReader {
     this.cell += text;
     if (!this.isTooLong) return;
     this.cell = this.cell.slice(0, KEPT_OF_CELL);
-    // A quote that is missing makes one cell of the rows after it. Nobody would know whose rows they are.
+    // If a quote is missing, the rows after it become one cell, and nobody can tell whose rows they are.
     if (this.state === 'quoted' && this.line > this.quotedSince) {
       const most = MAX_ROW_CHARACTERS.toLocaleString('en');
       const message = `a quote begins a cell here that has several lines, in a row of more than ${most} characters: is the quote missing that ends it?`;

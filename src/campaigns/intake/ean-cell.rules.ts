@@ -3,7 +3,7 @@ import type { RowProblem } from '../campaign.rules.js';
 
 export type CheckDigitRule = 'off' | 'warn' | 'enforce';
 
-/** The EAN of a cell, if it is usable, and what is wrong or doubtful about the cell. */
+/** The EAN of a cell, if it is usable, and the problems of the cell. */
 export interface ReadEan {
   readonly ean: string | null;
   readonly problem?: Pick<RowProblem, 'code' | 'message'>;
@@ -19,15 +19,15 @@ export const ROUNDED_TOO =
   'Other EANs of this file are rounded, and this one looks as they do: its last digits are probably lost, although its check digit fits';
 export const JOINED =
   'A byte order mark stands here: two files were joined. Upload each as a campaign of its own';
-/** Any kind of blank, also the invisible characters that are copied from web pages and PDFs. */
+/** Matches every kind of blank, including invisible characters that are copied from web pages and PDFs. */
 const BLANKS = /[\s\p{Cf}]/gu;
 const SCIENTIFIC = /^\d+([.,]\d+)?e\+?\d+$/i;
-/** How a program writes a number that it has calculated with. */
+/** Matches a number as written by a program that has calculated with it. */
 const WITH_FRACTION = /^\d+[.,]0*$/;
 /** Excel keeps 15 digits of a number. The last digits of an EAN of 18 digits are then zeros. */
 const ROUNDED_END = '000';
 
-/** Reads an EAN from a cell. Blanks anywhere and an apostrophe before it, by which Excel marks text, do not count. */
+/** Reads an EAN from a cell. Ignores blanks, and an apostrophe before the EAN, by which Excel marks text. */
 export function readEanCell(cell: string, rule: CheckDigitRule): ReadEan {
   const text = cell.replace(BLANKS, '').replace(/^'/, '');
   if (text === '') return faulty('required', 'The EAN is missing');

@@ -13,7 +13,9 @@ export const characterFault = (character: string, { encoding }: Pick<FileText, '
     ? 'there is a byte 0, which no text has: export the file as CSV in UTF-8'
     : `there is a byte that is not ${encoding}, or a character that an earlier program has lost: export the file as CSV in UTF-8, in one encoding`;
 
-/** The text of a file. Its encoding is open while all bytes are ASCII, which all encodings without a byte order mark have in common. */
+/**
+ * The text of a file. While all bytes are ASCII, its encoding is undecided, because all encodings without a byte order mark share ASCII.
+ */
 export class FileText {
   readonly bom: boolean;
   /** UTF-8 while it is open. */

@@ -9,7 +9,7 @@ export const MAX_COLUMNS = 200;
 
 export type ColumnName = (typeof NAMES)[number];
 
-/** What a cell of a column is: a field, a value of the metadata, or of no interest. */
+/** The content of a column: a field, a value of the metadata, or nothing that is read. */
 export type Column =
   | { readonly kind: 'field'; readonly field: ColumnName; readonly name: string }
   | { readonly kind: 'metadata'; readonly key: string; readonly name: string }

@@ -15,7 +15,7 @@ export const MAX_ROWS = 250_000;
 /** Bounds the memory and the connections that uploads use. */
 const UPLOADS = { of: 'uploads', ofKey: 2, inAll: 4 };
 
-/** Stores the file of a campaign row by row, as fast as the database takes them. Nothing of a file that fails stays. */
+/** Stores the file of a campaign row by row, as fast as the database accepts the rows. If the file fails, none of its rows are kept. */
 @Injectable()
 export class Intake {
   private readonly logger = new Logger(Intake.name);

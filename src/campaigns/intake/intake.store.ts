@@ -13,7 +13,7 @@ import type { ReadRow } from './row.rules.js';
 /** After this time without a set of rows, an upload counts as dead. A connection without input is closed much earlier. */
 const DEAD_AFTER_MS = 3_600_000;
 
-/** Fewer rows are checked in milliseconds, however they are compared. */
+/** Fewer rows are checked within milliseconds by any plan. */
 const ROWS_TO_ANALYZE = 1_000;
 
 export interface CampaignOptions {
@@ -35,7 +35,7 @@ export class IntakeStore {
     await this.database.query(sql.INSERT_ROWS, [id, JSON.stringify(rows), DEAD_AFTER_MS]);
   }
 
-  /** Checks the rows as a whole, and makes a campaign of the upload in the same transaction: nobody sees rows that are not checked. */
+  /** Checks the rows as a whole, and makes a campaign of the upload in the same transaction, so that nobody sees unchecked rows. */
   async finish(
     id: string,
     { isDryRun, invites, adopts }: CampaignOptions,
@@ -43,7 +43,7 @@ export class IntakeStore {
     rows: number,
     actor: string,
   ): Promise<void> {
-    // Only the time of the checks depends on it, so a lock that another process has does not matter.
+    // Ignores a failure, for example because another process has locked the table: without statistics, the checks only take longer.
     if (rows > ROWS_TO_ANALYZE) await this.database.query(checks.ANALYZE_ROWS).catch(() => {});
     await this.database.transaction(async (tx) => {
       await tx.query(checks.MARK_ROUNDED, [id, ROUNDED_TOO]);

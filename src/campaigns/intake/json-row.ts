@@ -7,7 +7,7 @@ import { readEanValue, type CheckDigitRule } from './ean-cell.rules.js';
 import type { FileLine } from './line-reader.js';
 import { MAX_ROW_CHARACTERS, withStatus, type ReadRow } from './row.rules.js';
 
-/** The names that an object of NDJSON may have, which are its columns in result.csv. */
+/** The names of properties that an object of NDJSON may have. They are its columns in result.csv. */
 export const JSON_COLUMNS = [
   'tenantReference',
   'ean',
@@ -33,7 +33,7 @@ export function readJsonRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow {
     brand: textOf(row.brand),
     locale: textOf(row.locale),
     expectedInverters: textOf(row.expectedInverters),
-    // The type of another value is one of its faults.
+    // If the value has another type, the row already has a fault.
     metadata: metadata as Metadata,
     fields: JSON_COLUMNS.map((name) => textOf(row[name])),
     nameOf: (name) => name,

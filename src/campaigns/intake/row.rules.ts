@@ -17,7 +17,7 @@ export interface FileRow {
   readonly isTooLong: boolean;
 }
 
-/** A row as it is stored. What is null is missing or faulty. */
+/** A row as it is stored. A field is null if it is missing or faulty. */
 export interface ReadRow {
   readonly line: number;
   readonly status: 'accepted' | 'invalid';
@@ -30,13 +30,13 @@ export interface ReadRow {
   /** The cells as sent, without those of skipped columns; at the end, those beyond the last column. */
   readonly fields: readonly string[];
   readonly problems: readonly RowProblem[];
-  /** What exists at the remote service; only of a row to adopt. */
+  /** The user and sessions that exist at the remote service; only in a row to adopt. */
   readonly adoption?: Adoption;
 }
 
 export const MAX_ROW_CHARACTERS = 65_536;
 
-/** The values of a row, and how each of its fields is called in the file. */
+/** The values of a row, and the name of each field in the file. */
 export interface RowValues {
   readonly line: number;
   readonly tenantReference: string;
@@ -103,7 +103,7 @@ function cellProblems(length: number, columns: number): RowProblem[] {
   return [{ column: null, code: 'too_many_cells', message }];
 }
 
-/** Keeps only what is needed to tell which customer lacks this row. */
+/** Keeps only what identifies the customer whose row is missing. */
 const tooLong = (read: ReadRow): ReadRow => ({
   ...read,
   status: 'invalid',

@@ -1,7 +1,9 @@
 import type { CampaignFormat } from '../campaign.rules.js';
 import { recognisedColumns } from './headers.rules.js';
 
-/** How much of a file is read before its layout is decided, and from the first byte beyond ASCII before its encoding is. */
+/**
+ * The number of bytes that are read before the layout of a file is decided, and from the first byte beyond ASCII before its encoding is.
+ */
 export const SAMPLE_BYTES = 65_536;
 
 type Encoding = CampaignFormat['encoding'];
@@ -70,7 +72,7 @@ export function detectLayout(text: string): Layout {
   return { delimiter: (given as Delimiter | undefined) ?? detected, quote, skipped: line.length };
 }
 
-/** Whether a text is NDJSON: a header of CSV never begins with a brace. */
+/** Returns whether a text is NDJSON: the header of a CSV file never begins with a brace. */
 export const isNdjson = (text: string): boolean => /^\s*\{/.test(text);
 
 /** Whether a text is a JSON array, which cannot be read row by row. */

@@ -6,11 +6,13 @@ import { Problem } from '../../platform/problem/problem.js';
 
 type Headers = FastifyRequest['headers'];
 
-/** An upload may take this long, and longer if it brings enough: a slow client would hold its place for hours. */
+/**
+ * The time that every upload may take. A longer upload must exceed a minimum rate, so that a slow client cannot occupy its place for hours.
+ */
 const GRACE_MS = 60_000;
 const BYTES_PER_MS = 16;
 
-/** Refuses by the headers, before the first byte is read. */
+/** Refuses an upload by its headers, before the first byte is read. */
 export function refuseUpload(headers: Headers, maxBytes: number): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')
@@ -50,7 +52,7 @@ async function* receivedBytes(body: Readable, maxBytes: number): AsyncGenerator<
     let askedAt = performance.now();
     for await (const bytes of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       length += bytes.length;
-      // The time in which the database takes the rows is not the client's.
+      // Excludes the time that the database takes for the rows: the client is not to blame for it.
       waitedMs += performance.now() - askedAt;
       if (length > maxBytes) throw tooLarge(maxBytes);
       if (waitedMs > GRACE_MS + length / BYTES_PER_MS) throw tooSlow();
@@ -102,7 +104,7 @@ async function openForm(headers: BusboyHeaders, source: Readable): Promise<Form>
       reject(problem);
     });
   });
-  // The reader of the file learns of an error from the file, and may never come to the end.
+  // The stream of the file also reports the error, but its reader may stop before the end.
   end.catch(() => {});
   source.on('error', (error) => form.emit('error', error)).pipe(form);
   const isWithout = end.then(() => {

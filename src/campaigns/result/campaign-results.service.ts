@@ -6,7 +6,7 @@ import { CampaignsStore, type CampaignRow } from '../campaigns.store.js';
 import type { ResultRow } from './result-csv.js';
 
 const ROWS_PER_PAGE = 1_000;
-/** Each page takes the process some 50 ms, in which others wait. */
+/** Limits downloads, because each page occupies the process for some 50 ms, in which other requests wait. */
 const DOWNLOADS = { of: 'downloads', ofKey: 2 };
 
 /** Reads rows with the links of their invitations. */
@@ -26,13 +26,13 @@ export class CampaignResults {
     return rows.map((row) => ({ ...row, invitationUrl: urls.get(row.invitationId ?? '') ?? null }));
   }
 
-  /** Returns a stream of these parts, of which it has at most one. Throws Problem if `actor` downloads too many until they are closed. */
+  /** Returns a stream of these parts, which buffers at most one. Throws Problem if `actor` downloads too many at the same time. */
   stream(parts: AsyncIterable<string>, actor: string): Readable {
     const leave = this.places.take(actor);
     return Readable.from(parts, { highWaterMark: 1 }).once('close', leave);
   }
 
-  /** Returns all rows page by page. The next page is read once the caller has taken the one before. */
+  /** Returns all rows page by page. Reads the next page once the caller has taken the page before. */
   async *pages(id: string, mayReadLinks: boolean): AsyncGenerator<readonly ResultRow[]> {
     for (let after = 0; ;) {
       const rows = await this.store.rows(id, {}, String(after), ROWS_PER_PAGE);

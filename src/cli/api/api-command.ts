@@ -76,7 +76,7 @@ export class ApiCommand extends Command {
       );
   }
 
-  /** As `calls`, for a call that returns a page of a list, with the options about pages. */
+  /** Like `calls`, for a call that returns a page of a list. Adds the options for paging. */
   callsPage<Arguments extends unknown[], Item>(
     call: (
       client: Client,

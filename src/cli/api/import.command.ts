@@ -104,7 +104,7 @@ async function upload(client: Client, file: ImportFile, { name, dryRun, invite, 
     headers: { 'content-type': isNdjson ? 'application/x-ndjson' : 'text/csv' },
     body: ReadableStream.from(file.read()) as unknown as string,
     bodySerializer: (stream: unknown) => stream as ReadableStream,
-    // Without this, `fetch` sends no stream.
+    // `fetch` sends a stream only with this option.
     duplex: 'half',
   });
   return data;

@@ -9,9 +9,9 @@ import { CommandError } from '../command-error.js';
 
 export type FindApi = () => Promise<ServiceApi>;
 
-/** Requests and responses whose length has no limit in time: the stream of events, and the files of campaigns. */
+/** The requests without a time limit: the stream of events, and the files of campaigns. */
 const LONG = /\/events\/stream|\/campaigns(\?|$)|\/result\.csv/;
-/** Longer than the service takes to read a session from the remote service or to test a webhook endpoint. */
+/** The timeout of other requests. The service takes less to read a session from the remote service or to test a webhook endpoint. */
 const CALL_WITHIN_MS = 60_000;
 
 export class ServiceApi {

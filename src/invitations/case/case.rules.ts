@@ -24,7 +24,10 @@ export function decideCase(snapshot: Snapshot, now: Date): LocationCase {
   };
 }
 
-/** Returns a step for each expected brand. If none is expected: for each brand that is online or open, else one step for all brands. */
+/**
+ * Returns a step for each expected brand. If no brand is expected, returns one for each brand that is online or open, or else one step for
+ * all brands.
+ */
 function stepsOf({ sessions, starts, ...location }: Snapshot, expected: readonly string[]): Step[] {
   const current = sessions.filter(({ supersededAt, state }) => supersededAt === null || state === 'online');
   const live = current.filter((session) => session.state === 'online' || isOpen(session));
@@ -93,7 +96,7 @@ function decideStep(step: Step, now: Date): Decision {
   );
 }
 
-/** Decides about a brand without a session that can lead on. `link`: the live invitation. */
+/** Decides about a brand that has no session which may still come online. `link`: the live invitation. */
 function decideUnstarted(
   { gridLocationId, brand, session, start, invitation, wishDueAt }: Step,
   link: KnownInvitation | undefined,
@@ -150,7 +153,7 @@ function remindBy({ stalled, expiresAt }: KnownInvitation): string {
   }
 }
 
-/** Decides about a location with each brand online. `gone`: how many inverters the remote service has ceased to list. */
+/** Decides about a location whose brands are all online. `gone`: how many inverters the remote service no longer lists. */
 function decideOnline(
   gridLocationId: string,
   online: readonly KnownSession[],

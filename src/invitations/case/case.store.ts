@@ -5,7 +5,7 @@ import { Database } from '../../platform/database/database.js';
 import { SELECT_INVITATION } from '../invitations.sql.js';
 import type { InvitationRow } from '../invitations.store.js';
 
-/** The most sessions, starts and invitations of each location that a case has, so that a loop of starts makes no endless response. */
+/** The most sessions, starts and invitations of each location in a response: a caller in a loop may create any number of them. */
 export const MOST_OF_EACH = 50;
 
 export interface Place {
@@ -17,7 +17,7 @@ export interface Place {
   readonly now: Date;
 }
 
-/** What is recorded about a location, each list with the newest first. */
+/** The records about a location, each list with the newest first. */
 export interface RecordedCase extends Place {
   readonly sessions: SessionRow[];
   readonly starts: StartView[];

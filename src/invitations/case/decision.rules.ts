@@ -21,7 +21,7 @@ export interface Decision {
   readonly waitsFor: WaitsFor;
   /** Why, in one sentence. */
   readonly why: string;
-  /** What happens or what to do next, in one sentence. */
+  /** One sentence that says what happens or what to do next. */
   readonly next: string;
 }
 

@@ -21,13 +21,13 @@ export interface KnownInvitation extends Pick<InvitationFacts, InvitationFact> {
   readonly stalled: { readonly cause: InvitationStallCause } | null;
 }
 
-/** What is known of one grid location. `sessions` and `starts` have the newest first, and `invitation` is the newest. */
+/** The known facts about one grid location. `sessions` and `starts` have the newest first, and `invitation` is the newest. */
 export interface Snapshot {
   readonly gridLocationId: string;
   readonly sessions: readonly KnownSession[];
   readonly starts: readonly KnownStart[];
   readonly invitation: KnownInvitation | undefined;
-  /** When a click of the owner that has led to no session is tried again. */
+  /** When a click of the owner that has not led to a session is tried again. */
   readonly wishDueAt: Date | null;
   /** How long sessions of a brand wait for their installation, if that is known. */
   readonly usualWait: (brand: string | null) => { readonly p95Seconds: number } | undefined;

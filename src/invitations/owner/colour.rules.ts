@@ -1,4 +1,4 @@
-/** The least contrast of text and of a control with its background (WCAG 2.2, success criteria 1.4.3 and 1.4.11 at once). */
+/** The least contrast of text, and of a control, with its background (WCAG 2.2, success criteria 1.4.3 and 1.4.11). */
 const LEAST_CONTRAST = 4.5;
 const STEP = 0.05;
 
@@ -6,11 +6,14 @@ type Rgb = readonly [number, number, number];
 
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
-/** Of the backgrounds in page.css, those with the least contrast: the page in light, the card in dark. */
+/** The backgrounds in page.css with the least contrast: that of the page in light mode, that of the card in dark mode. */
 const LIGHT_PAGE: Rgb = [244, 245, 247];
 const DARK_CARD: Rgb = [28, 34, 43];
 
-/** Returns the tenant's colour and the colour of text on it, for light and dark pages: darker or lighter where it lacks contrast. */
+/**
+ * Returns the tenant's colour and the colour of text on it, for light and dark pages. If a colour lacks contrast, makes it darker or
+ * lighter.
+ */
 export function accentsOf(colour: string) {
   const rgb = parse(colour);
   return { light: accentOn(LIGHT_PAGE, rgb, BLACK), dark: accentOn(DARK_CARD, rgb, WHITE) };

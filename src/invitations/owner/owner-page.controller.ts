@@ -17,7 +17,7 @@ import { isFromOwnPage, planOwnerPage, tokenIn, usualWaitOf, type OwnerPage } fr
 import { OwnerPageView, type OtherPage, type PageContext } from './owner-page.view.js';
 import { OwnerStarts } from './owner-starts.service.js';
 
-/** Links that lead nowhere, per client network. A person mistypes a few. */
+/** The most unknown links a minute, per client network. A person mistypes a few. */
 const UNKNOWN_LINKS = { amount: 30, periodMs: 60_000 };
 const STATUS_OF = { unknown: 404, revoked: 410, expired: 410, erased: 410 } as const;
 const LOGO_TYPES: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ interface Visit {
   readonly page: OwnerPage;
 }
 
-/** The page of an invitation, for the owner, without a key: the token in its address is the owner's credential. */
+/** Serves the page of an invitation to the owner. It needs no key: the token in its address is the owner's credential. */
 @ApiExcludeController()
 @UseFilters(OwnerPageFilter)
 @Controller('i')
@@ -68,12 +68,13 @@ export class OwnerPageController {
     void reply.headers(CACHED).type(type).send(this.logo);
   }
 
-  /** Shows the page, and changes nothing: scanners of mail follow links too, with browsers that nobody can tell from a person's. */
+  /** Shows the page without changing anything: scanners of mail follow links too, with browsers that cannot be told from a person's. */
   @Get('*')
   @Public()
   async show(@Param('*') text: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     const slashes = request.url.split('?')[0]!.split('/').length - 3;
-    // The page finds its style only from an address with one part. The new one is relative: a proxy may have removed a prefix.
+    // The page finds its style only if its address has one part, so another address is redirected. The new address is relative, because a
+    // proxy may have removed a prefix.
     if (slashes > 0) {
       const location = '../'.repeat(slashes) + encodeURIComponent(text.replace(/\/+$/, ''));
       return void reply.status(308).header('location', location).send();
@@ -83,7 +84,10 @@ export class OwnerPageController {
     this.send(reply, request, visit.page, visit.invitation);
   }
 
-  /** Starts the session of a brand, or takes the one that is open, and leads to the remote service. With `opened`, records a person's visit. */
+  /**
+   * Starts the session of a brand, or uses the open one, and redirects to the remote service. With `opened`, only records the visit of a
+   * person.
+   */
   @Post(':token')
   @Public()
   async begin(
@@ -120,7 +124,8 @@ export class OwnerPageController {
   private async find(text: string, request: FastifyRequest): Promise<Visit | null> {
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
     const token = tokenIn(text);
-    // Finding a token costs one look-up in an index, and must not depend on what others from the same address have tried.
+    // Does not limit known tokens: finding one costs one look-up in an index, and must not depend on what others from the same address have
+    // tried.
     const invitation = token === null ? null : await this.store.findByToken(token);
     if (invitation === null) {
       const { waitMs } = this.unknown.take(network, performance.now());

@@ -1,20 +1,20 @@
 import type { SessionState } from '../../onboarding/rules/machine.rules.js';
 import type { InvitationFacts } from '../invitation.rules.js';
 
-/** What the owner has done for one brand; `brand` is null if the invitation names none. */
+/** The progress of the owner with one brand; `brand` is null if the invitation names none. */
 export interface Step {
   readonly brand: string | null;
   readonly kind: 'todo' | 'started' | 'waiting' | 'online';
 }
 
-/** What the owner's page is about. */
+/** The subject of the owner's page. */
 export type OwnerPage =
   | {
       readonly kind: 'ready' | 'started' | 'next' | 'rejected';
       readonly steps: readonly Step[];
       readonly brand: string | null;
     }
-  /** `brand`: with a session that has expired, which the owner may begin again. */
+  /** `brand`: a brand whose session has expired, and which the owner may begin again. */
   | { readonly kind: 'waiting'; readonly steps: readonly Step[]; readonly brand?: string | null }
   | { readonly kind: 'wish'; readonly steps: readonly Step[] }
   | { readonly kind: 'online' | 'expired' | 'revoked' | 'erased' };
@@ -28,13 +28,13 @@ export interface InvitedSession {
   readonly isLate: boolean;
 }
 
-/** Returns the page of an invitation. `sessions`: those of its location that count for it. */
+/** Returns the page of an invitation. `sessions`: the sessions of its location that belong to its brands. */
 export function planOwnerPage(invitation: Invited, sessions: readonly InvitedSession[]): OwnerPage {
   const { state, brands, erasedAt, wishDueAt, wishFailedAt } = invitation;
   if (erasedAt !== null) return { kind: 'erased' };
   if (state === 'revoked' || state === 'expired' || state === 'online') return { kind: state };
   const steps = stepsOf(brands, sessions);
-  // It was online before it was invited, or its invitation is not updated yet.
+  // The location was online before the invitation, or the invitation has not been updated yet.
   if (steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
   if (wishDueAt !== null) return { kind: 'wish', steps };
   const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');
@@ -57,7 +57,7 @@ function stepsOf(brands: readonly string[], sessions: readonly InvitedSession[])
   return brands.map((brand) => ({ brand, kind: kindOf(brand) }));
 }
 
-/** An expired session whose owner was done may come online. Another expired or lost one, and one that nobody can interpret, is begun again. */
+/** An expired session whose owner was done may still come online. Other expired, lost and unrecognised sessions must be begun again. */
 function furthest(sessions: readonly InvitedSession[]): Step['kind'] {
   const states = sessions.map(({ state }) => state);
   if (states.includes('online')) return 'online';
@@ -79,7 +79,7 @@ export function inUnits(seconds: number): { amount: number; unit: 'minute' | 'ho
   return { amount: Math.ceil(seconds / 86_400), unit: 'day' };
 }
 
-/** Returns whether a POST comes from our own page. Browsers that send neither header are as old as forms. */
+/** Returns whether a POST comes from our own page. Accepts a request with neither header, which only very old browsers send. */
 export function isFromOwnPage(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   origins: readonly string[],

@@ -11,7 +11,7 @@ const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8
 
 type Messages = Readonly<Record<string, string>>;
 
-/** The pages of a link that leads nowhere, and of a request that cannot be served. */
+/** The pages for an unknown link, and for a request that cannot be served. */
 export type OtherPage = 'unknown' | 'tooMany' | 'elsewhere' | 'trouble';
 
 export interface PageContext {
@@ -20,7 +20,7 @@ export interface PageContext {
   readonly label?: unknown;
   readonly returnUrl?: string | null;
   readonly isUnopened?: boolean;
-  /** Within this time, most installations of the awaited brands come online. */
+  /** The time within which most installations of the awaited brands come online. */
   readonly usualWaitSeconds?: number | undefined;
 }
 

@@ -12,17 +12,17 @@ const PATIENCE_MS = 8_000;
 /** A wish that could not be fulfilled is tried again after this time. */
 const RETRY_MS = 15_000;
 
-/** What came of an owner's click. */
+/** The result of an owner's click. */
 type Begun =
   | { readonly kind: 'started'; readonly startUrl: string | null }
-  /** `waiting`: the wish is recorded and is tried again. `over`: the invitation is. */
+  /** `waiting`: the wish is recorded and will be tried again. `over`: the invitation is over. */
   | { readonly kind: 'waiting' | 'rejected' | 'over' };
 
 /** Starts the sessions that owners wish for. The wish is committed before the start, so that a lost process loses no wish. */
 @Injectable()
 export class OwnerStarts {
   private readonly logger = new Logger(OwnerStarts.name);
-  /** Longer than a start, so that no other process begins the same start meanwhile. */
+  /** Exceeds the time of a start, so that no other process begins the same start meanwhile. */
   readonly retryMs = RETRY_MS + 2 * this.environment.SCS_TIMEOUT_MS;
 
   constructor(
@@ -38,7 +38,7 @@ export class OwnerStarts {
     return within(PATIENCE_MS, this.fulfil(wish), () => ({ kind: 'waiting' }) as const);
   }
 
-  /** Tries to fulfil a recorded wish. Throws nothing. */
+  /** Tries to fulfil a recorded wish. Never throws. */
   async fulfil(wish: ClaimedWish): Promise<Begun> {
     const { id, gridLocationId, brand, metadata } = wish;
     try {

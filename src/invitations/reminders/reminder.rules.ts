@@ -6,14 +6,14 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 export interface ReminderSchedule {
-  /** After how many hours from the creation a reminder is due, ascending. The last call is one more. */
+  /** The hours after the creation at which reminders are due, ascending. The last call is not one of them. */
   readonly afterHours: readonly number[];
   readonly timeZone: string;
   /** Minutes of the local day. They wrap midnight if `from` is greater than `to`. Null: a reminder may be due at any time. */
   readonly quietHours: { readonly from: number; readonly to: number } | null;
 }
 
-/** A live invitation, as far as its reminders depend on it. */
+/** The facts of a live invitation that decide about its reminders. */
 export interface RemindedInvitation extends Omit<
   InvitationFacts,
   'state' | 'brands' | 'awaitsSince' | 'erasedAt'
@@ -83,7 +83,10 @@ function stepOf({ openedAt, startedAt }: RemindedInvitation): Reminder['cause'] 
   return openedAt === null ? 'never_opened' : 'opened_not_started';
 }
 
-/** Returns `at`, or the end of the quiet hours in which it lies. An end that the clocks skip is as much later as they are put forward. */
+/**
+ * Returns `at`, or the end of the quiet hours that contain it. If the clocks are put forward over that end, it is later by the skipped
+ * time.
+ */
 export function afterQuietHours(at: Date, schedule: ReminderSchedule): Date {
   if (schedule.quietHours === null) return at;
   const { from, to } = schedule.quietHours;
@@ -95,6 +98,6 @@ export function afterQuietHours(at: Date, schedule: ReminderSchedule): Date {
   const end = local
     .plus({ days: isEvening ? 1 : 0 })
     .set({ hour: Math.floor(to / 60), minute: to % 60, second: 0, millisecond: 0 });
-  // The clocks may skip all of a short time between quiet hours, so that the end is quiet again.
+  // If the clocks skip the whole time between two quiet periods, the end of the first lies in the second.
   return afterQuietHours(end.toJSDate(), schedule);
 }

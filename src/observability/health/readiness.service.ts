@@ -6,7 +6,7 @@ import { findTableLocks } from '../../platform/database/table-locks.js';
 import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
 import { errorText } from '../redaction/error-text.js';
 
-/** Less than the usual timeout of a health probe, 1 s. */
+/** The timeout of the check: less than the usual timeout of a health probe, 1 s. */
 const PROBE_MS = 900;
 const READ_ONLY = '25006';
 

@@ -32,7 +32,9 @@ const FAILING_SECONDS = 60;
 /** A shorter wait for our ceiling is ignored, because it is only a burst. */
 const PACED_MS = 60_000;
 
-/** Returns what is wrong with the deployment, the worst first. The alert for the same problem may fire some minutes later (`for`). */
+/**
+ * Returns the reasons why the deployment is degraded, the worst first. The alert for the same reason may fire some minutes later (`for`).
+ */
 export function findReasons(facts: Facts, ceilings: Ceilings): { code: Code; detail: string }[] {
   return REASON_CODES.flatMap((code) =>
     [FINDERS[code](facts, ceilings)].flat().flatMap((detail) => (detail === false ? [] : { code, detail })),

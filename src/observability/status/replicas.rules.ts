@@ -7,10 +7,10 @@ type Operation = Replicas[number]['latestCalls'][number]['operation'];
 const VANISHED_MS = 600_000;
 /** A replica whose last sign of life reported a used-up pool stays in that state for this long: it may be unable to send another sign. */
 const SILENT_MS = 60_000;
-/** Fewer failed requests may all come from one caller. */
+/** The least failed requests in a minute: fewer may all come from one caller. */
 const LEAST_FAILED = 5;
 const MOST_FAILED_SHARE = 0.05;
-/** Like the alert RequestsAreRefused of alerts.yml: more than 0.1 requests a second. */
+/** The least refused requests in a minute: more than 0.1 a second, like the alert RequestsAreRefused of alerts.yml. */
 const LEAST_REFUSED = 7;
 const MOST_REFUSED_SHARE = 0.5;
 /** After this wait for a connection, pg-pool gives up, and requests fail. */

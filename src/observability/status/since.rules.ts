@@ -5,7 +5,7 @@ type Code = (typeof REASON_CODES)[number];
 /** Returns the times since when something has failed or waited, or the ages of what waits, in seconds; 0 if nothing waits. */
 type Known = (facts: Facts) => readonly (Date | number)[];
 
-/** What the facts say about the beginning of a reason. */
+/** The beginning of a reason by the facts. */
 const KNOWN: Partial<Record<Code, Known>> = {
   credentials_rejected: ({ remote }) => troublesOf(remote, 'credentials_rejected'),
   remote_degraded: ({ remote }) => troublesOf(remote, 'degraded'),
@@ -23,7 +23,7 @@ const KNOWN: Partial<Record<Code, Known>> = {
   transaction_old: ({ oldestTransaction }) => [oldestTransaction?.seconds ?? 0],
 };
 
-/** Returns since when a reason has been true: the earliest of what the facts say and `sampled`; null if neither is known. */
+/** Returns since when a reason has been true: the earliest of the beginning by the facts and `sampled`; null if neither is known. */
 export function sinceOf(code: Code, facts: Facts, sampled: Date | undefined, now: Date): Date | null {
   const known = (KNOWN[code]?.(facts) ?? []).filter((each) => each !== 0);
   const times = known.map((each) =>

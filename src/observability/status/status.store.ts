@@ -21,7 +21,7 @@ interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, R
   readonly contractDrift: number;
   /** Null if there is no token. */
   readonly tokenAgeSeconds: number | null;
-  /** Since when the reasons have been true that samples of the last minutes have, by their codes. */
+  /** The beginnings of the reasons in the samples of the last minutes, by their codes. */
   readonly reasonsSince: Readonly<Record<string, Date>>;
 }
 

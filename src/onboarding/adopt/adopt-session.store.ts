@@ -7,7 +7,7 @@ import { startedEvent } from '../rules/session-events.rules.js';
 import { findOtherSubject, insertSession, type LockedSession } from '../start/record-session.store.js';
 import { LOCK_CURRENT_AND_KNOWN, LOCK_PLACE } from '../start/starts.sql.js';
 
-/** A session that exists at the remote service, and of which the tenant says where it belongs. */
+/** A session that exists at the remote service, with the location and brand that the tenant gives. */
 export interface SessionToAdopt {
   readonly id: string;
   readonly userId: string;
@@ -18,7 +18,7 @@ export interface SessionToAdopt {
 
 export type SeenSession = Observation & { readonly createdAt: Date; readonly expiresAt: Date };
 
-/** `gone`: the user has been erased. `foreign`: the id belongs to something else here. */
+/** `gone`: the user has been erased. `foreign`: the id already belongs to another object in our database. */
 export type RecordedAdoption = 'recorded' | 'gone' | 'foreign';
 
 @Injectable()
@@ -48,8 +48,8 @@ async function adopt(
     return isSame ? 'recorded' : 'foreign';
   }
   if ((await findOtherSubject(tx, id)) !== null) return 'foreign';
-  // The session is inserted as it was when it started. It is due at once, so that the poller finds its state and its inverters, with their
-  // events. A session that we already hold stays the current one.
+  // Inserts the session in its state at the start. It is due at once, so the poller finds its current state and its inverters, with their
+  // events. A session that our database already has stays the current one.
   const asStarted = {
     finished: false,
     active: true,

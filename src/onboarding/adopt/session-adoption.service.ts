@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { SessionReader } from '../remote/session-reader.service.js';
 import { AdoptSessionStore, type SeenSession, type SessionToAdopt } from './adopt-session.store.js';
 
-/** A read without a usable response is repeated this many times at once. */
+/** How often a read without a usable response is repeated at once. */
 const READS = 3;
 
-/** What became of the sessions of a user. */
+/** The result for the sessions of a user. */
 export interface AdoptedSessions {
   /** Why a session was not recorded, by its id. */
   readonly faults: ReadonlyMap<string, string>;
@@ -13,7 +13,7 @@ export interface AdoptedSessions {
   readonly isLater: boolean;
 }
 
-/** Mirrors sessions that exist at the remote service. Each is read before it is believed, and nothing is created there. */
+/** Mirrors sessions that exist at the remote service. Reads each session before recording it, and creates nothing at the remote service. */
 @Injectable()
 export class SessionAdoption {
   constructor(
@@ -21,7 +21,10 @@ export class SessionAdoption {
     private readonly store: AdoptSessionStore,
   ) {}
 
-  /** Reads and records the sessions of a user, the newest first, since the first of a location and brand is the current one. May be repeated. */
+  /**
+   * Reads and records the sessions of a user, the newest first, because the first of a location and brand becomes the current one. May be
+   * repeated.
+   */
   async adopt(sessions: readonly SessionToAdopt[], signal: AbortSignal): Promise<AdoptedSessions> {
     const faults = new Map<string, string>();
     const seen: { session: SessionToAdopt; at: SeenSession }[] = [];

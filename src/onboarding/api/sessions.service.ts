@@ -12,7 +12,7 @@ import type { SessionState } from '../rules/machine.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
 import type { SessionQuery } from './sessions.dto.js';
 
-/** What a caller waits for: that the state of the session is no longer `from`. */
+/** A caller that waits until the state of the session is no longer `from`. */
 interface Wait {
   readonly sessionId: string;
   readonly from: SessionState;
@@ -42,7 +42,7 @@ export class SessionsService implements OnModuleDestroy {
     });
   }
 
-  // Ends all waits: a waiting request would delay the shutdown.
+  // Ends all waits, because a waiting request would delay the shutdown.
   onModuleDestroy(): void {
     this.isStopping = true;
     for (const { end } of this.waiters) end.signal();

@@ -49,7 +49,7 @@ const COUNT_HABITS = `
              WHERE t.phase IN ('awaiting_owner', 'awaiting_installation', 'late')) stays) grouped
      GROUP BY brand, phase, age`;
 
-// Of sessions that are online. The wait of a session that came online before a read found the web flow completed is not known, and short.
+// The waits of online sessions. If a session came online before a read found the web flow completed, its wait is unknown, but short.
 const COUNT_WAITS = `
     INSERT INTO brand_waits (brand, p50_seconds, p95_seconds, known)
     SELECT s.brand, percentile_disc(0.5) WITHIN GROUP (ORDER BY t.seconds), percentile_disc(0.95) WITHIN GROUP (ORDER BY t.seconds), count(*)

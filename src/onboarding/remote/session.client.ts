@@ -86,7 +86,8 @@ export const mayBeUnserved = (status: number): boolean => status in UNSERVED;
 
 /**
  * Returns which of two statuses of UNSERVED is about the session; the other is about its path. If the first path has worked before, its
- * status is about the session. Otherwise, a refusal takes precedence over a session that is not found, since a refusal says less.
+ * status is about the session. Otherwise, returns a refusal (401, 403) rather than a status for a missing session, because a refused
+ * session may still exist.
  */
 export function statusOfSession(first: number, second: number, firstHasWorked: boolean): number {
   if (UNSERVED[first] === 'no_path') return second;

@@ -29,14 +29,14 @@ export interface HabitCount {
   readonly seconds: number;
 }
 
-/** If fewer waits of a brand are known, nothing is said about them: the 95th percentile of 20 is the second longest. */
+/** The least known waits of a brand to say how long it takes: the 95th percentile of 20 is the second longest. */
 export const LEAST_WAITS = 20;
 
 /** How long the sessions of a brand waited for their installation, from the inferred end of the web flow to online. */
 export interface UsualWait {
   readonly p50Seconds: number;
   readonly p95Seconds: number;
-  /** The number of these sessions, at least LEAST_WAITS. */
+  /** The number of counted sessions, at least LEAST_WAITS. */
   readonly known: number;
 }
 

@@ -20,7 +20,7 @@ export type SessionRead =
   /** The request was not sent, or the service accepts none now (401, 403, 429), so nothing is known about the session. */
   | { readonly kind: 'not_sent'; readonly reason: string; readonly retryAfterMs?: number };
 
-/** What to write after a read. */
+/** The write that follows a read. */
 export type ReadStep =
   { readonly kind: 'nothing' } | { readonly kind: 'apply'; readonly reading: Reading } | Postponement;
 
@@ -43,7 +43,8 @@ const UNSAVABLE_RETRY_MS = 15 * 60_000;
 export const LOST_AFTER_READS = 5;
 
 /** The same for reads with 401 or 403 on every path. By default, these reads take at least an hour. */
-// This is more, since a refusal may be a temporary fault of permissions. Refusals that other sessions get at the same time do not count.
+// This takes longer, because a refusal may be a temporary fault of permissions. Refusals that other sessions get at the same time do not
+// count.
 export const LOST_AFTER_REFUSALS = 10;
 
 export interface ReadSession extends WatchedSession, EndingSession {

@@ -99,7 +99,7 @@ export function reconcile(
   };
 }
 
-/** What a reading is compared with: the session, the database's clock and the schedule. */
+/** The context of a reading: the session, the time of the database and the schedule. */
 interface Context {
   readonly session: SessionRecord;
   readonly now: Date;

@@ -6,14 +6,14 @@ import { ReadHabits } from '../poll/habits.service.js';
 import { stalledSession } from './stalled.rules.js';
 import { StallsStore, type Decide } from './stalls.store.js';
 
-/** The shortest threshold is minutes, so a later search would hardly be noticed. */
+/** The pause between two searches. The shortest threshold is minutes, so a delay of half a minute is hardly noticed. */
 const EVERY_MS = 30_000;
-/** Few, so that the locks of a transaction are short. */
+/** The sessions of one transaction: few, so that their locks are short. */
 const SESSIONS_AT_ONCE = 500;
 const HOUR_MS = 3_600_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Announces the sessions that are stalled, and those that no longer are. One worker at a time looks through the awaited sessions. */
+/** Announces sessions that become stalled, and those that no longer are. One worker at a time examines the awaited sessions. */
 @Injectable()
 export class StallUpkeep extends BackgroundTasks {
   protected readonly tasks = [{ everyMs: EVERY_MS, run: (stop: AbortSignal) => this.searchIfDue(stop) }];
@@ -26,7 +26,7 @@ export class StallUpkeep extends BackgroundTasks {
     super('stalled sessions could not be found', STOP_WITHIN_MS.stalls, environment.ROLE !== 'api');
   }
 
-  /** Looks through the awaited and the stalled sessions once. */
+  /** Examines the awaited and the stalled sessions once. */
   async search(stop?: AbortSignal): Promise<void> {
     for (let after: string | undefined = FIRST_ID; after !== undefined && stop?.aborted !== true;) {
       const page = await this.store.findAwaited(after, SESSIONS_AT_ONCE);
@@ -40,7 +40,7 @@ export class StallUpkeep extends BackgroundTasks {
     }
   }
 
-  // Not by a handler of events: that a session waits is no event.
+  // Rejected: a handler of events, because no event says that a session waits for too long.
   private async searchIfDue(stop: AbortSignal): Promise<void> {
     if (await this.store.claimSearch(EVERY_MS)) await this.search(stop);
   }

@@ -16,13 +16,13 @@ export type SessionStallCause = (typeof SESSION_STALL_CAUSES)[number];
 
 export interface Stall<Cause extends string = SessionStallCause> {
   readonly cause: Cause;
-  /** Since when there has been what the cause names, and not since when it has been stalled. */
+  /** Since when the cause has been present. The session counts as stalled only later, after a threshold. */
   readonly since: Date;
-  /** What was seen, and the threshold. Contains no personal data and no words of the remote service. */
+  /** The observed values, and the threshold. Contains no personal data and no text of the remote service. */
   readonly evidence: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** The facts about a session by which it is stalled. Times are by the database's clock, but `expiresAt`. */
+/** The facts that decide whether a session is stalled. All times but `expiresAt` are by the database's clock. */
 export interface AwaitedSession {
   readonly state: SessionState;
   readonly stateChangedAt: Date;
@@ -49,11 +49,20 @@ export interface StallThresholds {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Odd flags of a deployment of the remote service pass within minutes. By then, about fifteen reads have returned them. */
+/**
+ * How long unrecognised flags must last. During a deployment of the remote service, odd flags pass within minutes. By then, about fifteen
+ * reads have returned the flags.
+ */
 const UNRECOGNISED_MS = 15 * MINUTE_MS;
-/** As long as a refused session takes to be lost. A restart or a moment's outage of the remote service is over by then. */
+/**
+ * How long reads must have failed: as long as a refused session takes to be lost. A restart or a short outage of the remote service is over
+ * by then.
+ */
 const UNREACHABLE_MS = 60 * MINUTE_MS;
-/** As in `stuck_reason` of admin.sessions: one or two failures pass by themselves. Counts no reads that were not sent, as in an outage. */
+/**
+ * The least failed reads, as in `stuck_reason` of admin.sessions: one or two failures pass by themselves. Reads that were not sent, as in
+ * an outage, do not count.
+ */
 const UNREACHABLE_READS = 3;
 
 /** The last tenth of a lifetime, and at most a week: enough for a reminder to be read, and too little to wait for the owner. */
@@ -127,8 +136,8 @@ function completedNotOnline(
   return { cause: 'completed_not_online', since: stateChangedAt, evidence };
 }
 
-// An expiresAt that had passed when the session was recorded as active says nothing. Only an owner needs the time: an installation may come
-// online after the session has expired.
+// Ignores an expiresAt that had already passed when the session was recorded as active. Only an owner needs the time: an installation may
+// come online after the session has expired.
 function expiringSoon({ recordedAt, expiresAt }: AwaitedSession, now: Date): Stall | null {
   const since = expiresSoonFrom(recordedAt, expiresAt);
   if (expiresAt <= recordedAt || now < since) return null;

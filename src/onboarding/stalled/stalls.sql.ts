@@ -15,9 +15,9 @@ const FACTS = `
 const JOIN_FACTS = `${JOIN_POLL}
       LEFT JOIN session_stalls x ON x.session_id = s.id`;
 
-/** Returns at most $2 sessions after id $1: those for which somebody waits, and those that are stalled, in the order of their ids. */
-// Walks both indexes by id, so that a page costs the same wherever it is and however many sessions are closed. The times are not in the
-// condition: the rule alone knows the thresholds.
+/** Returns at most $2 sessions after id $1, in the order of their ids: awaited sessions, and stalled ones. */
+// Walks both indexes by id, so that every page costs the same, however many sessions are closed. Has no condition on times, because only
+// the rule knows the thresholds.
 export const FIND_AWAITED = prepared('onboarding.find_awaited_sessions')`
     WITH page AS MATERIALIZED (
       (SELECT s.id FROM onboarding_sessions s WHERE ${AWAITED} AND s.id > $1 ORDER BY s.id LIMIT $2)

@@ -8,7 +8,7 @@ import { LOCK_ANY_SESSIONS } from '../store/sessions.sql.js';
 import type { AwaitedSession, SessionStallCause, Stall } from './stalled.rules.js';
 import * as sql from './stalls.sql.js';
 
-/** A session, the cause for which it is announced as stalled, if any, and the database's clock. */
+/** A session, the cause for which it has been announced as stalled, if any, and the time of the database. */
 export interface WatchedSession extends AwaitedSession {
   readonly id: string;
   readonly brand: string | null;
@@ -34,11 +34,13 @@ export class StallsStore {
     return this.database.query(sql.FIND_AWAITED, [afterId, limit]);
   }
 
-  /** Decides on sessions, and writes each changed cause with its event. The lock on the session lets one of several replicas do so. */
+  /**
+   * Decides about sessions, and writes each changed cause with its event. The lock on the session lets only one of several replicas do so.
+   */
   async settle(ids: readonly string[], decide: Decide): Promise<void> {
     await this.database.transaction(async (tx) => {
       const locked = await tx.query<SessionRecord & { readonly now: Date }>(LOCK_ANY_SESSIONS, [ids]);
-      // A statement of its own, since its snapshot includes what another replica wrote while the lock was awaited.
+      // A separate statement, so that its snapshot includes what another replica wrote while this one waited for the lock.
       const facts = await tx.query<WatchedSession>(sql.READ_FACTS, [locked.map(({ id }) => id)]);
       const decided = facts.map((session) => ({
         id: session.id,

@@ -96,7 +96,7 @@ export class StartSessionService {
           const recorded = await this.starts.record({ ...start, attempts: attempt }, outcome.value, wanted);
           if (recorded.kind === 'lease_lost') return null;
           if (recorded.kind === 'recorded') return outcome.value.sessionId;
-          // No retry: a service that mixes up ids must not get another call.
+          // Does not retry: a service that mixes up ids must not get another call.
           this.responses.reportDrift('start_session', [foreignId('sessionId', recorded.owner)]);
           throw unavailable(await this.fail(start, foreignFailure(recorded.owner), attempt));
         }

@@ -151,7 +151,7 @@ export class Environment {
     message: 'INVITATION_RETURN_ORIGINS must be origins such as https://example.com',
   })
   INVITATION_RETURN_ORIGINS?: string[];
-  /** After how many hours from its creation the owner of an invitation is due a reminder; 0 means never. */
+  /** The hours after the creation of an invitation at which a reminder is due; 0 means no reminders. */
   @List(readNumber)
   @ArrayMaxSize(10)
   @IsInt({ each: true, message: 'REMINDER_SCHEDULE_HOURS must be whole numbers, separated by commas' })

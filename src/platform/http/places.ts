@@ -3,20 +3,20 @@ import { Problem } from '../problem/problem.js';
 const RETRY = { retryAfterSeconds: 10 };
 
 interface Limits {
-  /** What takes a place, in the plural. */
+  /** The name of what takes a place, in the plural, for the problem. */
   readonly of: string;
   readonly ofKey: number;
   /** Default: no limit. */
   readonly inAll?: number;
 }
 
-/** Limits what takes place at this replica at once, in total and per API key, so that one key cannot take all places. */
+/** Limits how many uploads, for example, this replica serves at once, in total and per API key, so that one key cannot take all places. */
 export class Places {
   private readonly holders: string[] = [];
 
   constructor(private readonly limits: Limits) {}
 
-  /** Takes a place for `holder`. Returns what gives it back. Throws Problem at a limit. */
+  /** Takes a place for `holder`. Returns a function that releases the place. Throws Problem at a limit. */
   take(holder: string): () => void {
     const { of, ofKey, inAll = Infinity } = this.limits;
     if (this.holders.filter((each) => each === holder).length >= ofKey)

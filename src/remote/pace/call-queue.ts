@@ -143,7 +143,7 @@ export class CallQueue {
   }
 
   private admitAfter(ms: number): void {
-    // Infinity: the budget calls `admit` after its draw.
+    // If Infinity, tokens are being drawn, and the budget calls `admit` afterwards.
     if (ms === Infinity) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;

@@ -23,7 +23,7 @@ export class OperationGate {
   /** Whether the last error came after the last success. Their times may be equal. */
   private hasFailed = false;
 
-  /** With `trials`, a call is tried only after a check. Without, a call is itself the probe. */
+  /** With `trials`, a call is tried only after a check. Without `trials`, a call is itself the probe. */
   constructor(
     private readonly timeoutMs: number,
     private readonly trials?: rules.Trials,

@@ -5,7 +5,7 @@ export interface CallCounts {
 }
 
 const RECENT_MS = 300_000;
-/** Calls are forgotten by the slice, so that a slice and not each call has a time. */
+/** Calls are counted in slices of this length and forgotten slice by slice, so that no call needs a time of its own. */
 const SLICE_MS = 15_000;
 /** The durations of a class differ by at most 10 %, so a percentile is within 5 % of the measured duration. */
 const GROWTH = 1.1;

@@ -5,7 +5,7 @@ import { StatusService } from '../status.service.js';
 import { sampleOf } from './figures.js';
 import { SamplesStore } from './samples.store.js';
 
-/** Less than a minute, so that no minute is left out. */
+/** The pause between two samples: less than a minute, so that every minute has a sample. */
 const EVERY_MS = 20_000;
 
 /** Writes the samples of the status, whatever the role of the process: without a worker, the history says so. */
@@ -23,7 +23,7 @@ export class Sampler extends BackgroundTasks {
   async sampleIfDue(): Promise<void> {
     if (!(await this.store.isDue())) return;
     const { reasons, ...facts } = await this.status.read();
-    // This process lives. If it has not given its first sign of life, it would be missing in the sample.
+    // This process is alive, but it may not have given its first sign of life yet.
     if (!facts.replicas.some(({ isAlive }) => isAlive)) return;
     await this.store.write(reasons, sampleOf(facts));
   }

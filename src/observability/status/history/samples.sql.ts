@@ -1,6 +1,6 @@
 import { SUMMARIES } from './figures.js';
 
-/** A reason that was absent for at most this long has the same beginning. No process may have run, or the reason may come and go. */
+/** A reason that was absent for at most this long keeps its beginning: no process may have run meanwhile, or the reason may come and go. */
 const GAP = `interval '5 minutes'`;
 
 /** SQL for an object with the beginning of each reason of the last minutes. */
