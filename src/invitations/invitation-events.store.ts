@@ -12,7 +12,7 @@ interface Row extends Omit<InvitationFacts, 'invitationId' | 'expiresAt'> {
   readonly expiresAt: Date;
 }
 
-/** Returns what every event about these invitations says, as they are now. */
+/** Returns the data that every event about these invitations has, by their current rows. */
 export async function findFacts(tx: Transaction, ids: readonly string[]): Promise<InvitationFacts[]> {
   if (ids.length === 0) return [];
   const text = `${SELECT_INVITATION} WHERE i.id = ANY ($1::uuid[]) ORDER BY i.id`;

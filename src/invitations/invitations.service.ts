@@ -35,7 +35,7 @@ export class InvitationsService {
     return found(await this.store.create(wanted, INVITATION_TTL_DAYS), `grid location ${gridLocationId}`);
   }
 
-  /** Returns the link for the owner, or null if it cannot be known any more. */
+  /** Returns the link for the owner, or null if no key decrypts it any more or the user has been erased. */
   urlOf(invitation: InvitationRow): string | null {
     const token = this.store.tokenOf(invitation);
     return token && `${this.origin()}/i/${token}`;

@@ -204,7 +204,7 @@ export class InvitationsStore {
   }
 }
 
-/** Returns what the API shows of an invitation, without its link. */
+/** Returns an invitation as the API shows it, without its link. */
 export function withoutLink(row: InvitationRow, ages: InvitationAges): Omit<InvitationView, 'url'> {
   const { tokenCiphertext: _, expectedInverters, now, ...facts } = row;
   const { wishDueAt, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, ...invitation } = facts;

@@ -3,15 +3,15 @@ import { expiresSoonFrom, type Stall } from '../onboarding/stalled/stalled.rules
 import { LIVE, type InvitationFacts } from './invitation.rules.js';
 
 /**
- * Why an invitation is stalled: nothing goes on without a person. The owner is between sessions or has begun none, so that no session tells
- * it, or waits for us. In the order in which one hides the other:
+ * Why an invitation is stalled: it does not continue without a person. Sessions have stalls of their own; these causes are for owners who
+ * have no open session, or who wait for us. The first cause that applies counts:
  *
  * - `remote_unreachable`: the owner has clicked, and the start was refused, given up, or not taken for a quarter of an hour.
  * - `completed_not_online`: the owner has done all, and the installation is late.
  * - `expiring_soon`: after its date, a reminder would come too late.
  * - `started_not_completed`: a session was open, and the owner has to begin again, to finish, or to connect the next brand.
  * - `never_opened`: the owner may not have got the link.
- * - `opened_not_started`: the owner has seen the page and left. The remote service does not tell this, so it is known of invitations only.
+ * - `opened_not_started`: the owner has seen the page and left.
  */
 export const INVITATION_STALL_CAUSES = [
   'remote_unreachable',

@@ -74,7 +74,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
         return sent;
       await sleep(backoffMs);
       const again = await this.attempt(request, gate, deadlineOf);
-      // A local refusal (breaker, queue) says less than the previous result.
+      // Keeps the previous result, because a local refusal (breaker, queue) is less informative.
       if (again.kind === 'not_sent' && again.reason !== 'unreachable') return sent;
       sent = again;
     }

@@ -79,7 +79,10 @@ export class ConsoleSessionController {
       : this.sessions.principalOf(session);
   }
 
-  /** Throws Problem not_found or not_from_console. A form of another origin cannot send JSON or DELETE; this also says so to a script. */
+  /**
+   * Throws Problem not_found or not_from_console. A form of another origin cannot send JSON or DELETE; a script of another origin gets this
+   * error.
+   */
   private requireOwnOrigin(request: FastifyRequest): void {
     requireConsole(this.environment);
     const { origin } = request.headers;

@@ -42,7 +42,7 @@ export class ConsoleSignIns {
     return hashOf(key);
   }
 
-  /** Records the begin of a session in the audit log. */
+  /** Records the beginning of a session in the audit log. */
   async record(principal: Principal): Promise<void> {
     const actor = actorOf({ ...principal, consoleUntil: 0 });
     await this.database.transaction((tx) => recordAudit(tx, { actor, action: 'console.signed_in' }));

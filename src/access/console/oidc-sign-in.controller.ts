@@ -36,7 +36,7 @@ export class OidcSignInController {
     private readonly environment: Environment,
   ) {}
 
-  /** Leads to the identity provider. */
+  /** Redirects to the identity provider. */
   @Get('sign-in')
   @Public()
   async begin(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

@@ -2,7 +2,7 @@ import type { LiveRegistration } from '../../users/registration/campaign-registr
 import type { RegistrationRequest } from '../../users/registration/registration.rules.js';
 import type { Metadata } from '../../users/metadata.rules.js';
 
-/** A row whose turn has come. */
+/** A row that the drain has taken. */
 export interface TakenRow {
   readonly line: number;
   readonly tenantReference: string;

@@ -42,7 +42,7 @@ export const MARK_ROWS = prepared('campaign_rows.mark')`
      WHERE r.campaign_id = $1 AND r.line = ANY ($3) AND r.line = marked.line`;
 
 /** If the registration of a row of campaign $1 has ended, gives the row its result. `known`: the registration is not of this campaign. */
-// An uncertain row is settled again once a person has decided. The text of last_error ends before what it quotes.
+// An uncertain row is settled again once a person has decided. Omits the part of last_error that quotes the remote service.
 export const SETTLE_ROWS = prepared('campaign_rows.settle')`
     UPDATE campaign_rows AS r
        SET status = CASE WHEN done.status = 'registered' AND done.campaign_id IS DISTINCT FROM r.campaign_id THEN 'known'
@@ -80,7 +80,7 @@ const SELECT_UNINVITED = `
 
 export const FIND_UNINVITED_OF = `${SELECT_UNINVITED} AND r.line = ANY ($2)`;
 
-/** Finds about $3 of them after line $2, with all locations of the last row. */
+/** Finds about $3 locations to invite after line $2, with all locations of the last row. */
 export const FIND_UNINVITED_AFTER = `${SELECT_UNINVITED} AND r.line > $2 ORDER BY r.line FETCH FIRST ($3) ROWS WITH TIES`;
 
 export const SET_INVITATION =

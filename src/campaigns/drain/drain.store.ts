@@ -142,7 +142,7 @@ export class DrainStore {
   }
 }
 
-/** Completes the change of these campaigns. */
+/** Records the changed status in the audit log. If the campaigns are cancelled, also cancels their rows. */
 async function record(
   tx: Transaction,
   changed: readonly { readonly id: string }[],

@@ -7,7 +7,7 @@ const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd
 
 type Encoding = CampaignFormat['encoding'];
 
-/** Returns what a NUL or a replacement character in the text of a file means, for the person who made the file. */
+/** Returns an explanation of a NUL or a replacement character in the text of a file, for the person who made the file. */
 export const characterFault = (character: string, { encoding }: Pick<FileText, 'encoding'>): string =>
   character === '\0'
     ? 'there is a byte 0, which no text has: export the file as CSV in UTF-8'
@@ -18,7 +18,7 @@ export const characterFault = (character: string, { encoding }: Pick<FileText, '
  */
 export class FileText {
   readonly bom: boolean;
-  /** UTF-8 while it is open. */
+  /** UTF-8 while the encoding is undecided. */
   encoding: Encoding;
 
   /** `beginning`: the first bytes, read already. `rest`: those after them. */
@@ -51,7 +51,7 @@ export class FileText {
   }
 }
 
-/** Returns `beginning` and what follows it, until SAMPLE_BYTES are read, of which it has `counted`, or the file ends. */
+/** Reads until the sample has SAMPLE_BYTES, of which `beginning` has `counted`, or until the file ends. Returns all bytes read. */
 export async function readSample(
   bytes: AsyncGenerator<Buffer, void>,
   beginning: Buffer = Buffer.alloc(0),

@@ -20,7 +20,7 @@ const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, ''
 const byPlainName = new Map<string, ColumnName>(NAMES.map((name) => [plain(name), name]));
 const skipped = new Set(OF_RESULT.map(plain));
 
-/** Returns how the column of the EANs is called in the file. */
+/** Returns the name of the EAN column in the file. */
 export const eanColumnOf = (columns: readonly string[]): string =>
   columns.find((name) => plain(name) === 'ean') ?? 'ean';
 
@@ -38,7 +38,7 @@ function columnOf(cell: string): Column | undefined {
   return skipped.has(plain(name)) ? { kind: 'skipped', name } : undefined;
 }
 
-/** Returns the columns of a header, or what is wrong with it, for the person with the spreadsheet. */
+/** Returns the columns of a header, or its fault, in words for the person with the spreadsheet. */
 export function readHeader(
   cells: readonly string[],
 ): { readonly columns: readonly Column[] } | { readonly fault: string } {

@@ -41,7 +41,7 @@ export function readJsonRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow {
   });
 }
 
-/** Returns the object of a line, which has no other names than these, or the row that says why it is invalid. */
+/** Returns the object of a line if it has only known names, else a row with the problem that makes it invalid. */
 export function readObject<Name extends string>(
   { line, text, isTooLong }: FileLine,
   names: readonly Name[],

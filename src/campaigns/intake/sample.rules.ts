@@ -20,7 +20,7 @@ const BINARY: readonly (readonly [beginning: string, name: string])[] = [
   ['%PDF', 'a PDF'],
 ];
 
-/** Returns what a file is that begins like no CSV and no NDJSON, else undefined. */
+/** Returns the type of a file that is certainly neither CSV nor NDJSON, else undefined. */
 export const binaryKind = (beginning: string): string | undefined =>
   BINARY.find(([magic]) => beginning.startsWith(magic))?.[1];
 

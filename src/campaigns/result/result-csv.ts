@@ -14,9 +14,9 @@ export interface ResultRow extends CampaignRow {
 }
 
 /**
- * Returns the parts of result.csv: the columns as sent, and what became of each row. Cells beyond the last column
- * stay at the end of their row, so that it has too many again if nobody corrects it. The delimiter is that of the file, since the Excel of
- * its author splits by it.
+ * Returns the parts of result.csv: the columns as sent, and the result of each row. Cells beyond the last column stay at the end of their
+ * row, so that the row has too many cells again if nobody corrects it. The delimiter is that of the file, because the Excel of its author
+ * splits by it.
  */
 export async function* resultCsv(
   { columns, delimiter }: CampaignFormat,

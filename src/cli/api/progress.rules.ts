@@ -36,7 +36,7 @@ export function progressLine(
   return `[${'#'.repeat(filled)}${'-'.repeat(bar - filled)}] ${text}`;
 }
 
-/** Returns a duration in its largest unit, rounded up: an estimate is no more exact. */
+/** Returns a duration in its largest unit, rounded up, because it is only an estimate. */
 export function duration(seconds: number): string {
   if (seconds < 90) return `${seconds} s`;
   if (seconds < 90 * 60) return `${Math.ceil(seconds / 60)} min`;

@@ -135,7 +135,7 @@ function decideUnstarted(
   );
 }
 
-/** Returns how to remind an owner who has started nothing. */
+/** Returns the next step if an owner has started nothing. */
 function remindBy({ stalled, expiresAt }: KnownInvitation): string {
   switch (stalled?.cause) {
     case 'never_opened':

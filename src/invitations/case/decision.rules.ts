@@ -1,5 +1,5 @@
 /**
- * Who must act next, in the order in which one hides another: of several brands or locations, the first counts.
+ * Who must act next. Of several brands or locations, the first in this order counts.
  * - `tenant`: a person of the tenant must decide or repair something.
  * - `remote_service`: a call is in flight or is repeated by itself.
  * - `invitation`: the owner has no valid link.
@@ -19,7 +19,7 @@ export type WaitsFor = (typeof WAITS_FOR)[number];
 
 export interface Decision {
   readonly waitsFor: WaitsFor;
-  /** Why, in one sentence. */
+  /** The reason, in one sentence. */
   readonly why: string;
   /** One sentence that says what happens or what to do next. */
   readonly next: string;

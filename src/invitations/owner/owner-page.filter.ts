@@ -33,7 +33,7 @@ export class OwnerPageFilter implements ExceptionFilter {
   }
 }
 
-/** Sends a page that loads nothing from elsewhere, is not indexed, and passes its address on to nobody. */
+/** Sends a page that loads nothing from other origins, is not indexed, and passes its address on to no other page. */
 export function sendPage(reply: FastifyReply, html: string, isProduction: boolean): void {
   // A form may redirect to the remote service, and browsers apply the policy to that address too.
   const targets = isProduction ? "'self' https:" : "'self' https: http://127.0.0.1:* http://localhost:*";

@@ -24,7 +24,7 @@ type Invited = Pick<InvitationFacts, 'state' | 'brands' | 'erasedAt' | 'wishDueA
 export interface InvitedSession {
   readonly brand: string | null;
   readonly state: SessionState;
-  /** Whether it has expired after its owner was done, and may still come online. */
+  /** Whether the session has expired after its owner was done, and may still come online. */
   readonly isLate: boolean;
 }
 
@@ -65,7 +65,7 @@ function furthest(sessions: readonly InvitedSession[]): Step['kind'] {
   return states.includes('awaiting_owner') ? 'started' : 'todo';
 }
 
-/** Returns the longest usual wait of the brands that are awaited, in seconds, or undefined if that of one is not known. */
+/** Returns the longest usual wait of the awaited brands, in seconds, or undefined if the wait of one brand is unknown. */
 export function usualWaitOf(steps: readonly Step[], secondsOf: (brand: string | null) => number | undefined) {
   const waits = steps.filter(({ kind }) => kind === 'waiting').map(({ brand }) => secondsOf(brand) ?? NaN);
   const longest = Math.max(...waits);
@@ -90,5 +90,5 @@ export function isFromOwnPage(
   return origin === undefined || origin === 'null' || origins.includes(String(origin));
 }
 
-/** Returns the token in the last part of a path, without what mail clients append, or null if it cannot be one. */
+/** Returns the token in the last part of a path, without characters that mail clients append. Returns null if it cannot be a token. */
 export const tokenIn = (text: string): string | null => /^([\w-]{43})[^\w-]*$/.exec(text)?.[1] ?? null;

@@ -65,7 +65,7 @@ export class OwnerPageView {
         text: text(...buttonOf(page.kind, brand)),
         isSecondary: page.kind === 'waiting',
       },
-      // Something may change without the owner.
+      // The state may change without an action of the owner.
       isLive: ['waiting', 'wish', 'started', 'next'].includes(page.kind),
       goesOn: page.kind === 'started',
       isUnopened: context.isUnopened,

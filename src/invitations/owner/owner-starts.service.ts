@@ -32,7 +32,7 @@ export class OwnerStarts {
     private readonly environment: Environment,
   ) {}
 
-  /** Starts a session of the brand, or takes the one that is open or online. */
+  /** Starts a session of the brand, or returns the one that is open or online. */
   async begin(wish: ClaimedWish): Promise<Begun> {
     if (!(await this.store.wish(wish.id, wish.brand, this.retryMs))) return { kind: 'over' };
     return within(PATIENCE_MS, this.fulfil(wish), () => ({ kind: 'waiting' }) as const);

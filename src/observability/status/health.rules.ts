@@ -193,7 +193,7 @@ export const FINDERS = {
 
 export const REASON_CODES = Object.keys(FINDERS) as Code[];
 
-/** Returns a count with the words for one or for several. */
+/** Returns a count with its words in the singular or plural. */
 const counted = (count: number, one: string, several: string): string =>
   `${count} ${count === 1 ? one : several}`;
 

@@ -91,7 +91,7 @@ export class StatusStore {
   }
 }
 
-/** Returns the calls of the live replicas together, by operation. */
+/** Returns the calls of all live replicas, added up by operation. */
 function callsOf(replicas: readonly Replica[]) {
   const live = replicas.filter(({ isAlive }) => isAlive);
   return OPERATION_CLASSES.map((operation) => ({

@@ -5,7 +5,7 @@ import { AdoptSessionStore, type SeenSession, type SessionToAdopt } from './adop
 /** How often a read without a usable response is repeated at once. */
 const READS = 3;
 
-/** The result for the sessions of a user. */
+/** The results of adopting the sessions of a user. */
 export interface AdoptedSessions {
   /** Why a session was not recorded, by its id. */
   readonly faults: ReadonlyMap<string, string>;
@@ -43,7 +43,7 @@ export class SessionAdoption {
     return { faults, isLater: false };
   }
 
-  /** Returns the session, why it is not one of the user, or `later`. */
+  /** Returns the session, the reason why it is not a session of the user, or `later`. */
   private async read({ id, userId }: SessionToAdopt, signal: AbortSignal): Promise<SeenSession | string> {
     for (let reads = 1; ; reads++) {
       const read = await this.reader.readOfUser({ sessionId: id, userId, responseHash: null }, signal);

@@ -29,7 +29,7 @@ export interface HabitCount {
   readonly seconds: number;
 }
 
-/** The least known waits of a brand to say how long it takes: the 95th percentile of 20 is the second longest. */
+/** The least known waits of a brand from which its usual wait is computed: the 95th percentile of 20 is the second longest. */
 export const LEAST_WAITS = 20;
 
 /** How long the sessions of a brand waited for their installation, from the inferred end of the web flow to online. */

@@ -56,7 +56,7 @@ export function erasedFacts(session: EventSubject, now: Date): SessionFacts {
   return { ...factsOf(session, session, session.state, [], now), tenantReference: null, metadata: {} };
 }
 
-/** Returns the event of a stall that is raised or over. */
+/** Returns the event of a stall that begins or is over. */
 export const stallEvent = (
   name: 'session.stalled' | 'session.resumed',
   facts: SessionFacts,

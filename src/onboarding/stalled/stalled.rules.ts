@@ -69,7 +69,7 @@ const UNREACHABLE_READS = 3;
 const LAST_PART = 10;
 const MOST_MS = 7 * DAY_MS;
 
-/** Returns when the last part of the time from `from` to `expiresAt` begins, in which it expires soon. */
+/** Returns from when on a session expires soon: the beginning of the last part of the time from `from` to `expiresAt`. */
 export function expiresSoonFrom(from: Date, expiresAt: Date): Date {
   const lifetimeMs = expiresAt.getTime() - from.getTime();
   return new Date(expiresAt.getTime() - Math.min(lifetimeMs / LAST_PART, MOST_MS));

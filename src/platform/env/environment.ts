@@ -136,7 +136,7 @@ export class Environment {
   @IsOptional()
   @Matches(/\.(svg|png|webp)$/, { message: 'BRAND_LOGO_FILE must be the path of a .svg, .png or .webp file' })
   BRAND_LOGO_FILE?: string;
-  /** Where an owner gets help. */
+  /** The address at which an owner gets help. */
   @IsOptional() @HttpUrl() BRAND_SUPPORT_URL?: string;
   /** The language of the owner's page if neither the invitation nor the browser names one that we have. */
   @IsIn(['en', 'nl', 'de', 'fr'])

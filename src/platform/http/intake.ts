@@ -99,7 +99,10 @@ class Intake {
 
 const intakes = new WeakMap<Socket, Intake>();
 
-/** Installs an intake before the parser of each connection. Call it before the server listens. Without a parser to feed, Node serves plainly. */
+/**
+ * Installs an intake before the parser of each connection. Call it before the server listens. If the parser is not found, the connection
+ * has no intake.
+ */
 export function limitIntake(server: Server, limits: HttpLimits): void {
   const pipelining = new Set<Intake>();
   server.on('connection', (socket: Socket) => {

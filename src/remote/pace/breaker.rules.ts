@@ -132,7 +132,7 @@ export function record(
   }
 }
 
-/** Lets one call be tried within `validMs`. */
+/** Allows one call to be tried within `validMs`. */
 export const checkPassed = (breaker: Breaker, now: number, validMs: number): Breaker =>
   breaker.phase === 'half_open'
     ? { ...breaker, phase: 'open', openUntil: now, checkedUntil: now + validMs }

@@ -112,7 +112,7 @@ export class RegistrationsStore {
     return (await this.database.query<RegistrationRecord>(sql.FIND_LIVE, [reference]))[0] ?? null;
   }
 
-  /** Returns the registration of each reference that says where it stands: the live one, else the newest. */
+  /** Returns the decisive registration of each reference: the live one, else the newest. */
   findLatest(references: readonly string[]): Promise<RegistrationRecord[]> {
     return this.database.query(sql.FIND_LATEST_REGISTRATIONS, [references]);
   }

@@ -8,7 +8,7 @@ import { SamplesStore } from './samples.store.js';
 /** The pause between two samples: less than a minute, so that every minute has a sample. */
 const EVERY_MS = 20_000;
 
-/** Writes the samples of the status, whatever the role of the process: without a worker, the history says so. */
+/** Writes the samples of the status. Runs whatever the role of the process, so that the history also shows when no worker ran. */
 @Injectable()
 export class Sampler extends BackgroundTasks {
   protected readonly tasks = [{ everyMs: EVERY_MS, run: () => this.sampleIfDue() }];
