@@ -90,29 +90,6 @@ describe('what administrators see of a service at work', () => {
     expect(unrecognised).toMatchObject({ answer: { surprise: 'a\ufffdb', sessionId: id } });
   });
 
-  it('is why a session cannot be read, until a read succeeds', async () => {
-    const { id } = await client.startNew();
-    const { control } = service.sandbox!;
-    await control.addFault({
-      kind: 'answer',
-      operation: 'read_session',
-      contains: id,
-      status: 400,
-      times: null,
-    });
-    const stuck = await waitFor('three failures', async () => {
-      const shown = await session(id);
-      return Number(shown.failures) >= 3 && shown;
-    });
-    expect(stuck.stuck_reason).toBe(`its last reads failed: ${String(stuck.last_error)}`);
-    expect(stuck.last_error).toMatch(/^rejected with 400/);
-    await control.clearFaults();
-    await waitFor('a good read', async () => {
-      const shown = await session(id);
-      return shown.failures === 0 && shown.last_error === null && shown.stuck_reason === null;
-    });
-  });
-
   it('is a customer, its registration, the token and the lag of the poller', async () => {
     const location = await client.locate('customer-8');
     const [user] = await query(`SELECT * FROM admin.users WHERE tenant_reference = 'customer-8'`);

@@ -58,10 +58,4 @@ describe('registrations of campaigns', () => {
     );
     expect(await database.query('SELECT FROM registrations')).toHaveLength(2);
   });
-
-  it('are not inserted while references are unchecked after a restore', async () => {
-    await database.query('INSERT INTO restores (last_sequence, first_sequence) VALUES (0, 1)');
-    expect(await insert(randomUUID(), 'unchecked')).toEqual([]);
-    expect(await database.query('SELECT FROM registrations')).toEqual([]);
-  });
 });

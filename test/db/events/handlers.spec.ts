@@ -256,23 +256,6 @@ describe('a worker', () => {
     expect(await database.query(state)).toEqual([{ attempts: 0, lease_token: null, due: true }]);
   });
 
-  it('continues after all its connections are lost, whatever it was doing', async () => {
-    const { Witness, seen } = newWitness();
-    await start(Witness);
-    const markers = Array.from({ length: 40 }, (_, index) => String(index));
-    for (const marker of markers) {
-      await append(`s${Number(marker) % 4}`, marker);
-      await waitFor('some moment of the delivery', () => Math.random() < 0.5);
-      await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name LIKE 'pv-onboarding worker%'`);
-    }
-    await waitFor('all deliveries', async () => {
-      await skipBackoff();
-      return isNothingPending();
-    });
-    expect(new Set(seen)).toEqual(new Set(markers));
-  });
-
   it('calls no handler with ROLE api', async () => {
     @Injectable()
     class Witness {

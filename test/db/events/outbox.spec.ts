@@ -39,15 +39,6 @@ describe('appending events', () => {
     expect(new Set(read.map(({ id }) => id)).size).toBe(200);
     expect(Math.abs(Date.now() - (read[0]?.time.getTime() ?? 0))).toBeLessThan(60_000);
   });
-
-  it('leaves no event behind when the transaction is rolled back', async () => {
-    const work = database.transaction(async (tx) => {
-      await appendEvents(tx, [sessionEvent('session.online', 's1')]);
-      throw new Error('changed my mind');
-    });
-    await expect(work).rejects.toThrow('changed my mind');
-    expect((await events.readPage('0', 10)).events).toEqual([]);
-  });
 });
 
 describe('the sequence', () => {
@@ -65,18 +56,6 @@ describe('the sequence', () => {
     });
     expect((await events.readPage('0', 10)).events).toHaveLength(1);
     expect(await unsequenced()).toBe(0);
-  });
-
-  it('does not skip an event whose transaction is still open', async () => {
-    let early: readonly unknown[] = [];
-    await database.transaction(async (tx) => {
-      await appendEvents(tx, [sessionEvent('session.online', 'late', 'first appended')]);
-      await append(sessionEvent('session.online', 'soon', 'first committed'));
-      early = (await events.readPage('0', 10)).events.map(({ subject }) => subject);
-    });
-    expect(early).toEqual(['soon']);
-    const { events: later } = await events.readPage('1', 10);
-    expect(later.map(({ subject, sequence }) => [subject, sequence])).toEqual([['late', '2']]);
   });
 });
 

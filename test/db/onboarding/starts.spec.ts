@@ -2,8 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
 import type { StartedSession } from '../../../src/onboarding/remote/session.client.js';
-import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
-import { ABANDONED } from '../../../src/onboarding/rules/start-failure.rules.js';
 import type { LeasedStart, WantedSession } from '../../../src/onboarding/start/record-session.store.js';
 import { LEASES } from '../../../src/onboarding/start/starts.sql.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
@@ -48,15 +46,6 @@ const startsOf = ({ gridLocationId }: WantedSession) =>
     [gridLocationId],
   );
 
-/** Returns the data of the events of failed starts, in their order. */
-const failuresOf = async ({ gridLocationId }: WantedSession) =>
-  (
-    await database.query<{ data: EventPayloads['session.start_failed'] }>(
-      "SELECT data FROM domain_events WHERE name = 'session.start_failed' AND subject = $1 ORDER BY position",
-      [gridLocationId],
-    )
-  ).map(({ data }) => data);
-
 describe('a start whose lease has expired', () => {
   const startOf = async ({ gridLocationId }: WantedSession) => {
     const [start] = await database.query<{ id: string; leaseToken: string; error: string | null }>(
@@ -65,18 +54,6 @@ describe('a start whose lease has expired', () => {
     );
     return start!;
   };
-
-  it('fails with the reason, and counts an orphan', async () => {
-    const place = await wanted({ attempts: 1 });
-    const { leaseToken } = await startOf(place);
-    expect(await store.findExpiredLeases()).toContain(leaseToken);
-    expect(await store.endAbandoned([leaseToken])).toEqual([place.gridLocationId]);
-    expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 1, orphans: 1 }]);
-    expect((await startOf(place)).error).toMatch(/^the lease expired before the outcome was stored/);
-    expect(await failuresOf(place)).toMatchObject([{ attempts: 1, orphans: 1, reason: ABANDONED.reason }]);
-    expect(await store.endAbandoned([leaseToken])).toEqual([]);
-    expect(await failuresOf(place)).toHaveLength(1);
-  });
 
   it('is left alone once its lease is renewed', async () => {
     const place = await wanted({ attempts: 1 });

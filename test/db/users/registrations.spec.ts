@@ -160,49 +160,6 @@ describe('a claim', () => {
 });
 
 describe('an outcome', () => {
-  it('registered: stores the user, the registration and the event together', async () => {
-    const claim = await claimed();
-    const user = confirmed(claim);
-    await store.settle(claim, { status: 'registered', user });
-    expect(await read(claim.id)).toMatchObject({
-      status: 'registered',
-      userId: user.id,
-      lastError: null,
-      isBeingSent: false,
-    });
-    expect(await users.findUser(user.id)).toMatchObject({
-      tenantReference: claim.tenantReference,
-      metadata: { channel: 'web' },
-      createdAt: user.createdAt,
-      updatedAt: user.createdAt,
-      gridLocations: user.gridLocations,
-    });
-    expect(await eventsOf(user.id)).toEqual(['user.registered']);
-  });
-
-  it.each([
-    [
-      REJECTED,
-      { status: 'rejected', lastError: 'refused: EAN unknown', nextAttemptAt: null },
-      ['user.registration_rejected'],
-    ],
-    [
-      UNCERTAIN,
-      { status: 'uncertain', lastError: 'lost', nextAttemptAt: null },
-      ['user.registration_uncertain'],
-    ],
-    [
-      NOT_SENT,
-      { status: 'pending', lastError: 'unreachable', nextAttemptAt: expect.any(Date), isDue: false },
-      ['user.registration_pending'],
-    ],
-  ])('%j', async (outcome, row, events) => {
-    const claim = await claimed();
-    expect(await store.settle(claim, outcome)).toBe('stored');
-    expect(await read(claim.id)).toMatchObject({ ...row, isBeingSent: false, attempts: 1 });
-    expect(await eventsOf(claim.id)).toEqual(events);
-  });
-
   it('not sent: is announced once for repeated attempts, and again after another status', async () => {
     const first = await claimed();
     await store.settle(first, NOT_SENT);
