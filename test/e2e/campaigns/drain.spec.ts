@@ -79,19 +79,6 @@ describe('a running campaign', () => {
     expect((await control.ledger()).users.length).toBe(before);
   });
 
-  it('registers a reference once for two campaigns at the same time', async () => {
-    const rows = Array.from({ length: 100 }, () => ({ tenantReference: randomUUID(), ean: newEan() }));
-    const ids = await Promise.all([insertCampaign(database, rows), insertCampaign(database, rows)]);
-    await Promise.all(ids.map(finished));
-    const [first, second] = await Promise.all(ids.map(statusesOf));
-    expect(first!.map((status, index) => [status, second![index]!].sort().join())).toEqual(
-      rows.map(() => 'known,registered'),
-    );
-    const made = new Set<string>(rows.map(({ tenantReference }) => tenantReference));
-    const users = (await control.ledger()).users.filter(({ tenantReference }) => made.has(tenantReference));
-    expect(users).toHaveLength(rows.length);
-  });
-
   it('says why a row was rejected, and follows an uncertain row until a person has decided', async () => {
     await control.addFault({ kind: 'answer', operation: 'register_user', times: 1, status: 422, body: '{}' });
     const refused = await insertCampaign(database, [{ tenantReference: randomUUID() }]);

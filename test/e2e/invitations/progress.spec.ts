@@ -93,6 +93,8 @@ describe('a start that the remote service refuses', () => {
     expect(await pageOf(body.url)).toContain('This did not work');
     const { stalled } = (await client.call('GET', `/invitations/${body.id}`)).body;
     expect(stalled).toMatchObject({ cause: 'remote_unreachable', evidence: { isGivenUp: true } });
+    const listed = await client.call<{ items: Invitation[] }>('GET', '/invitations?stalled=any');
+    expect(listed.body.items.map(({ id }) => id)).toEqual([body.id]);
     expect((await click(body.url)).headers.get('location')).toContain('pv-onboarding');
     expect(await pageOf(body.url)).toContain('You are almost there');
   });

@@ -89,20 +89,6 @@ describe('starting a session', () => {
     expect((await client.start(first.gridLocationId)).status).toBe(status);
   });
 
-  it('starts once more when the response was lost, and counts the orphan', async () => {
-    const gridLocationId = await client.locate();
-    await sandbox.addFault({ kind: 'reset', operation: 'start_session', effect: true, times: 1 });
-    const { status, body } = await client.start(gridLocationId);
-    expect([status, body.state]).toEqual([201, 'awaiting_owner']);
-    expect(body.startUrl).not.toBeNull();
-    expect(await startsOf(gridLocationId)).toHaveLength(2);
-    const [start] = await database.query(
-      'SELECT status, attempts, orphans FROM session_starts WHERE grid_location_id = $1',
-      [gridLocationId],
-    );
-    expect(start).toEqual({ status: 'started', attempts: 2, orphans: 1 });
-  });
-
   it('leaves no start behind when the database fails between the lease and the call', async () => {
     const gridLocationId = await client.locate();
     const query = database.query.bind(database);
@@ -205,24 +191,6 @@ describe('a session that is watched', () => {
     await sandbox.fields(id);
     // The startUrl survives one unrecognised response.
     expect((await waitForState(id, 'awaiting_installation')).startUrl).not.toBeNull();
-  });
-
-  it('is lost when it is no longer found, and is still watched', async () => {
-    const { id } = await client.startNew();
-    await sandbox.deleteSession(id);
-    expect(await waitForState(id, 'lost')).toMatchObject({ startUrl: null, closedAt: null });
-    expect(await client.eventsOf(id)).toEqual(['session.started', 'session.lost']);
-  });
-
-  it('records a response only if it differs from the previous one', async () => {
-    const { id } = await client.startNew();
-    const reads = async () => (await sandbox.ledger()).reads[id]?.total ?? 0;
-    await waitFor('it was read five times', async () => (await reads()) >= 5);
-    const [recorded] = await database.query<{ count: number }>(
-      'SELECT count(*)::int FROM session_observations WHERE session_id = $1',
-      [id],
-    );
-    expect(recorded?.count).toBe(2);
   });
 });
 

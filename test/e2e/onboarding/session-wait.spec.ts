@@ -111,20 +111,6 @@ describe('?wait= on a session', () => {
     await waitForHeld(0);
   });
 
-  it('is refused beyond the limit of the replica', async () => {
-    jest.replaceProperty(held(), 'ceiling', 1);
-    jest.spyOn(held(), 'share', 'get').mockReturnValue(1);
-    const { id } = await client.startNew();
-    const response = client.session(id, '?wait=20');
-    await waitForHeld(1);
-    const refused = await client.call('GET', `/onboarding/pv/${id}?wait=2`);
-    expect(refused).toMatchObject({ status: 503, body: { code: 'replica_busy' } });
-    expect(refused.headers.get('retry-after')).toBe('5');
-    expect((await client.call('GET', `/onboarding/pv/${id}`)).status).toBe(200);
-    await change(id);
-    await response;
-  });
-
   it('ends within 5 s of the revocation of its key, with a 401', async () => {
     const { id } = await client.startNew();
     await expectWithin(5_000, async () => {
@@ -137,29 +123,6 @@ describe('?wait= on a session', () => {
       const beganAt = performance.now();
       await client.call('DELETE', `/api-keys/${key.id}`);
       expect(await response).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
-      return msSince(beganAt);
-    });
-  });
-});
-
-describe('the shutdown', () => {
-  it('ends all waits at once', async () => {
-    const { DATABASE_URL, SCS_BASE_URL, SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET } = service.environment;
-    await expectWithin(3_000, async () => {
-      const other = await startTestApp({
-        ROLE: 'api',
-        DATABASE_URL,
-        SCS_BASE_URL,
-        SCS_API_KEY,
-        SCS_CLIENT_ID,
-        SCS_CLIENT_SECRET,
-      });
-      const { id } = await client.startNew();
-      const response = TestClient.of(other).call('GET', `/onboarding/pv/${id}?wait=60`);
-      await waitFor('it to wait', () => other.app.get(HeldRequests).count('wait') === 1);
-      const beganAt = performance.now();
-      await other.close();
-      expect(await response).toMatchObject({ status: 200, body: { state: 'awaiting_owner' } });
       return msSince(beganAt);
     });
   });

@@ -89,37 +89,6 @@ describe('calls that are held back', () => {
 
   const status = async () => (await TestClient.of(service).call<StatusView>('GET', '/status')).body;
 
-  it('by the remote service are reported with the requested wait', async () => {
-    // With a longer interval, the session does not count as read too rarely meanwhile.
-    service = await startTestApp({ POLL_MAX_INTERVAL_MS: 60_000 });
-    const client = TestClient.of(service);
-    const { id } = await client.startNew();
-    await service.sandbox!.control.addFault({
-      kind: 'answer',
-      status: 503,
-      headers: { 'retry-after': '33' },
-      operation: 'read_session',
-      times: 1,
-    });
-    await client.call('POST', `/onboarding/pv/${id}/refresh`);
-    const { remote, reasons } = await waitFor('the wait', async () => {
-      const now = await status();
-      return now.remote.operations.read_session.heldBackBy !== null && now;
-    });
-    expect(remote.operations.read_session).toMatchObject({
-      heldBackBy: 'remote_service',
-      requestedWaitMs: 33_000,
-    });
-    expect(remote.operations.register_user).toMatchObject({ heldBackBy: null, requestedWaitMs: null });
-    expect(reasons).toEqual([
-      {
-        code: 'held_back_by_remote_service',
-        detail: expect.stringContaining('read_session: the remote service asked to wait for 33 s'),
-        since: null,
-      },
-    ]);
-  });
-
   it('by our ceiling are reported with the ceiling', async () => {
     service = await startTestApp({ SCS_MAX_REQUESTS_PER_SECOND: 1 });
     const client = TestClient.of(service);

@@ -77,7 +77,11 @@ describe('R65: an end needs lasting evidence', () => {
     const { id } = await client.startNew();
     remote.script(id, () => ({ status: 404, body: '{}' }));
     await waitFor('it is lost', async () => (await client.session(id)).state === 'lost');
-    expect(await client.session(id)).toMatchObject({ closedAt: null, nextCheckAt: expect.any(String) });
+    expect(await client.session(id)).toMatchObject({
+      startUrl: null,
+      closedAt: null,
+      nextCheckAt: expect.any(String),
+    });
     await database.query(
       `UPDATE session_polls SET ending_since = ending_since - interval '6 hours', ending_reads = 5, not_found = 4,
               due_at = clock_timestamp() WHERE session_id = $1`,

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { waitFor } from '../../setup/wait-for.js';
 import { startWithoutIntent } from '../support/evidence/lost-starts.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
@@ -11,18 +10,12 @@ const LATENCY_MS = 200;
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-/** Clicks at a new location. `isOnline`: a session of it is online already. */
-async function click(prepare?: ReplicaOptions['prepare'], isOnline = false) {
-  const environment = { ROLE: isOnline ? 'all' : 'api' } as const;
-  replicas = await startReplicas({ count: 2, environment, ...(prepare && { prepare }) });
+/** Clicks at a new location. */
+async function click(prepare?: ReplicaOptions['prepare']) {
+  replicas = await startReplicas({ count: 2, environment: { ROLE: 'api' }, ...(prepare && { prepare }) });
   const { control } = replicas.sandbox;
   const [client] = replicas.clients;
   const gridLocationId = await client!.locate();
-  if (isOnline) {
-    const { id } = (await client!.start(gridLocationId, { brand: 'acme' })).body;
-    await control.online(id, { inverters: 1 });
-    await waitFor('it is online', async () => (await client!.session(id)).state === 'online');
-  }
   await control.change({ latencyMs: LATENCY_MS });
   const responses = await Promise.all(
     Array.from({ length: CLICKS }, (_, click) =>
@@ -45,15 +38,6 @@ describe('R18: double clicks are one', () => {
       bound: '1, 1',
     });
     expect(clicked).toEqual({ effects: 1, started: 1, reused: CLICKS - 1, sessions: 1 });
-  });
-
-  it('starts no session for a location that is online, and returns the online one to all', async () => {
-    const clicked = await click(undefined, true);
-    promise('R18', {
-      figure: `${clicked.effects - 1} sessions for ${CLICKS} parallel starts of a location that is online`,
-      bound: '0',
-    });
-    expect(clicked).toEqual({ effects: 1, started: 0, reused: CLICKS, sessions: 1 });
   });
 
   itAtLength('turns red when no intent exists while a start is sent', async () => {

@@ -2,9 +2,6 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type Answer, type SessionAnswer } from '../../setup/client.js';
 import type { SandboxFault } from '../../setup/sandbox-control.js';
-import { startServiceProcess } from '../../setup/service-process.js';
-import { ADMIN_KEY } from '../../setup/test-environment.js';
-import { waitFor } from '../../setup/wait-for.js';
 import { countStarts, startAtLast, startWithoutIntent } from '../support/evidence/lost-starts.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
@@ -19,9 +16,6 @@ const LOST_RESPONSES: readonly SandboxFault[] = [
   { kind: 'answer', effect: true, status: 500, body: '{"error":"too late"}' },
   { kind: 'html', effect: true },
 ];
-/** The initial concurrency limit of a process. */
-const STARTS_PER_PROCESS = 8;
-const PROCESSES = isLong ? 4 : 1;
 const TIMEOUT_MS = 4_000;
 
 let replicas: Replicas;
@@ -71,50 +65,11 @@ async function startWithLostResponses(client: TestClient, count: number) {
   return judge(responses, gridLocationIds);
 }
 
-/** Starts sessions in processes that are killed before any session is saved. Retries the starts with `client`. */
-async function startWithKilledProcesses(client: TestClient) {
-  const { control } = replicas.sandbox;
-  const count = PROCESSES * STARTS_PER_PROCESS;
-  const gridLocationIds = await locate(client, count);
-  const killed = await Promise.all(
-    Array.from({ length: PROCESSES }, () =>
-      startServiceProcess({
-        ROLE: 'api',
-        SCS_TIMEOUT_MS: '30000',
-        POLL_LEASE_MS: '60000',
-        DATABASE_URL: replicas.databaseUrl,
-        ...replicas.sandbox.environment,
-      }),
-    ),
-  );
-  const hold = await control.addFault({ kind: 'hold', operation: 'start_session', times: count });
-  const hungUp = Promise.allSettled(
-    gridLocationIds.map((id, index) => new TestClient(killed[index % PROCESSES]!.url, ADMIN_KEY).start(id)),
-  );
-  await waitFor('every session is started and no response is sent', async () =>
-    (await control.faults()).some(({ id, holding }) => id === hold.id && holding === count),
-  );
-  await Promise.all(killed.map((replica) => replica.stop('SIGKILL')));
-  await hungUp;
-  await database().query(
-    "UPDATE session_starts SET lease_until = clock_timestamp() WHERE status = 'sending'",
-  );
-  const responses = await Promise.all(gridLocationIds.map((id) => startAtLast(client, id)));
-  return judge(responses, gridLocationIds);
-}
-
 describe('R17: a lost start is recovered', () => {
   it('when the response is lost', async () => {
     const judged = await startWithLostResponses(await startReplica(), STARTS);
     promise('R17', { figure: figureOf(judged, STARTS, 'lost responses'), bound: BOUND });
     expect(judged).toEqual({ withStartUrl: STARTS, mostSessionsOfOne: 2, lost: STARTS, uncounted: 0 });
-  });
-
-  it('by another replica, when the process that was starting it is killed', async () => {
-    const starts = PROCESSES * STARTS_PER_PROCESS;
-    const judged = await startWithKilledProcesses(await startReplica());
-    promise('R17', { figure: figureOf(judged, starts, 'killed starts'), bound: BOUND });
-    expect(judged).toEqual({ withStartUrl: starts, mostSessionsOfOne: 2, lost: starts, uncounted: 0 });
   });
 
   itAtLength('turns red when no intent exists while a start is sent', async () => {
