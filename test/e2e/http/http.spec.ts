@@ -65,21 +65,8 @@ describe('R39: a bad body is a clear 4xx', () => {
 
   it.each<[string, string | Uint8Array, string]>([
     ['nesting 2,000 deep', '['.repeat(2_000) + ']'.repeat(2_000), 'Nesting deeper than 64 at position 64'],
-    ['a name twice', '{"items":[],"items":[]}', 'The name "items" is repeated at position 12'],
-    [
-      'a name twice in different spellings',
-      '{"items":[],"\\u0069tems":[]}',
-      'The name "items" is repeated at position 12',
-    ],
-    ['a truncated body', '{"items":[{"name":"a"', 'Unexpected end at position 21'],
-    ['a trailing comma', '{"items":[],}', 'A name in double quotes is expected at position 12'],
-    ['single quotes', "{'items':[]}", 'A name in double quotes is expected at position 1'],
-    ['two documents', `${valid}${valid}`, 'Unexpected text after the value at position 24'],
-    ['NaN', '{"items":NaN}', 'A value is expected at position 9'],
     ['invalid UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 'The body is not valid UTF-8'],
     ['an overlong form of "/"', Uint8Array.of(0x22, 0xc0, 0xaf, 0x22), 'The body is not valid UTF-8'],
-    ['a byte order mark', `\ufeff${valid}`, 'A value is expected at position 0'],
-    ['white space alone', '  ', 'Unexpected end at position 2'],
   ])('%s', async (_, body, detail) => {
     const answer = await post('', body);
     expectProblem(answer, 'invalid_json');
@@ -300,15 +287,10 @@ describe('a thrown error', () => {
   };
 
   it.each<[string, object]>([
-    ['refused', Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })],
-    ['a full pool', new Error('timeout exceeded when trying to connect')],
-    ['lost', new Error('Connection terminated unexpectedly')],
-    ['stopping', Object.assign(new Error('terminating connection'), { code: '57P01' })],
     ['starting', Object.assign(new Error('the database system is starting up'), { code: '57P03' })],
     ['too many connections', Object.assign(new Error('sorry'), { code: '53300' })],
     ['broken', Object.assign(new Error('broken'), { code: '08006' })],
     ['read-only after a failover', Object.assign(new Error('read-only'), { code: '25006' })],
-    ['unreachable, says Prisma', Object.assign(new Error("Can't reach database server"), { code: 'P1001' })],
   ])('of the database (%s) is a 503 with Retry-After', async (_, error) => {
     const answer = await fail(error);
     expectProblem(answer, 'database_unavailable');
