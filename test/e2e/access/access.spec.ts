@@ -2,29 +2,25 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module, Post } from '@nestjs/common';
-import pg from 'pg';
 import { Authentication } from '../../../src/access/authentication.service.js';
 import { SCOPES, type Scope } from '../../../src/access/scopes.js';
 import { Public } from '../../../src/platform/http/public.decorator.js';
+import { dumpTables, findSecrets } from '../../faults/support/input/secret-search.js';
 import { inTime, itAtLength, promise } from '../../faults/support/promise.js';
-import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { startReplica, withReplica } from '../replica.js';
+import { withClient } from '../../setup/with-client.js';
 
 const UNKNOWN_ID = '3f0c6a5e-1111-4222-8333-444455556666';
 const REVOKED_WITHIN_MS = 5_000;
 
 let service: TestApp;
-let database: pg.Client;
 
 beforeAll(async () => {
   service = await startTestApp({ TRUSTED_PROXIES: ['127.0.0.1'] });
-  database = new pg.Client({ connectionString: service.environment.DATABASE_URL });
-  await database.connect();
 });
 
-afterAll(async () => {
-  await database.end();
-  await service.close();
-});
+afterAll(() => service.close());
 
 interface Answer {
   readonly status: number;
@@ -37,7 +33,6 @@ interface Call {
   readonly key?: string;
   readonly body?: unknown;
   readonly at?: string;
-  readonly headers?: Record<string, string>;
 }
 
 let calls = 0;
@@ -45,7 +40,7 @@ let calls = 0;
 /** Sends each call from a new client address, because the service blocks an address after too many calls with unknown keys. */
 async function call(
   path: string,
-  { method = 'GET', key = service.adminKey, body, at = service.url, headers }: Call = {},
+  { method = 'GET', key = service.adminKey, body, at = service.url }: Call = {},
 ): Promise<Answer> {
   const response = await fetch(at + path, {
     method,
@@ -53,7 +48,6 @@ async function call(
       authorization: `Bearer ${key}`,
       'x-forwarded-for': `2001:db8:${(++calls).toString(16)}::1`,
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
@@ -75,10 +69,6 @@ async function createKey(...scopes: Scope[]): Promise<{ id: string; key: string 
   });
   expect(status).toBe(201);
   return body as { id: string; key: string };
-}
-
-async function rows<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-  return (await database.query(text, values)).rows as Row[];
 }
 
 describe('API keys', () => {
@@ -172,22 +162,13 @@ describe('every route', () => {
     }
     @Module({ controllers: [UndecidedController] })
     class UndecidedModule {}
-    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
-    await expect(
-      startTestApp({ DATABASE_URL, SCS_BASE_URL }, { modules: [UndecidedModule] }),
-    ).rejects.toThrow('POST /api/v1/undecided needs @Operation() or @Public()');
+    await expect(startReplica(service, {}, { modules: [UndecidedModule] })).rejects.toThrow(
+      'POST /api/v1/undecided needs @Operation() or @Public()',
+    );
   });
 });
 
 describe('R35: keys are safe', () => {
-  const startReplica = (options?: TestAppOptions) => {
-    const { DATABASE_URL, SCS_BASE_URL, SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET } = service.environment;
-    return startTestApp(
-      { DATABASE_URL, SCS_BASE_URL, SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET },
-      options,
-    );
-  };
-
   /** Revokes a key. Returns how many milliseconds after the revocation a replica last accepted the key. */
   async function msUntilRefused(replicas: readonly TestApp[]): Promise<number> {
     const { id, key } = await createKey('admin');
@@ -208,17 +189,12 @@ describe('R35: keys are safe', () => {
   }
 
   it('a revoked key is refused by every replica within 5 seconds', async () => {
-    const other = await startReplica();
-    try {
-      const tookMs = await msUntilRefused([service, other]);
-      promise('R35', {
-        figure: `taken for ${Math.round(tookMs)} ms after it was revoked, by 2 replicas`,
-        bound: `${REVOKED_WITHIN_MS} ms`,
-      });
-      expect(tookMs).toBeLessThan(inTime(REVOKED_WITHIN_MS));
-    } finally {
-      await other.close();
-    }
+    const tookMs = await withReplica(service, {}, (other) => msUntilRefused([service, other]));
+    promise('R35', {
+      figure: `taken for ${Math.round(tookMs)} ms after it was revoked, by 2 replicas`,
+      bound: `${REVOKED_WITHIN_MS} ms`,
+    });
+    expect(tookMs).toBeLessThan(inTime(REVOKED_WITHIN_MS));
   });
 
   it('a revoked key is refused at once by the replica that revoked it', async () => {
@@ -229,59 +205,28 @@ describe('R35: keys are safe', () => {
   });
 
   itAtLength('turns red when a replica caches keys for ever', async () => {
-    const forgetful = await startReplica({
-      prepare: (app) => {
-        const authentication = app.get(Authentication);
-        const authenticate = authentication.authenticate.bind(authentication);
-        authentication.authenticate = (key) => authenticate(key, 0);
-      },
-    });
-    try {
+    await withReplica(service, {}, async (forgetful) => {
+      const authentication = forgetful.app.get(Authentication);
+      const authenticate = authentication.authenticate.bind(authentication);
+      authentication.authenticate = (key) => authenticate(key, 0);
       expect(await msUntilRefused([service, forgetful])).toBeGreaterThan(REVOKED_WITHIN_MS);
-    } finally {
-      await forgetful.close();
-    }
+    });
   });
-
-  async function dump(): Promise<string> {
-    const tables = await rows<{ name: string }>(
-      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
-       WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')`,
-    );
-    const texts: string[] = [];
-    for (const { name } of tables) {
-      for (const { row } of await rows<{ row: string }>(`SELECT t::text AS row FROM ${name} t`))
-        texts.push(row);
-    }
-    return texts.join('\n');
-  }
-
-  const encodings = (secret: string): string[] => {
-    const bytes = Buffer.from(secret);
-    return [
-      secret,
-      bytes.toString('hex'),
-      bytes.toString('base64').replace(/=+$/, ''),
-      bytes.toString('base64url'),
-    ];
-  };
 
   it('no key is in the database in any encoding, neither whole nor its random part', async () => {
     const { id, key } = await createKey('admin');
     await call('/api/v1/api-keys', { key });
-    const text = await dump();
-    expect(text).toContain(id);
-    const found = [key, key.slice(4), service.adminKey]
-      .flatMap(encodings)
-      .filter((encoding) => text.includes(encoding));
+    const tables = await dumpTables(service.environment.DATABASE_URL);
+    expect(tables.get('table public.api_keys')).toContain(id);
+    const found = findSecrets({ key, random: key.slice(4), admin: service.adminKey }, tables);
     promise('R35', { figure: `${found.length} keys in the clear in the database`, bound: '0' });
     expect(found).toEqual([]);
   });
 
   itAtLength('turns red when a key is stored in the clear', async () => {
     const { key } = await createKey('admin');
-    await rows('UPDATE api_keys SET name = $1 WHERE name = $2', [key, 'an app']);
-    const text = await dump();
-    expect(encodings(key).some((encoding) => text.includes(encoding))).toBe(true);
+    const { DATABASE_URL } = service.environment;
+    await withClient(DATABASE_URL, (client) => client.query('UPDATE api_keys SET name = $1', [key]));
+    expect(findSecrets({ key }, await dumpTables(DATABASE_URL))).not.toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import { RateLimit } from '../../../src/access/rate-limit.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { itAtLength } from '../../faults/support/promise.js';
+import { withReplica } from '../replica.js';
 
 const PATH = '/api/v1/users?limit=1';
 const FAILURES_A_MINUTE = 300;
@@ -148,13 +149,9 @@ describe('requests with an unknown key, from one address', () => {
 
 describe('the address of a client', () => {
   it('is that of its socket unless our proxy is trusted', async () => {
-    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
-    const direct = await startTestApp({ DATABASE_URL, SCS_BASE_URL });
-    try {
+    await withReplica(service, {}, async (direct) => {
       expect(await attempt(FAILURES_A_MINUTE + 1, () => ({ at: direct.url }))).toContain(429);
-    } finally {
-      await direct.close();
-    }
+    });
   });
 
   it('is the last address that is not a trusted proxy: addresses that a client puts in front are ignored', async () => {
@@ -187,17 +184,13 @@ describe('the requests of one key', () => {
 
 describe('a worker', () => {
   it('serves nothing of the API, however the path is encoded, and looks up no key', async () => {
-    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
-    const worker = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ROLE: 'worker' });
-    const lookUpsOfWorker = jest.spyOn(worker.app.get(ApiKeysStore), 'findByHash');
-    try {
+    await withReplica(service, { ROLE: 'worker' }, async (worker) => {
+      const lookUpsOfWorker = jest.spyOn(worker.app.get(ApiKeysStore), 'findByHash');
       for (const path of [PATH, '/%61pi/v1/users'])
         expect((await ask(path, { at: worker.url, key: newApiKey() })).status).toBe(404);
       expect((await ask('/health/live', { at: worker.url })).status).toBe(200);
       expect(lookUpsOfWorker).not.toHaveBeenCalled();
-    } finally {
-      await worker.close();
-    }
+    });
   });
 });
 

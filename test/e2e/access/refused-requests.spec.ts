@@ -5,6 +5,7 @@ import type { ApiKeyView, CreatedApiKeyView } from '../../../src/access/api-keys
 import { RefusedRequests } from '../../../src/access/refused-requests.service.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { startReplica } from '../replica.js';
 
 const BURST = 20;
 
@@ -16,8 +17,7 @@ let warned: jest.SpiedFunction<Logger['warn']>;
 
 beforeAll(async () => {
   service = await startTestApp({ API_MAX_REQUESTS_PER_SECOND: BURST / 10 });
-  const { DATABASE_URL, SCS_BASE_URL } = service.environment;
-  other = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ROLE: 'api' });
+  other = await startReplica(service, { ROLE: 'api' });
   admin = TestClient.of(other);
   writes = jest.spyOn(service.app.get(ApiKeysStore), 'addRefusals');
   warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConsoleFiles } from '../../../src/access/console/console-files.service.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { withReplica } from '../replica.js';
 
 const INDEX = '<!doctype html><script type="module" src="/console/assets/index-4f2a.js"></script>';
 const SCRIPT = 'console.log("the console");'.repeat(100);
@@ -101,26 +102,22 @@ describe('the page of the console', () => {
   });
 
   it('says so if it is not built', async () => {
-    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
-    const unbuilt = await startTestApp(
-      { DATABASE_URL, SCS_BASE_URL },
+    await withReplica(
+      service,
+      {},
+      async (unbuilt) => {
+        const response = await fetch(`${unbuilt.url}/console`);
+        expect(await response.text()).toContain('npm run build');
+      },
       { prepare: (app) => serve(app, join(folder, 'nothing')) },
     );
-    try {
-      const response = await fetch(`${unbuilt.url}/console`);
-      expect(await response.text()).toContain('npm run build');
-    } finally {
-      await unbuilt.close();
-    }
   });
 
   it.each([
     ['it is switched off', { CONSOLE: false }],
     ['the process is a worker', { ROLE: 'worker' } as const],
   ])('is not there if %s', async (_what, settings) => {
-    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
-    const other = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ...settings });
-    try {
+    await withReplica(service, settings, async (other) => {
       for (const path of [
         '/console',
         '/console/sessions',
@@ -134,8 +131,6 @@ describe('the page of the console', () => {
         body: JSON.stringify({ key: other.adminKey }),
       });
       expect(signIn.status).toBe(404);
-    } finally {
-      await other.close();
-    }
+    });
   });
 });

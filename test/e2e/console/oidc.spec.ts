@@ -6,6 +6,7 @@ import { itAtLength } from '../../faults/support/promise.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import type { TestProcess } from '../../setup/test-process.js';
+import { startReplica, withReplica } from '../replica.js';
 import { ConsoleBrowser } from './console-client.js';
 
 const GROUPS = 'Night shift=users:read,events:read;leads=admin';
@@ -21,12 +22,6 @@ const settings = (issuer: string) => ({
   CONSOLE_OIDC_CLIENT_SECRET: CLIENT.CLIENT_SECRET,
   CONSOLE_OIDC_GROUPS: GROUPS,
 });
-
-/** Starts another replica on the same database. */
-function startReplica(overrides: Parameters<typeof startTestApp>[0]): Promise<TestApp> {
-  const { DATABASE_URL, SCS_BASE_URL } = service.environment;
-  return startTestApp({ DATABASE_URL, SCS_BASE_URL, ...settings(provider.url), ...overrides });
-}
 
 beforeAll(async () => {
   provider = await startIdentityProvider(MEMBERS);
@@ -110,14 +105,11 @@ describe('the sign-in through the identity provider', () => {
 
   it('takes the groups out of the ID token if they are there', async () => {
     const other = await startIdentityProvider(MEMBERS, { GROUPS_IN_TOKEN: 'true' });
-    const replica = await startReplica(settings(other.url));
-    try {
+    await withReplica(service, settings(other.url), async (replica) => {
       const { browser } = await signIn('ann', replica);
       expect((await browser.send('GET', '/api/v1/users')).status).toBe(200);
-    } finally {
-      await replica.close();
-      await other.stop();
-    }
+    });
+    await other.stop();
   });
 
   it('refuses a user without a group that has scopes, with a page that says so', async () => {
@@ -179,17 +171,14 @@ describe('the sign-in through the identity provider', () => {
   it('says so while the provider is away, and works again when it is back', async () => {
     const stopped = await startIdentityProvider(MEMBERS);
     await stopped.stop();
-    const replica = await startReplica(settings(stopped.url));
-    try {
+    await withReplica(service, settings(stopped.url), async (replica) => {
       const { response } = await begin(replica);
       expect(response.status).toBe(502);
       expect(await response.text()).toContain('The identity provider cannot be reached');
       const restarted = await startIdentityProvider(MEMBERS, { PORT: new URL(stopped.url).port });
       expect((await signIn('leo', replica)).response.status).toBe(302);
       await restarted.stop();
-    } finally {
-      await replica.close();
-    }
+    });
   });
 
   it('takes the place of the sign-in with a key', async () => {
@@ -205,8 +194,7 @@ describe('the sign-in through the identity provider', () => {
   });
 
   itAtLength('turns red when the state is not checked', async () => {
-    const careless = await startReplica({});
-    try {
+    await withReplica(service, settings(provider.url), async (careless) => {
       const identities = careless.app.get(IdentityProvider);
       const finish = identities.finish.bind(identities);
       identities.finish = (callback, flow) =>
@@ -215,9 +203,7 @@ describe('the sign-in through the identity provider', () => {
       const forged = new URL(await signInAtProvider(url, 'leo'));
       forged.searchParams.set('state', 'x'.repeat(43));
       expect((await comeBack(new ConsoleBrowser(careless), forged.href, flow)).status).toBe(302);
-    } finally {
-      await careless.close();
-    }
+    });
   });
 });
 
@@ -230,14 +216,11 @@ describe('a session of a user', () => {
       [{ CONSOLE_OIDC_CLIENT_SECRET: 'another-secret-of-the-client' }, 401],
     ] as const;
     for (const [change, status] of changes) {
-      const changed = await startReplica(change);
-      try {
+      await withReplica(service, { ...settings(provider.url), ...change }, async (changed) => {
         const there = new ConsoleBrowser(changed);
         there.cookie = browser.cookie;
         expect([change, (await there.send('GET', '/api/v1/users')).status]).toEqual([change, status]);
-      } finally {
-        await changed.close();
-      }
+      });
     }
   });
 
@@ -250,7 +233,8 @@ describe('a session of a user', () => {
 });
 
 it('names scopes that do not exist as an error of the configuration', async () => {
-  await expect(startReplica({ CONSOLE_OIDC_GROUPS: 'leads=everything' })).rejects.toThrow(
+  const unknown = { ...settings(provider.url), CONSOLE_OIDC_GROUPS: 'leads=everything' };
+  await expect(startReplica(service, unknown)).rejects.toThrow(
     'CONSOLE_OIDC_GROUPS must have scopes out of users:read',
   );
 });

@@ -7,6 +7,7 @@ import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { callsOf, differences, recordExamples } from './examples.js';
+import { withReplica } from '../replica.js';
 
 const DOCUMENT = new URL('../../../openapi.json', import.meta.url);
 const EXAMPLES = new URL('../../../docs/openapi/examples.json', import.meta.url);
@@ -86,18 +87,14 @@ describe('the OpenAPI document', () => {
   });
 
   it('is served without its page if DOCS is false', async () => {
-    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
-    const other = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ROLE: 'api', DOCS: false });
-    try {
+    await withReplica(service, { ROLE: 'api', DOCS: false }, async (other) => {
       for (const path of ['/', '/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js']) {
         const response = await fetch(other.url + path);
         expect([path, response.status]).toEqual([path, 404]);
         expect(await response.json()).toMatchObject({ code: 'not_found' });
       }
       expect((await fetch(`${other.url}/openapi.json`)).status).toBe(200);
-    } finally {
-      await other.close();
-    }
+    });
   });
 
   it('is OpenAPI 3.1 with unique operation ids, a target for each reference, and no ambiguous paths', () => {

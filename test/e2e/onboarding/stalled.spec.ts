@@ -3,7 +3,8 @@ import { StallUpkeep } from '../../../src/onboarding/stalled/stall-upkeep.servic
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type EventAnswer, type SessionAnswer } from '../../setup/client.js';
-import { startTestApp, useTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp, type TestApp } from '../../setup/test-app.js';
+import { startReplica } from '../replica.js';
 
 // ROLE api: nothing reads or searches by itself.
 const service = useTestApp({ ROLE: 'api' });
@@ -11,9 +12,7 @@ const client = TestClient.of(service);
 let other: TestApp;
 
 beforeAll(async () => {
-  const { DATABASE_URL, ADMIN_API_KEY } = service.environment;
-  const { environment } = service.sandbox!;
-  other = await startTestApp({ ROLE: 'api', DATABASE_URL, ADMIN_API_KEY, ...environment });
+  other = await startReplica(service, { ROLE: 'api' });
 });
 afterAll(() => other.close());
 

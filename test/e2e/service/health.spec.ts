@@ -6,6 +6,7 @@ import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';
+import { withReplica } from '../replica.js';
 
 describe('the service', () => {
   const service = useTestApp({ ROLE: 'api' });
@@ -92,15 +93,11 @@ describe('the service', () => {
   });
 
   it('is unready once a statement found no space', async () => {
-    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
-    const other = await startTestApp({ DATABASE_URL, SCS_BASE_URL, ROLE: 'api' });
-    try {
+    await withReplica(service, { ROLE: 'api' }, async (other) => {
       const write = `DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`;
       await expect(other.app.get(Database).query(write)).rejects.toThrow('could not extend file');
       expect(await other.app.get(Readiness).missing()).toEqual(['the database has no space left']);
-    } finally {
-      await other.close();
-    }
+    });
   });
 
   it('is unready when the database is gone, and responds to requests with a 503 and Retry-After', async () => {

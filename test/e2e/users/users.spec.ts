@@ -3,7 +3,8 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { SandboxControl } from '../../setup/sandbox-control.js';
-import { startTestApp, useTestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
+import { withReplica } from '../replica.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -322,12 +323,7 @@ describe('the check digit', () => {
   });
 
   it('is required under EAN_CHECK_DIGIT=enforce', async () => {
-    const strict = await startTestApp({
-      ...service.sandbox?.environment,
-      DATABASE_URL: service.environment.DATABASE_URL,
-      EAN_CHECK_DIGIT: 'enforce',
-    });
-    try {
+    await withReplica(service, { EAN_CHECK_DIGIT: 'enforce' }, async (strict) => {
       const refused = await call(
         'POST',
         '/users',
@@ -342,9 +338,7 @@ describe('the check digit', () => {
       expect(
         (await call('POST', '/users', requestFor(randomUUID(), EAN), strict.adminKey, strict.url)).status,
       ).toBe(201);
-    } finally {
-      await strict.close();
-    }
+    });
   });
 });
 

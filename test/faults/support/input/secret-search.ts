@@ -10,7 +10,8 @@ export function findSecrets(secrets: Readonly<Record<string, string>>, places: P
       secret,
       encodeURIComponent(secret),
       JSON.stringify(secret).slice(1, -1),
-      Buffer.from(secret).toString('base64'),
+      Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+      Buffer.from(secret).toString('base64url'),
       Buffer.from(secret).toString('hex'),
     ]);
     return [...places]
