@@ -8,6 +8,7 @@ import { contextOf } from '../platform/http/request-context.js';
 import { Problem } from '../platform/problem/problem.js';
 import type { PresentedKey } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
+import { keyHashOf } from './console/console-session.rules.js';
 import { ConsoleSessions } from './console/console-sessions.service.js';
 import { RateLimit } from './rate-limit.js';
 import { RefusedRequests } from './refused-requests.service.js';
@@ -88,7 +89,7 @@ export class RequestHooks implements OnModuleInit {
   /** Returns the principal of the key, or of the session of the console if the request has its cookie and no key. */
   private async identify(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
     const session = request.headers.authorization === undefined ? this.sessions.find(request) : null;
-    if (session?.kind !== 'user') request.presentedKey = session?.keyHash ?? keyOf(request);
+    if (session?.kind !== 'user') request.presentedKey = session ? keyHashOf(session) : keyOf(request);
     if (session !== null) this.sessions.requireOwnPage(request);
     const principal =
       session?.kind === 'user'

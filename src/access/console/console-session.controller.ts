@@ -11,7 +11,7 @@ import { Authentication } from '../authentication.service.js';
 import { clientNetwork } from '../request-hooks.service.js';
 import type { Principal } from '../scopes.js';
 import { requireConsole } from './console-page.controller.js';
-import { SESSION_MS, type ConsoleSession } from './console-session.rules.js';
+import { keyHashOf, SESSION_MS, type ConsoleSession } from './console-session.rules.js';
 import { ConsoleSessions } from './console-sessions.service.js';
 import { ConsoleSignIns } from './console-sign-in.service.js';
 
@@ -44,9 +44,9 @@ export class ConsoleSessionController {
     if (this.sessions.signIn !== 'key')
       throw new Problem('not_found', 'This console signs in at the identity provider: GET /console/sign-in');
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
-    const keyHash = await this.signIns.signIn(key, network);
+    const keyHash = (await this.signIns.signIn(key, network)).toString('base64');
     const expiresAt = Date.now() + SESSION_MS;
-    this.sessions.begin(request, reply, { kind: 'key', keyHash, expiresAt });
+    this.sessions.cookie.set(request, reply, { kind: 'key', keyHash, expiresAt });
   }
 
   @Get()
@@ -70,12 +70,12 @@ export class ConsoleSessionController {
   @Public()
   end(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
     this.requireOwnOrigin(request);
-    this.sessions.end(request, reply);
+    this.sessions.cookie.delete(request, reply);
   }
 
   private principalOf(session: ConsoleSession): Promise<Principal | null> | Principal {
     return session.kind === 'key'
-      ? this.authentication.authenticate(session.keyHash)
+      ? this.authentication.authenticate(keyHashOf(session))
       : this.sessions.principalOf(session);
   }
 

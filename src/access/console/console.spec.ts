@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { cookieIn, isFromOwnConsole, readSession, writeSession } from './console-session.rules.js';
+import { Cipher } from '../../platform/crypto/cipher.js';
+import { Environment } from '../../platform/env/environment.js';
+import { isFromOwnConsole, type ConsoleSession } from './console-session.rules.js';
 import { groupsInClaim, readGroupScopes, scopesOfGroups } from './group-scopes.rules.js';
+import { cookieIn, SealedCookie } from './sealed-cookie.js';
 
 const OURS = ['http://127.0.0.1:3000', 'https://pv.example'];
 const OUR_SCOPES = ['users:read', 'admin'] as const;
@@ -36,11 +39,16 @@ describe('the cookie of a session', () => {
   ])('in %j is %j', (header, value) => expect(cookieIn(header, 'pvo_console')).toBe(value));
 
   it('can be read until its session is over', () => {
-    const byKey = { kind: 'key', keyHash: Buffer.from('hash'), expiresAt: 1_000 } as const;
+    const environment = new Environment();
+    environment.ENCRYPTION_KEYS = [Buffer.alloc(32).toString('base64')];
+    const settings = { name: 'c', path: '/', sameSite: 'Strict', maxAgeMs: 1_000, context: 'test' } as const;
+    const cookie = new SealedCookie<ConsoleSession>(environment, new Cipher(environment), settings);
+    const byKey = { kind: 'key', keyHash: 'aGFzaA==', expiresAt: 1_000 } as const;
     const ofUser = { kind: 'user', subject: 's', name: 'n', groups: ['g'], expiresAt: 1_000 } as const;
     for (const session of [byKey, ofUser]) {
-      expect(readSession(writeSession(session), 999)).toEqual(session);
-      expect(readSession(writeSession(session), 1_000)).toBeNull();
+      const request = { headers: { cookie: `c=${cookie.seal(session)}` } };
+      expect(cookie.read(request, 999)).toEqual(session);
+      expect(cookie.read(request, 1_000)).toBeNull();
     }
   });
 });

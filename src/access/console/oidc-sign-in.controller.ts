@@ -9,32 +9,38 @@ import { baseUrlOf } from '../../platform/http/origins.rules.js';
 import { Public } from '../../platform/http/public.decorator.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { requireConsole } from './console-page.controller.js';
-import { cookieIn, SESSION_MS } from './console-session.rules.js';
+import { SESSION_MS } from './console-session.rules.js';
 import { ConsoleSessions } from './console-sessions.service.js';
 import { ConsoleSignIns } from './console-sign-in.service.js';
 import { IdentityProvider, type Identity, type SignInFlow } from './identity-provider.client.js';
+import { SealedCookie } from './sealed-cookie.js';
 import { noticePage, NOTICES, type Notice } from './sign-in-notice.js';
 
 /** The request that returns from the provider comes from another site, so browsers do not send a Strict cookie with it. */
-const COOKIE = { name: 'pvo_console_flow', path: '/console/callback', sameSite: 'Lax' } as const;
-const FLOW_MS = 10 * 60_000;
-const FLOW_CONTEXT = 'console/flow';
-
-type SealedFlow = SignInFlow & { readonly expiresAt: number };
+const COOKIE = {
+  name: 'pvo_console_flow',
+  path: '/console/callback',
+  sameSite: 'Lax',
+  maxAgeMs: 10 * 60_000,
+  context: 'console/flow',
+} as const;
 
 /** The sign-in of the console through the identity provider. */
 @ApiExcludeController()
 @Controller('console')
 export class OidcSignInController {
+  readonly cookie: SealedCookie<SignInFlow & { readonly expiresAt: number }>;
   private readonly logger = new Logger(OidcSignInController.name);
 
   constructor(
     private readonly provider: IdentityProvider,
     private readonly sessions: ConsoleSessions,
     private readonly signIns: ConsoleSignIns,
-    private readonly cipher: Cipher,
     private readonly environment: Environment,
-  ) {}
+    cipher: Cipher,
+  ) {
+    this.cookie = new SealedCookie(environment, cipher, COOKIE);
+  }
 
   /** Redirects to the identity provider. */
   @Get('sign-in')
@@ -43,8 +49,7 @@ export class OidcSignInController {
     this.requireProvider();
     try {
       const { url, flow } = await this.provider.begin(this.redirectUriOf(request));
-      const value = this.seal({ ...flow, expiresAt: Date.now() + FLOW_MS });
-      this.sessions.setCookie(request, reply, { ...COOKIE, value, maxAgeMs: FLOW_MS });
+      this.cookie.set(request, reply, { ...flow, expiresAt: Date.now() + COOKIE.maxAgeMs });
       void reply.status(302).header('location', url.href).send();
     } catch (error) {
       this.logger.warn(`the identity provider cannot be reached: ${errorText(error)}`);
@@ -57,8 +62,8 @@ export class OidcSignInController {
   @Public()
   async finish(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.requireProvider();
-    const flow = this.open(request);
-    this.sessions.setCookie(request, reply, { ...COOKIE, value: '', maxAgeMs: 0 });
+    const flow = this.cookie.read(request);
+    this.cookie.delete(request, reply);
     if (flow === null) return this.send(reply, 'expired');
     const identity = await this.identify(request, flow);
     if (identity === null) return this.send(reply, 'failed');
@@ -72,21 +77,9 @@ export class OidcSignInController {
     const { subject, name } = identity;
     const session = { kind: 'user', subject, name, groups, expiresAt: Date.now() + SESSION_MS } as const;
     await this.signIns.record(this.sessions.principalOf(session));
-    this.sessions.begin(request, reply, session);
+    this.sessions.cookie.set(request, reply, session);
     const base = baseUrlOf(request, this.environment.PUBLIC_URL);
     void reply.status(302).header('location', `${base}/console`).send();
-  }
-
-  seal(flow: SealedFlow): string {
-    return this.cipher.encrypt(JSON.stringify(flow), FLOW_CONTEXT).toString('base64url');
-  }
-
-  /** Returns the flow that this browser began, or null if there is none or it is over. */
-  private open({ headers }: FastifyRequest): SealedFlow | null {
-    const cookie = cookieIn(headers.cookie, COOKIE.name) ?? '';
-    const text = this.cipher.tryDecrypt(Buffer.from(cookie, 'base64url'), FLOW_CONTEXT);
-    const flow = text === null ? null : (JSON.parse(text) as SealedFlow);
-    return flow !== null && flow.expiresAt > Date.now() ? flow : null;
   }
 
   private async identify(request: FastifyRequest, flow: SignInFlow): Promise<Identity | null> {

@@ -151,7 +151,7 @@ describe('the sign-in through the identity provider', () => {
     const { url } = await begin();
     const callback = await signInAtProvider(url, 'leo');
     const parts = { state: 's', nonce: 'n', pkceCodeVerifier: 'v', expiresAt: Date.now() - 1 };
-    const over = service.app.get(OidcSignInController).seal(parts);
+    const over = service.app.get(OidcSignInController).cookie.seal(parts);
     for (const flow of [`pvo_console_flow=${over}`, 'pvo_console_flow=x', '']) {
       const response = await comeBack(new ConsoleBrowser(service), callback, flow);
       expect(response.status).toBe(400);

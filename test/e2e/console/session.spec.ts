@@ -224,7 +224,7 @@ describe('a session', () => {
     const browser = await signedIn();
     const session = find(browser.cookie, Date.now())!;
     const seal = (expiresAt: number) =>
-      `pvo_console=${service.app.get(ConsoleSessions).seal({ ...session, expiresAt })}`;
+      `pvo_console=${service.app.get(ConsoleSessions).cookie.seal({ ...session, expiresAt })}`;
     browser.cookie = seal(Date.now() - 1);
     expect((await browser.send('GET', KEYS)).status).toBe(401);
     expect((await browser.send('GET', '/console/session')).status).toBe(401);

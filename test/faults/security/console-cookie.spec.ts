@@ -101,7 +101,7 @@ describe('R53: a stolen cookie of the console is useless', () => {
     expect(find(session.expiresAt - 1)).not.toBeNull();
     expect(find(session.expiresAt)).toBeNull();
     const old = new ConsoleBrowser(service);
-    old.cookie = `pvo_console=${sessions.seal({ ...session, expiresAt: Date.now() - 1 })}`;
+    old.cookie = `pvo_console=${sessions.cookie.seal({ ...session, expiresAt: Date.now() - 1 })}`;
     expect((await old.send('GET', '/api/v1/users')).status).toBe(401);
   });
 

@@ -1,0 +1,57 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Cipher } from '../../platform/crypto/cipher.js';
+import type { Environment } from '../../platform/env/environment.js';
+import { baseUrlOf, isLoopback } from '../../platform/http/origins.rules.js';
+
+interface Settings {
+  readonly name: string;
+  readonly path: string;
+  readonly sameSite: 'Strict' | 'Lax';
+  readonly maxAgeMs: number;
+  /** What the encryption is bound to. */
+  readonly context: string;
+}
+
+/** A cookie whose value is stored in it alone, encrypted, so that every replica can read it. No script can. */
+export class SealedCookie<Value extends { readonly expiresAt: number }> {
+  constructor(
+    private readonly environment: Environment,
+    private readonly cipher: Cipher,
+    private readonly settings: Settings,
+  ) {}
+
+  set(request: FastifyRequest, reply: FastifyReply, value: Value): void {
+    this.write(request, reply, this.seal(value), this.settings.maxAgeMs);
+  }
+
+  delete(request: FastifyRequest, reply: FastifyReply): void {
+    this.write(request, reply, '', 0);
+  }
+
+  seal(value: Value): string {
+    return this.cipher.encrypt(JSON.stringify(value), this.settings.context).toString('base64url');
+  }
+
+  /** Returns the value in the cookie of a request. Returns null if there is none, if it is over, or if the cookie is not ours. */
+  read({ headers }: Pick<FastifyRequest, 'headers'>, now = Date.now()): Value | null {
+    const sealed = Buffer.from(cookieIn(headers.cookie, this.settings.name) ?? '', 'base64url');
+    const text = this.cipher.tryDecrypt(sealed, this.settings.context);
+    const value = text === null ? null : (JSON.parse(text) as Value);
+    return value !== null && value.expiresAt > now ? value : null;
+  }
+
+  /** Sets the header. The cookie is secure unless browsers reach us on the loopback, where there is no TLS. */
+  private write(request: FastifyRequest, reply: FastifyReply, value: string, maxAgeMs: number): void {
+    const { name, path, sameSite } = this.settings;
+    const { hostname } = new URL(baseUrlOf(request, this.environment.PUBLIC_URL));
+    const secure = isLoopback(hostname) ? '' : '; Secure';
+    const cookie = `${name}=${value}; Max-Age=${maxAgeMs / 1_000}; Path=${path}; HttpOnly; SameSite=${sameSite}${secure}`;
+    void reply.header('set-cookie', cookie);
+  }
+}
+
+/** Returns the value of a cookie in the header `Cookie`. */
+export function cookieIn(header: string | undefined, name: string): string | undefined {
+  const pairs = header?.split(/; */).map((pair) => pair.split('=')) ?? [];
+  return pairs.find(([given]) => given === name)?.[1];
+}
