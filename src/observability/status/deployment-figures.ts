@@ -1,7 +1,6 @@
 import { FACTS } from './facts.view.js';
 import { figuresOf, type Figure } from './figures.js';
-import { lastingReleasesOf } from './releases.rules.js';
-import { slowOf, vanishedOf } from './replicas.rules.js';
+import { lastingReleasesOf, lastSeenOf, slowOf, vanishedOf } from './replicas.rules.js';
 import type { DeploymentFacts } from './status.store.js';
 
 const HEALTHS = ['healthy', 'degraded', 'credentials_rejected'];
@@ -25,12 +24,7 @@ const COMPUTED = {
   ),
   worker_last_seen_timestamp_seconds: figure(
     'When a process with ROLE worker or all last showed a sign of life; absent if none did within the last hour',
-    ({ replicas }) =>
-      replicas
-        .filter(({ role }) => role !== 'api')
-        .sort((a, b) => b.lastSeenAt.getTime() - a.lastSeenAt.getTime())
-        .slice(0, 1)
-        .map(({ lastSeenAt }) => [[], lastSeenAt]),
+    ({ replicas }) => [[[], lastSeenOf(replicas, 'api')?.lastSeenAt ?? null]],
   ),
   vanished_replicas: figure(
     'Processes that ended within the last 10 minutes without stopping in order',

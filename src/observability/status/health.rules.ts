@@ -2,8 +2,15 @@ import { SHORT_STRETCH } from '../../onboarding/rules/read-budget.rules.js';
 import { longestIntervalMs } from '../../onboarding/rules/schedule.rules.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { SLOW_SECONDS } from '../../remote/pace/slow-calls.rules.js';
-import { lastingReleasesOf, nameOf } from './releases.rules.js';
-import { requestsOf, slowOf, usedUpOf, vanishedOf } from './replicas.rules.js';
+import {
+  lastingReleasesOf,
+  lastSeenOf,
+  releaseOf,
+  requestsOf,
+  slowOf,
+  usedUpOf,
+  vanishedOf,
+} from './replicas.rules.js';
 import type { Facts } from './facts.view.js';
 
 type Code = keyof typeof FINDERS;
@@ -186,7 +193,7 @@ export const FINDERS = {
     const releases = lastingReleasesOf(replicas);
     return (
       releases.length > 1 &&
-      `processes of ${releases.length} releases have run for over 15 minutes: ${releases.map((each) => `${each.name} runs ${nameOf(each)}`).join(', ')}`
+      `processes of ${releases.length} releases have run for over 15 minutes: ${releases.map((each) => `${each.name} runs ${releaseOf(each)}`).join(', ')}`
     );
   },
 } satisfies Record<string, Finder>;
@@ -199,9 +206,7 @@ const counted = (count: number, one: string, several: string): string =>
 
 /** Describes the last process with a role other than `exceptRole`, and whether it stopped or vanished. */
 function lastOf(replicas: Facts['replicas'], exceptRole: 'api' | 'worker'): string {
-  const [last] = replicas
-    .filter(({ role }) => role !== exceptRole)
-    .sort((a, b) => b.lastSeenAt.getTime() - a.lastSeenAt.getTime());
+  const last = lastSeenOf(replicas, exceptRole);
   if (last === undefined) return '';
   const { name, stoppedAt, lastSeenAt } = last;
   return stoppedAt === null
@@ -209,7 +214,7 @@ function lastOf(replicas: Facts['replicas'], exceptRole: 'api' | 'worker'): stri
     : `; the last one, ${name}, stopped at ${stoppedAt.toISOString()}`;
 }
 
-const troubleOf = ({ deployment }: Facts['remote'], of: 'degraded' | 'credentials_rejected') =>
+export const troubleOf = ({ deployment }: Facts['remote'], of: 'degraded' | 'credentials_rejected') =>
   deployment.degraded.filter(({ health }) => health === of);
 
 const operationsOf = ({ operations }: Facts['remote'], by: string) =>

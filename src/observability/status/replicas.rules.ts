@@ -2,6 +2,9 @@ import { areSlow, type LatestCalls } from '../../remote/pace/slow-calls.rules.js
 import type { Facts } from './facts.view.js';
 
 type Replicas = Facts['replicas'];
+type Replica = Replicas[number];
+type Release = Pick<Replica, 'version' | 'commit' | 'newestMigration'>;
+type Process = Release & Pick<Replica, 'name' | 'isAlive' | 'startedAt' | 'lastSeenAt'>;
 type Operation = Replicas[number]['latestCalls'][number]['operation'];
 
 const VANISHED_MS = 600_000;
@@ -16,9 +19,18 @@ const MOST_REFUSED_SHARE = 0.5;
 /** After this wait for a connection, pg-pool gives up, and requests fail. */
 const WAITING_SECONDS = 5;
 
+/** A rollout replaces the last process of the earlier release within this time. */
+const ROLLOUT_MS = 900_000;
+
 /** Returns the time of the latest sign of life, which is at most some seconds ago. */
 const latestOf = (replicas: Replicas): number =>
   Math.max(0, ...replicas.map(({ lastSeenAt }) => lastSeenAt.getTime()));
+
+/** Returns the process with another role than this that gave the latest sign of life. */
+export const lastSeenOf = (replicas: Replicas, exceptRole: 'api' | 'worker'): Replica | undefined =>
+  replicas
+    .filter(({ role }) => role !== exceptRole)
+    .sort((a, b) => b.lastSeenAt.getTime() - a.lastSeenAt.getTime())[0];
 
 /** Returns the processes that ended within the last 10 minutes and did not stop in order. */
 export const vanishedOf = (replicas: Replicas): Replicas =>
@@ -39,8 +51,7 @@ export const usedUpOf = (replicas: Replicas): Replicas =>
 /** Returns the requests of the last minute to all live replicas, and whether too many failed or were refused. */
 export function requestsOf(replicas: Replicas) {
   const live = replicas.filter(({ isAlive }) => isAlive);
-  const sum = (of: (replica: Replicas[number]) => number) =>
-    live.reduce((total, each) => total + of(each), 0);
+  const sum = (of: (replica: Replica) => number) => live.reduce((total, each) => total + of(each), 0);
   const requests = sum((each) => each.requests);
   const failed = sum((each) => each.failedRequests);
   const refused = sum((each) => each.refusedRequests);
@@ -67,3 +78,21 @@ export function slowOf(replicas: Replicas): readonly (LatestCalls & { operation:
     })
     .filter(areSlow);
 }
+
+/** Returns one process of each release, among the live processes that started longer ago than a rollout takes. */
+export function lastingReleasesOf(replicas: readonly Process[]): Process[] {
+  const live = replicas.filter(({ isAlive }) => isAlive);
+  const now = Math.max(...live.map(({ lastSeenAt }) => lastSeenAt.getTime()));
+  const lasting = live.filter(({ startedAt }) => now - startedAt.getTime() > ROLLOUT_MS);
+  return lasting.filter((each, index) => lasting.slice(0, index).every((earlier) => differ(each, earlier)));
+}
+
+/** Returns whether two releases differ. Ignores the commits if one of them is unknown. */
+const differ = (one: Release, other: Release): boolean =>
+  one.version !== other.version ||
+  one.newestMigration !== other.newestMigration ||
+  (one.commit !== null && other.commit !== null && one.commit !== other.commit);
+
+/** Names a release, for people. */
+export const releaseOf = ({ version, commit, newestMigration }: Release): string =>
+  `${version} (commit ${commit?.slice(0, 12) ?? 'unknown'}, migration ${newestMigration ?? 'unknown'})`;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastingReleasesOf, nameOf } from './releases.rules.js';
+import { lastingReleasesOf, releaseOf } from './replicas.rules.js';
 
 const BUILD = { version: '0.1.0', commit: 'a'.repeat(40), newestMigration: '20261120000000_tables' };
 
 it('names a release by version, commit and newest migration', () => {
-  expect(nameOf(BUILD)).toBe('0.1.0 (commit aaaaaaaaaaaa, migration 20261120000000_tables)');
+  expect(releaseOf(BUILD)).toBe('0.1.0 (commit aaaaaaaaaaaa, migration 20261120000000_tables)');
 });
 
 describe('releases that last', () => {

@@ -1,4 +1,4 @@
-import type { REASON_CODES } from './health.rules.js';
+import { troubleOf, type REASON_CODES } from './health.rules.js';
 import type { Facts } from './facts.view.js';
 
 type Code = (typeof REASON_CODES)[number];
@@ -7,8 +7,8 @@ type Known = (facts: Facts) => readonly (Date | number)[];
 
 /** The beginning of a reason by the facts. */
 const KNOWN: Partial<Record<Code, Known>> = {
-  credentials_rejected: ({ remote }) => troublesOf(remote, 'credentials_rejected'),
-  remote_degraded: ({ remote }) => troublesOf(remote, 'degraded'),
+  credentials_rejected: ({ remote }) => troubleOf(remote, 'credentials_rejected').map(({ since }) => since),
+  remote_degraded: ({ remote }) => troubleOf(remote, 'degraded').map(({ since }) => since),
   sessions_overdue: ({ poller }) => [poller?.oldestOverdueSeconds ?? 0],
   events_unsequenced: ({ outbox }) => [outbox.oldestUnsequencedSeconds],
   reader_behind: ({ outbox: { readers } }) => [
@@ -32,6 +32,3 @@ export function sinceOf(code: Code, facts: Facts, sampled: Date | undefined, now
   if (sampled !== undefined) times.push(sampled.getTime());
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
-
-const troublesOf = ({ deployment }: Facts['remote'], of: 'degraded' | 'credentials_rejected') =>
-  deployment.degraded.filter(({ health }) => health === of).map(({ since }) => since);

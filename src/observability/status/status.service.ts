@@ -68,6 +68,7 @@ export class StatusService {
     }));
     return { health: reasons.length === 0 ? 'healthy' : 'degraded', reasons, ...facts };
   }
+
   private async nameLocks(error: unknown): Promise<never> {
     const problem = toProblem(error);
     if (problem?.code !== 'database_unavailable') throw error;

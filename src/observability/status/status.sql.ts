@@ -134,12 +134,10 @@ export const READ_QUEUES = `
     to_json(registrations) AS registrations, to_json(starts) AS starts, (SELECT count(*)::int FROM remote_drift) AS "contractDrift", (
       SELECT extract(epoch FROM clock_timestamp() - obtained_at)::float8
       FROM remote_tokens WHERE name = 'tenant' AND token_ciphertext IS NOT NULL
-    ) AS "tokenAgeSeconds", ${REASONS_SINCE} AS "reasonsSince"
+    ) AS "tokenAgeSeconds", (
+      SELECT count(*)::int FROM invitations WHERE wish_due_at IS NOT NULL AND wished_at < now() - interval '1 minute'
+    ) AS "pendingWishes", ${REASONS_SINCE} AS "reasonsSince"
   FROM outbox, handlers, webhooks, registrations, starts, sessions`;
-
-// Reads the rows of unfulfilled wishes by their partial index.
-export const COUNT_PENDING_WISHES = `
-  SELECT count(*)::int AS wishes FROM invitations WHERE wish_due_at IS NOT NULL AND wished_at < now() - interval '1 minute'`;
 
 /** Only this many of the latest changes per state are counted, so that the cost does not grow with their number. */
 const CHANGES_PER_STATE = 1_000;

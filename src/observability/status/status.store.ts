@@ -21,6 +21,7 @@ interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, R
   readonly contractDrift: number;
   /** Null if there is no token. */
   readonly tokenAgeSeconds: number | null;
+  readonly pendingWishes: number;
   /** The beginnings of the reasons in the samples of the last minutes, by their codes. */
   readonly reasonsSince: Readonly<Record<string, Date>>;
 }
@@ -46,7 +47,6 @@ export class StatusStore {
     return this.database.transaction(async (tx) => {
       await tx.query(`SET LOCAL statement_timeout = ${timeoutMs}`);
       const [queues] = await tx.query<Queues>(sql.READ_QUEUES);
-      const [pending] = await tx.query<{ wishes: number }>(sql.COUNT_PENDING_WISHES);
       const [budget] = await tx.query<Omit<Facts['budget'], 'late'>>(sql.READ_BUDGET);
       const [activity] = await tx.query<Facts['activity']>(sql.READ_ACTIVITY);
       const [oldestTransaction = null] = await tx.query<OldestTransaction>(sql.FIND_OLDEST_TRANSACTION);
@@ -58,7 +58,6 @@ export class StatusStore {
       );
       const { handlers, webhooks, broker, outbox, contractDrift, reasonsSince, ...others } = queues!;
       return {
-        pendingWishes: pending!.wishes,
         operations,
         reasonsSince: datesOf(reasonsSince),
         replicas: replicas.map(({ signs: { recentCalls: _, ...signs }, ...replica }) => ({
