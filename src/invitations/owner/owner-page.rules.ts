@@ -7,7 +7,7 @@ export interface Step {
   readonly kind: 'todo' | 'started' | 'waiting' | 'online';
 }
 
-/** The subject of the owner's page. */
+/** The content of the owner's page, by kind. */
 export type OwnerPage =
   | {
       readonly kind: 'ready' | 'started' | 'next' | 'rejected';

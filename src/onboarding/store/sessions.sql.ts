@@ -98,8 +98,8 @@ const IS_OPEN = `
        OR expires_at > clock_timestamp() + least(interval '1 minute', (expires_at - recorded_at) / 2))`;
 
 /** Returns the session that a repeated start of location $1 and brand $2 gets: an online session, watched or not, or the open one. */
-// Of several, returns the one that came online or was started last. An open session is wanted if it was started after another came online,
-// but is no longer needed if it was started before.
+// Of several sessions, returns the one that came online or was started last: an open session counts only if it was started after another
+// came online.
 export const FIND_SESSION_TO_REUSE = prepared('onboarding.find_session_to_reuse')`
     SELECT id FROM onboarding_sessions
      WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND ((${IS_ONLINE}) OR (${IS_OPEN}))

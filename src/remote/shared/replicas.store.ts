@@ -36,7 +36,7 @@ const DRAW_TOKENS = prepared('remote.draw_tokens')`
                          + $1::float8 * interval '1 millisecond'
     RETURNING ${msUntil('drawn_until')} - $1::float8 AS "inMs"`;
 
-/** Figures of a replica for the status, by the names of its view. */
+/** The figures that a replica reports for the status, by their names in the status. */
 export interface Signs extends Build {
   readonly requests: number;
   readonly failedRequests: number;
