@@ -12,24 +12,24 @@ WITH noticed AS (
 )
 SELECT coalesce(p.phase, 'all') AS phase,
        count(*) AS watched,
-       count(*) FILTER (WHERE p.due_at <= now() AND b.id IS NULL) AS due,
-       round(max(extract(epoch FROM now() - p.due_at)) FILTER (WHERE p.due_at <= now() AND b.id IS NULL), 1) AS overdue_seconds_max,
-       round((percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM now() - p.due_at)::float8)
-         FILTER (WHERE p.due_at <= now() AND b.id IS NULL))::numeric, 1) AS overdue_seconds_p95,
-       round((percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM now() - p.due_at)::float8)
-         FILTER (WHERE p.due_at <= now() AND b.id IS NULL))::numeric, 1) AS overdue_seconds_p50,
+       count(p.overdue) AS due,
+       round(max(p.overdue)::numeric, 1) AS overdue_seconds_max,
+       round(percentile_cont(0.95) WITHIN GROUP (ORDER BY p.overdue)::numeric, 1) AS overdue_seconds_p95,
+       round(percentile_cont(0.5) WITHIN GROUP (ORDER BY p.overdue)::numeric, 1) AS overdue_seconds_p50,
        count(*) FILTER (WHERE p.failures > 0) AS failing,
-       count(b.id) AS being_read,
-       count(DISTINCT b.id) FILTER (WHERE b.lease_until >= now()) AS live_batches,
-       count(DISTINCT b.id) FILTER (WHERE b.lease_until < now()) AS expired_leases,
+       count(p.batch_id) AS being_read,
+       count(DISTINCT p.batch_id) FILTER (WHERE p.lease_until >= now()) AS live_batches,
+       count(DISTINCT p.batch_id) FILTER (WHERE p.lease_until < now()) AS expired_leases,
        (SELECT round(stretch::numeric, 2) FROM public.read_budget) AS stretch,
        (SELECT round(wanted_per_second::numeric, 2) FROM public.read_budget) AS wanted_per_second,
        (SELECT round(allowed_per_second::numeric, 2) FROM public.read_budget) AS allowed_per_second,
        (SELECT round(sum(reads_per_second)::numeric, 2) FROM public.remote_replicas WHERE expires_at > now()) AS read_per_second,
        (SELECT round(seconds[1]::numeric, 1) FROM noticed) AS noticed_seconds_p95,
        (SELECT round(seconds[2]::numeric, 1) FROM noticed) AS noticed_seconds_p50
-  FROM public.session_polls p
-  LEFT JOIN public.poll_batches b ON b.id = p.batch_id
+  FROM (SELECT w.phase, w.failures, b.id AS batch_id, b.lease_until,
+               CASE WHEN w.due_at <= now() AND b.id IS NULL THEN extract(epoch FROM now() - w.due_at)::float8 END AS overdue
+          FROM public.session_polls w
+          LEFT JOIN public.poll_batches b ON b.id = w.batch_id) p
  GROUP BY GROUPING SETS ((p.phase), ());
 COMMENT ON VIEW admin.poll_lag IS 'How far behind the reading of sessions is, one row for each phase and one for all.';
 COMMENT ON COLUMN admin.poll_lag.phase IS 'Phase of the sessions (see admin.sessions.phase), or all.';

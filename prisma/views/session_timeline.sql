@@ -6,14 +6,14 @@ SELECT st.session_id,
        1 AS step,
        st.attempts::bigint AS number,
        'start' AS kind,
-       format('start requested; sent %s, %s of them without a readable answer', CASE st.attempts WHEN 1 THEN 'once' ELSE st.attempts || ' times' END, st.orphans) AS summary,
+       format('start requested; sent %s, %s of them without a readable response', CASE st.attempts WHEN 1 THEN 'once' ELSE st.attempts || ' times' END, st.orphans) AS summary,
        jsonb_build_object('start_id', st.id, 'status', st.status, 'attempts', st.attempts, 'orphans', st.orphans,
                           'brand', st.brand, 'last_error', st.last_error, 'ended_at', st.updated_at) AS details
   FROM public.session_starts st
  WHERE st.session_id IS NOT NULL
 UNION ALL
 SELECT o.session_id, o.observed_at, 2, o.observation_id, 'observation',
-       format('%s answered %s: finished=%s active=%s expired=%s inverters=%s', o.source, o.http_status,
+       format('%s returned %s: finished=%s active=%s expired=%s inverters=%s', o.source, o.http_status,
               coalesce(o.finished, 'absent'), coalesce(o.active, 'absent'), coalesce(o.expired, 'absent'),
               coalesce(o.inverters::text, 'absent')),
        jsonb_build_object('observation_id', o.observation_id, 'source', o.source, 'http_status', o.http_status, 'finished', o.finished,

@@ -18,7 +18,7 @@ SELECT s.id AS session_id,
          WHEN s.state = 'awaiting_installation' THEN 'the installation, to come online: the owner seems to have finished'
          WHEN s.state = 'online' THEN 'further inverters, until it is settled'
          WHEN s.state = 'expired' THEN 'an installation that comes online late'
-         WHEN s.state = 'unrecognised' THEN 'an answer that the interface describes'
+         WHEN s.state = 'unrecognised' THEN 'a response that the interface describes'
          WHEN s.state = 'lost' THEN 'the remote service, to know it again'
        END AS waiting_for,
        -- The most important reason first. A minute, five minutes, three failures: what passes by itself is not stuck. Reasons contain no

@@ -28,11 +28,11 @@ SELECT e.id AS endpoint_id,
        -- The most important reason first. Five minutes: what passes by itself is no reason.
        CASE
          WHEN e.disabled_reason = 'requested' THEN format('it was disabled at %s by a person or app: see admin.audit_log', e.disabled_at)
-         WHEN e.disabled_reason = 'gone' THEN format('it was disabled at %s, since it answered 410: enable it once it is back', e.disabled_at)
+         WHEN e.disabled_reason = 'gone' THEN format('it was disabled at %s, since it returned 410: enable it once it is back', e.disabled_at)
          WHEN e.disabled_reason = 'failing' THEN format(
            'it was disabled at %s, after nothing but failures for days: enable it once it is repaired', e.disabled_at)
          WHEN e.failures > 0 THEN format('the last %s attempts failed, the first of them at %s: see last_error', e.failures, e.failing_since)
-         WHEN e.quiet_until > now() THEN format('it asked to be left alone until %s (Retry-After)', e.quiet_until)
+         WHEN e.quiet_until > now() THEN format('it asked for a wait until %s (Retry-After)', e.quiet_until)
          WHEN EXISTS (SELECT FROM public.webhook_subjects s WHERE s.endpoint_id = e.id AND s.due_at < now() - interval '5 minutes')
            OR (SELECT d."time" FROM public.domain_events d WHERE d.sequence > e.read_to ORDER BY d.sequence LIMIT 1) < now() - interval '5 minutes'
            OR EXISTS (SELECT FROM public.domain_events d WHERE d.sequence IS NULL AND d."time" < now() - interval '5 minutes')
@@ -40,7 +40,7 @@ SELECT e.id AS endpoint_id,
          -- By the index of its deliveries; for NOT EXISTS the planner may read those of all.
          WHEN e.last_delivered_at IS NULL
            AND (SELECT d.position FROM public.webhook_deliveries d WHERE d.endpoint_id = e.id ORDER BY d.position LIMIT 1) IS NULL
-           THEN 'nothing that it asks for has happened since it was made'
+           THEN 'nothing that it subscribes to has happened since it was created'
        END AS silent_because,
        e.created_at,
        e.created_by,

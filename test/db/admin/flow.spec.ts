@@ -54,11 +54,11 @@ describe('what administrators see of a service at work', () => {
       'SELECT kind, summary FROM admin.session_timeline WHERE session_id = $1 ORDER BY at, step, number',
       id,
     );
-    const read = (flags: string) => `observation: read answered 200: ${flags}`;
+    const read = (flags: string) => `observation: read returned 200: ${flags}`;
     expect(timeline.map(({ kind, summary }) => `${String(kind)}: ${String(summary)}`)).toEqual([
-      'start: start requested; sent 2 times, 1 of them without a readable answer',
+      'start: start requested; sent 2 times, 1 of them without a readable response',
       expect.stringMatching(
-        /^observation: start answered 20\d: finished=false active=true expired=absent inverters=absent$/,
+        /^observation: start returned 20\d: finished=false active=true expired=absent inverters=absent$/,
       ),
       'transition: new -> awaiting_owner (observed, by the rule as_started)',
       'event: announced session.started',

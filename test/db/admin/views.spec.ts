@@ -351,7 +351,7 @@ describe('the views of admin', () => {
         {},
         /by a person or app/,
       ],
-      ['that it is gone', { disabled_at: 'now', disabled_reason: 'gone' }, {}, /since it answered 410/],
+      ['that it is gone', { disabled_at: 'now', disabled_reason: 'gone' }, {}, /since it returned 410/],
       [
         'that it failed for days',
         { disabled_at: 'now', disabled_reason: 'failing' },
@@ -359,11 +359,11 @@ describe('the views of admin', () => {
         /after nothing but failures/,
       ],
       ['that it is failing', { failures: 3, failing_since: ago(9) }, {}, /^the last 3 attempts failed/],
-      ['that it asked for a wait', { quiet_until: ago(-5) }, {}, /^it asked to be left alone until/],
+      ['that it asked for a wait', { quiet_until: ago(-5) }, {}, /^it asked for a wait until/],
       ['that no worker sends', {}, { due_at: ago(6) }, /is one running/],
       ['nothing, when it is due since 4 minutes', {}, { due_at: ago(4), created_at: ago(60) }, null],
       ['that no worker sends what follows a gap', { read_to: 1 }, null, /is one running/],
-      ['that nothing happened', {}, null, /^nothing that it asks for has happened/],
+      ['that nothing happened', {}, null, /^nothing that it subscribes to has happened/],
       ['nothing, when what has arrived was deleted', { last_delivered_at: ago(90) }, null, null],
     ];
 
@@ -412,7 +412,7 @@ describe('the views of admin', () => {
     });
 
     it.each([
-      ['4 minutes', ago(4), /^nothing that it asks for/],
+      ['4 minutes', ago(4), /^nothing that it subscribes to/],
       ['6 minutes', ago(6), /is one running/],
     ])('unread events of %s ago', async (_what, time, because) => {
       const { rows: last } = await client.query<{ newest: string }>(
