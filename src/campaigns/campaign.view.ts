@@ -14,7 +14,7 @@ const CampaignFormatView = schema.schemaOf('CampaignFormatView', {
   delimiter: schema.nullable(
     schema.oneOf<CampaignFormat['delimiter']>([',', ';', '\t', '|'], 'null for NDJSON'),
   ),
-  columns: schema.field<readonly string[]>({ type: [String] }, 'As sent, in their order'),
+  columns: schema.texts('As sent, in their order'),
 });
 
 const summary = {

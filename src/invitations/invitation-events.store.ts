@@ -1,35 +1,22 @@
 import type { EventPayloads } from '../events/catalogue.rules.js';
 import { appendEvents } from '../events/outbox.js';
 import type { Transaction } from '../platform/database/database.js';
-import { SELECT_INVITATION } from './invitations.sql.js';
+import { INVITATIONS } from './invitations.sql.js';
 
 type InvitationFacts = EventPayloads['invitation.created'];
 type InvitationEvent =
   'invitation.created' | 'invitation.opened' | 'invitation.expired' | 'invitation.revoked';
 
-interface Row extends Omit<InvitationFacts, 'invitationId' | 'expiresAt'> {
-  readonly id: string;
-  readonly expiresAt: Date;
-}
+const FIND_FACTS = `
+    SELECT i.id AS "invitationId", i.grid_location_id AS "gridLocationId", u.id AS "userId", u.tenant_reference AS "tenantReference",
+           i.brands, i.locale, i.metadata, i.campaign_id AS "campaignId", i.expires_at AS "expiresAt"
+      FROM ${INVITATIONS} WHERE i.id = ANY ($1::uuid[]) ORDER BY i.id`;
 
 /** Returns the data that every event about these invitations has, by their current rows. */
 export async function findFacts(tx: Transaction, ids: readonly string[]): Promise<InvitationFacts[]> {
   if (ids.length === 0) return [];
-  const text = `${SELECT_INVITATION} WHERE i.id = ANY ($1::uuid[]) ORDER BY i.id`;
-  const rows = await tx.query<Row>(text, [ids]);
-  return rows.map(
-    ({ id, gridLocationId, userId, tenantReference, brands, locale, metadata, campaignId, expiresAt }) => ({
-      invitationId: id,
-      gridLocationId,
-      userId,
-      tenantReference,
-      brands,
-      locale,
-      metadata,
-      campaignId,
-      expiresAt: expiresAt.toISOString(),
-    }),
-  );
+  const rows = await tx.query<Omit<InvitationFacts, 'expiresAt'> & { expiresAt: Date }>(FIND_FACTS, [ids]);
+  return rows.map((row) => ({ ...row, expiresAt: row.expiresAt.toISOString() }));
 }
 
 /** Appends an event about each of these invitations, as they are now. */

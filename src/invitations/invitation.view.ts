@@ -23,7 +23,7 @@ export const INVITATION = {
   gridLocationId: schema.uuid('The grid location whose owner is invited'),
   userId: schema.uuid('The user of the grid location'),
   tenantReference: schema.text('That of the user'),
-  brands: schema.field<readonly string[]>({ type: [String] }, 'In the order in which the owner is asked'),
+  brands: schema.texts('In the order in which the owner is asked'),
   locale: schema.nullable(
     schema.oneOf(LOCALES, "Language of the owner's page; null: the language of the browser"),
   ),

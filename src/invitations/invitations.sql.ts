@@ -37,6 +37,9 @@ export const STALLED = `
        WHEN i.opened_at IS NULL THEN 'never_opened'
        ELSE 'opened_not_started' END`;
 
+/** The invitations `i`, each with its location `g` and the user `u` of it. */
+export const INVITATIONS = `invitations i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;
+
 export const SELECT_INVITATION = `
     SELECT i.id, ${STATE} AS state, i.grid_location_id AS "gridLocationId", u.id AS "userId", u.tenant_reference AS "tenantReference",
            i.brands, i.locale, i.expected_inverters AS "expectedInverters", i.metadata, i.campaign_id AS "campaignId",
@@ -44,9 +47,7 @@ export const SELECT_INVITATION = `
            i.wish_failed_at AS "wishFailedAt", i.awaits, i.awaits_since AS "awaitsSince", i.opened_at AS "openedAt",
            i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
            i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", now() AS now
-      FROM invitations i
-      JOIN grid_locations g ON g.id = i.grid_location_id
-      JOIN users u ON u.id = g.user_id`;
+      FROM ${INVITATIONS}`;
 
 /** Finds the locations of a user by its reference, or one location by its id. Locks the user, so that an erasure waits. */
 export const FIND_LOCATIONS = `

@@ -1,9 +1,9 @@
 import { LIVE } from '../invitation.rules.js';
 import { ago, counted, decision, lasting, mostUrgent, type Decision } from './decision.rules.js';
-import type { KnownInvitation, KnownSession, LocationCase, Snapshot, Step } from './snapshot.rules.js';
+import type { KnownInvitation, KnownSession, Snapshot, Step } from './snapshot.rules.js';
 
 /** Decides about one grid location. The newest invitation says what is expected. */
-export function decideCase(snapshot: Snapshot, now: Date): LocationCase {
+export function decideCase(snapshot: Snapshot, now: Date) {
   const { brands = [], expected } = snapshot.invitation ?? {};
   const wanted = expected?.inverters ?? null;
   const online = snapshot.sessions.filter(({ state }) => state === 'online');

@@ -7,18 +7,16 @@ import { INVITATION } from '../invitation.view.js';
 import { MOST_OF_EACH } from './case.store.js';
 import { WAITS_FOR } from './decision.rules.js';
 
-const brands = (what: string) => schema.field<readonly string[]>({ type: [String] }, what);
-
 const CaseExpectedView = schema.schemaOf('CaseExpectedView', {
-  brands: brands('Those that the owner is asked to connect; empty if any will do'),
+  brands: schema.texts('Those that the owner is asked to connect; empty if any will do'),
   inverters: schema.nullable(schema.count('null if the invitation says no number')),
 });
 const CaseOnlineView = schema.schemaOf('CaseOnlineView', {
-  brands: brands('Those of the online sessions'),
+  brands: schema.texts('Those of the online sessions'),
   inverters: schema.count('Those of online sessions that the remote service lists'),
 });
 const CaseMissingView = schema.schemaOf('CaseMissingView', {
-  brands: brands('Expected, and without an online session'),
+  brands: schema.texts('Expected, and without an online session'),
   inverters: schema.nullable(schema.count('null if no number is expected')),
 });
 const CaseSessionView = schema.schemaOf('CaseSessionView', SESSION);

@@ -3,7 +3,6 @@ import type { StartView } from '../../onboarding/api/starts.view.js';
 import type { SessionStallCause } from '../../onboarding/stalled/stalled.rules.js';
 import type { InvitationFacts } from '../invitation.rules.js';
 import type { InvitationStallCause } from '../stalled.rules.js';
-import type { Decision } from './decision.rules.js';
 
 type SessionTime = 'createdAt' | 'stateChangedAt' | 'expiresAt' | 'supersededAt' | 'closedAt' | 'checkedAt';
 
@@ -31,12 +30,6 @@ export interface Snapshot {
   readonly wishDueAt: Date | null;
   /** How long sessions of a brand wait for their installation, if that is known. */
   readonly usualWait: (brand: string | null) => { readonly p95Seconds: number } | undefined;
-}
-
-export interface LocationCase extends Decision {
-  readonly expected: { readonly brands: readonly string[]; readonly inverters: number | null };
-  readonly online: { readonly brands: readonly string[]; readonly inverters: number };
-  readonly missing: { readonly brands: readonly string[]; readonly inverters: number | null };
 }
 
 /** Everything that decides about one brand, or about all of them if `brand` is null. */

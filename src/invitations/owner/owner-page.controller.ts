@@ -10,11 +10,10 @@ import { Environment } from '../../platform/env/environment.js';
 import { ownOriginsOf } from '../../platform/http/origins.rules.js';
 import { Public } from '../../platform/http/public.decorator.js';
 import { Problem } from '../../platform/problem/problem.js';
-import { localeOf } from '../invitation.rules.js';
 import { InvitationsStore, type InvitationRow } from '../invitations.store.js';
-import { OwnerPageFilter, sendPage } from './owner-page.filter.js';
+import { OwnerPageFilter } from './owner-page.filter.js';
 import { isFromOwnPage, planOwnerPage, tokenIn, usualWaitOf, type OwnerPage } from './owner-page.rules.js';
-import { OwnerPageView, type OtherPage, type PageContext } from './owner-page.view.js';
+import { OwnerPageView, type OtherPage } from './owner-page.view.js';
 import { OwnerStarts } from './owner-starts.service.js';
 
 /** The most unknown links a minute, per client network. A person mistypes a few. */
@@ -80,8 +79,8 @@ export class OwnerPageController {
       return void reply.status(308).header('location', location).send();
     }
     const visit = await this.find(text, request);
-    if (visit === null) return this.send(reply, request, { kind: 'unknown' });
-    this.send(reply, request, visit.page, visit.invitation);
+    if (visit === null) return this.send(reply, { kind: 'unknown' });
+    this.send(reply, visit.page, visit.invitation);
   }
 
   /**
@@ -97,9 +96,9 @@ export class OwnerPageController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     if (!isFromOwnPage(request.headers, ownOriginsOf(request, this.environment.PUBLIC_URL)))
-      return this.send(reply.status(403), request, { kind: 'elsewhere' });
+      return this.send(reply.status(403), { kind: 'elsewhere' });
     const visit = await this.find(text, request);
-    if (visit === null) return this.send(reply, request, { kind: 'unknown' });
+    if (visit === null) return this.send(reply, { kind: 'unknown' });
     const { invitation, page } = visit;
     if (opened !== undefined) {
       await this.store.open(invitation.id);
@@ -110,7 +109,7 @@ export class OwnerPageController {
     const { id, gridLocationId, metadata } = invitation;
     const begun = await this.starts.begin({ id, gridLocationId, brand: wanted, metadata });
     if (begun.kind === 'rejected' && 'steps' in page)
-      return this.send(reply.status(422), request, { ...page, kind: 'rejected', brand: wanted }, invitation);
+      return this.send(reply.status(422), { ...page, kind: 'rejected', brand: wanted }, invitation);
     if (begun.kind === 'started' && begun.startUrl !== null)
       return void reply.status(303).header('location', new URL(begun.startUrl).href).send();
     return this.goBack(reply, text);
@@ -138,22 +137,19 @@ export class OwnerPageController {
 
   private send(
     reply: FastifyReply,
-    request: FastifyRequest,
     page: OwnerPage | { readonly kind: OtherPage },
     invitation?: InvitationRow,
   ): void {
     const { kind } = page;
     if (kind in STATUS_OF) void reply.status(STATUS_OF[kind as keyof typeof STATUS_OF]);
-    const accepted = request.headers['accept-language'];
     const usualWait = (brand: string | null) => this.habits.usualWait(brand)?.p95Seconds;
-    const context: PageContext = {
-      locale: localeOf(invitation?.locale ?? null, accepted, this.environment.DEFAULT_LOCALE),
+    this.view.send(reply, page, {
+      locale: invitation?.locale,
       label: invitation?.metadata.label,
       returnUrl: invitation?.returnUrl,
       isUnopened: invitation?.openedAt === null,
       usualWaitSeconds: page.kind === 'waiting' ? usualWaitOf(page.steps, usualWait) : undefined,
-    };
-    sendPage(reply, this.view.render(page, context), this.environment.NODE_ENV === 'production');
+    });
   }
 }
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
+import type { FastifyReply } from 'fastify';
 import { Environment } from '../../platform/env/environment.js';
-import { LOCALES, type Locale } from '../invitation.rules.js';
+import { LOCALES, localeOf, type Locale } from '../invitation.rules.js';
 import { accentsOf } from './colour.rules.js';
 import { inUnits, type OwnerPage, type Step } from './owner-page.rules.js';
 
@@ -15,7 +16,8 @@ type Messages = Readonly<Record<string, string>>;
 export type OtherPage = 'unknown' | 'tooMany' | 'elsewhere' | 'trouble';
 
 export interface PageContext {
-  readonly locale: Locale;
+  /** The language of the invitation. Default: that of the browser. */
+  readonly locale?: Locale | null | undefined;
   /** The name of the place in the tenant's metadata. */
   readonly label?: unknown;
   readonly returnUrl?: string | null;
@@ -43,8 +45,27 @@ export class OwnerPageView {
     this.style = `:root { ${accents} }\n${read('page.css')}`;
   }
 
-  render(page: OwnerPage | { readonly kind: OtherPage }, context: PageContext): string {
-    const { locale } = context;
+  /** Sends a page that loads nothing from other origins, is not indexed, and passes its address on to no other page. */
+  send(reply: FastifyReply, page: OwnerPage | { readonly kind: OtherPage }, context: PageContext = {}): void {
+    const { NODE_ENV, DEFAULT_LOCALE } = this.environment;
+    const locale = localeOf(context.locale ?? null, reply.request.headers['accept-language'], DEFAULT_LOCALE);
+    // A form may redirect to the remote service, and browsers apply the policy to that address too.
+    const local = NODE_ENV === 'production' ? '' : ' http://127.0.0.1:* http://localhost:*';
+    void reply
+      .headers({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': `default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self' https:${local}; base-uri 'none'; frame-ancestors 'none'`,
+        'x-robots-tag': 'noindex',
+        vary: 'accept-language',
+      })
+      .send(this.render(page, context, locale));
+  }
+
+  private render(
+    page: OwnerPage | { readonly kind: OtherPage },
+    context: PageContext,
+    locale: Locale,
+  ): string {
     const { BRAND_NAME, BRAND_LOGO_FILE, BRAND_SUPPORT_URL } = this.environment;
     const messages = this.messages.get(locale)!;
     const tenant = BRAND_NAME ?? messages.tenant!;
@@ -58,7 +79,7 @@ export class OwnerPageView {
       tenant,
       hasLogo: BRAND_LOGO_FILE !== undefined,
       heading: text(`${page.kind}.heading`),
-      paragraphs: this.paragraphs(page.kind, context, text),
+      paragraphs: this.paragraphs(page.kind, context, locale, text),
       steps: steps.map((step: Step) => ({ ...step, text: text(`step.${step.kind}`) })),
       button: brand !== undefined && {
         action: brand === null ? '?' : `?brand=${encodeURIComponent(brand)}`,
@@ -76,7 +97,8 @@ export class OwnerPageView {
 
   private paragraphs(
     kind: OwnerPage['kind'] | OtherPage,
-    { label, locale, usualWaitSeconds }: PageContext,
+    { label, usualWaitSeconds }: PageContext,
+    locale: Locale,
     text: (key: string, values?: Messages) => string,
   ): string[] {
     if (kind === 'ready') {

@@ -2,15 +2,15 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../../platform/http/public.decorator.js';
-import { field, oneOf, schemaOf } from '../../platform/openapi/schema-of.js';
+import { oneOf, schemaOf, texts } from '../../platform/openapi/schema-of.js';
 import { Readiness } from './readiness.service.js';
 
 const LivenessView = schemaOf('LivenessView', { status: oneOf(['live']) });
 
 const ReadinessView = schemaOf('ReadinessView', {
   status: oneOf(['ready', 'unready']),
-  missing: field<string[]>({ type: [String] }, 'What is missing, for people; empty when ready'),
-  warnings: field<string[]>({ type: [String] }, 'What is wrong with all replicas alike, for people'),
+  missing: texts('What is missing, for people; empty when ready'),
+  warnings: texts('What is wrong with all replicas alike, for people'),
 });
 
 @ApiTags('Operation')

@@ -1,6 +1,6 @@
 import { SESSION_STALL_CAUSES } from '../../events/event-schemas.rules.js';
 import { PHASES } from '../../onboarding/rules/schedule.rules.js';
-import { field, flag, listOf, nullable, oneOf, text } from '../../platform/openapi/schema-of.js';
+import { field, flag, listOf, nullable, oneOf, text, texts } from '../../platform/openapi/schema-of.js';
 import type { ObjectOf } from '../../platform/openapi/schema-of.js';
 import { count, instant, list, number, part } from './figures.js';
 import { REMOTE, TOKEN } from './remote.view.js';
@@ -19,10 +19,7 @@ export const FACTS = {
     ReplicaView,
     'The running processes, and those that stopped or vanished within the last hour',
   ),
-  tableLocks: field<readonly string[]>(
-    { type: [String] },
-    'Who locks our tables in the database against writing; empty if nobody does',
-  ),
+  tableLocks: texts('Who locks our tables in the database against writing; empty if nobody does'),
   remote: REMOTE,
   token: TOKEN,
   poller: nullable(
@@ -191,8 +188,7 @@ export const FACTS = {
               'broker_failing_seconds',
             ),
             lastError: nullable(text()),
-            warnings: field<readonly string[]>(
-              { type: [String] },
+            warnings: texts(
               'Settings of the broker by which it may lose events, as of the last connection to it; empty if there are none',
             ),
           }),

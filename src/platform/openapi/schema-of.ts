@@ -31,6 +31,7 @@ export const optional = <T>({ schema }: Field<T>): Field<T | undefined> =>
   field({ ...schema, required: false });
 
 export const text = (description?: string) => field<string>({ type: String }, description);
+export const texts = (description?: string) => field<readonly string[]>({ type: [String] }, description);
 export const uuid = (description?: string) => field<string>({ type: String, format: 'uuid' }, description);
 export const instant = (description?: string) =>
   field<Date>({ type: String, format: 'date-time' }, description);

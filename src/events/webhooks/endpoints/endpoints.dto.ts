@@ -124,10 +124,7 @@ const ENDPOINT = {
     'Subscribed event types. Empty: all',
   ),
   description: schema.text(),
-  headerNames: schema.field<string[]>(
-    { type: [String] },
-    'The names of the custom headers; their values are never returned',
-  ),
+  headerNames: schema.texts('The names of the custom headers; their values are never returned'),
   enabled: schema.flag(),
   disabledAt: schema.nullable(schema.instant()),
   disabledReason: schema.nullable(
