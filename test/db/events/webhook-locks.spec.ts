@@ -8,8 +8,8 @@ import type { WebhookSealing } from '../../../src/events/webhooks/secrets/sealin
 import { WebhookAttemptsStore } from '../../../src/events/webhooks/send/attempts.store.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
-import { waitFor } from '../../setup/wait-for.js';
 import { insertRow } from '../valid-rows.js';
+import { waitForLockWaits } from '../../faults/support/waits.js';
 
 const URL = 'https://supplier.example/hooks';
 /** These tests neither read nor write a secret. */
@@ -71,10 +71,7 @@ describe('an attempt', () => {
       await tx.query('SET LOCAL lock_timeout = 0');
       return settle(tx, id, [attempt]);
     });
-    await waitFor('the endpoint is waited for', async () => {
-      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      return (await client.query(waiting)).rowCount === 1;
-    });
+    await waitForLockWaits(client);
     await worker.query('UPDATE webhook_subjects SET due_at = due_at');
     await worker.query('COMMIT');
     await settled;

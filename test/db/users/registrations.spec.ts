@@ -18,7 +18,7 @@ import { confirmReferences } from '../../../src/users/registration/unchecked-ref
 import type { RequestedUser, RemoteUser } from '../../../src/users/remote/remote-user.rules.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import { useTestDatabase } from '../../setup/test-database.js';
-import { waitFor } from '../../setup/wait-for.js';
+import { waitForLockWaits } from '../../faults/support/waits.js';
 
 const EANS = ['541448860004178019', '541448860004178026'];
 const UNCERTAIN: Settlement = { status: 'uncertain', lastError: 'lost', reason: 'lost' };
@@ -191,12 +191,7 @@ describe('an outcome', () => {
       await database.transaction(async (tx) => {
         await tx.query(`UPDATE registrations SET ${assignments} WHERE id = $1`, [claim.id]);
         settled = store.settle(claim, registered(claim));
-        await waitFor('the outcome waits for the row', async () => {
-          const waiting = await database.query(
-            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-          );
-          return waiting.length > 0;
-        });
+        await waitForLockWaits(database);
       });
       expect(await settled).toBe(isStored ? 'stored' : 'stale');
       expect(await users.listUsers({ tenantReference: claim.tenantReference }, undefined, 10)).toHaveLength(

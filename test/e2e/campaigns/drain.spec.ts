@@ -9,6 +9,7 @@ import { newEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { waitUntilHeld } from '../../faults/support/waits.js';
 
 const service = useTestApp();
 const client = TestClient.of(service);
@@ -174,9 +175,7 @@ describe('the control of a campaign', () => {
       database,
       Array.from({ length: count }, () => ({ tenantReference: randomUUID() })),
     );
-    await waitFor('calls are held', async () =>
-      (await control.faults()).some((each) => each.id === fault.id && each.holding > 0),
-    );
+    await waitUntilHeld(control, 1, fault.id);
     return { id, release: () => control.release(fault.id) };
   }
 

@@ -9,6 +9,7 @@ import { TestClient, type Answer } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
+import { waitForLockWaits } from '../../faults/support/waits.js';
 
 interface Endpoint {
   readonly id: string;
@@ -266,12 +267,7 @@ describe('webhook endpoints', () => {
           [id],
         );
         changes.push(change(id, { enabled: true, skipMissed: true }));
-        await waitFor('the change to wait for the row', async () => {
-          const waiting = await database.query(
-            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-          );
-          return waiting.length > 0;
-        });
+        await waitForLockWaits(database);
       });
       expect((await changes[0]!).status).toBe(200);
       expect(await statesOf(id)).toEqual({ delivered: 1, failed: 2 });

@@ -3,6 +3,7 @@ import type { RawClient } from '../../contract/raw-client.js';
 import { authorisedClientOf, startRemoteSession, type StartedSession } from '../../setup/sandbox-client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { waitUntilHeld } from '../../faults/support/waits.js';
 
 describe('the control API of the sandbox', () => {
   let sandbox: TestSandbox;
@@ -27,7 +28,7 @@ describe('the control API of the sandbox', () => {
     const reads = (count: number) =>
       Promise.all(Array.from({ length: count }, () => client.read(session.sessionId)));
     const held = reads(3);
-    await waitFor('the reads to be held', async () => (await control.faults())[0]?.holding === 3);
+    await waitUntilHeld(control, 3);
     expect((await reads(2)).map(({ status }) => status)).toEqual([503, 503]);
     await control.clearFaults();
     expect((await held).map(({ status }) => status)).toEqual([200, 200, 200]);

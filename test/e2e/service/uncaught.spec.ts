@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../../setup/test-database
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { waitUntilHeld } from '../../faults/support/waits.js';
 
 describe('an error that nothing catches', () => {
   let database: TestDatabase;
@@ -38,7 +39,7 @@ describe('an error that nothing catches', () => {
       tenantReference: 'in-flight',
       gridLocations: [{ ean: '871685900000000014' }],
     });
-    await waitFor('the request to be held', async () => (await sandbox.control.faults())[0]?.holding === 1);
+    await waitUntilHeld(sandbox.control, 1);
     service.kill(signal);
     await waitFor('the line', () => service.logs().includes(logged));
     await sandbox.control.clearFaults();

@@ -12,6 +12,7 @@ import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
+import { waitUntilHeld } from '../support/waits.js';
 
 jest.setTimeout(900_000);
 
@@ -75,9 +76,7 @@ async function prepare(count: number, file = 'src/main.ts'): Promise<Scene> {
 /** Kills a replica while the responses to some calls are held, and starts another. */
 async function killInCall({ sandbox: { control }, database, start }: Scene): Promise<void> {
   const fault = await control.addFault({ kind: 'hold', operation: 'register_user', times: 8 });
-  await waitFor('calls are held', async () =>
-    (await control.faults()).some(({ id, holding }) => id === fault.id && holding > 0),
-  );
+  await waitUntilHeld(control, 1, fault.id);
   await replicas.shift()!.stop('SIGKILL');
   await control.release(fault.id);
   await control.clearFaults();

@@ -36,6 +36,7 @@ import { CREATE_HANDLED_EVENTS } from '../support/processes/handled-events.js';
 import { promise } from '../support/promise.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { makeEndpoint } from '../support/webhooks.js';
+import { waitUntilHeld } from '../support/waits.js';
 
 jest.setTimeout(300_000);
 
@@ -243,10 +244,7 @@ describe('R55: a failover of PostgreSQL loses nothing', () => {
         control.addFault({ kind: 'hold', operation, times: HELD_EACH }),
       ),
     );
-    await waitFor('calls are in flight', async () => {
-      const faults = await control.faults();
-      return held.every(({ id }) => faults.find((fault) => fault.id === id)?.holding === HELD_EACH);
-    });
+    for (const { id } of held) await waitUntilHeld(control, HELD_EACH, id);
     return async () => void (await Promise.all(held.map(({ id }) => control.release(id))));
   }
 

@@ -15,6 +15,7 @@ import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { allAtLength, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { startSessions } from '../support/replicas.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
+import { waitUntilHeld } from '../support/waits.js';
 
 /** Below idle_in_transaction_session_timeout, so that PostgreSQL does not end the seeded transaction before a sample finds it. */
 const SEEDED_HANG_MS = 2_000;
@@ -62,11 +63,6 @@ afterEach(() => stop());
 const hold = (operation: SandboxOperation) =>
   service.sandbox!.control.addFault({ kind: 'hold', operation, times: null });
 
-const waitUntilHeld = (id: number, least: number): Promise<unknown> =>
-  waitFor(`${least} responses are held`, async () =>
-    (await service.sandbox!.control.faults()).some((fault) => fault.id === id && fault.holding >= least),
-  );
-
 interface Sampled {
   readonly samples: number;
   readonly old: readonly string[];
@@ -98,14 +94,14 @@ async function sampleWhileCallsHang(hangMs: number): Promise<Sampled> {
   // Adds the fault first, so that all reads hang. A session that has been read is not claimed again while other reads of its batch hang.
   const reads = await hold('read_session');
   await startSessions(client, 3);
-  await waitUntilHeld(reads.id, 3);
+  await waitUntilHeld(control, 3, reads.id);
   await waitFor('the handler hangs', () => handling.size > 0);
   const registrations = await hold('register_user');
   const registering = [client.locate(), client.locate()];
-  await waitUntilHeld(registrations.id, 2);
+  await waitUntilHeld(control, 2, registrations.id);
   const starts = await hold('start_session');
   const starting = locations.map((id) => client.start(id));
-  await waitUntilHeld(starts.id, 2);
+  await waitUntilHeld(control, 2, starts.id);
   const sampled = await sample(hangMs);
   await control.clearFaults();
   await Promise.all(registering);
@@ -132,7 +128,7 @@ async function sampleWhileTokenHangs(hangMs: number): Promise<Sampled> {
   const { id } = await hold('token');
   await control.revokeTokens();
   const registering = client.locate();
-  await waitUntilHeld(id, 1);
+  await waitUntilHeld(control, 1, id);
   const sampled = await sample(hangMs);
   await control.clearFaults();
   await registering;

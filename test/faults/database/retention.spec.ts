@@ -8,9 +8,9 @@ import { PRUNE_EVENTS, PRUNE_REGISTRATIONS, PRUNE_SESSIONS } from '../../../src/
 import { HANDLER, insertRow } from '../../db/valid-rows.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
-import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { itAtLength, promise } from '../support/promise.js';
+import { waitForLockWaits } from '../support/waits.js';
 
 const DAYS = {
   RETENTION_OBSERVATIONS_DAYS: '10',
@@ -125,10 +125,7 @@ describe('R59: history ends where it may', () => {
     await client.query('BEGIN');
     await client.query(PRUNE_SESSIONS, [100, 100, '0']);
     const erasing = new ErasuresStore(database).eraseUser(userId, 'test');
-    await waitFor('the erasure waits for the session', async () => {
-      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      return (await database.query(waiting)).length > 0;
-    });
+    await waitForLockWaits(database);
     await client.query('COMMIT');
     expect(await erasing).toMatchObject({ erased: { sessions: 0, events: 1 } });
     const { rows } = await client.query('DELETE FROM domain_events WHERE subject = $1 RETURNING data', [

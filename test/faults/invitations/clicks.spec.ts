@@ -9,6 +9,7 @@ import { waitFor } from '../../setup/wait-for.js';
 import { startWithoutIntent } from '../support/evidence/lost-starts.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
+import { waitUntilHeld } from '../support/waits.js';
 
 const CLICKS = isLong ? 50 : 20;
 const REPLICAS = 3;
@@ -68,7 +69,7 @@ async function clickAndKill() {
   const path = await invite(new TestClient(first!.url, ADMIN_KEY));
   await sandbox.control.addFault({ kind: 'hold', operation: 'start_session', times: 1 });
   const clicks = [press(`${first!.url}${path}`)];
-  await waitFor('the start is sent', async () => (await sandbox.control.faults())[0]?.holding === 1);
+  await waitUntilHeld(sandbox.control, 1);
   for (let nth = 1; nth < CLICKS; nth++) clicks.push(press(`${processes[nth % REPLICAS]!.url}${path}`));
   await first!.stop('SIGKILL');
   await Promise.all(clicks);

@@ -3,14 +3,13 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { CLAIM_POLLS, SELECT_DUE } from '../../../src/onboarding/poll/polls.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { SandboxLedger } from '../../setup/sandbox-control.js';
-import { testEnvironment } from '../../setup/test-environment.js';
-import { startTestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
-import { startReplicas, type Replicas } from '../support/replicas.js';
+import { startBeside, startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
+import { waitUntilHeld } from '../support/waits.js';
 
 const REPLICAS = 3;
 const [SESSIONS, READS] = isLong ? [300, 2_000] : [100, 300];
@@ -96,21 +95,13 @@ async function readBesideFrozenWorker(file: string): Promise<number> {
     operation: 'read_session',
     times: INITIAL_LIMIT,
   });
-  const worker = await startTestProcess(file, {
-    ...testEnvironment(),
-    ...replicas.sandbox.environment,
-    ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)])),
-    DATABASE_URL: replicas.databaseUrl,
-    ROLE: 'worker',
-  });
+  const worker = await startBeside(replicas, file, { ...environment, ROLE: 'worker' });
   const readMore = async (count: number) => {
     const before = totalReads(await control.ledger());
     await waitFor(`${count} more reads`, async () => totalReads(await control.ledger()) > before + count);
   };
   try {
-    await waitFor('the reads of the worker are held', async () =>
-      (await control.faults()).some(({ holding }) => holding === INITIAL_LIMIT),
-    );
+    await waitUntilHeld(control, INITIAL_LIMIT);
     const claimed = 'SELECT worker, max(id) AS last FROM poll_batches GROUP BY worker';
     const [frozen] = await database.query<{ worker: string; last: string }>(claimed);
     worker.kill('SIGSTOP');

@@ -7,6 +7,7 @@ import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
+import { waitUntilHeld } from '../support/waits.js';
 
 const SESSIONS = isLong ? 500 : 40;
 /** The initial concurrency limit of a replica. */
@@ -47,9 +48,7 @@ async function readTogether(ids: readonly string[]): Promise<void> {
   );
   const hold = await control.addFault({ kind: 'hold', operation: 'read_session', times: ids.length });
   gate.open();
-  await waitFor('their responses are held', async () =>
-    (await control.faults()).some(({ holding }) => holding === ids.length),
-  );
+  await waitUntilHeld(control, ids.length);
   await database().query('UPDATE session_polls SET due_at = clock_timestamp() WHERE batch_id IS NULL');
   await control.release(hold.id);
 }

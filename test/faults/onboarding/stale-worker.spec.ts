@@ -3,12 +3,12 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { startServiceProcess } from '../../setup/service-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { gatePolling, type PollingGate } from '../support/polling-gate.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
-import { startReplicas, startSessions, type Replicas } from '../support/replicas.js';
+import { startBeside, startReplicas, startSessions, type Replicas } from '../support/replicas.js';
 import { readSessionRecords } from '../support/evidence/session-records.js';
+import { waitUntilHeld } from '../support/waits.js';
 
 jest.setTimeout(isLong ? 180_000 : 60_000);
 
@@ -78,11 +78,6 @@ const makeDue = (ids: readonly string[]) =>
     ids,
   ]);
 
-const waitForHeldReads = (): Promise<unknown> =>
-  waitFor('every response is held', async () =>
-    (await replicas.sandbox.control.faults()).some(({ holding }) => holding === SESSIONS),
-  );
-
 /** Expires the lease of the stalled replica. The other replica then reads every session, and finds it online. */
 async function finishElsewhere({ changed, unreadable }: HeldReads): Promise<void> {
   const { control } = replicas.sandbox;
@@ -115,7 +110,7 @@ async function staleWrites(held: HeldReads, resume: () => Promise<unknown>): Pro
 async function runRound(): Promise<{ held: HeldReads; stale: string[] }> {
   const held = await holdReads();
   gates[0]!.open();
-  await waitForHeldReads();
+  await waitUntilHeld(replicas.sandbox.control, SESSIONS);
   gates[0]!.close();
   await finishElsewhere(held);
   const ids = [...held.changed, ...held.unreadable];
@@ -144,13 +139,8 @@ describe('R3: a worker whose lease has expired changes nothing', () => {
       prepare: (app) => gates.push(gatePolling(app)),
     });
     const held = await holdReads();
-    const worker = await startServiceProcess({
-      ROLE: 'worker',
-      DATABASE_URL: replicas.databaseUrl,
-      ...replicas.sandbox.environment,
-      ...Object.fromEntries(Object.entries(INTERVALS).map(([name, ms]) => [name, String(ms)])),
-    });
-    await waitForHeldReads();
+    const worker = await startBeside(replicas, 'src/main.ts', { ROLE: 'worker', ...INTERVALS });
+    await waitUntilHeld(replicas.sandbox.control, SESSIONS);
     worker.kill('SIGSTOP');
     await finishElsewhere(held);
     const stale = await staleWrites(held, async () => {

@@ -6,13 +6,13 @@ import { AbandonedStarts } from '../../../src/onboarding/start/abandoned-starts.
 import { Database } from '../../../src/platform/database/database.js';
 import type { StatusView } from '../../../src/observability/status/status.view.js';
 import { TestClient } from '../../setup/client.js';
-import { startServiceProcess } from '../../setup/service-process.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';
 import { countStarts } from '../support/evidence/lost-starts.js';
 import { allAtLength, isLong, itAtLength, promise } from '../support/promise.js';
-import { repeat, startReplicas, type Replicas } from '../support/replicas.js';
+import { startBeside, repeat, startReplicas, type Replicas } from '../support/replicas.js';
+import { waitUntilHeld } from '../support/waits.js';
 
 const STARTS = isLong ? 200 : 12;
 /** The starts of the process that is killed: its initial concurrency limit. */
@@ -86,20 +86,16 @@ async function startWhile(
   const { control } = replicas.sandbox;
   const client = replicas.clients[0]!;
   const gridLocationIds = await repeat(STARTS, () => client.locate());
-  const killed = await startServiceProcess({
+  const killed = await startBeside(replicas, 'src/main.ts', {
     ROLE: 'api',
-    SCS_TIMEOUT_MS: '30000',
-    POLL_LEASE_MS: '60000',
-    DATABASE_URL: replicas.databaseUrl,
-    ...replicas.sandbox.environment,
+    SCS_TIMEOUT_MS: 30_000,
+    POLL_LEASE_MS: 60_000,
   });
   const startAll = (at: TestClient, ids: readonly string[]) =>
     Promise.allSettled(ids.map((id) => at.start(id)));
   const hold = await control.addFault({ kind: 'hold', operation: 'start_session', times: KILLED });
   const hungUp = startAll(new TestClient(killed.url, ADMIN_KEY), gridLocationIds.slice(0, KILLED));
-  await waitFor('the process to be killed awaits its responses', async () =>
-    (await control.faults()).some(({ id, holding }) => id === hold.id && holding === KILLED),
-  );
+  await waitUntilHeld(control, KILLED, hold.id);
   const others = startAll(client, gridLocationIds.slice(KILLED));
   await waitFor(
     'sessions are started',

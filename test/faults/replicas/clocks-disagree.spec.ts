@@ -3,12 +3,11 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DELETE_EXPIRED_BATCHES, RENEW_LEASES, OPEN_BATCH } from '../../../src/onboarding/poll/polls.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { SandboxLedger } from '../../setup/sandbox-control.js';
-import { testEnvironment } from '../../setup/test-environment.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
-import { startReplicas, type Replicas } from '../support/replicas.js';
+import { startBeside, startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 
 jest.setTimeout(240_000);
@@ -42,15 +41,11 @@ async function seed(): Promise<void> {
 }
 
 const startWorker = (clockMs: number): Promise<TestProcess> =>
-  startTestProcess('test/faults/support/processes/shifted-clock.process.ts', {
-    ...testEnvironment(),
-    ...replicas.sandbox.environment,
-    DATABASE_URL: replicas.databaseUrl,
+  startBeside(replicas, 'test/faults/support/processes/shifted-clock.process.ts', {
     ROLE: 'worker',
-    ...Object.fromEntries(
-      Object.entries({ ...IMPATIENT, ...LEASES }).map(([name, ms]) => [name, String(ms)]),
-    ),
-    CLOCK_SHIFT_MS: String(clockMs),
+    ...IMPATIENT,
+    ...LEASES,
+    CLOCK_SHIFT_MS: clockMs,
   });
 
 async function clockOf(worker: TestProcess): Promise<number> {

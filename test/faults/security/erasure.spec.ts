@@ -31,6 +31,7 @@ import { changeStatement } from '../support/changed-statement.js';
 import { itAtLength, promise } from '../support/promise.js';
 import { dumpThrough, findSecrets } from '../support/input/secret-search.js';
 import { readSessionRecords } from '../support/evidence/session-records.js';
+import { waitUntilHeld } from '../support/waits.js';
 
 type Online = DomainEvent<'session.online'>;
 
@@ -76,9 +77,6 @@ const withoutOperation = (prisma: Transaction['prisma'], leftOut: unknown): Tran
             : (Reflect.get(operations, operation) as unknown),
       }),
   });
-
-const isHeld = (faultId: number) => async () =>
-  (await service.sandbox!.control.faults()).some(({ id, holding }) => id === faultId && holding === 1);
 
 const waitForEndOfReads = () =>
   waitFor(
@@ -269,7 +267,7 @@ describe('R38: nothing brings an erased person back', () => {
       times: 1,
     });
     await control.fields(session.id, { set: { finished: true, owner: 'canary' } });
-    await waitFor('the response is held', isHeld(hold.id));
+    await waitUntilHeld(service.sandbox!.control, 1, hold.id);
     await erase(session.userId);
     const before = (await readSessionRecords(database)).get(session.id);
     await control.release(hold.id);
@@ -311,7 +309,7 @@ describe('R38: nothing brings an erased person back', () => {
     const hold = await control.addFault({ kind: 'hold', operation: 'register_user', times: 1 });
     const request = { tenantReference: 'slow', gridLocations: [{ ean: '871687400000000017' }] };
     const registering = client.call<UserAnswer>('POST', '/users', request);
-    await waitFor('the response is held', isHeld(hold.id));
+    await waitUntilHeld(service.sandbox!.control, 1, hold.id);
     expect(await erasures.eraseReference('slow', 'test')).toEqual({
       registrationBeingSent: expect.any(String),
     });
@@ -353,7 +351,7 @@ describe('R38: nothing brings an erased person back', () => {
     );
     const hold = await control.addFault({ kind: 'hold', operation: 'start_session', times: 1 });
     const starting = client.start(gridLocationId, { metadata: { note: 'canary' } });
-    await waitFor('the response is held', isHeld(hold.id));
+    await waitUntilHeld(service.sandbox!.control, 1, hold.id);
     expect((await erase(location!.userId)).status).toBe(200);
     await control.release(hold.id);
     return { response: await starting, gridLocationId };

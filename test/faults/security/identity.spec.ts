@@ -20,6 +20,7 @@ import {
   secretsOf,
   userBody,
 } from '../support/input/two-customers.js';
+import { waitForLockWaits } from '../support/waits.js';
 
 const PAIRS = isLong ? 20 : 2;
 
@@ -180,12 +181,7 @@ async function meetWhileHeld(userIds: readonly string[], startBoth: () => Promis
   await database().transaction(async (tx) => {
     await tx.query('SELECT FROM users WHERE id = ANY($1::uuid[]) FOR UPDATE', [userIds]);
     open();
-    await waitFor('both statements have begun', async () => {
-      const waiting = await database().query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return waiting.length === 2;
-    });
+    await waitForLockWaits(database(), 2);
   });
   return answers;
 }

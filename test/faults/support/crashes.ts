@@ -1,11 +1,11 @@
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
-import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
-import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
+import { ADMIN_KEY } from '../../setup/test-environment.js';
+import { type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import type { CrashStep } from './crash-points.js';
 import { gatePolling, type PollingGate } from './polling-gate.js';
-import { startReplicas, type Replicas } from './replicas.js';
+import { startBeside, startReplicas, type Replicas } from './replicas.js';
 import { seedSessions } from './seeded-sessions.js';
 import { findContradictions, findUntrue, type Findings } from './evidence/session-oracle.js';
 
@@ -118,16 +118,8 @@ export class CrashingReplicas {
   }
 
   private startVictim({ step, file = CRASHING }: Crash, count: number): Promise<TestProcess> {
-    return startTestProcess(file, {
-      ...testEnvironment(),
-      ...this.replicas.sandbox.environment,
-      DATABASE_URL: this.replicas.databaseUrl,
-      DATABASE_POOL_SIZE: '20',
-      ROLE: 'api',
-      ...Object.fromEntries(Object.entries(SETTINGS).map(([name, ms]) => [name, String(ms)])),
-      CRASH_STEP: step,
-      CRASH_COUNT: String(count),
-    });
+    const crash = { CRASH_STEP: step, CRASH_COUNT: count };
+    return startBeside(this.replicas, file, { DATABASE_POOL_SIZE: 20, ROLE: 'api', ...SETTINGS, ...crash });
   }
 
   private makeDue(ids: readonly string[]): Promise<unknown> {

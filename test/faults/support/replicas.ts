@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Database } from '../../../src/platform/database/database.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
@@ -5,6 +6,8 @@ import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/test-database.js';
+import { testEnvironment } from '../../setup/test-environment.js';
+import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 
 export interface Replicas {
   readonly apps: readonly TestApp[];
@@ -46,6 +49,17 @@ export async function startReplicas({ count, environment = {}, prepare }: Replic
     },
   };
 }
+
+/** Starts a process on the database and the sandbox of replicas, outside the repository, whose files it then does not overwrite. */
+export const startBeside = (
+  { sandbox, databaseUrl }: Replicas,
+  file: string,
+  variables: Readonly<Record<string, string | number>>,
+): Promise<TestProcess> => {
+  const own = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, String(value)]));
+  const environment = { ...testEnvironment(), ...sandbox.environment, DATABASE_URL: databaseUrl, ...own };
+  return startTestProcess(file, environment, tmpdir());
+};
 
 /** The number of calls that `repeat` makes at once. It is below the initial concurrency limit of a replica. */
 const AT_ONCE = 6;

@@ -10,6 +10,7 @@ import { startTestProcess, type TestProcess } from '../../setup/test-process.js'
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { contradictions, type RegistrationRow } from '../support/evidence/registration-ledger.js';
+import { waitUntilHeld } from '../support/waits.js';
 
 const CRASHES = isLong ? 4 : 1;
 /** The initial concurrency limit of a process. */
@@ -72,10 +73,7 @@ async function crash(
   const requests = references.map((reference) =>
     register(victim.url, reference).catch(() => 'the connection was lost'),
   );
-  await waitFor('every response is held', async () => {
-    const { holding } = (await control.faults()).find(({ id }) => id === fault.id) ?? {};
-    return holding === references.length;
-  });
+  await waitUntilHeld(control, references.length, fault.id);
   await whenAllAreHeld();
   const at = Date.now();
   victim.kill('SIGKILL');
