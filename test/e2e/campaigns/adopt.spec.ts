@@ -10,6 +10,7 @@ import { newEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { createKey } from '../keys.js';
 
 const service = useTestApp({ EAN_CHECK_DIGIT: 'off' });
 const client = TestClient.of(service);
@@ -229,8 +230,7 @@ describe('adopting what exists', () => {
     ['invite', 'onboarding:write'],
   ] as const)('and %s needs the scope %s too, whatever the body is', async (flag, scope) => {
     const sendWith = async (...scopes: Scope[]) => {
-      const body = { name: 'app', scopes };
-      const { key } = (await client.call<{ key: string }>('POST', '/api-keys', body)).body;
+      const { key } = await createKey(client, ...scopes);
       const refused = await upload({ url: service.url, adminKey: key }, '', `${flag}=true&dryRun=true`);
       return [refused.status, refused.body.detail];
     };

@@ -10,6 +10,7 @@ import { newValidEan } from '../../setup/ean.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/with-client.js';
+import { createKey } from '../keys.js';
 
 const MAX_BYTES = 20_000_000;
 
@@ -176,10 +177,7 @@ describe('the file of a campaign', () => {
   });
 
   it('leaves places for the files of other keys', async () => {
-    const { body: other } = await TestClient.of(service).call<{ key: string }>('POST', '/api-keys', {
-      name: 'other',
-      scopes: ['users:read', 'users:write'],
-    });
+    const other = await createKey(TestClient.of(service), 'users:read', 'users:write');
     const rows = Array.from({ length: 4_000 }, (_, at) => `H-${at},${newValidEan()}`);
     const before = await stored();
     const sockets = [startUpload(csv(...rows)), startUpload(csv(...rows))];

@@ -6,6 +6,7 @@ import { TestClient } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { withClient } from '../../setup/with-client.js';
+import { createKey } from '../keys.js';
 
 // A worker would register the customers.
 const service = useTestApp({ ROLE: 'api' });
@@ -13,11 +14,6 @@ const client = TestClient.of(service);
 
 const csv = (...rows: readonly (readonly string[])[]) =>
   [['tenantReference', 'ean'], ...rows].map((cells) => cells.join(';')).join('\r\n');
-
-async function keyWith(...scopes: readonly string[]): Promise<TestClient> {
-  const { body } = await client.call<{ key: string }>('POST', '/api-keys', { name: randomUUID(), scopes });
-  return new TestClient(service.url, body.key);
-}
 
 const query = (text: string, values: unknown[]) =>
   withClient(service.environment.DATABASE_URL, async (pg) => (await pg.query(text, values)).rows);
@@ -43,7 +39,7 @@ describe('the downloads of a key', () => {
     const open = [await download(client.key), await download(client.key)];
     const refused = await download(client.key);
     expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'too_many_requests' }]);
-    const other = await keyWith('users:read');
+    const { app: other } = await createKey(client, 'users:read');
     open.push(await download(other.key));
     expect(open.map(({ status }) => status)).toEqual([200, 200, 200]);
     rows.mockRestore();
@@ -161,7 +157,8 @@ describe('result.csv', () => {
       invitation.body.id,
     ]);
     const { url } = invitation.body;
-    const [reader, linked] = [await keyWith('users:read'), await keyWith('users:read', 'links:read')];
+    const { app: reader } = await createKey(client, 'users:read');
+    const { app: linked } = await createKey(client, 'users:read', 'links:read');
     expect((await resultOf(body.id, linked.key)).text).toContain(url);
     expect((await resultOf(body.id, reader.key)).text).not.toContain(url);
     const linksFor = async (key: TestClient) =>
@@ -191,7 +188,8 @@ describe('result.csv', () => {
 describe('campaigns', () => {
   it('need users:write to be uploaded and users:read to be read', async () => {
     const { body } = await upload(service, csv(['S-1', newValidEan()]));
-    const [reader, writer] = [await keyWith('users:read'), await keyWith('users:write')];
+    const { app: reader } = await createKey(client, 'users:read');
+    const { app: writer } = await createKey(client, 'users:write');
     const csvType = { 'content-type': 'text/csv' };
     expect((await reader.call('POST', '/campaigns?dryRun=true', csv(), csvType)).status).toBe(403);
     expect((await writer.call('POST', '/campaigns?dryRun=true', csv(['S', '1']), csvType)).status).toBe(202);

@@ -6,6 +6,7 @@ import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { createKey } from '../keys.js';
 
 const service = useTestApp({ POLL_MIN_INTERVAL_MS: 50, POLL_TICK_MS: 50 });
 const client = TestClient.of(service);
@@ -20,10 +21,6 @@ const register = async (eans: readonly string[], tenantReference: string = rando
       gridLocations: eans.map((ean) => ({ ean })),
     })
   ).body;
-const keyWith = async (...scopes: string[]) => {
-  const { body } = await client.call<{ key: string }>('POST', '/api-keys', { name: randomUUID(), scopes });
-  return new TestClient(service.url, body.key);
-};
 const invite = async (input: object) =>
   (await client.call<{ url: string }>('POST', '/invitations', input)).body.url;
 const click = async (url: string) => (await fetch(url, { method: 'POST', redirect: 'manual' })).status;
@@ -112,10 +109,10 @@ describe('the case of a grid location', () => {
       for (const secret of [url.split('/').at(-1)!, session.startUrl!]) expect(text).not.toContain(secret);
     }
     expect(seen.body.ean).toMatch(/^\d{18}$/);
-    const reader = await keyWith('onboarding:read');
+    const { app: reader } = await createKey(client, 'onboarding:read');
     const path = `/grid-locations/${gridLocationId}/case`;
     expect(await reader.call('GET', path)).toMatchObject({ status: 200, body: { ean: null } });
-    expect((await (await keyWith('users:read')).call('GET', path)).status).toBe(403);
+    expect((await (await createKey(client, 'users:read')).app.call('GET', path)).status).toBe(403);
   });
 
   it('is not found if the location is unknown or its user is erased, and refused if it is no id', async () => {
@@ -202,9 +199,11 @@ describe('a customer', () => {
   it('needs a key with users:read and onboarding:read', async () => {
     const tenantReference = randomUUID();
     await client.locate(tenantReference);
-    for (const scopes of [['users:read'], ['onboarding:read']])
-      expect((await customersBy({ tenantReference }, await keyWith(...scopes))).status).toBe(403);
-    const reader = await keyWith('users:read', 'onboarding:read');
+    for (const scope of ['users:read', 'onboarding:read'] as const) {
+      const { app } = await createKey(client, scope);
+      expect((await customersBy({ tenantReference }, app)).status).toBe(403);
+    }
+    const { app: reader } = await createKey(client, 'users:read', 'onboarding:read');
     expect((await customersBy({ tenantReference }, reader)).status).toBe(200);
   });
 

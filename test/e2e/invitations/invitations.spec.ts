@@ -5,6 +5,7 @@ import { newEan } from '../../setup/ean.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { createKey } from '../keys.js';
 
 const service = useTestApp({ POLL_MIN_INTERVAL_MS: 50, POLL_TICK_MS: 50 });
 const client = TestClient.of(service);
@@ -46,11 +47,7 @@ describe('an invitation', () => {
     expect(first.body.url).toMatch(new RegExp(`^${service.url}/i/[\\w-]{43}$`));
     const second = await client.call<Invitation>('POST', '/invitations', { gridLocationId });
     expect(second).toMatchObject({ status: 200, body: { id: first.body.id, url: first.body.url } });
-    const key = await client.call<{ key: string }>('POST', '/api-keys', {
-      name: randomUUID(),
-      scopes: ['onboarding:read'],
-    });
-    const reader = new TestClient(service.url, key.body.key);
+    const { app: reader } = await createKey(client, 'onboarding:read');
     expect((await reader.call<Invitation>('GET', `/invitations/${first.body.id}`)).body.url).toBeNull();
     const { body } = await client.call<{ items: Invitation[] }>(
       'GET',

@@ -9,6 +9,7 @@ import type { SessionAnswer } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { createKey } from '../keys.js';
 
 const service = useTestApp();
 const client = TestClient.of(service);
@@ -197,11 +198,7 @@ describe('a session that is watched', () => {
 describe('reading a session', () => {
   it('shows the startUrl only to a key that may start sessions', async () => {
     const { id } = await client.startNew();
-    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
-      name: 'reader',
-      scopes: ['onboarding:read'],
-    });
-    const reader = new TestClient(client.url, body.key);
+    const { app: reader } = await createKey(client, 'onboarding:read');
     expect((await reader.session(id)).startUrl).toBeNull();
     expect((await client.session(id)).startUrl).not.toBeNull();
     expect((await reader.start(randomUUID())).status).toBe(403);

@@ -8,6 +8,7 @@ import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { createKey } from '../keys.js';
 
 let service: TestApp;
 let client: TestClient;
@@ -114,11 +115,8 @@ describe('?wait= on a session', () => {
   it('ends within 5 s of the revocation of its key, with a 401', async () => {
     const { id } = await client.startNew();
     await expectWithin(5_000, async () => {
-      const { body: key } = await client.call<{ id: string; key: string }>('POST', '/api-keys', {
-        name: 'to be revoked',
-        scopes: ['onboarding:read'],
-      });
-      const response = new TestClient(service.url, key.key).call('GET', `/onboarding/pv/${id}?wait=20`);
+      const key = await createKey(client, 'onboarding:read');
+      const response = key.app.call('GET', `/onboarding/pv/${id}?wait=20`);
       await waitForHeld(1);
       const beganAt = performance.now();
       await client.call('DELETE', `/api-keys/${key.id}`);

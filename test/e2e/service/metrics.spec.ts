@@ -4,6 +4,7 @@ import { MetricsServer } from '../../../src/observability/metrics/metrics-server
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { createKey } from '../keys.js';
 
 const PREFIX = 'pv_onboarding_';
 
@@ -34,15 +35,12 @@ describe('the metrics', () => {
       startTestApp({ ...production, ROLE: 'worker', METRICS_PORT: 0 }),
     ]);
     try {
-      const { body } = await TestClient.of(api).call<{ key: string }>('POST', '/api-keys', {
-        name: 'prometheus',
-        scopes: ['events:read'],
-      });
+      const { key } = await createKey(TestClient.of(api), 'events:read');
       const statusWith = async (headers: Record<string, string>) =>
         (await fetch(`${api.url}/metrics?from=prometheus`, { headers })).status;
-      expect(await statusWith({ authorization: `Bearer ${body.key}` })).toBe(200);
+      expect(await statusWith({ authorization: `Bearer ${key}` })).toBe(200);
       expect(await statusWith({ authorization: `Bearer ${api.adminKey}` })).toBe(200);
-      expect(await statusWith({ authorization: `Bearer ${body.key}x` })).toBe(401);
+      expect(await statusWith({ authorization: `Bearer ${key}x` })).toBe(401);
       expect(await statusWith({})).toBe(401);
       expect((await fetch(`${api.url}/health/ready`)).status).toBe(200);
       const ofAdmin = { headers: { authorization: `Bearer ${separate.adminKey}` } };

@@ -8,6 +8,7 @@ import { TestClient } from '../../setup/client.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { createKey } from '../keys.js';
 
 /** As in a response. */
 type Json<T> = T extends Date
@@ -144,13 +145,8 @@ describe('GET /status/history', () => {
         status: 400,
         body: { errors: [{ field: 'hours' }] },
       });
-    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
-      name: 'app',
-      scopes: ['users:read'],
-    });
-    expect(await new TestClient(service.url, body.key).call('GET', '/status/history')).toMatchObject({
-      status: 403,
-    });
+    const { app } = await createKey(client, 'users:read');
+    expect(await app.call('GET', '/status/history')).toMatchObject({ status: 403 });
   });
 });
 

@@ -11,6 +11,7 @@ import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime } from '../../faults/support/promise.js';
+import { createKey } from '../keys.js';
 
 describe('a remote service that refuses everything with 401', () => {
   let service: TestApp;
@@ -71,11 +72,7 @@ describe('a remote service that refuses everything with 401', () => {
   });
 
   it('is probed by administrators only', async () => {
-    const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
-      name: 'app',
-      scopes: ['onboarding:write'],
-    });
-    const app = new TestClient(service.url, body.key);
+    const { app } = await createKey(client, 'onboarding:write');
     expect(await app.call('POST', '/status/credentials/probe')).toMatchObject({
       status: 403,
       body: { code: 'forbidden' },

@@ -8,6 +8,7 @@ import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { itAtLength, promise } from '../support/promise.js';
 import { sendUnread, type UnreadRequests } from '../support/input/unread-requests.js';
+import { createKey } from '../../e2e/keys.js';
 
 const CEILING = 60;
 const SHARE = 20;
@@ -29,10 +30,8 @@ beforeEach(async () => {
   held = service.app.get(HeldRequests);
   jest.replaceProperty(held, 'ceiling', CEILING);
   const client = TestClient.of(service);
-  const createKey = async (name: string) =>
-    (await client.call<{ key: string }>('POST', '/api-keys', { name, scopes })).body.key;
-  greedyKey = await createKey('greedy');
-  otherKey = await createKey('other');
+  greedyKey = (await createKey(client, ...scopes)).key;
+  otherKey = (await createKey(client, ...scopes)).key;
   sessionId = (await client.startNew()).id;
 });
 afterEach(async () => {

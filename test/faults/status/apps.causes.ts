@@ -1,13 +1,6 @@
 import { TestClient } from '../../setup/client.js';
-import { repeatUntilEnd, type Cause, type Planted } from './planted.js';
-
-async function createApp({ app, client }: Planted, scopes: readonly string[]) {
-  const { body } = await client.call<{ id: string; key: string }>('POST', '/api-keys', {
-    name: 'app',
-    scopes,
-  });
-  return { id: body.id, app: new TestClient(app.url, body.key) };
-}
+import { repeatUntilEnd, type Cause } from './planted.js';
+import { createKey } from '../../e2e/keys.js';
 
 const REFUSED = {
   reasons: { requests_refused: 'requests of the last minute were refused with a 4xx' },
@@ -18,7 +11,7 @@ const REFUSED = {
 export const CAUSES_OF_APPS = {
   'an app has a revoked key': {
     async plant(planted) {
-      const { id, app } = await createApp(planted, ['users:read']);
+      const { id, app } = await createKey(planted.client, 'users:read');
       await planted.client.call('DELETE', `/api-keys/${id}`);
       repeatUntilEnd(planted, 50, () => app.call('GET', '/users'));
     },
@@ -33,7 +26,7 @@ export const CAUSES_OF_APPS = {
   },
   'an app has a key without the scope': {
     async plant(planted) {
-      const { app } = await createApp(planted, ['events:read']);
+      const { app } = await createKey(planted.client, 'events:read');
       repeatUntilEnd(planted, 50, () => app.call('GET', '/users'));
     },
     ...REFUSED,
@@ -41,7 +34,7 @@ export const CAUSES_OF_APPS = {
   'an app sends requests in a loop': {
     environment: { API_MAX_REQUESTS_PER_SECOND: 1 },
     async plant(planted) {
-      const { app } = await createApp(planted, ['users:read']);
+      const { app } = await createKey(planted.client, 'users:read');
       repeatUntilEnd(planted, 50, () => app.call('GET', '/users'));
     },
     ...REFUSED,

@@ -14,6 +14,7 @@ import { waitFor } from '../../setup/wait-for.js';
 import { stoppedInTime } from '../support/evidence/own-time.js';
 import { measureUntil, promise } from '../support/promise.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
+import { createKey } from '../../e2e/keys.js';
 
 const WITHIN_MS = 5_000;
 const STREAMS = 20;
@@ -94,13 +95,12 @@ describe('R35: keys are safe', () => {
   /** Returns the time until all streams of a revoked key have ended. Checks that streams of another key stay open. */
   async function msUntilEnded(): Promise<number> {
     const admin = TestClient.of(test);
-    const create = { name: 'an app', scopes: ['events:read'] };
-    const { body } = await admin.call<{ id: string; key: string }>('POST', '/api-keys', create);
+    const { id, key } = await createKey(admin, 'events:read');
     const others = await openStreams(test.url, 2, test.adminKey);
-    const streams = await openStreams(test.url, STREAMS, body.key);
+    const streams = await openStreams(test.url, STREAMS, key);
     let othersEnded = false;
     for (const other of others) void other.ended.then(() => (othersEnded = true));
-    await admin.call('DELETE', `/api-keys/${body.id}`);
+    await admin.call('DELETE', `/api-keys/${id}`);
     const revokedAt = performance.now();
     const all = Promise.all(streams.map((stream) => stream.ended)).then((ends) => {
       expect(ends).toEqual(ends.map(() => 'complete'));
@@ -109,7 +109,7 @@ describe('R35: keys are safe', () => {
     const tookMs = await Promise.race([all, sleep(WITHIN_MS + 500, Infinity)]);
     expect(othersEnded).toBe(false);
     await waitFor('no new one to be taken', async () => {
-      const late = await openStream(test.url, { key: body.key });
+      const late = await openStream(test.url, { key });
       late.leave();
       return late.status === 401;
     });
