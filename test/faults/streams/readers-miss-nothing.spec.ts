@@ -1,32 +1,22 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventsStore, type SequencedEvent } from '../../../src/events/feed/events.store.js';
-import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
-import { sessionEvent } from '../../db/events/fixture.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { isLong, promise } from '../support/promise.js';
+import { SUBJECTS, writeAtOnce, WRITERS } from '../support/writers.js';
 
-const WRITERS = 16;
 const TRANSACTIONS = isLong ? 80 : 30;
-const SUBJECTS = 40;
-const ROLLBACKS = 0.1;
 const READERS = 4;
 const STREAMS = 4;
-
-class DeliberateRollback extends Error {}
 
 interface Read {
   readonly subject: string;
   readonly marker: string;
 }
-
-/** Markers per subject, in commit order. */
-type Ledger = Map<string, string[]>;
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -41,33 +31,6 @@ afterAll(async () => {
   await database.onApplicationShutdown();
   await testDatabase.drop();
 });
-
-const randomInteger = (below: number): number => Math.floor(Math.random() * below);
-
-/** Runs transactions of random length, so that they commit in another order than they began. */
-async function write(subjects: readonly string[], ledger: Ledger): Promise<void> {
-  for (let count = 0; count < TRANSACTIONS; count++) {
-    const subject = subjects[randomInteger(subjects.length)] ?? '';
-    const markers = Array.from({ length: 1 + randomInteger(2) }, () => randomUUID());
-    try {
-      await database.transaction(async (tx) => {
-        await tx.query('SET LOCAL lock_timeout = 0');
-        // Serialises the events of a subject, as the row lock of a session does.
-        await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', [subject]);
-        await appendEvents(
-          tx,
-          markers.map((marker) => sessionEvent('session.online', subject, marker)),
-        );
-        await tx.query('SELECT pg_sleep($1)', [Math.random() * 0.02]);
-        if (Math.random() < ROLLBACKS) throw new DeliberateRollback();
-        // The lock lasts until the commit, so the ledger is in commit order.
-        ledger.set(subject, [...(ledger.get(subject) ?? []), ...markers]);
-      });
-    } catch (error) {
-      if (!(error instanceof DeliberateRollback)) throw error;
-    }
-  }
-}
 
 type ReadOn = (cursor: string) => Promise<{ reads: readonly Read[]; next: string }>;
 
@@ -111,7 +74,7 @@ function streamByPosition(store: EventsStore): void {
   };
 }
 
-function compare(ledger: Ledger, reads: readonly Read[]) {
+function compare(ledger: ReadonlyMap<string, string[]>, reads: readonly Read[]) {
   const written = [...ledger.values()].flat();
   const seen = new Set(reads.map(({ marker }) => marker));
   const known = new Set(written);
@@ -147,8 +110,6 @@ describe('R6: readers miss nothing', () => {
       );
       return { reads: rows, next: rows.at(-1)?.position ?? cursor };
     };
-    const subjects = Array.from({ length: SUBJECTS }, () => randomUUID());
-    const ledger: Ledger = new Map();
     let written = false;
     const readers = Array.from({ length: READERS }, () => follow(readFeed, () => written));
     const mutant = follow(readByPosition, () => written);
@@ -162,7 +123,7 @@ describe('R6: readers miss nothing', () => {
         : null;
     const mutantStream = followStream(faulty, newestPosition);
 
-    await Promise.all(Array.from({ length: WRITERS }, () => write(subjects, ledger)));
+    const ledger = await writeAtOnce(database, TRANSACTIONS);
     written = true;
 
     const count = [...ledger.values()].flat().length;

@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { appendEvents } from '../../../src/events/outbox.js';
 import { ENDPOINT_LEASES, FIND_DUE, TAKE } from '../../../src/events/deliver/take.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { sessionEvent } from '../../db/events/fixture.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   arrivals,
@@ -16,16 +13,11 @@ import { changeStatement } from '../support/changed-statement.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 import { makeEndpoint } from '../support/webhooks.js';
+import { writeAtOnce, WRITERS } from '../support/writers.js';
 
-const WRITERS = 16;
 const TRANSACTIONS = isLong ? 45 : 20;
-const SUBJECTS = 40;
-const ROLLBACKS = 0.1;
-const LONGEST_S = 0.02;
 /** More than one, because no replica may repeat a delivery of another replica. */
 const REPLICAS = 2;
-
-class DeliberateRollback extends Error {}
 
 let replicas: Replicas;
 let sink: WebhookSink;
@@ -34,25 +26,6 @@ afterEach(async () => {
   await sink.stop();
 });
 
-/** Runs transactions of random length, so that they commit in another order than they began. */
-async function write(database: Database, subjects: readonly string[]): Promise<void> {
-  for (let count = 0; count < TRANSACTIONS; count++) {
-    const subject = subjects[Math.floor(Math.random() * subjects.length)]!;
-    const work = database.transaction(async (tx) => {
-      await tx.query('SET LOCAL lock_timeout = 0');
-      // Serialises the events of a subject, as the row lock of a session does.
-      await tx.query('SELECT pg_advisory_xact_lock(hashtext($1))', [subject]);
-      const event = sessionEvent('session.online', subject);
-      await appendEvents(tx, Math.random() < 0.5 ? [event] : [event, event]);
-      await tx.query('SELECT pg_sleep($1)', [Math.random() * LONGEST_S]);
-      if (Math.random() < ROLLBACKS) throw new DeliberateRollback();
-    });
-    await work.catch((error: unknown) => {
-      if (!(error instanceof DeliberateRollback)) throw error;
-    });
-  }
-}
-
 /** Writes events while replicas deliver them. Returns the numbers of committed and of missing events, and the arrivals. */
 async function deliverAlong(prepare: (app: NestFastifyApplication) => void = () => {}) {
   sink = await startWebhookSink();
@@ -60,8 +33,7 @@ async function deliverAlong(prepare: (app: NestFastifyApplication) => void = () 
   replicas = await startReplicas({ count: REPLICAS, environment, prepare });
   await makeEndpoint(replicas.clients[0]!, `${sink.url}/hook`);
   const database = replicas.apps[0]!.app.get(Database);
-  const subjects = Array.from({ length: SUBJECTS }, () => randomUUID());
-  await Promise.all(Array.from({ length: WRITERS }, () => write(database, subjects)));
+  await writeAtOnce(database, TRANSACTIONS);
   await waitFor('no delivery is pending', async () => {
     const [row] = await database.query<{ isOver: boolean }>(`
         SELECT NOT EXISTS (SELECT FROM domain_events WHERE sequence IS NULL)
