@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { FileText } from './file-text.js';
-import { SAMPLE_BYTES } from './sample.rules.js';
+import { SAMPLE_BYTES } from './file-format.rules.js';
 
 /** Reads `bytes` in parts of these lengths. All further parts are as long as the last. */
 async function read(bytes: Buffer, lengths: readonly number[]) {

@@ -1,6 +1,12 @@
 import { isAscii } from 'node:buffer';
 import type { CampaignFormat } from '../campaign.rules.js';
-import { BEYOND_ASCII, CUT_CHARACTER, detectEncoding, markedEncoding, SAMPLE_BYTES } from './sample.rules.js';
+import {
+  BEYOND_ASCII,
+  CUT_CHARACTER,
+  detectEncoding,
+  markedEncoding,
+  SAMPLE_BYTES,
+} from './file-format.rules.js';
 
 /** The characters of the bytes 0x80 to 0x9f in Windows-1252. Node decodes them as control characters in some versions. */
 const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ';

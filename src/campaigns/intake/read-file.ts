@@ -9,7 +9,7 @@ import { readHeader } from './headers.rules.js';
 import { JSON_COLUMNS, readJsonRow } from './json-row.js';
 import { LineReader } from './line-reader.js';
 import { readCsvRow, type ReadRow } from './row.rules.js';
-import { binaryKind, detectLayout, isJsonArray, isNdjson } from './sample.rules.js';
+import { binaryKind, detectLayout, isJsonArray, isNdjson } from './file-format.rules.js';
 
 /** A file whose rows are read once. */
 export interface OpenFile {

@@ -2,7 +2,8 @@ import type { CampaignFormat } from '../campaign.rules.js';
 import { recognisedColumns } from './headers.rules.js';
 
 /**
- * The number of bytes that are read before the layout of a file is decided, and from the first byte beyond ASCII before its encoding is.
+ * The number of bytes that are read before the layout of a file is detected. Its encoding is detected from as many bytes, from the first
+ * byte beyond ASCII on.
  */
 export const SAMPLE_BYTES = 65_536;
 
@@ -41,8 +42,8 @@ export const markedEncoding = (beginning: string): Encoding | undefined =>
   BYTE_ORDER_MARKS.find(([mark]) => beginning.startsWith(mark))?.[1];
 
 /**
- * Returns the encoding of a sample without a byte order mark, whose bytes are given as characters: UTF-8, unless the only characters beyond
- * ASCII are no UTF-8: then Windows-1252. If both occur, it is UTF-8, and the reader refuses the line with the other bytes.
+ * Returns the encoding of a sample without a byte order mark, whose bytes are given as characters. If it has bytes beyond ASCII and none
+ * is UTF-8, the encoding is Windows-1252, else UTF-8. If only some are UTF-8, the reader refuses the lines with the others.
  */
 export function detectEncoding(bytes: string): Encoding {
   const found = bytes.replace(CUT_CHARACTER, '').match(BEYOND_ASCII) ?? [];
@@ -75,5 +76,5 @@ export function detectLayout(text: string): Layout {
 /** Returns whether a text is NDJSON: the header of a CSV file never begins with a brace. */
 export const isNdjson = (text: string): boolean => /^\s*\{/.test(text);
 
-/** Whether a text is a JSON array, which cannot be read row by row. */
+/** Returns whether a text is a JSON array, which cannot be read row by row. */
 export const isJsonArray = (text: string): boolean => /^\s*\[/.test(text);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { detectEncoding, detectLayout, markedEncoding } from './sample.rules.js';
+import { detectEncoding, detectLayout, markedEncoding } from './file-format.rules.js';
 
 const bytes = (text: string, encoding: BufferEncoding = 'utf8') =>
   Buffer.from(text, encoding).toString('latin1');
