@@ -48,7 +48,7 @@ const RowSummaryView = schema.schemaOf('RowSummaryView', {
 
 export const CampaignView = schema.schemaOf('CampaignView', {
   ...summary,
-  summary: schema.view(RowSummaryView, 'What the file comes to; each row is counted once'),
+  summary: schema.view(RowSummaryView, 'The rows by the result of the check; each row is counted once'),
   counts: schema.view(RowCountsView, 'The number of rows in each status'),
   problems: schema.field<Readonly<Partial<Record<RowProblemCode, number>>>>(
     { type: 'object', additionalProperties: { type: 'integer' } },

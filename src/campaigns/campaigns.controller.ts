@@ -105,7 +105,7 @@ export class CampaignsController {
   @Operation('users:read', {
     summary: 'Read a campaign and its progress',
     description:
-      '`summary` says what the file comes to, `counts` what became of its rows. Of a dry run, both say what would happen: `accepted` rows would be registered.',
+      '`summary` counts the rows by the result of the check, `counts` by their current status. In a dry run, `accepted` rows are those that would be registered.',
   })
   @ApiOkResponse({ type: CampaignView })
   @ApiProblems('invalid_request', 'not_found')

@@ -806,7 +806,7 @@ export interface paths {
         };
         /**
          * Read a campaign and its progress
-         * @description `summary` says what the file comes to, `counts` what became of its rows. Of a dry run, both say what would happen: `accepted` rows would be registered.
+         * @description `summary` counts the rows by the result of the check, `counts` by their current status. In a dry run, `accepted` rows are those that would be registered.
          */
         get: operations["readCampaign"];
         put?: never;
@@ -2316,7 +2316,7 @@ export interface components {
              * @description When every row had a result
              */
             finishedAt: string | null;
-            /** @description What the file comes to; each row is counted once */
+            /** @description The rows by the result of the check; each row is counted once */
             summary: components["schemas"]["RowSummaryView"];
             /** @description The number of rows in each status */
             counts: components["schemas"]["RowCountsView"];
