@@ -34,7 +34,7 @@ export function readEanCell(cell: string, rule: CheckDigitRule): ReadEan {
   if (SCIENTIFIC.test(text)) return faulty('ean_rounded', ROUNDED);
   if (WITH_FRACTION.test(text))
     return faulty('ean_rounded', `${ROUNDED} (it ends like a number with decimals)`);
-  if (!/^[0-9]+$/.test(text))
+  if (!/^\d+$/.test(text))
     return faulty(
       'ean_invalid',
       cell.startsWith('\ufeff') ? JOINED : 'An EAN has 18 digits from 0 to 9 and nothing else',
@@ -51,7 +51,7 @@ export function readEanCell(cell: string, rule: CheckDigitRule): ReadEan {
 /** Reads an EAN from a value of JSON. */
 export function readEanValue(value: unknown, rule: CheckDigitRule): ReadEan {
   if (typeof value === 'string') return readEanCell(value, rule);
-  if (value === undefined || value === null) return faulty('required', 'The EAN is missing');
+  if (value === undefined || value === null) return readEanCell('', rule);
   if (eanFault(value) !== undefined) return faulty('ean_invalid', 'An EAN must be a text of 18 digits');
   const text = readEan(value);
   return checked(text, rule, isOfDouble(text) ? ROUNDED_NUMBER : undefined);

@@ -12,10 +12,10 @@ export interface EndedStart {
   readonly failed: FailedStart | null;
 }
 
-/** The place of start `s`: its location `g` and the user `u` of the location. */
+/** SQL for locations `g` with their users `u`. For the place of start `s`, a statement adds `g.id = s.grid_location_id`. */
 export const PLACE_OF_START = `grid_locations g JOIN users u ON u.id = g.user_id`;
 
-/** Returns the SQL of a FailedStart for start `s` of PLACE_OF_START. `reason` is SQL, too. */
+/** Returns SQL for the FailedStart of start `s`, with `g` and `u` of PLACE_OF_START. `reason` is SQL, too. */
 export const failedStart = (reason: string): string => `
     jsonb_build_object('startId', s.id, 'userId', u.id, 'gridLocationId', g.id, 'tenantReference', u.tenant_reference,
       'brand', s.brand, 'attempts', s.attempts, 'orphans', s.orphans, 'reason', ${reason}, 'failedAt', s.updated_at)`;

@@ -11,7 +11,7 @@ import { failedStart, PLACE_OF_START } from './failed-starts.store.js';
 /** Selects the location $1 of a user who is not erased. Locks the user before the start, as an erasure does, to avoid deadlocks. */
 const LOCKED_PLACE = `
     place AS MATERIALIZED (
-      SELECT g.id, u.id AS user_id, u.tenant_reference FROM grid_locations g JOIN users u ON u.id = g.user_id
+      SELECT g.id, u.id AS user_id, u.tenant_reference FROM ${PLACE_OF_START}
        WHERE g.id = $1 AND u.erased_at IS NULL
          FOR KEY SHARE OF u
     )`;

@@ -1,4 +1,4 @@
-/** Counts events, and returns how many there were per second in the last full period. */
+/** Counts events, and returns how many there were per second in the last period. A period ends at the first read after `periodMs`. */
 export class RateMeter {
   private count = 0;
   private since = performance.now();
@@ -11,10 +11,11 @@ export class RateMeter {
   }
 
   get perSecond(): number {
-    const elapsedMs = performance.now() - this.since;
+    const now = performance.now();
+    const elapsedMs = now - this.since;
     if (elapsedMs >= this.periodMs) {
       this.last = (this.count * 1_000) / elapsedMs;
-      [this.count, this.since] = [0, performance.now()];
+      [this.count, this.since] = [0, now];
     }
     return this.last;
   }

@@ -1,4 +1,4 @@
-/** Calls of one operation. `durations`: the number of successful calls of each duration class. */
+/** The numbers of calls of one operation. `durations`: the number of successful calls of each duration class. */
 export interface CallCounts {
   readonly failed: number;
   readonly durations: Readonly<Record<string, number>>;
@@ -38,7 +38,7 @@ export class RecentCalls {
   }
 }
 
-/** Returns the numbers of calls, and the percentiles of the successful ones, which are null if there are none. */
+/** Returns how many calls succeeded and failed, and percentiles of the durations of successful calls, null if no call succeeded. */
 export function summarise(counts: readonly CallCounts[]) {
   const { failed, durations } = sumOf(counts);
   const classes = Object.entries(durations)
@@ -46,8 +46,8 @@ export function summarise(counts: readonly CallCounts[]) {
     .sort((a, b) => a.durationClass - b.durationClass);
   const succeeded = classes.reduce((sum, { calls }) => sum + calls, 0);
   const percentile = (share: number): number | null => {
-    let rank = Math.ceil(share * succeeded);
-    const found = classes.find(({ calls }) => (rank -= calls) <= 0);
+    let counted = 0;
+    const found = classes.find(({ calls }) => (counted += calls) >= share * succeeded);
     // The value in a class whose relative difference to both of its ends is the same.
     return found === undefined ? null : round((2 * GROWTH ** found.durationClass) / (1 + GROWTH));
   };
