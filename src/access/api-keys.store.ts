@@ -63,7 +63,10 @@ export class ApiKeysStore {
     await this.database.query(text, [id]);
   }
 
-  /** Adds refused requests to their keys, given by hash in hexadecimal digits. Returns the keys that exist, including revoked ones. */
+  /**
+   * Adds the numbers of refused requests to the rows of their keys. `byHash`: the numbers by the hash of the key, in hexadecimal digits.
+   * Returns the keys that exist, including revoked ones.
+   */
   addRefusals(byHash: Readonly<Record<string, Refused>>) {
     const rows = Object.entries(byHash).map(([hash, refused]) => ({ hash, ...refused }));
     return this.database.query<{ hash: string; id: string; name: string; isRevoked: boolean }>(ADD_REFUSALS, [

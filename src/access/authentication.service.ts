@@ -28,7 +28,7 @@ export class Authentication {
     return mayExist(key) ? this.lookUp(hash, now) : null;
   }
 
-  /** Returns whether a key is well-formed, but neither cached as valid nor being looked up by this replica. */
+  /** Returns whether a well-formed key is new to this replica: not ADMIN_API_KEY, not cached as valid, and not being looked up. */
   mustQuery(key: PresentedKey): boolean {
     const hash = hashIn(key);
     return (

@@ -16,7 +16,7 @@ import { readObject, textOf } from './json-row.js';
 import type { FileLine } from './line-reader.js';
 import { withStatus, type ReadRow } from './row.rules.js';
 
-/** The names of properties that an object to adopt may have. They are its columns in result.csv. */
+/** The properties of a line that adopts a user. The columns of its row in result.csv have the same names. */
 export const ADOPT_COLUMNS = ['tenantReference', 'user', 'sessions', 'metadata'] as const;
 
 const SESSION_NAMES = ['id', 'gridLocationId', 'brand'];

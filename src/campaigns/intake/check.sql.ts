@@ -7,7 +7,10 @@ export const ANALYZE_ROWS = 'ANALYZE campaign_rows (campaign_id, line, status, t
 // The checks that need all rows of a file. Each statement checks all rows at once ($1: the campaign), because a statement per row would
 // take minutes for 100,000 rows. They run in this order, in one transaction.
 
-/** Appends a problem to `problems`. `message`: an SQL expression. */
+/**
+ * Returns SQL that appends a problem to `problems`. `column` and `message` are SQL, too. `column`: the name of the column in the file, such
+ * as `E-A-N`, or ROW.
+ */
 const withProblem = (column: string, code: RowProblemCode, message: string): string =>
   `problems || jsonb_build_array(jsonb_build_object('column', ${column}, 'code', '${code}', 'message', ${message}))`;
 
@@ -20,7 +23,7 @@ export const MARK_ROUNDED = `
      WHERE campaign_id = $1 AND problems @> '[{"code": "ean_perhaps_rounded"}]'
        AND EXISTS (SELECT FROM campaign_rows WHERE campaign_id = $1 AND problems @> '[{"code": "ean_rounded"}]')`;
 
-/** The `column` of a problem of the whole row. Otherwise it is SQL for the name of a column as sent, such as `E-A-N`. */
+/** The `column` of a problem that concerns the whole row. */
 const ROW = 'NULL';
 
 /**

@@ -7,7 +7,7 @@ import { readEanValue, type CheckDigitRule } from './ean-cell.rules.js';
 import type { FileLine } from './line-reader.js';
 import { MAX_ROW_CHARACTERS, withStatus, type ReadRow } from './row.rules.js';
 
-/** The names of properties that an object of NDJSON may have. They are its columns in result.csv. */
+/** The properties of a line of NDJSON. The columns of its row in result.csv have the same names. */
 export const JSON_COLUMNS = [
   'tenantReference',
   'ean',

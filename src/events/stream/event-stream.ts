@@ -7,7 +7,13 @@ import type { EventSignal } from '../event-signal.service.js';
 import type { EventFilter } from '../feed/events.store.js';
 import type { EventPages } from './event-pages.service.js';
 
-/** Why a stream ended: its reader disconnected, its reader was too slow, its key was revoked or its session of the console is over, or this process stops. */
+/**
+ * Why a stream ended.
+ * - `left`: the reader disconnected.
+ * - `slow`: the reader was too slow.
+ * - `revoked`: the reader's key was revoked, or its session of the console is over.
+ * - `stopped`: this process stops.
+ */
 export type StreamEnd = 'left' | 'slow' | 'revoked' | 'stopped';
 
 /** The longest time without a write to a stream. Some load balancers close idle connections after 30 s. */
@@ -55,6 +61,7 @@ export class EventStream {
     await this.write(`: events follow\nretry: ${retryMs}\nid: ${formatSequence(this.position)}\n\n`);
     while (!signal.aborted) {
       const seen = this.newEvents.count;
+      // EventPages logs an error. The stream then waits for the next signal or heartbeat and reads again.
       const hasMoved = await this.writeNext().catch(() => false);
       const heartbeatInMs = this.wroteAt + HEARTBEAT_MS - performance.now();
       if (heartbeatInMs <= 0) await this.writeHeartbeat();

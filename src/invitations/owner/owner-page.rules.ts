@@ -34,7 +34,7 @@ export function planOwnerPage(invitation: Invited, sessions: readonly InvitedSes
   if (erasedAt !== null) return { kind: 'erased' };
   if (state === 'revoked' || state === 'expired' || state === 'online') return { kind: state };
   const steps = stepsOf(brands, sessions);
-  // The location was online before the invitation, or the invitation has not been updated yet.
+  // The invitation is not `online`: its brands were online before it was created, or it has not been updated yet.
   if (steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
   if (wishDueAt !== null) return { kind: 'wish', steps };
   const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');

@@ -22,7 +22,7 @@ type Begun =
 @Injectable()
 export class OwnerStarts {
   private readonly logger = new Logger(OwnerStarts.name);
-  /** Exceeds the time of a start, so that no other process begins the same start meanwhile. */
+  /** The wait before any process tries a wish again. It exceeds the time of a start, so that no two processes begin the same start. */
   readonly retryMs = RETRY_MS + 2 * this.environment.SCS_TIMEOUT_MS;
 
   constructor(

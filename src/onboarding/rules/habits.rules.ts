@@ -25,7 +25,7 @@ export interface HabitCount {
   /** The stays that ended with a change that somebody waits for (`is_change` in habits.store.ts). */
   readonly changed: number;
   readonly ended: number;
-  /** The sum of the times that these stays lasted beyond the least age of the group. */
+  /** How long these stays lasted after they had reached the least age of the group, in total. */
   readonly seconds: number;
 }
 

@@ -6,7 +6,7 @@ import { Environment } from '../../env/environment.js';
 import { STOP_WITHIN_MS } from '../../shutdown/limits.js';
 
 const RECONNECT_MS = 500;
-/** A dead server does not close its connection, and a pooler may switch to one that does not listen. Detects both within 2.5 s. */
+/** The heartbeat detects within 2.5 s that the server is dead, or that a pooler has switched to a server connection without LISTEN. */
 const HEARTBEAT_MS = 1_000;
 const HEARTBEAT = 'SELECT FROM pg_listening_channels() AS channel WHERE channel = ANY ($1)';
 const RESPONSE_WITHIN_MS = 1_500;
@@ -65,7 +65,8 @@ export class Listener implements OnApplicationShutdown {
     } finally {
       this.client = undefined;
       done.abort();
-      // `end` destroys the socket at once if a query is pending. Awaits it only on stop, since on a lost connection it may never resolve.
+      // Only a stop awaits `end`, since on a lost connection `end` may never resolve. A pending query does not delay a stop: `end` then
+      // destroys the socket at once.
       const ended = client.end().catch(() => {});
       if (stop.aborted) await ended;
     }
