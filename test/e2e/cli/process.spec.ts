@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { isLong } from '../../faults/support/promise.js';
 import { TestClient } from '../../setup/client.js';
 import { freePort } from '../../setup/receivers/programs.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -18,6 +19,8 @@ jest.setTimeout(300_000);
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const TERMINAL = 'data:text/javascript,process.stdin.isTTY = true';
 const START_WITHIN_MS = 120_000;
+/** An even number of users that exist at the remote service. */
+const EXISTING = isLong ? 1_000 : 40;
 
 let database: TestDatabase;
 let sandbox: TestSandbox;
@@ -289,8 +292,8 @@ describe('the command line', () => {
     await sandbox.control.clearFaults();
   });
 
-  it('adopts 1,000 users that exist at the remote service, and reports those that contradict', async () => {
-    const rows = (await sandbox.control.seed(1_000)).map(
+  it(`adopts ${EXISTING} users that exist at the remote service, and reports those that contradict`, async () => {
+    const rows = (await sandbox.control.seed(EXISTING)).map(
       ({ userId, tenantReference, gridLocationId, ean, sessionId }) => ({
         tenantReference,
         user: { id: userId, gridLocations: [{ id: gridLocationId, ean }] },
@@ -303,18 +306,22 @@ describe('the command line', () => {
       return run(['import', file, '--adopt', '--yes']);
     };
     const adopted = await adopt(rows);
-    expect(adopted).toMatchObject({ exitCode: 0, out: expect.stringMatching(/registered +1,000\n/) });
+    const registered = new RegExp(`registered +${EXISTING.toLocaleString('en')}\n`);
+    expect(adopted).toMatchObject({ exitCode: 0, out: expect.stringMatching(registered) });
     const last = rows.at(-1)!;
     expect(await client.session(last.sessions[0]!.id)).toMatchObject({ userId: last.user.id });
 
-    const others = rows.slice(500).map((row, index) => ({ ...row, user: rows[index]!.user }));
-    const contradicting = await adopt([...rows.slice(0, 500), ...others, rows[0]!]);
-    expect(contradicting).toMatchObject({
-      exitCode: 3,
-      out: expect.stringMatching(/adopt_contradicts: 500 rows\n {2}lines 501, 502, 503, /),
-    });
-    expect(contradicting.out).toMatch(/known +500\n/);
-    expect(contradicting.out).toMatch(/duplicate_row: 1 row\n {2}line 1001: Line 1 has the same reference\n/);
+    const half = EXISTING / 2;
+    const others = rows.slice(half).map((row, index) => ({ ...row, user: rows[index]!.user }));
+    const contradicting = await adopt([...rows.slice(0, half), ...others, rows[0]!]);
+    expect(contradicting.exitCode).toBe(3);
+    expect(contradicting.out).toContain(
+      `adopt_contradicts: ${half} rows\n  lines ${half + 1}, ${half + 2}, ${half + 3}, `,
+    );
+    expect(contradicting.out).toMatch(new RegExp(`known +${half}\n`));
+    expect(contradicting.out).toContain(
+      `duplicate_row: 1 row\n  line ${EXISTING + 1}: Line 1 has the same reference\n`,
+    );
   });
 
   it('ends quietly when the reader of its output has ended', async () => {
