@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { campaignStatus, insertCampaign, readRows } from '../../setup/campaign.js';
@@ -20,7 +20,10 @@ beforeAll(() => {
   database = service.app.get(Database);
   control = service.sandbox!.control;
 });
-afterEach(() => control.clearFaults());
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await control.clearFaults();
+});
 
 const finished = (id: string) =>
   waitFor('the campaign is finished', async () => (await campaignStatus(database, id)) === 'finished');
@@ -119,14 +122,9 @@ describe('a running campaign', () => {
 
   it('waits after a restore until its references are checked', async () => {
     await database.query('INSERT INTO restores (last_sequence, first_sequence) VALUES (0, 1)');
+    const advance = jest.spyOn(service.app.get(DrainStore), 'advance');
     const id = await insertCampaign(database, [{ tenantReference: randomUUID() }]);
-    await waitFor('it was taken', async () => {
-      const [campaign] = await database.query<{ leased: boolean }>(
-        'SELECT lease_token IS NOT NULL AS leased FROM campaigns WHERE id = $1',
-        [id],
-      );
-      return campaign!.leased;
-    });
+    await waitFor('two steps', () => advance.mock.calls.filter(([of]) => of === id).length > 1);
     expect(await statusesOf(id)).toEqual(['accepted']);
     await database.query('UPDATE restores SET references_checked_at = now()');
     await finished(id);
