@@ -3,7 +3,7 @@ import type { FieldError } from '../platform/problem/problem.js';
 
 /** The EAN of a grid connection in Belgium or the Netherlands is a GS1 number of 18 digits. It is stored as text to keep every digit. */
 const EAN_DIGITS = 18;
-/** More grid connections than any customer has, but few enough for one small request. */
+/** The most grid locations of one registration. No customer has as many, and the request stays small. */
 export const MAX_GRID_LOCATIONS = 100;
 export const EAN_PATTERN = '^[1-9][0-9]{17}$';
 
@@ -45,8 +45,8 @@ export function hasValidCheckDigit(ean: string): boolean {
 }
 
 /**
- * Returns whether these digits are those of a double, which is written as its shortest digits (JSON.stringify: 541448860004178050) or as
- * all of its digits (C's `%.0f`: 541448860004178048). Both are compared, since the two seldom agree.
+ * Returns whether a client may have written these digits from a double: as the shortest digits (JSON.stringify: 541448860004178050) or
+ * as the exact value (C's `%.0f`: 541448860004178048). The two forms seldom agree, so both are compared.
  */
 export const isOfDouble = (digits: string): boolean =>
   [String(Number(digits)), Number(digits).toFixed(0)].includes(digits);

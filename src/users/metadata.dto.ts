@@ -54,7 +54,7 @@ export function containsMetadata(column: string, filter: MetadataFilter = {}): C
   });
 }
 
-// Reads the text as a number only if JSON.stringify writes the number as the same text, as it does for all numbers in stored metadata.
+// Stored metadata contain numbers only as JSON.stringify writes them, so any other text is not read as a number.
 function jsonScalar(text: string): unknown[] {
   const isNumber = Number.isFinite(Number(text)) && String(Number(text)) === text;
   return isNumber || ['true', 'false', 'null'].includes(text) ? [JSON.parse(text)] : [];

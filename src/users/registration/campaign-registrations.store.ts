@@ -11,8 +11,8 @@ export interface LiveRegistration {
 }
 
 /**
- * Inserts the registrations of a campaign, which a worker sends after the commit. Returns the live registrations of their references,
- * inserted or earlier. A reference has none if references are unchecked after a restore, or if its registration has just ended.
+ * Inserts the registrations of a campaign; a worker sends them after the commit. Returns the live registrations of the references,
+ * earlier ones included. A reference has none if references are unchecked after a restore, or if its registration has just ended.
  */
 export async function insertPending(
   tx: Transaction,
@@ -29,7 +29,7 @@ export interface AdoptedUser {
   readonly campaignId: string | null;
 }
 
-/** Thrown so that the registration of a user who cannot be stored is rolled back. */
+/** Thrown to roll back the inserted registration if ids of its user belong to another user. */
 export class AdoptedIdentityTaken extends Error {
   constructor(readonly foreignFields: IdentityTaken['foreignFields']) {
     super('the user has ids of another user');
@@ -37,8 +37,9 @@ export class AdoptedIdentityTaken extends Error {
 }
 
 /**
- * Stores a user that exists at the remote service as if a person had confirmed its registration, without any call. Returns the registration,
- * inserted or earlier; null if the reference has another one, or if references are unchecked after a restore. Throws AdoptedIdentityTaken.
+ * Stores a user that already exists at the remote service, with its registration. Makes no remote call. Returns the registration, which may
+ * be an earlier one of this user. Returns null if the reference has any other live registration, or if references are unchecked after a
+ * restore. Throws AdoptedIdentityTaken.
  */
 export async function adoptUser(
   tx: Transaction,

@@ -55,7 +55,7 @@ export class BulkDecision {
   @MayBeAbsent()
   @Type(() => DecisionFilter)
   @ValidateNested()
-  // ValidateNested accepts a list, whose filters would have no effect: the decision would be about all registrations.
+  // ValidateNested also accepts an array. An array has no filters, so the decision would apply to all registrations.
   @IsObject({ message: 'must be a JSON object' })
   filter?: DecisionFilter;
 

@@ -51,7 +51,7 @@ export class DecisionsStore {
       this.database.transaction(async (tx): Promise<Decided> => {
         const [registration] = await tx.query<RegistrationRecord>(LOCK_REGISTRATION, [id]);
         if (registration === undefined) return { status: 'not_found' };
-        // An earlier try has committed, but the response to its commit was lost.
+        // The audit entry exists if an earlier try has committed, but the response to its commit was lost.
         if (await isAudited(tx, { target: id, details: { path: ['decisionId'], equals: decisionId } }))
           return { status: 'decided' };
         const { status, attempts, lastError, isBeingSent, updatedAt } = registration;

@@ -60,7 +60,7 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
     }
     case 'not_sent': {
       const leastDelayMs = outcome.reason === 'credentials_rejected' ? REJECTED_DELAY_MS : 0;
-      // The wait may be short: a worker sends nothing while the breaker is open, and the breaker may close earlier than planned.
+      // Limits the wait, since the breaker may close earlier than planned. A worker sends nothing while the breaker is open.
       const longestMs = outcome.reason === 'breaker_open' ? LONGEST_BREAKER_WAIT_MS : LONGEST_RETRY_AFTER_MS;
       const retryAfterMs = Math.min(outcome.retryAfterMs ?? 0, longestMs);
       return {
@@ -92,7 +92,7 @@ export interface CalledRegistration {
 
 /**
  * Returns what to do with the outcome of a call. `write`: store it. `stored`: nothing, since an earlier try has committed it. `stale`: drop
- * it. A certain outcome stays true after the lease has expired. An uncertain outcome must not undo a decision.
+ * it. If the lease was lost, only a certain outcome is written: an uncertain one could undo a person's decision to retry.
  */
 export function planOutcome(called: CalledRegistration | undefined, settlement: Settlement) {
   if (called === undefined) return 'stale';

@@ -18,7 +18,7 @@ type Registered =
   | { readonly kind: 'created' | 'existing'; readonly user: UserRecord }
   | { readonly kind: 'open'; readonly registration: RegistrationRecord };
 
-/** Added to SCS_TIMEOUT_MS when a request waits for another sender, which may wait in the call queue and then stores the outcome. */
+/** Added to SCS_TIMEOUT_MS when a request waits for another sender. That sender may wait in the call queue, and stores the outcome. */
 const WAIT_MARGIN_MS = 2_000;
 /** The pause between two reads of a registration. It grows, so that many long waits do not burden the database. */
 const PAUSE = { firstMs: 25, mostMs: 400 };

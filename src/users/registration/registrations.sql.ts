@@ -39,8 +39,8 @@ export const OPEN_INTENT = prepared('registrations.open_intent')`
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING ${CLAIM_COLUMNS}`;
 
-/** Inserts the registrations of campaign $2, due at once, except of references that are live, or unchecked after a restore. */
-// In the order of the references, so that two campaigns with the same references cannot deadlock.
+/** Inserts the registrations of campaign $2, due at once. Skips references that are live, or unchecked after a restore. */
+// Inserts in the order of the references, so that two campaigns with the same references cannot deadlock.
 export const INSERT_PENDING = prepared('registrations.insert_pending')`
     INSERT INTO registrations (tenant_reference, eans, metadata, next_attempt_at, campaign_id)
     SELECT "tenantReference", eans, metadata, clock_timestamp(), $2
@@ -52,8 +52,8 @@ export const INSERT_PENDING = prepared('registrations.insert_pending')`
 export const FIND_LIVE_OF = prepared('registrations.find_live_of')`
     SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}`;
 
-/** Inserts a registration to confirm in the same transaction, except of a reference that is live, or unchecked after a restore. */
-// It is never pending, so that no worker can send it.
+/** Inserts a registration that the same transaction confirms. Returns no row if its reference is live, or unchecked after a restore. */
+// The registration is never pending, so that no worker can send it.
 export const INSERT_TO_CONFIRM = prepared('registrations.insert_to_confirm')`
     INSERT INTO registrations (tenant_reference, eans, metadata, status, campaign_id)
     SELECT $1, $2, $3, 'uncertain', $4
@@ -97,8 +97,8 @@ export const RETURN_CLAIM = `
 
 export const CLAIM_ONE = `UPDATE registrations SET ${LEASED} WHERE id = $3 AND ${DUE} RETURNING ${CLAIM_COLUMNS}`;
 
-// The registrations of campaigns come last, so that a retry for an app never waits behind a campaign. Two sub-queries, since an order by two
-// columns would sort all that is due: few of a campaign are pending at once, and those of apps are read first.
+// Claims the registrations of campaigns last, so that a retry for an app never waits behind a campaign.
+// Both subqueries read few rows, since few registrations of a campaign are pending at once. One ORDER BY would sort all due rows.
 // They are MATERIALIZED, since a nested-loop join would execute a plain subquery, and its LIMIT, once per row.
 export const CLAIM_DUE = prepared('registrations.claim_due')`
     WITH first AS MATERIALIZED (
@@ -117,7 +117,7 @@ export const CLAIM_DUE = prepared('registrations.claim_due')`
 
 export const LEASES = leasesOn({ table: 'registrations', key: 'id', isDue: DUE });
 
-/** Locks the registration if $2 is its latest call. `isLeased`: whether the caller has its lease. `isFree`: whether nobody has. */
+/** Locks the registration if $2 numbers its latest call. `isLeased`: whether it has the caller's lease $3. `isFree`: it has no lease. */
 export const LOCK_FOR_OUTCOME = prepared('registrations.lock_for_outcome')`
     SELECT status, user_id AS "userId", last_error AS "lastError", coalesce(lease_token = $3, false) AS "isLeased", lease_token IS NULL AS "isFree"
     FROM registrations WHERE id = $1 AND attempts = $2
@@ -132,7 +132,7 @@ export const MOVE_REGISTRATION = prepared('registrations.move_registration')`
 
 export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_SEEN_LEASES}`;
 
-// A live sender renews its lease, so the sender has died during its call, or could not renew the lease.
+// A lease expires only if its sender died during the call or could not renew the lease.
 export const MOVE_ABANDONED_TO_UNCERTAIN = `
     WITH abandoned AS MATERIALIZED (
       SELECT id FROM registrations
@@ -143,7 +143,8 @@ export const MOVE_ABANDONED_TO_UNCERTAIN = `
     FROM abandoned WHERE registrations.id = abandoned.id
     RETURNING ${ANNOUNCED}`;
 
-// The texts come from the views for administrators, so that they are written once. By `kind`, the planner skips other parts of admin.stuck.
+// Reads the texts from the views for administrators, so that each text exists once. Because of `kind`, the planner skips the other parts of
+// admin.stuck.
 const NEEDS = `
   LEFT JOIN LATERAL (
     SELECT open.waiting_for AS "waitingFor", open.what_to_do AS "whatToDo",
@@ -151,7 +152,7 @@ const NEEDS = `
     FROM admin.registrations_open AS open WHERE open.registration_id = registrations.id
   ) AS needs ON true`;
 
-// The last event of a registered registration is that of its user.
+// `sequence` is the greater of two, since the last event of a registered registration is about its user.
 export const SELECT_REGISTRATION = `
   SELECT id, tenant_reference AS "tenantReference", eans, metadata, status, user_id AS "userId", attempts, last_error AS "lastError",
     next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt",

@@ -28,7 +28,7 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
   /** Whether a call is in flight, or was in flight when its sender died. */
   readonly isBeingSent: boolean;
   readonly isDue: boolean;
-  /** The texts of admin.registrations_open: null unless the registration is pending or uncertain. `stuckReason` is that of admin.stuck. */
+  /** The texts of admin.registrations_open: null unless the registration is pending or uncertain. `stuckReason` comes from admin.stuck. */
   readonly waitingFor: string | null;
   readonly stuckReason: string | null;
   readonly whatToDo: string | null;
@@ -123,7 +123,7 @@ export class RegistrationsStore {
     return found.map(({ reference }) => reference);
   }
 
-  /** Returns how many other references have each of these EANs, as a user or in a live registration. Omits an EAN that none has. */
+  /** Returns how many other references have each of these EANs, as a user or in a live registration. Omits the EANs without any. */
   async countOthersWith(eans: readonly string[], tenantReference: string): Promise<Map<string, number>> {
     const values = [tenantReference, eans];
     const rows = await this.database.query<{ ean: string; others: number }>(sql.COUNT_OTHERS, values);

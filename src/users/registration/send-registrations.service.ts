@@ -110,7 +110,7 @@ export class RegistrationSender extends BackgroundTasks {
     for (const registrationId of ids) this.logger.warn({ message, registrationId });
   }
 
-  /** Sends due registrations until none is left or a call fails. Claims no more than the remote service may be sent now. */
+  /** Sends due registrations until none is left or a call fails. Claims only as many as may be sent to the remote service now. */
   private async sendDue(stop: AbortSignal): Promise<void> {
     let mayMoreBeDue = true;
     while (mayMoreBeDue && !stop.aborted) {
