@@ -49,7 +49,7 @@ async function adopt(
   }
   if ((await findOtherSubject(tx, id)) !== null) return 'foreign';
   // Inserts the session in its state at the start. It is due at once, so the poller finds its current state and its inverters, with their
-  // events. A session that our database already has stays the current one.
+  // events. If the location and brand already have a current session in our database, that session stays the current one.
   const asStarted = {
     finished: false,
     active: true,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { SessionReader } from '../remote/session-reader.service.js';
 import { AdoptSessionStore, type SeenSession, type SessionToAdopt } from './adopt-session.store.js';
 
-/** How often a read without a usable response is repeated at once. */
+/** Maximum reads of a session, one after the other, until one has a usable response. */
 const READS = 3;
 
 /** The results of adopting the sessions of a user. */
@@ -22,8 +22,8 @@ export class SessionAdoption {
   ) {}
 
   /**
-   * Reads and records the sessions of a user, the newest first, because the first of a location and brand becomes the current one. May be
-   * repeated.
+   * Reads the sessions of a user, then records them. Records the newest first, because the first recorded session of a location and brand
+   * becomes the current one. May be repeated.
    */
   async adopt(sessions: readonly SessionToAdopt[], signal: AbortSignal): Promise<AdoptedSessions> {
     const faults = new Map<string, string>();

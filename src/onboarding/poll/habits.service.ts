@@ -16,8 +16,8 @@ const keyOf = ({ brand, phase }: Kind) => JSON.stringify([brand, phase]);
 
 /**
  * Provides the habits of brands: how long their sessions stay in each phase. The schedule of reads uses the habits, and every text such as
- * `usually within 3 hours` must use them, too. One worker counts the stays once a day, and every process has the result in memory. Sessions
- * without a brand are not counted and follow the assumed schedule.
+ * `usually within 3 hours` must use them, too. Once a day, one worker counts these times, and every process loads the result into memory.
+ * Sessions without a brand are not counted and follow the assumed schedule.
  */
 @Injectable()
 export class ReadHabits extends BackgroundTasks {
@@ -37,7 +37,7 @@ export class ReadHabits extends BackgroundTasks {
     return this.known.get(keyOf(kind));
   }
 
-  /** Returns how long the sessions of a brand wait for their installation, if enough are known. */
+  /** Returns how long the sessions of a brand wait for their installation, if enough such waits are known. */
   usualWait(brand: string | null): UsualWait | undefined {
     return this.waits.get(brand);
   }
@@ -48,7 +48,7 @@ export class ReadHabits extends BackgroundTasks {
     return hazards && { hazards, startedAt: poll.recordedAt };
   }
 
-  /** Reads the habits. If the daily count is due, a worker then counts the stays and reads the habits again. */
+  /** Reads the habits. If the daily count is due, a worker then counts and reads the habits again. */
   async reload(): Promise<void> {
     await this.read();
     if (this.environment.ROLE !== 'api' && (await countHabitsDaily(this.database))) await this.read();

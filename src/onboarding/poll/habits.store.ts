@@ -9,7 +9,7 @@ export interface BrandHabits {
   readonly counts: readonly HabitCount[];
 }
 
-/** A count includes only the stays that began within this number of days, so that old habits are forgotten. */
+/** A count includes only the stays in a phase that began within this number of days, so that old habits are forgotten. */
 const COUNTED_DAYS = 90;
 /** The maximum number of transitions that a count reads: the latest ones. Far fewer are enough to recognise habits. */
 const MOST_TRANSITIONS = 200_000;
@@ -24,7 +24,7 @@ const CLAIM_COUNT = `
     RETURNING EXISTS (SELECT FROM onboarding_sessions WHERE brand IS NOT NULL) AS "isDue"`;
 
 // A stay in a phase begins with a transition. It lasts until the transition that ended it, the close or erasure of the session, or now. The
-// phases are those of phaseOf. A change has the time of the read that observed it, so it is late by a fraction of the age.
+// phases are those of phaseOf. A transition has the time of the read that observed it, so a stay is measured slightly too long.
 const COUNT_HABITS = `
     INSERT INTO read_habits (brand, phase, age, changed, ended, seconds)
     SELECT brand, phase, age, count(*) FILTER (WHERE is_change), count(*),
@@ -49,7 +49,7 @@ const COUNT_HABITS = `
              WHERE t.phase IN ('awaiting_owner', 'awaiting_installation', 'late')) stays) grouped
      GROUP BY brand, phase, age`;
 
-// The waits of online sessions. If a session came online before a read found the web flow completed, its wait is unknown, but short.
+// A wait is the time from `awaiting_installation` to `online`. If no read found a session between the two, its wait is unknown, but short.
 const COUNT_WAITS = `
     INSERT INTO brand_waits (brand, p50_seconds, p95_seconds, known)
     SELECT s.brand, percentile_disc(0.5) WITHIN GROUP (ORDER BY t.seconds), percentile_disc(0.95) WITHIN GROUP (ORDER BY t.seconds), count(*)
@@ -74,7 +74,7 @@ const FIND_KNOWN = `
 export async function countHabitsDaily(database: Database): Promise<boolean> {
   const [claimed] = await database.query<{ isDue: boolean }>(CLAIM_COUNT, [DAY_MS]);
   if (claimed?.isDue !== true) return false;
-  // Passes the last id as a parameter. From a subquery, the planner would not know how few transitions are read.
+  // Passes the last id as a parameter. With a subquery instead, the planner would not know how few transitions are read.
   const [last] = await database.query<{ id: string }>(
     'SELECT coalesce(max(id), 0) AS id FROM session_transitions',
   );

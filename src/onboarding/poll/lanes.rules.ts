@@ -1,6 +1,7 @@
 /*
- * Which due sessions are read first. A lane consists of the sessions whose planned intervals, from the claim or a failed read to the due
- * time, differ by at most a factor of LANE_FACTOR. So its longest overdue session is also about the latest in relation to its interval.
+ * Which due sessions are read first. The planned interval of a session is the time from its claim or failed read to its due time. A lane
+ * consists of the sessions whose planned intervals differ by at most a factor of LANE_FACTOR. So the longest overdue session of a lane is
+ * also about the latest in relation to its interval.
  *
  * Half of each claim is for fresh sessions, the shortest intervals first, so they never wait behind a backlog. A session is fresh until it
  * is late by LATE_AFTER_INTERVALS. The rest of the claim is for the lane that is the latest in relation to its intervals, so no lane waits

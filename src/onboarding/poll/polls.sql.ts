@@ -119,9 +119,9 @@ const DUE = `CASE WHEN f."retryMs" = 0 THEN f."dueAt" ELSE least(f."dueAt" + ${I
 export const STAYS_LATE = `planned_at = CASE WHEN f."retryMs" = 0 THEN p.planned_at ELSE ${DUE} - ${INTERVAL} END, due_at = ${DUE}`;
 
 /**
- * Records reads without a usable response. Resets `claimed_at` to the last successful read. The session is due again after `retryMs`. If
- * the read showed nothing about the session, `dueAt` is given: the session is due at `dueAt` if no request was tried (`retryMs` is 0),
- * otherwise one interval after `dueAt` if that is earlier than `retryMs` from now.
+ * Records reads without a usable response. Resets `claimed_at` to the last successful read. The session is due again after `retryMs`.
+ * `dueAt` is given if the read showed nothing about the session. If no request was tried (`retryMs` is 0), the session is due at `dueAt`
+ * again. Otherwise, it is due one interval after `dueAt`, but at the latest `retryMs` from now.
  */
 // Rejected: to make refused sessions due again after a pause. With a remote limit of 20 reads per second, each refusal moved a session to
 // the back of its lane or into the lane of the pause, where it delayed fresh sessions: a change was noticed after 17 s instead of 2 s.

@@ -13,7 +13,7 @@ const MOST_PERIOD_MS = 15_000;
 const LEAST_PERIOD_MS = 1_000;
 /** The pause after a scan, in multiples of its duration. So the sessions are scanned for at most 2 % of the time. */
 const PAUSE_PER_SCAN = 50;
-/** How long after the beginning of a scan no worker begins another. Once the scan has succeeded, PAUSE_PER_SCAN decides instead. */
+/** If a worker begins a scan and never finishes it, another worker may begin one after this time. */
 const SCAN_MS = 60_000;
 
 /** Computes the stretch for all replicas. Every worker tries, but the database lets only one at a time scan the sessions. */

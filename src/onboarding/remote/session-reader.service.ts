@@ -108,7 +108,7 @@ export class SessionReader {
   private async interpret(sent: Sent, session: ReadableSession): Promise<SessionRead> {
     const { status, body, retryAfterMs } = responseOf(sent);
     const bodyHash = hash('sha1', body);
-    // Comparing hashes saves parsing, since most responses are unchanged. Excludes an empty body, since a recorded 404 has its hash.
+    // Comparing hashes saves parsing, since most responses are unchanged. Excludes an empty body, since a recorded 404 has the same hash.
     if (status === 200 && body !== '' && bodyHash === session.responseHash) return { kind: 'unchanged' };
     if (body.length >= LONG_BODY) await this.takeTurn();
     const outcome = this.responses.interpret('read_session', sent, {

@@ -1,7 +1,8 @@
 /*
- * Learned schedules. If enough changes of a brand in a phase are known, their hazard replaces the assumed hazard. The hazard of a group of
- * ages is the number of changes divided by the time for which sessions were watched at these ages (the occurrence-exposure rate). A session
- * that left the phase in another way counts until it left, and a session that is still in the phase counts until now.
+ * Learned schedules. The age of a session is the time since its phase began. If enough changes of a brand in a phase are known, their
+ * hazard replaces the assumed hazard. The hazard of a group of ages is the number of changes at these ages divided by the time that sessions
+ * spent at these ages (the occurrence-exposure rate). A session that left the phase without a change counts until it left, and a session
+ * that is still in the phase counts until now.
  *
  * The density of reads is √(h / 2p), as in schedule.rules.ts. The next read is due when the integral of the density from now reaches the
  * stretch. So the interval is shorter before a rise of the hazard than before a fall.
@@ -19,17 +20,17 @@ const CHANGES_PER_GROUP = 20;
 /** 2p in seconds: a read costs as much as 6 seconds of delay. The assumed schedule has the same cost: its 2p / α is 25 s at α = 0.5. */
 const TWICE_COST_SECONDS = 12.5;
 
-/** The stays of a brand's sessions in one phase that ended at an age of this group. A stay that continues counts as ended now. */
+/** Counts the stays of a brand's sessions in a phase that ended at an age of this group. A stay that continues counts as ended now. */
 export interface HabitCount {
   readonly age: number;
-  /** The stays that ended with a change that somebody waits for (`is_change` in habits.store.ts). */
+  /** The number of stays that ended with a change that somebody waits for (`is_change` in habits.store.ts). */
   readonly changed: number;
   readonly ended: number;
   /** How long these stays lasted after they had reached the least age of the group, in total. */
   readonly seconds: number;
 }
 
-/** The least known waits of a brand from which its usual wait is computed: the 95th percentile of 20 is the second longest. */
+/** The usual wait of a brand is known from this number of waits on: the 95th percentile of 20 waits is the second longest wait. */
 export const LEAST_WAITS = 20;
 
 /** How long the sessions of a brand waited for their installation, from the inferred end of the web flow to online. */
@@ -50,7 +51,7 @@ const startOf = (group: number): number => (group === 0 ? 0 : Math.exp(group / H
 export const habitAgeOf = (seconds: number): number =>
   Math.min(OLDEST_HABIT, Math.floor(HABIT_AGES_PER_E * Math.log(Math.max(1, seconds))));
 
-/** Returns the hazards of the stays, or undefined if too few changes are known. */
+/** Returns the hazard of each group of ages, or undefined if too few changes are known. */
 export function hazardsOf(counts: readonly HabitCount[]): Hazards | undefined {
   const groups = Array.from({ length: OLDEST_HABIT + 1 }, () => ({ changed: 0, ended: 0, seconds: 0 }));
   for (const { age, changed, ended, seconds } of counts) groups[age] = { changed, ended, seconds };

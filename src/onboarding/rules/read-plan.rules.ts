@@ -38,13 +38,12 @@ export interface Postponement {
 /** How long a session is postponed if its response cannot be saved; last_error gives the reason. */
 const UNSAVABLE_RETRY_MS = 15 * 60_000;
 
-/** A session is `lost` after this many reads with 404 or 410 on every path, without a successful read between them. Default: 8 minutes. */
+/** A session is `lost` after this many reads with 404 or 410 on every path, without a successful read between them: 8 minutes by default. */
 // This is longer than a deployment of the remote service takes, but short, since customers wait until the session is `lost`.
 export const LOST_AFTER_READS = 5;
 
-/** The same for reads with 401 or 403 on every path. By default, these reads take at least an hour. */
-// This takes longer, because a refusal may be a temporary fault of permissions. Refusals that other sessions get at the same time do not
-// count.
+/** A session is also `lost` after this many reads with 401 or 403 on every path: at least an hour by default. */
+// This is longer, because a refusal may be a temporary fault of permissions. A refusal does not count if other sessions are refused, too.
 export const LOST_AFTER_REFUSALS = 10;
 
 export interface ReadSession extends WatchedSession, EndingSession {

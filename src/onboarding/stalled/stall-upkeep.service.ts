@@ -6,7 +6,7 @@ import { ReadHabits } from '../poll/habits.service.js';
 import { stalledSession } from './stalled.rules.js';
 import { StallsStore, type Decide } from './stalls.store.js';
 
-/** The pause between two searches. The shortest threshold is minutes, so a delay of half a minute is hardly noticed. */
+/** The pause between two searches. Every threshold is at least minutes long, so a delay of half a minute is hardly noticed. */
 const EVERY_MS = 30_000;
 /** The sessions of one transaction: few, so that their locks are short. */
 const SESSIONS_AT_ONCE = 500;

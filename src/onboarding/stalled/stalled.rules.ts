@@ -4,7 +4,7 @@ import type { SessionState } from '../rules/machine.rules.js';
 
 /*
  * When a session is stalled: it waits for longer than can be expected, so that a person should look. Each cause has a threshold, below which
- * a person could do nothing but wait. The causes in the order in which one hides the other:
+ * a person could do nothing but wait. If a session has several causes, the first one in this list hides the others:
  *
  * - `unrecognised`: as long as nobody knows what the flags mean, the other causes would be guesses.
  * - `remote_unreachable`: without reads, nobody knows whether the session still waits.
@@ -60,16 +60,16 @@ const UNRECOGNISED_MS = 15 * MINUTE_MS;
  */
 const UNREACHABLE_MS = 60 * MINUTE_MS;
 /**
- * The least failed reads, as in `stuck_reason` of admin.sessions: one or two failures pass by themselves. Reads that were not sent, as in
- * an outage, do not count.
+ * How many reads must have failed, as in `stuck_reason` of admin.sessions: one or two failures pass by themselves. Reads that were not
+ * sent, as in an outage, do not count.
  */
 const UNREACHABLE_READS = 3;
 
-/** The last tenth of a lifetime, and at most a week: enough for a reminder to be read, and too little to wait for the owner. */
+/** A session expires soon in the last tenth of its lifetime, at most a week: enough time to read a reminder, too little to wait longer. */
 const LAST_PART = 10;
 const MOST_MS = 7 * DAY_MS;
 
-/** Returns from when on a session expires soon: the beginning of the last part of the time from `from` to `expiresAt`. */
+/** Returns from when on a session expires soon. Its lifetime is the time from `from` to `expiresAt`. */
 export function expiresSoonFrom(from: Date, expiresAt: Date): Date {
   const lifetimeMs = expiresAt.getTime() - from.getTime();
   return new Date(expiresAt.getTime() - Math.min(lifetimeMs / LAST_PART, MOST_MS));

@@ -9,7 +9,7 @@ import { StartsStore } from './starts.store.js';
 @Injectable()
 export class AbandonedStarts extends BackgroundTasks {
   protected readonly tasks = [{ everyMs: 1_000, run: () => this.end() }];
-  // Ends a start 4 s after this worker first saw its expired lease. After a database outage, a live process stores its outcome first.
+  // Ends a start 4 s after this worker first saw its expired lease. So a live process can store its outcome after a database outage.
   private readonly expiredLeases = new SeenLeases(() => this.starts.findExpiredLeases());
 
   constructor(

@@ -114,7 +114,7 @@ export async function insertSession(
   await tx.prisma.sessionTransition.create({ data: transition });
 }
 
-/** Returns why the start cannot use the known session, in words without ids. Returns null if all of them match and it is open. */
+/** Returns why the start cannot use the known session, in words without ids. Returns null if the start can use it. */
 function findForeignOwner(known: LockedSession, start: LeasedStart, wanted: WantedSession): string | null {
   if (known.userId !== start.userId) return 'another user';
   if (known.gridLocationId !== wanted.gridLocationId) return 'another location';

@@ -41,7 +41,7 @@ const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
                              > (i.missing_since IS NULL, i.first_seen_at, i.session_id)
                         FROM inverters later WHERE later.session_id = other.id AND later.id BETWEEN i.id AND i.id))`;
 
-// Cuts times to the milliseconds of a cursor.
+// Truncates times to milliseconds, because a cursor has no finer times.
 const LIST_TIMELINE = `
   SELECT * FROM (
     SELECT date_trunc('milliseconds', at) AS at, step, number, kind, summary, details
@@ -94,7 +94,7 @@ export class SessionViewsStore {
     return (await this.database.query<RawSession>(text, values)).map(toSession);
   }
 
-  /** Returns at most `limit` sessions of each location, newest first. The current and the online ones come before older ones. */
+  /** Returns at most `limit` sessions of each location, newest first. If there are more, prefers the current and the online sessions. */
   async listRecent(gridLocationIds: readonly string[], limit: number): Promise<SessionRow[]> {
     const rows = await this.database.query<RawSession>(sql.LIST_RECENT_SESSIONS, [gridLocationIds, limit]);
     return rows.map(toSession);

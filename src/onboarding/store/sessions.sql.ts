@@ -98,8 +98,7 @@ const IS_OPEN = `
        OR expires_at > clock_timestamp() + least(interval '1 minute', (expires_at - recorded_at) / 2))`;
 
 /** Returns the session that a repeated start of location $1 and brand $2 gets: an online session, watched or not, or the open one. */
-// Of several sessions, returns the one that came online or was started last: an open session counts only if it was started after another
-// came online.
+// Of several sessions, returns the latest: an online session counts from when it came online, an open session from its start.
 export const FIND_SESSION_TO_REUSE = prepared('onboarding.find_session_to_reuse')`
     SELECT id FROM onboarding_sessions
      WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND ((${IS_ONLINE}) OR (${IS_OPEN}))
@@ -120,7 +119,7 @@ export const JOIN_POLL = `
 /** Whether somebody waits for session `s`. An index has the same condition. */
 export const AWAITED = `s.closed_at IS NULL AND s.superseded_at IS NULL AND s.state IN ('awaiting_owner', 'awaiting_installation', 'unrecognised')`;
 
-// The row of a session that nobody waits for any more is deleted by the next search for stalled sessions.
+// Ignores the stall of a session that nobody waits for any more. The next search for stalled sessions deletes its row.
 const JOIN_STALL = `
       LEFT JOIN session_stalls x ON x.session_id = s.id AND ${AWAITED}`;
 
@@ -150,7 +149,7 @@ export const SELECT_SESSION = `
 /** A prepared statement, because it is by far the most frequent query. */
 export const FIND_SESSION = prepared('onboarding.find_session')`${SELECT_SESSION} WHERE s.id = $1`;
 
-// A list of ids instead of a join, so that PostgreSQL plans the columns of few sessions.
+// Selects by an array of ids instead of a join, so that the planner expects few sessions.
 export const LIST_RECENT_SESSIONS = `${SELECT_SESSION}
      WHERE s.id = ANY (ARRAY(
        SELECT recent.id FROM unnest($1::uuid[]) AS place (id) CROSS JOIN LATERAL (

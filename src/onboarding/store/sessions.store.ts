@@ -157,8 +157,8 @@ async function writeStates(tx: Transaction, moves: readonly Move[]): Promise<voi
   await run(tx, sql.MISS_INVERTERS, invertersOf('missing'));
 }
 
-/** Returns whether an earlier attempt has written the reading: a read whose response is the recorded one is `unchanged`, not `observed`. */
-// Decides by the poll, which is locked and so reread after a wait. The list of inverters may still be that from before the earlier attempt.
+/** Returns whether an earlier attempt has written the reading: before that, an `observed` response differs from the recorded one. */
+// Compares the hash of the poll, since PostgreSQL rereads a locked row after a wait. It does not reread the inverters.
 const isWritten = ({ session, reading }: LockedRead): boolean =>
   reading.kind === 'observed' && reading.response.hash === session.responseHash;
 
