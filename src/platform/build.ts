@@ -11,7 +11,7 @@ const GIT_TIMEOUT_MS = 5_000;
 export type Build = Awaited<ReturnType<typeof read>>;
 let build: ReturnType<typeof read> | undefined;
 
-/** Returns the release of this process, which is read once. `commit`: null if unknown. `newestMigration`: the newest one that it knows. */
+/** Returns the release of this process; reads it only once. `commit`: null if unknown. `newestMigration`: the newest of this release. */
 export const readBuild = () => (build ??= read());
 
 async function read() {
@@ -27,7 +27,7 @@ export async function readCommit(root: string): Promise<string | null> {
 
 /** Returns the commit that is checked out, or null in a folder that is not a clone. */
 async function commitOfClone(root: string): Promise<string | null> {
-  // With --git-dir, git also reads a clone that belongs to another user.
+  // Without --git-dir, git refuses a clone that belongs to another user.
   const args = ['--git-dir', join(root, '.git'), 'rev-parse', 'HEAD'];
   return promisify(execFile)('git', args, { timeout: GIT_TIMEOUT_MS }).then(
     ({ stdout }) => stdout.trim(),

@@ -5,15 +5,15 @@ import { Environment } from '../env/environment.js';
 
 const ALGORITHM = 'aes-256-gcm';
 const VERSION = 1;
-/** Enough to tell the keys of a deployment apart. The id reveals nothing about its key. */
+/** The length of a key id: enough to distinguish the keys of a deployment. The id reveals nothing about its key. */
 const KEY_ID_BYTES = 8;
 /** A ciphertext starts with the version and the key id, so that SQL can tell which key encrypted it. */
 export const HEADER_BYTES = 1 + KEY_ID_BYTES;
 const NONCE_BYTES = 12;
-/** Passed to Node explicitly: otherwise Node accepts a tag truncated to 4 bytes. */
+/** We pass this length to Node, which would otherwise accept a tag truncated to 4 bytes. */
 const TAG_BYTES = 16;
 
-/** Encrypts secrets at rest. Authenticates `context`, such as `onboarding_sessions/<id>/start_url`: a copy in another row is unreadable. */
+/** Encrypts secrets at rest. `context` names table, row and column, so that a ciphertext copied to another row cannot be decrypted. */
 @Injectable()
 export class Cipher {
   private readonly keys;

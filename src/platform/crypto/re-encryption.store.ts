@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.js';
 import type { Cipher } from './cipher.js';
 
-/** Describes a column for `reEncrypt`. It pages by id: an index by encryption key would slow down every write and be used once in years. */
+/** Describes a column for `reEncrypt`, which pages by id. An index by key would slow down every write and be used once in years. */
 export function encryptedColumn(
   table: string,
   column: string,

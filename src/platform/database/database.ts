@@ -55,7 +55,7 @@ const NO_SPACE_FOR_MS = 15_000;
 const TRANSIENT = ['40001', '40P01'];
 const ATTEMPTS = 3;
 
-/** Returns SQL that makes the server end the transaction of a silent connection, with its locks, about when the client gives up. */
+/** Returns SQL that makes the server end an idle transaction after `ms`, so that its locks end about when the client gives up waiting. */
 const endWhenIdle = (ms: number): string => `; SET LOCAL idle_in_transaction_session_timeout TO ${ms}`;
 
 /** Returns the name of the span of a statement. Computes no name while traces are not exported. */
@@ -121,7 +121,7 @@ export class Database implements Sql, OnApplicationShutdown {
     values: readonly unknown[] = [],
     patience?: typeof OUTCOME,
   ): Promise<Row[]> {
-    // pg-pool closes the connection of a statement that has failed.
+    // If the statement fails or times out, pg-pool closes the connection, so that no later statement gets a silent one.
     return this.run<Row>(this.pool, statement, values, this.limitOf(patience));
   }
 

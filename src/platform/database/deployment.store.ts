@@ -27,7 +27,7 @@ export async function requireHome(sql: Sql): Promise<void> {
   throw new ConfigurationError([problem], []);
 }
 
-/** Returns whether a process of the service listens to this database. A pooler keeps its other connections after the process has ended. */
+/** Returns whether a process of the service runs, by its LISTEN connection: a pooler keeps the others open after the process has ended. */
 export async function isServiceRunning(sql: Sql): Promise<boolean> {
   const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'pv-onboarding listen'`;
   return (await sql.query(text)).length > 0;

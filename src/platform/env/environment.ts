@@ -124,7 +124,7 @@ export class Environment {
   @Days() RETENTION_STARTS_DAYS = 400;
   /** After how many days the rows of an ended campaign are emptied of personal data. */
   @Days() CAMPAIGN_ROWS_DAYS = 30;
-  /** Longer than the other periods, because misuse is often discovered late. */
+  /** How long audit entries are stored: longer than other data, because misuse is often discovered late. */
   @Days() RETENTION_AUDIT_DAYS = 730;
 
   /** The name under which owners know the tenant. Default: "Your energy supplier" in the language of the page. */
@@ -170,17 +170,17 @@ export class Environment {
   /** The largest file of a campaign. Default: 64 MiB. */
   @Integer(1_024, 10_737_418_240) CAMPAIGN_MAX_BYTES = 67_108_864;
 
-  /** After how many hours an invitation that its owner has not opened, or not used since, is stalled. */
+  /** After how many hours an invitation is stalled if its owner has not opened it, or has not used it since. */
   @Range(0, 24 * 365) STALLED_INVITATION_HOURS = 72;
-  /** After how many hours a started session that its owner has not completed is stalled. A session lives for about a day. */
+  /** After how many hours a started session is stalled if its owner has not completed it. A session lives for about a day. */
   @Range(0, 24 * 365) STALLED_OWNER_HOURS = 4;
-  /** After how many hours a completed session that is not online is stalled, if the usual time of its brand is not known. */
+  /** After how many hours a completed session is stalled if it is not online. Applies only if the usual time of its brand is not known. */
   @Range(0, 24 * 365) STALLED_INSTALLATION_HOURS = 72;
 
   @IsIn(['off', 'warn', 'enforce'])
   EAN_CHECK_DIGIT: 'off' | 'warn' | 'enforce' = 'warn';
 
-  /** May contain a user and a password, or a token in place of the user. */
+  /** The addresses of the event broker. May contain a user and a password, or a token in place of the user. */
   @IsOptional()
   @Matches(/^(nats|tls):\/\/[^\s,/?#]+\/?(,(nats|tls):\/\/[^\s,/?#]+\/?)*$/, {
     message:
@@ -212,7 +212,7 @@ export class Environment {
   /** If set, traces are exported to this collector over OTLP/HTTP. All other variables of OpenTelemetry are read only then. */
   @IsOptional() @HttpUrl() OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
-  /** May contain a token. */
+  /** The headers of requests to the collector of traces. They may contain a token. */
   @IsOptional()
   @Matches(/^[^,=]+=[^,]+(,[^,=]+=[^,]+)*$/, {
     message: 'OTEL_EXPORTER_OTLP_HEADERS must be name=value, several separated by commas',

@@ -73,7 +73,7 @@ export function warningsOf(source: EnvironmentSource): string[] {
   return [...unread, `${UNCHECKED_TLS}; production refuses it`];
 }
 
-/** Returns whether a variable of OpenTelemetry is read. Platforms also set them for programs that export no traces. Ignores empty ones. */
+/** Returns whether to read a variable of OpenTelemetry: if traces are exported. Platforms set these for every program, and often empty. */
 const countsForTraces = (
   { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED }: EnvironmentSource,
   value: string,

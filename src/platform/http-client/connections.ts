@@ -12,7 +12,7 @@ export class Connections {
     private readonly keepAliveMs: number,
   ) {}
 
-  /** Returns the most recently used free connection, so that the others stay idle and close, or else a new one. */
+  /** Returns the most recently used free connection, or else a new one. The other free connections stay idle, so that they close. */
   take(): Client {
     return this.free.pop() ?? this.create();
   }

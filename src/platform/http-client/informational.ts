@@ -6,7 +6,7 @@ const STATUS_AT = 9;
 const ONE = 0x31;
 /** Matches complete 1xx responses at the start, except 101, which undici handles. */
 const INFORMATIONAL = /^(?:HTTP\/1\.\d 1(?!01)\d\d[^]*?\r?\n\r?\n)*/;
-/** Matches what may be the beginning of such a response. */
+/** Matches input that may be the beginning of a 1xx response. */
 const UNDECIDED = /^(?:[^]{0,9}|[^]{9}1[^]?|HTTP\/1\.\d 1(?!01)\d\d[^]*)$/;
 /** undici's limit for the head of a response. Longer input is passed on to undici. */
 const MAX_BYTES = 16_384;

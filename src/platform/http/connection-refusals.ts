@@ -32,7 +32,7 @@ export function refuseBeforeHttp(
     return;
   }
   const { headersMs, requestMs, headerBytes } = limits;
-  // Node reports a request that takes long once, and leaves the connection to this handler.
+  // An upload may take longer. Node reports a slow request only once, and leaves the connection to this handler.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(socket)) return;
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     const detail = `The headers must arrive within ${headersMs} ms, the whole request within ${requestMs} ms`;

@@ -167,8 +167,9 @@ function routeProblem(request: FastifyRequest, { ROLE, METRICS_PORT }: Settings)
 }
 
 /**
- * During shutdown, closes the connection after each response, since idle connections delay the shutdown. At other times, removes Fastify's
- * `connection: close` below status 500: Fastify closes when it refuses a body, and a client still sending would lose the response.
+ * During shutdown, closes the connection after each response, since idle connections delay the shutdown. At other times, removes
+ * `connection: close` from responses below status 500. Fastify sends it when it refuses a body, and a client that is still sending would
+ * lose the response.
  */
 function decideConnections(server: FastifyInstance): void {
   server.addHook('onSend', (_request, reply, _payload, done) => {

@@ -13,7 +13,7 @@ export const FILE_TYPES = ['text/csv', 'application/x-ndjson', 'multipart/form-d
 
 const uploading = new WeakSet<Socket>();
 
-/** Returns whether a file is being received on this connection. It may take longer than HTTP_LIMITS.requestMs, but not be idle. */
+/** Returns whether a file is being received on this connection. An upload may take longer than HTTP_LIMITS.requestMs, but not be idle. */
 export const isUploading = (socket: Socket): boolean => uploading.has(socket);
 
 /** Tells a client that waits with its body (`Expect: 100-continue`) to send it. */

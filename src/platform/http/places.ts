@@ -3,14 +3,14 @@ import { Problem } from '../problem/problem.js';
 const RETRY = { retryAfterSeconds: 10 };
 
 interface Limits {
-  /** The name of what takes a place, in the plural, for the problem. */
+  /** What the places are for, in the plural, for the text of the problem. */
   readonly of: string;
   readonly ofKey: number;
   /** Default: no limit. */
   readonly inAll?: number;
 }
 
-/** Limits how many uploads, for example, this replica serves at once, in total and per API key, so that one key cannot take all places. */
+/** Limits the concurrent requests of a kind, such as uploads, at this replica. A limit per API key keeps one key from taking all places. */
 export class Places {
   private readonly holders: string[] = [];
 

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Waits for each response only for OUTCOME_RESPONSE_WITHIN_MS, instead of RESPONSE_WITHIN_MS. For claims, and for writes of outcomes that
- * only this process knows: if a connection is silent, there must be time to retry on another connection. Retry the write of an outcome with
+ * The patience of claims, and of writes of outcomes that only this process knows. Each response must arrive within
+ * OUTCOME_RESPONSE_WITHIN_MS, so that after a silent connection there is time to retry on another one. Retry the write of an outcome with
  * `repeatWhileUnavailable`.
  */
 export const OUTCOME = 'outcome';

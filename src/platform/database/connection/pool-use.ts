@@ -25,7 +25,7 @@ export class PoolUse {
     );
   }
 
-  /** Returns for how many seconds every call of this method has found statements that wait for a connection; 0 if none waits now. */
+  /** Returns how many seconds ago the first of the consecutive calls found statements waiting for a connection; 0 if none waits now. */
   waitingSeconds(): number {
     if (this.pool.waitingCount === 0) this.waitingSince = undefined;
     else this.waitingSince ??= performance.now();

@@ -4,7 +4,7 @@ import type { Environment } from '../../env/environment.js';
 import { ConfigurationError } from '../../env/read-environment.js';
 import { sqlState } from '../database.js';
 
-/** A single round may miss the pooler, because another client may get the probed connection in between. */
+/** How often each check probes. One probe may miss a pooler, because another client may get the connection in between. */
 const ROUNDS = 3;
 const PREPARED = { name: 'pv_onboarding_probe', text: 'SELECT 1' };
 const MISSING_OR_FOREIGN = ['26000', '42P05'];

@@ -53,7 +53,7 @@ export const withPooledSettings = {
   onConnect: (client: pg.ClientBase) => set(client, assign('SET', KEPT_BY_POOLERS)),
 };
 
-/** Pool options for migrations, which may take long. Also disables timeouts of the role that would close the connection with the lock. */
+/** Pool options for migrations, which may take long. Also disables the role's own timeouts, which would close the session and its lock. */
 export const withoutTimeouts = {
   onConnect: async (client: pg.ClientBase) => {
     await withSettings(NO_TIMEOUTS).onConnect(client);

@@ -40,7 +40,7 @@ async function apply(client: pg.ClientBase, { name, script }: Migration): Promis
   }
 }
 
-// Marks a record that an interrupted run of Prisma's command line left.
+// Marks as rolled back a record that an interrupted run of Prisma's command line left.
 const ROLL_BACK_UNFINISHED = `
   UPDATE _prisma_migrations SET rolled_back_at = clock_timestamp()
   WHERE migration_name = $1 AND finished_at IS NULL AND rolled_back_at IS NULL`;
