@@ -33,7 +33,7 @@ export function findDrift(value: unknown, documented: DocumentedFields): Drift[]
   return [...found.values()];
 }
 
-/** Returns the drift of a field that identifies another object. `owner` describes that object without its values. */
+/** Returns the drift of a field that identifies another object than expected. `owner` describes that object without its values. */
 export const foreignId = (field: string, owner: string | null = null): Drift => ({
   kind: 'foreign_id',
   field,

@@ -10,8 +10,8 @@ import type { OperationClass } from '../outcome.rules.js';
  * - `open`: no call passes until `openUntil`. The duration doubles with each opening, up to 30 s, until a probe succeeds.
  * - `half_open`: one call passes as a probe. Its result closes or opens the breaker; results of earlier calls are ignored.
  *
- * A failed POST has an unknown outcome, so with `Trials` a 503 counts as a failure, and a request that changes nothing checks the service
- * first. One POST is tried only if the check passes. If this trial fails, the wait before the next trial doubles.
+ * An operation with `Trials` sends POSTs, whose outcome is unknown after a failure. So a 503 counts as a failure, and a check precedes the
+ * probe: a request that changes nothing. If the check passes, one POST is sent as a trial. After each failed trial, the wait doubles.
  */
 export interface Breaker {
   readonly phase: 'closed' | 'open' | 'half_open';

@@ -75,7 +75,7 @@ export class CallQueue {
     });
   }
 
-  /** Waits for a turn, runs `work` and ends the turn. Returns why if no turn was granted. If `name` is null, waits for no turn. */
+  /** Waits for a turn, runs `work` and ends the turn. If no turn was granted, returns the reason. If `name` is null, needs no turn. */
   async inTurn<T>(
     name: CallClass | null,
     signal: AbortSignal | undefined,
@@ -143,7 +143,7 @@ export class CallQueue {
   }
 
   private admitAfter(ms: number): void {
-    // If Infinity, tokens are being drawn, and the budget calls `admit` afterwards.
+    // Infinity means that tokens are being drawn. The budget calls `admit` afterwards.
     if (ms === Infinity) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;

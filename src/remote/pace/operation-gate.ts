@@ -113,7 +113,7 @@ export class OperationGate {
     const now = performance.now();
     const until = now + ms;
     const { quietUntil } = this.breaker;
-    // Other replicas report the rest of a known wait, a few milliseconds off.
+    // Ignores a known wait that another replica reports: its end differs by a few milliseconds.
     if (until > quietUntil + WAIT_STEP_MS)
       this.requestedMs = Math.max(now < quietUntil ? this.requestedMs : 0, ms);
     this.breaker = rules.quiet(this.breaker, until);
@@ -141,7 +141,6 @@ export class OperationGate {
       requestedWaitMs: refusal?.reason === 'wait_requested' ? Math.round(this.requestedMs) : null,
       lastSuccessAt,
       lastErrorAt: lastError?.at ?? null,
-      /** Redacted. */
       lastError: lastError?.text ?? null,
     } as const;
   }
@@ -150,7 +149,7 @@ export class OperationGate {
     return rules.admit(this.breaker, performance.now(), this.timeoutMs, this.trials);
   }
 
-  /** Returns whether the latest call succeeded, within the last `ms`. */
+  /** Returns whether the latest call succeeded, less than `ms` ago. */
   private hasServedFor(ms: number): boolean {
     const { health, lastSuccessAt } = this.status();
     return health === 'healthy' && lastSuccessAt !== null && Date.now() - lastSuccessAt.getTime() < ms;

@@ -5,9 +5,9 @@ export interface CallCounts {
 }
 
 const RECENT_MS = 300_000;
-/** Calls are counted in slices of this length and forgotten slice by slice, so that no call needs a time of its own. */
+/** Calls are counted in slices of this length and forgotten slice by slice, so that no time per call is stored. */
 const SLICE_MS = 15_000;
-/** The durations of a class differ by at most 10 %, so a percentile is within 5 % of the measured duration. */
+/** The ratio of the bounds of a duration class. Durations in a class differ by at most 10 %, so a percentile is off by at most 5 %. */
 const GROWTH = 1.1;
 
 /** Counts the calls of one operation in the last 5 minutes. Times by performance.now(). */
@@ -48,7 +48,7 @@ export function summarise(counts: readonly CallCounts[]) {
   const percentile = (share: number): number | null => {
     let counted = 0;
     const found = classes.find(({ calls }) => (counted += calls) >= share * succeeded);
-    // The value in a class whose relative difference to both of its ends is the same.
+    // Returns the value whose relative difference to both bounds of the class is the same.
     return found === undefined ? null : round((2 * GROWTH ** found.durationClass) / (1 + GROWTH));
   };
   return { succeeded, failed, p50Seconds: percentile(0.5), p95Seconds: percentile(0.95) };

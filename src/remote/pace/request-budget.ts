@@ -5,7 +5,7 @@ const DRAW_MS = 250;
 /** Undrawn tokens lapse after this time: until then, a burst can use them. Drawn tokens lapse this long after the end of their period. */
 export const BURST_MS = 100;
 const RETRY_MS = 250;
-/** A replica counts as paced for this time after a request waited. Longer than the time between two calls at one per second. */
+/** How long a replica counts as paced after a request waited for a token: longer than the interval at one request per second. */
 const PACED_MS = 2_000;
 
 /** Draws tokens worth `ms` from the budget of all replicas. Returns in how many milliseconds the first is valid. */

@@ -5,7 +5,7 @@ export interface RequestedWait {
 }
 
 const PERIOD_MS = 300_000;
-/** Waits that are shorter in total only regulate the load. */
+/** Waits that are shorter than this in total are no trouble: they only regulate the load. */
 const NOTABLE_MS = 60_000;
 
 /** Adds a wait, or prolongs the last one if they overlap. Returns the waits of the last 5 minutes. */

@@ -10,8 +10,8 @@ import { OperationsStore, type SharedOperation } from './operations.store.js';
 const TRIAL_CALLS = 2;
 
 /**
- * Shares the breakers of operations with TRIALS among all replicas. Otherwise an outage would fail as many calls in each replica. A process
- * that starts during an outage finds the breaker open.
+ * Shares the breakers of operations with TRIALS among all replicas. Otherwise calls would fail in every replica until its own breaker
+ * opens. A process that starts during an outage finds the breaker open.
  */
 @Injectable()
 export class Breakers {

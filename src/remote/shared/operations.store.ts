@@ -35,7 +35,7 @@ const CLAIM_TRIAL = `
   WHERE operation = $1 AND (open_until IS NULL OR open_until <= clock_timestamp())
   RETURNING operation`;
 
-// Conditional on the previous health: if several replicas detect the same change, only one announces it.
+// Requires another previous health, so that only one of several replicas that detect the same change announces it.
 const WORSEN_OPERATION = `
   UPDATE remote_operations SET health = $2, since = clock_timestamp(), reason = $3, trouble_until = ${msFromNow('$4')}
   WHERE operation = $1 AND health <> $2 AND (health = 'healthy' OR $2 = 'credentials_rejected')

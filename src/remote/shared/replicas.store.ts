@@ -50,7 +50,7 @@ export interface Signs extends Build {
   readonly recentCalls: Readonly<Partial<Record<OperationClass, CallCounts>>>;
 }
 
-/** The sign of life of a replica. `isPaced`: its calls wait for SCS_MAX_REQUESTS_PER_SECOND. */
+/** The heartbeat of a replica. `isPaced`: its calls wait for SCS_MAX_REQUESTS_PER_SECOND. */
 interface SignOfLife {
   readonly role: Environment['ROLE'];
   readonly readsPerSecond: number;

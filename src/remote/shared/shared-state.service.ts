@@ -18,7 +18,7 @@ import { SignsOfLife } from './signs-of-life.service.js';
 
 /** If a notification of a requested wait is lost, a replica learns of the wait within this time. Until then, it may send calls. */
 const READ_EVERY_MS = 250;
-/** An operation counts as in trouble for this time after its breaker opened. Without TRIALS, failed probes reopen it within 36 s. */
+/** How long an operation is in trouble after its breaker opened. Without TRIALS, a failed probe reopens the breaker within 36 s. */
 const TROUBLE_LASTS_MS = 90_000;
 const LEARN = 'read what other replicas know';
 
@@ -104,7 +104,7 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
     return performance.now() + waitMs < until + WAIT_STEP_MS;
   }
 
-  /** Announces waits that are long or repeat. Every replica counts the waits of all replicas, because each wait reaches only one call. */
+  /** Announces waits that are long or repeat. Every replica counts the waits of all, because a Retry-After reaches only one replica. */
   private noteWait(operation: OperationClass, waitMs: number, reason?: string): void {
     const now = performance.now();
     const waits = addWait(this.requested.get(operation) ?? [], { from: now, until: now + waitMs });

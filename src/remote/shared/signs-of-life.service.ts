@@ -15,11 +15,11 @@ import { Remote } from '../remote.service.js';
 import { ReplicasStore } from './replicas.store.js';
 
 const BEAT_EVERY_MS = 2_000;
-/** A replica counts as dead this long after its last sign of life. */
+/** A replica counts as dead this long after its last heartbeat. */
 const LIFE_MS = 5_000;
 const READS_PERIOD_MS = 10_000;
 
-/** Records that this replica is alive, with its figures, for the other replicas and the status. */
+/** Writes the heartbeat of this replica, with its figures, for the other replicas and the status. */
 @Injectable()
 export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(SignsOfLife.name);

@@ -169,7 +169,7 @@ export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchang
 /** Returns whether a body may be a JSON object, as all documented responses are. Cheap, since every response is examined. */
 export const isObjectLike = (body: string): boolean => /^\ufeff?\s*\{/.test(body);
 
-/** Matches fields that identify a user (interface section 2.3). A body with one is a user in another form, or quotes our request. */
+/** Matches fields of a user (interface section 2.3). A body with such a field is a user in another form, or quotes our request. */
 const PERSONAL = /tenantReference|firstName|lastName/i;
 
 /** Describes a 2xx that probably does not come from the service: its status, content type and first characters, without secrets. */
