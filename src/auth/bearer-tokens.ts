@@ -19,7 +19,7 @@ export abstract class BearerTokens {
 export const isTokenRefused = (sent: Sent, { isOdd }: TokenCall): boolean =>
   sent.kind === 'response' && sent.response.status === 401 && !isOdd;
 
-/** Returns whether the service accepted the token. A 401 or 403 may refuse it. A 429 or 5xx may precede its check. */
+/** Returns whether the service accepted the token. A 401 or 403 may refuse the token; a 429 or 5xx may precede its check. */
 export const isTokenAccepted = (sent: Sent): boolean =>
   isServed(sent) || (sent.kind === 'response' && isOtherRejection(sent.response.status));
 

@@ -10,8 +10,8 @@ export type Refusal = 'credentials' | 'call' | 'unknown';
 
 /** If this many different calls are refused in a row, the refusals are about the credentials. */
 const DIFFERENT_CALLS = 5;
-/** Refusals of reads are about the credentials only if they last this long. A deleted account's sessions are read within a second. */
-// A refused read is only retried, so a late conclusion costs little. A POST does not wait, because a refused POST may need a person.
+/** Refusals of reads are about the credentials only if they last this long. Those of a deleted account's sessions last under a second. */
+// A refused read is only retried, so a late conclusion costs little. POSTs have no such time: a refused POST may need a person.
 const READS_REFUSED_FOR_MS = 2_000;
 /** Limits the memory for calls that are refused and never sent again. */
 const MOST_CALLS = 10_000;
@@ -34,7 +34,7 @@ export class Refusals {
     if (refused === undefined) return false;
     const call = nameOf(request);
     refused.odd.delete(call);
-    // This must run before the call leaves the row, because the call may be the fifth.
+    // Decides before the call leaves the row, because the call may be the last of DIFFERENT_CALLS.
     const wasAboutCredentials = isAboutCredentials(request, refused, now);
     refused.row.delete(call);
     if (!wasAboutCredentials) for (const each of refused.row) remember(refused.odd, each);

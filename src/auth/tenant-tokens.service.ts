@@ -106,7 +106,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
       cached.renewAt = now + REMEMBER_MS;
       void this.inTurn(() => this.step()).catch(this.warn);
     }
-    // Long enough for the lease of a dead replica to expire and for this process to obtain a token.
+    // Waits long enough for the lease of a dead replica to expire and for this process to obtain a token.
     const until = now + 2 * this.environment.SCS_TIMEOUT_MS + LEASE_MS;
     const acquire = async () => {
       while (!this.stop.signal.aborted) {

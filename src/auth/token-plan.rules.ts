@@ -58,7 +58,7 @@ export function planToken(row: TokenRow, memory: TokenMemory): TokenPlan {
   const isOpen = waitMs <= 0 && !row.isLeased;
   if (isInUse && !(memory.renewsEarly && isOpen && msUntil(row.renewAt) <= 0)) return { kind: 'use' };
   if (row.isLeased) return { kind: 'wait' };
-  // Replicas with other credentials use the row. A further rejection of ours would delete their token from it, and would be announced.
+  // Replicas with other credentials use the row. A further rejection of our credentials would delete their token, and would be announced.
   if (!row.isOurs && memory.rejectedForMs > 0)
     return { kind: 'refuse', reason: 'credentials_rejected', retryAfterMs: Math.ceil(memory.rejectedForMs) };
   if (waitMs > 0) {

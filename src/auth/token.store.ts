@@ -37,7 +37,7 @@ const lease = (name: string, set: string, where: string): Statement => ({
   text: `UPDATE remote_tokens AS t SET ${set} WHERE name = $1 AND ${where} RETURNING name`,
 });
 
-// The claim does not wait for next_attempt_at, because processes with other credentials do not.
+// The claim ignores next_attempt_at, which does not apply to processes with other credentials.
 const TOKEN_LEASE: LeaseStatements = {
   isClaimable: `NOT ${IS_LEASED}`,
   claim: lease('claim_lease', `lease_token = $2, lease_until = ${msFromNow('$3')}`, `NOT ${IS_LEASED}`),
