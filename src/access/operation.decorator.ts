@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** Declares an operation of the API and the scopes of which its caller must have each. The name of the method becomes the `operationId`. */
+/** Declares an operation of the API, for which the caller needs all of `scopes`. The name of the method becomes the `operationId`. */
 export const Operation = (
   scopes: Scope | readonly Scope[],
   documentation: Readonly<{ summary: string; description: string }>,

@@ -39,7 +39,7 @@ export class ConsoleFiles {
     return this.files.get(path);
   }
 
-  /** Returns the page that every client route begins with. */
+  /** Returns the page of the console, which shows every client route. */
   get index(): ConsoleFile {
     return this.find('index.html') ?? toFile('index.html', Buffer.from(NOT_BUILT));
   }

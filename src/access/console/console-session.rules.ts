@@ -4,7 +4,7 @@ export const SESSION_MS = 12 * 3_600_000;
 /** A session that began with an API key. It stores only the hash of the key, by which the key is found. */
 interface KeySession {
   readonly kind: 'key';
-  /** In base64. */
+  /** The hash in base64. */
   readonly keyHash: string;
   readonly expiresAt: number;
 }

@@ -18,7 +18,7 @@ import { SealedCookie } from './sealed-cookie.js';
 
 const COOKIE = { name: 'pvo_console', path: '/', sameSite: 'Strict', maxAgeMs: SESSION_MS } as const;
 
-/** Knows the sessions of the console, and what each may do. */
+/** Finds the session of the console in a cookie, and returns what its user may do. */
 @Injectable()
 export class ConsoleSessions {
   readonly signIn: 'key' | 'oidc';
@@ -56,7 +56,7 @@ export class ConsoleSessions {
     return { id: null, name: `oidc:${subject}`, scopes: scopesOfGroups(groups, this.groupScopes) };
   }
 
-  /** Throws Problem not_from_console. */
+  /** Throws Problem not_from_console unless the request comes from a page of ours. */
   requireOwnPage(request: FastifyRequest): void {
     const origins = ownOriginsOf(request, this.environment.PUBLIC_URL);
     if (!isFromOwnConsole(request.method, request.headers, origins))

@@ -8,7 +8,7 @@ import { RateLimit } from '../rate-limit.js';
 import { RefusedRequests } from '../refused-requests.service.js';
 import { actorOf, type Principal } from '../scopes.js';
 
-/** The most failed sign-ins of a client network. A person mistypes or mispastes a few. */
+/** The most failed sign-ins per client network and minute: a person mistypes the key a few times. */
 const FAILURES = { amount: 30, periodMs: 60_000 };
 
 /** Checks the key of a sign-in, and records who signs in. */
@@ -22,7 +22,7 @@ export class ConsoleSignIns {
     private readonly database: Database,
   ) {}
 
-  /** Returns the hash of a valid key. Throws Problem unauthenticated or, unless this replica knows the key already, too_many_requests. */
+  /** Returns the hash of a valid key, else throws Problem. After too many failures, accepts only keys that this replica knows already. */
   async signIn(key: string, network: string): Promise<Buffer<ArrayBuffer>> {
     const { waitMs } = this.failures.take(network, performance.now());
     if (waitMs > 0 && this.authentication.mustQuery(key)) throw tooMany(waitMs);

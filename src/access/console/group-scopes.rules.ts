@@ -22,6 +22,6 @@ export const scopesOfGroups = <Scope extends string>(
   scopesOf: GroupScopes<Scope>,
 ): Scope[] => [...new Set(groups.flatMap((group) => scopesOf.get(group) ?? []))];
 
-/** Returns the groups in the claim `groups`, which some providers send as one text if there is one group. */
+/** Returns the groups in the claim `groups`. Some providers send a text instead of a list if there is only one group. */
 export const groupsInClaim = (claim: unknown): string[] =>
   [claim].flat().filter((group) => typeof group === 'string');

@@ -51,7 +51,7 @@ export class IdentityProvider {
       nonce: randomNonce(),
       pkceCodeVerifier: randomPKCECodeVerifier(),
     };
-    // Some providers send groups only for this scope, and others refuse a scope that they do not know.
+    // Some providers send groups only for the scope `groups`. Others do not know this scope and would refuse it.
     const hasGroups = configuration.serverMetadata().scopes_supported?.includes('groups');
     const url = buildAuthorizationUrl(configuration, {
       redirect_uri: redirectUri,
@@ -98,7 +98,7 @@ export class IdentityProvider {
     const { CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID, CONSOLE_OIDC_CLIENT_SECRET } = this.environment;
     const issuer = new URL(CONSOLE_OIDC_ISSUER!);
     const client = { [clockTolerance]: CLOCK_TOLERANCE_SECONDS };
-    // Without a list, providers support client_secret_basic.
+    // A provider that lists no methods supports client_secret_basic.
     const authenticate: ClientAuth = (server, ...request) => {
       const methods = server.token_endpoint_auth_methods_supported ?? [];
       const method = methods.includes('client_secret_post') ? ClientSecretPost : ClientSecretBasic;

@@ -8,11 +8,11 @@ interface Settings {
   readonly path: string;
   readonly sameSite: 'Strict' | 'Lax';
   readonly maxAgeMs: number;
-  /** What the encryption is bound to. */
+  /** The context to which Cipher binds the value. */
   readonly context: string;
 }
 
-/** A cookie whose value is stored in it alone, encrypted, so that every replica can read it. No script can. */
+/** A cookie that contains its value, encrypted. Every replica can read it; no script in the browser can. */
 export class SealedCookie<Value extends { readonly expiresAt: number }> {
   constructor(
     private readonly environment: Environment,
@@ -32,7 +32,7 @@ export class SealedCookie<Value extends { readonly expiresAt: number }> {
     return this.cipher.encrypt(JSON.stringify(value), this.settings.context).toString('base64url');
   }
 
-  /** Returns the value in the cookie of a request. Returns null if there is none, if it is over, or if the cookie is not ours. */
+  /** Returns the value in the cookie of a request; null if there is no cookie, if the value has expired, or if the cookie is not ours. */
   read({ headers }: Pick<FastifyRequest, 'headers'>, now = Date.now()): Value | null {
     const sealed = Buffer.from(cookieIn(headers.cookie, this.settings.name) ?? '', 'base64url');
     const text = this.cipher.tryDecrypt(sealed, this.settings.context);
@@ -40,7 +40,7 @@ export class SealedCookie<Value extends { readonly expiresAt: number }> {
     return value !== null && value.expiresAt > now ? value : null;
   }
 
-  /** Sets the header. The cookie is secure unless browsers reach us on the loopback, where there is no TLS. */
+  /** Sets the header. The cookie is `Secure` unless browsers reach us on the loopback, where there is no TLS. */
   private write(request: FastifyRequest, reply: FastifyReply, value: string, maxAgeMs: number): void {
     const { name, path, sameSite } = this.settings;
     const { hostname } = new URL(baseUrlOf(request, this.environment.PUBLIC_URL));
