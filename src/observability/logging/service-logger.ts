@@ -17,7 +17,7 @@ const SECRET_FIELDS = [
   ...['token', 'accessToken', 'access_token', 'clientSecret', 'client_secret'],
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** Synchronous, so that the line about an error that ends the process is not lost. */
+/** Writes synchronously, so that the line about an error that ends the process is not lost. */
 const standardOutput = (): pino.DestinationStream => pino.destination({ dest: 1, sync: true });
 
 /** The further lines of a text are indented, so that they do not look like separate log lines. */

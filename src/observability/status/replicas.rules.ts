@@ -8,12 +8,12 @@ type Process = Release & Pick<Replica, 'name' | 'isAlive' | 'startedAt' | 'lastS
 type Operation = Replicas[number]['latestCalls'][number]['operation'];
 
 const VANISHED_MS = 600_000;
-/** A replica whose last sign of life reported a used-up pool stays in that state for this long: it may be unable to send another sign. */
+/** How long the pool of a replica counts as used up after its last sign of life reported that: it may be unable to give another sign. */
 const SILENT_MS = 60_000;
-/** The least failed requests in a minute: fewer may all come from one caller. */
+/** The least failed requests in a minute that are a reason: fewer may all come from one caller. */
 const LEAST_FAILED = 5;
 const MOST_FAILED_SHARE = 0.05;
-/** The least refused requests in a minute: more than 0.1 a second, like the alert RequestsAreRefused of alerts.yml. */
+/** The least refused requests in a minute that are a reason: more than 0.1 a second, like the alert RequestsAreRefused of alerts.yml. */
 const LEAST_REFUSED = 7;
 const MOST_REFUSED_SHARE = 0.5;
 /** After this wait for a connection, pg-pool gives up, and requests fail. */
@@ -26,7 +26,7 @@ const ROLLOUT_MS = 900_000;
 const latestOf = (replicas: Replicas): number =>
   Math.max(0, ...replicas.map(({ lastSeenAt }) => lastSeenAt.getTime()));
 
-/** Returns the process with another role than this that gave the latest sign of life. */
+/** Returns the process that gave the latest sign of life, among those with another role than `exceptRole`. */
 export const lastSeenOf = (replicas: Replicas, exceptRole: 'api' | 'worker'): Replica | undefined =>
   replicas
     .filter(({ role }) => role !== exceptRole)

@@ -5,7 +5,7 @@ type Code = (typeof REASON_CODES)[number];
 /** Returns the times since when something has failed or waited, or the ages of what waits, in seconds; 0 if nothing waits. */
 type Known = (facts: Facts) => readonly (Date | number)[];
 
-/** The beginning of a reason by the facts. */
+/** The reasons whose beginning the facts contain. */
 const KNOWN: Partial<Record<Code, Known>> = {
   credentials_rejected: ({ remote }) => troubleOf(remote, 'credentials_rejected').map(({ since }) => since),
   remote_degraded: ({ remote }) => troubleOf(remote, 'degraded').map(({ since }) => since),

@@ -4,7 +4,7 @@ import type { Facts } from '../facts.view.js';
 
 type Calls = Facts['remote']['deployment']['calls'][number];
 
-/** A figure of the history. `summary`: how SQL summarises several samples: by the worst value, or by the mean of a rate. */
+/** A figure of the history. `summary`: how SQL summarises several samples: a rate by its mean, any other figure by its worst value. */
 export interface HistoryFigure<From> {
   readonly schema: Field<number | null>;
   readonly summary: 'max' | 'min' | 'avg';
@@ -71,7 +71,7 @@ export const FIGURES = {
   liveReplicas: fewest('Live processes', ({ replicas }) => replicas.filter(({ isAlive }) => isAlive).length),
 } satisfies Readonly<Record<string, HistoryFigure<Facts>>>;
 
-/** The figures of each operation of the remote service, of the calls of the last 5 minutes. */
+/** The figures of each operation of the remote service, about its calls in the last 5 minutes. */
 export const OPERATION_FIGURES = {
   calls: figure('max', count)('Calls, failed ones too', ({ succeeded, failed }: Calls) => succeeded + failed),
   successShare: lowest(

@@ -1,6 +1,6 @@
 import { SUMMARIES } from './figures.js';
 
-/** A reason that was absent for at most this long keeps its beginning: no process may have run meanwhile, or the reason may come and go. */
+/** The longest absence after which a reason keeps its beginning: perhaps no process took samples, or the reason comes and goes. */
 const GAP = `interval '5 minutes'`;
 
 /** SQL for an object with the beginning of each reason of the last minutes. */
