@@ -28,7 +28,7 @@ import { startTracing } from './observability/tracing/tracing.js';
 /** Runs the service until the process ends. A parent process with an IPC channel receives `{ type: 'ready', url }` after the start. */
 export async function startService(source: EnvironmentSource, dataFolder: string): Promise<void> {
   let logger: ServiceLogger | undefined;
-  // In production, every line is a log line.
+  // In production, writes the line as a log line.
   const tell = (line: string): void => {
     if (source.NODE_ENV !== 'production') console.error(visibleLines(line));
     else if (logger !== undefined) logger.fatal(line, 'Process');

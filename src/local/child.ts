@@ -30,7 +30,7 @@ export interface ChildOptions {
 
 type Report = { type: 'ready'; url: string } | { type: 'failed'; message: string };
 
-/** Starts `script` and waits for `{ type: 'ready', url }`. It is detached, so that a Ctrl-C does not stop it while our process drains. */
+/** Starts `script` and waits for `{ type: 'ready', url }`. A detached child is not stopped by a Ctrl-C while our process drains. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const output = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a', 0o600);
   const flags = options.execArgv ?? process.execArgv.filter((flag) => !flag.startsWith('--inspect'));

@@ -39,7 +39,7 @@ export class ApiCommand extends Command {
       .argument('<id>', `from \`${this.name()} list\``, readId);
   }
 
-  /** Asks for a confirmation before the call. `effectOf` gets the arguments of the call, and returns undefined if none is needed. */
+  /** Asks for a confirmation before the call. `effectOf` returns the effect of the call, or undefined if it needs no confirmation. */
   confirms(effectOf: NonNullable<ApiCommand['effectOf']>): this {
     this.effectOf = effectOf;
     return this.option(...YES);

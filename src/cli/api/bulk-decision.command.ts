@@ -77,7 +77,7 @@ export function summaryOf(found: readonly Pick<Registration, 'status' | 'created
   return `${found.length} ${found[0]!.status} registrations, created from ${oldest} to ${newest}:${named.join('')}${more}\n`;
 }
 
-/** Decides about the listed registrations, unless they have changed since. */
+/** Decides about the listed registrations, except those that have changed since. */
 async function decideAll(client: Client, decision: BulkDecision['decision'], found: readonly Registration[]) {
   const lastChange = Math.max(...found.map(({ updatedAt }) => Date.parse(updatedAt)));
   const items: Schemas['DecisionsView']['items'] = [];

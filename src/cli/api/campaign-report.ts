@@ -16,7 +16,7 @@ export const endedWell = ({ counts, problems }: Pick<Campaign, 'counts' | 'probl
   Object.entries(counts).every(([status, rows]) => rows === 0 || GOOD.includes(status)) &&
   !problems.session_not_read;
 
-/** Prints how many rows have each result, and the first rows with each problem. Omits problems that as many rows have in `before`. */
+/** Prints how many rows have each result, and the first rows with each problem. Omits a problem if `before` has it for as many rows. */
 export async function printReport(
   client: Client,
   { id, dryRun, format, rows, counts, problems }: Campaign,
@@ -41,13 +41,13 @@ export async function printReport(
   printWrapped(`the result of each row: campaigns result ${id}`);
 }
 
-/** Returns the problem in words, with its column. The messages about a field of a JSON object begin with the field. */
+/** Returns the problem in words, with its column. A message about a field of a JSON object already begins with the field. */
 export const wordsOf = ({ column, message }: RowProblem): string =>
   column === null || message.startsWith(`${column} `) || message.startsWith(`${column}:`)
     ? message
     : `${column}: ${message}`;
 
-/** Returns the lines that have a problem, by its words. */
+/** Returns the numbers of the lines with a problem, grouped by the words of the problem. */
 function linesByWords(rows: readonly Row[], code: string): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (const { line, problems } of rows)

@@ -20,7 +20,7 @@ export class ImportFile {
     return new ImportFile(path, await open(path).catch(() => cannotBeRead(path)));
   }
 
-  /** Returns the bytes. Throws CommandError in place of their end, which cuts the upload, unless they are those of the first reading. */
+  /** Yields the bytes. If they differ from those of the first reading, throws CommandError at the end, so that the upload fails. */
   async *read(): AsyncGenerator<Buffer, void> {
     const hash = createHash('sha256');
     const bytes = this.handle.createReadStream({ start: 0, autoClose: false });

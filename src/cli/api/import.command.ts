@@ -152,7 +152,7 @@ async function follow(api: ServiceApi, client: Client, campaign: Campaign, isSil
 
 interface Display {
   readonly show: (campaign: Campaign) => void;
-  /** Prints a line between the progress. */
+  /** Prints a message. The progress continues after it. */
   readonly note: (text: string) => void;
   readonly end: () => void;
 }

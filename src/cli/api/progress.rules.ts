@@ -9,8 +9,8 @@ const LONGEST_BAR = 24;
 const SHORTEST_BAR = 6;
 
 /**
- * Returns a line such as `[######------] 1,200 of 4,000 rows, 2 min left, 19.8/s, 3 invalid`. Omits the bar, then parts at the end, if it has
- * more than `width` characters. Without a width, there is no bar.
+ * Returns a line such as `[######------] 1,200 of 4,000 rows, 2 min left, 19.8/s, 3 invalid`. Omits the bar, then parts at the end, if the
+ * line is longer than `width`. Without a width, there is no bar.
  */
 export function progressLine(
   { status, rows, counts, perSecond, remainingSeconds }: Progress,
