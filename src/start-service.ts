@@ -109,7 +109,7 @@ function logOthers(logger: ServiceLogger, isProduction: boolean): void {
   Object.assign(console, { error: warn, warn, trace: warn });
 }
 
-/** Stops in order at the first uncaught error, so that requests in flight complete: a person must resolve an interrupted registration. */
+/** Stops in order at the first uncaught error, so that requests in flight complete. An interrupted registration would need a person. */
 function stopOnErrors(logger: ServiceLogger, shutdown: Shutdown): void {
   let isFirst = true;
   // Node also reports unhandled rejections here, unless NODE_OPTIONS changes that.

@@ -8,9 +8,9 @@ export interface TokenLife {
 }
 
 const DAY_MS = 86_400_000;
-/** The upper limit. Interface section 5.4: "A tenant access token is valid for 14 days, or for the period given". */
+/** The longest lifetime. Interface section 5.4: "A tenant access token is valid for 14 days, or for the period given". */
 const LONGEST_MS = 14 * DAY_MS;
-/** The lower limit, so that a tiny lifetime causes at most about one renewal a second. */
+/** The shortest lifetime, so that a tiny `expires_in` causes at most about one renewal a second. */
 const SHORTEST_MS = 1_000;
 /** The lifetime if `expires_in` is not understood or in the past. It causes about 100 token requests a day. */
 const ASSUMED_MS = 900_000;

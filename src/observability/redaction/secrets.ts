@@ -2,7 +2,7 @@ import type { Environment } from '../../platform/env/environment.js';
 
 export const HIDDEN = '[redacted]';
 
-/** Shorter values are not hidden, because they may be ordinary words. */
+/** The length of the shortest secret that is hidden. Shorter values may be ordinary words. */
 export const LEAST_SECRET_LENGTH = 6;
 
 const BEARER = /\b(Bearer\s+)[A-Za-z0-9\-._~+/]{8,}=*/gi;
@@ -12,7 +12,7 @@ const WEBHOOK_SECRET = /\bwhsec_[A-Za-z0-9+/_-]{8,}=*/g;
 const CONSOLE_COOKIE = /\b(pvo_console\w*=)[^\s;,"']+/g;
 const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:/@]*:)[^\s@/]+@/gi;
 
-/** Shared by the whole process, because code without injected dependencies also redacts. */
+/** The secrets of the whole process. They are global, because code without injected dependencies also redacts. */
 let secrets: readonly string[] = [];
 const tokens: string[] = [];
 /** Matches all secrets and tokens. Undefined if it must be rebuilt, null if there are none. */

@@ -34,7 +34,7 @@ export const BOUNDS = {
   ClocksDiffer: 30,
 };
 const FALLEN_TO = 0.2;
-/** Shorter failures of webhooks are ignored, because a single failed attempt says little about a receiver. */
+/** Failures of webhooks for a shorter time are ignored, because a single failed attempt says little about a receiver. */
 const FAILING_SECONDS = 60;
 /** A shorter wait for our ceiling is ignored, because it is only a burst. */
 const PACED_MS = 60_000;

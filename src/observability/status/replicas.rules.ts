@@ -10,10 +10,10 @@ type Operation = Replicas[number]['latestCalls'][number]['operation'];
 const VANISHED_MS = 600_000;
 /** How long the pool of a replica counts as used up after its last sign of life reported that: it may be unable to give another sign. */
 const SILENT_MS = 60_000;
-/** The least failed requests in a minute that are a reason: fewer may all come from one caller. */
+/** The least number of failed requests in a minute that is a reason: fewer may all come from one caller. */
 const LEAST_FAILED = 5;
 const MOST_FAILED_SHARE = 0.05;
-/** The least refused requests in a minute that are a reason: more than 0.1 a second, like the alert RequestsAreRefused of alerts.yml. */
+/** The least number of refused requests in a minute that is a reason: over 0.1 a second, like the alert RequestsAreRefused. */
 const LEAST_REFUSED = 7;
 const MOST_REFUSED_SHARE = 0.5;
 /** After this wait for a connection, pg-pool gives up, and requests fail. */

@@ -2,7 +2,7 @@ import { troubleOf, type REASON_CODES } from './health.rules.js';
 import type { Facts } from './facts.view.js';
 
 type Code = (typeof REASON_CODES)[number];
-/** Returns the times since when something has failed or waited, or the ages of what waits, in seconds; 0 if nothing waits. */
+/** Returns the times at which failures or waits began, or their ages in seconds; 0 if nothing fails or waits. */
 type Known = (facts: Facts) => readonly (Date | number)[];
 
 /** The reasons whose beginning the facts contain. */

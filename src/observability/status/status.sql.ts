@@ -38,7 +38,7 @@ export const READ_POLLING = `
 
 /** Doubtful sessions are counted up to this number, so that the cost does not grow with an incident. */
 const MOST_DOUBTFUL = 10_000;
-/** An inverter that has changed hands may be listed for two customers, which is not suspicious. */
+/** The number of customers from which a shared inverter is suspicious. After a change of its owner, it may be listed for two. */
 const SHARED_BY = 5;
 /** Only this many of the inverters first listed within 7 days are examined, so that the cost does not grow with their number. */
 const NEWEST_INVERTERS = 2_000;

@@ -29,7 +29,7 @@ interface Span {
 
 const NO_SPAN: Span = { traceparent: undefined, set: () => {}, fail: () => {} };
 
-/** Shared by the whole process, because stores, loops and the logger trace too. Undefined while traces are not exported. */
+/** Global, because stores, loops and the logger trace too. Undefined while traces are not exported. */
 let telemetry: OpenTelemetry | undefined;
 const current = new AsyncLocalStorage<SdkSpan>();
 

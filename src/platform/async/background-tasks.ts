@@ -52,7 +52,7 @@ export abstract class BackgroundTasks
     for (const loop of this.loops) void loop.stop();
   }
 
-  // Waits in this hook, because the database is closed after it.
+  // Waits in this hook, because the next hook closes the database.
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.loops.map((loop) => loop.stop(this.stopWithinMs)));
   }

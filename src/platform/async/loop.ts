@@ -10,7 +10,7 @@ interface LoopOptions {
   readonly wakeUp?: WakeUp;
 }
 
-/** A background task: repeats `step`, with a pause after each call, until it is stopped. */
+/** Repeats `step`, with a pause after each call, until it is stopped. */
 export class Loop {
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();

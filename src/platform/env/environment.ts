@@ -118,13 +118,13 @@ export class Environment {
   @Days() RETENTION_DELIVERIES_DAYS = 30;
   @Days() RETENTION_EVENTS_DAYS = 400;
   @Days() RETENTION_SESSIONS_DAYS = 0;
-  /** Applies to rejected and discarded registrations. */
+  /** How many days rejected and discarded registrations are stored. */
   @Days() RETENTION_REGISTRATIONS_DAYS = 400;
-  /** Applies to failed starts. */
+  /** How many days failed starts are stored. */
   @Days() RETENTION_STARTS_DAYS = 400;
   /** After how many days the rows of an ended campaign are emptied of personal data. */
   @Days() CAMPAIGN_ROWS_DAYS = 30;
-  /** How long audit entries are stored: longer than other data, because misuse is often discovered late. */
+  /** How many days audit entries are stored: longer than other data, because misuse is often discovered late. */
   @Days() RETENTION_AUDIT_DAYS = 730;
 
   /** The name under which owners know the tenant. Default: "Your energy supplier" in the language of the page. */
@@ -141,7 +141,7 @@ export class Environment {
   /** The language of the owner's page if neither the invitation nor the browser names one that we have. */
   @IsIn(['en', 'nl', 'de', 'fr'])
   DEFAULT_LOCALE: 'en' | 'nl' | 'de' | 'fr' = 'en';
-  /** How long an invitation is valid if its request does not say. */
+  /** How many days an invitation is valid if the request that creates it does not say. */
   @Integer(1, 366) INVITATION_TTL_DAYS = 90;
   /** The origins to which an invitation may lead back, such as https://example.com. */
   @IsOptional()

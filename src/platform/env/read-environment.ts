@@ -73,7 +73,7 @@ export function warningsOf(source: EnvironmentSource): string[] {
   return [...unread, `${UNCHECKED_TLS}; production refuses it`];
 }
 
-/** Returns whether to read a variable of OpenTelemetry: if traces are exported. Platforms set these for every program, and often empty. */
+/** Returns whether to read a variable of OpenTelemetry: only if traces are exported and it is not empty. Platforms set it everywhere. */
 const countsForTraces = (
   { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED }: EnvironmentSource,
   value: string,

@@ -36,7 +36,7 @@ export class Connections {
       keepAliveTimeout: this.keepAliveMs,
       // Ignores a longer lifetime that the server offers in its Keep-Alive header.
       keepAliveMaxTimeout: this.keepAliveMs,
-      // Disabled, since both timeouts restart with every byte. Callers set a deadline for the exchange instead.
+      // Disables both timeouts of undici, since they restart with every byte. Callers set a deadline for the exchange instead.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: skippingInformational(this.connect),

@@ -19,7 +19,7 @@ import { contextOf, requestIdOf, runInContext } from './request-context.js';
 import { traceRequests } from './trace-requests.js';
 import { invalidRequest, RefuseUnreadQuery, RequestValidation } from './validation.js';
 
-/** Paths outside the versioned API, which need no key. */
+/** The paths that do not begin with /api/v1. */
 const UNPREFIXED = [
   '/',
   'health/live',
@@ -87,13 +87,13 @@ function createAdapter({ PUBLIC_URL, TRUSTED_PROXIES = [] }: Settings, limits: H
     },
     requestTimeout: limits.requestMs,
     connectionTimeout: limits.idleMs,
-    // Longer than the 60 s after which common load balancers close an idle connection, so that they close it before we do.
+    // Exceeds the 60 s after which common load balancers close an idle connection, so that they close it before we do.
     keepAliveTimeout: 72_000,
     bodyLimit: limits.bodyBytes,
     // Any client can send X-Forwarded-For, so it is trusted only from these proxies.
     trustProxy: TRUSTED_PROXIES.length > 0 && TRUSTED_PROXIES,
     genReqId: requestIdOf,
-    // Far longer than our ids of 36 characters, so that a wrong id reaches ParseUuid, whose error says what is expected.
+    // Lets a wrong id that is longer than our 36 characters reach ParseUuid, whose error says what is expected.
     routerOptions: { maxParamLength: 1_000 },
     // Handles a malformed URL, which the router refuses before any of our hooks runs.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {

@@ -19,7 +19,7 @@ export type HoldableRequest = Pick<FastifyRequest, 'heldMs'> & { readonly raw: {
 /** Limits the requests held open, in total and per API key. */
 @Injectable()
 export class HeldRequests {
-  /** Half of the connections. The other half remains for requests with an immediate response. */
+  /** The limit in total: half of the connections. The other half remains for requests with an immediate response. */
   readonly ceiling: number = HTTP_LIMITS.connections / 2;
   private readonly held = new Set<{ readonly kind: Kind; readonly holder: string }>();
 

@@ -9,9 +9,9 @@ export const HTTP_LIMITS = {
   /** A connection is closed if no byte was sent or received for idleMs: twice the longest time for which `?wait=` holds a request open. */
   idleMs: 120_000,
   headerBytes: 16 * 1024,
-  /** A registration with 1,000 grid locations has 30 kB. */
+  /** The largest body of a request. A registration with 1,000 grid locations has 30 kB. */
   bodyBytes: 256 * 1024,
-  /** Further connections are closed at once, to save memory: an idle connection uses about 20 kB. */
+  /** The most connections. Further ones are closed at once, to save memory: an idle connection uses about 20 kB. */
   connections: 10_000,
   /** The most connections whose pipelined requests wait for an earlier response. Each buffers up to 128 kB. Further ones are closed. */
   pipeliningConnections: 256,

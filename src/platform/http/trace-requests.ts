@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { traced } from '../../observability/tracing/tracing.js';
 
-/** Probes and scrapes repeat every few seconds, and nobody reads their traces. */
+/** Matches the routes of probes and scrapes, which repeat every few seconds. Nobody reads their traces. */
 const UNTRACED = /^\/(health|metrics)\b/;
 
 /** Creates a span for each request, in the trace of its `traceparent`. The span ends when the response ends or the connection closes. */

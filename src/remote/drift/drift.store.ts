@@ -6,7 +6,7 @@ import type { Drift } from './drift.js';
 /** Locks the operation's row, so that concurrent transactions append its events in order. */
 const LOCK_OPERATION = `SELECT 1 FROM remote_operations WHERE operation = $1 FOR UPDATE`;
 
-// Records at most 50 differences per operation, because field names may be data. Always records a foreign id: customers may be mixed up.
+// Records at most 50 differences per operation, in case field names are data. Always records a foreign id: customers may be mixed up.
 // xmax is 0 in a row that this statement inserted, and not 0 in a row that it updated.
 const RECORD_DRIFT = `
   INSERT INTO remote_drift (operation, kind, field, expected, found)

@@ -5,7 +5,7 @@ import { redact } from '../../observability/redaction/redaction.js';
 import type { RemoteResponse, Sent } from '../outcome.rules.js';
 import type { CallResult } from '../pace/breaker.rules.js';
 
-/** A session with 10,000 inverters has a body of 0.5 MB. */
+/** The largest body that is read. A session with 10,000 inverters has a body of 0.5 MB. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const SHOWN_LENGTH = 200;
 const SHOWN_TYPE_LENGTH = 60;

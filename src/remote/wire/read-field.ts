@@ -2,7 +2,7 @@ import { parseInstant } from '../../platform/time/instant.rules.js';
 import { isUuid } from '../../platform/uuid.rules.js';
 import { UnreadableResponse } from './read-response.js';
 
-/** Documented responses nest 3 levels deep. At 50,000 levels, recursion would overflow the stack. */
+/** The deepest nesting that is parsed. Documented responses have 3 levels. At 50,000 levels, recursion would overflow the stack. */
 const MAX_DEPTH = 64;
 /** The maximum of objects, arrays and commas. A 1 MB body of inverters has 46,000. Parsing 500,000 would block for half a second. */
 const MAX_PARTS = 50_000;

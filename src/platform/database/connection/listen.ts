@@ -81,7 +81,7 @@ export class Listener implements OnApplicationShutdown {
     for (;;) {
       await sleep(HEARTBEAT_MS, undefined, { signal: stop });
       const channels = [...this.hints.keys()];
-      // A NOTIFY as heartbeat would wait for a lock that a stalled commit may have.
+      // The heartbeat is not a NOTIFY, which could wait for the lock of a stalled commit.
       const { rowCount } = await client.query(HEARTBEAT, [channels]);
       if (rowCount !== channels.length)
         throw new Error('a pooler has switched to a connection that does not listen');

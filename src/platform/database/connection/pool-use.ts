@@ -25,7 +25,7 @@ export class PoolUse {
     );
   }
 
-  /** Returns how many seconds ago the first of the consecutive calls found statements waiting for a connection; 0 if none waits now. */
+  /** Returns for how many seconds statements have waited for a connection, as the calls of this method have seen; 0 if none waits now. */
   waitingSeconds(): number {
     if (this.pool.waitingCount === 0) this.waitingSince = undefined;
     else this.waitingSince ??= performance.now();

@@ -17,7 +17,7 @@ const LOST_BY_POOLERS: Settings = {
   default_transaction_isolation: 'read committed',
 };
 
-/** Only a statement that waits for a lock or has lost its connection takes longer. */
+/** The timeout of a statement. Only one that waits for a lock or has lost its connection takes longer. */
 export const STATEMENT_TIMEOUT_MS = 15_000;
 
 /** How long the client waits for a response. A server that cannot be reached cannot enforce its own timeout. */
@@ -53,7 +53,7 @@ export const withPooledSettings = {
   onConnect: (client: pg.ClientBase) => set(client, assign('SET', KEPT_BY_POOLERS)),
 };
 
-/** Pool options for migrations, which may take long. Also disables the role's own timeouts, which would close the session and its lock. */
+/** Pool options for migrations, which may take long. Also disables the role's own timeouts, which would end the session and its lock. */
 export const withoutTimeouts = {
   onConnect: async (client: pg.ClientBase) => {
     await withSettings(NO_TIMEOUTS).onConnect(client);

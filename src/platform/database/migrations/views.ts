@@ -39,7 +39,7 @@ async function createView(client: pg.ClientBase, { name, script }: Migration): P
 const READ_COMMENT = `SELECT obj_description('admin'::regnamespace) AS comment`;
 const NOTE = / Views: [0-9a-f]+$/;
 
-/** Copies to each view column without a comment the comment of the table column of the same name. Of several tables, uses the oldest. */
+/** Gives each view column without a comment that of the table column of the same name. If several tables have it, the oldest counts. */
 const COMMENT_COLUMNS = `
 DO $$
 DECLARE
