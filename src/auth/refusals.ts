@@ -10,7 +10,7 @@ export type Refusal = 'credentials' | 'call' | 'unknown';
 
 /** If this many different calls are refused in a row, the refusals are about the credentials. */
 const DIFFERENT_CALLS = 5;
-/** Refusals of reads are about the credentials only if they last this long. Those of a deleted account's sessions last under a second. */
+/** Refused reads are about the credentials only if they last this long. Sessions of a deleted account are all refused within a second. */
 // A refused read is only retried, so a late conclusion costs little. POSTs have no such time: a refused POST may need a person.
 const READS_REFUSED_FOR_MS = 2_000;
 /** Limits the memory for calls that are refused and never sent again. */

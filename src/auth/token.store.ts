@@ -129,7 +129,7 @@ export class TokenStore {
     return { ...rest, token };
   }
 
-  /** Makes the next attempt due. Returns false if the row is leased, or if there was a probe within the last 5 s. */
+  /** Makes the next token request due. Returns false if the row is leased, or if there was a probe within the last 5 s. */
   async claimProbe(): Promise<boolean> {
     return (await this.database.query(CLAIM_PROBE, [], OUTCOME)).length > 0;
   }

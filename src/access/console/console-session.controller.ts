@@ -21,7 +21,7 @@ class ConsoleSignIn {
   key: string;
 }
 
-/** The session of the console in a browser: begins it with an API key, shows it, ends it. */
+/** Begins the session of the console in a browser with an API key, shows it, and ends it. */
 @ApiExcludeController()
 @Controller('console/session')
 export class ConsoleSessionController {

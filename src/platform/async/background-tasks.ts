@@ -6,7 +6,7 @@ import { Loop } from './loop.js';
 import type { WakeUp } from './wake-up.js';
 
 interface BackgroundTask {
-  /** The pause after each run that returns no other pause. */
+  /** The pause after a run, unless the run returns another pause. */
   readonly everyMs: number;
   /** The pause after consecutive failures. Default: `everyMs`. */
   readonly backoff?: Backoff;

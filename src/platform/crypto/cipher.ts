@@ -22,7 +22,7 @@ export class Cipher {
     this.keys = environment.ENCRYPTION_KEYS.map((key) => keyOf(Buffer.from(key, 'base64')));
   }
 
-  /** Returns the header of every ciphertext that the first key encrypts. */
+  /** Returns the header of the ciphertexts made with the first key. */
   get currentHeader(): Buffer {
     return this.keys[0]!.header;
   }

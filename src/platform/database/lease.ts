@@ -19,7 +19,7 @@ export interface Lease {
   readonly token: string;
   /** Aborts when the lease may have expired, when another process has claimed the row, and when the caller stops. */
   readonly signal: AbortSignal;
-  /** Whether no other process can have claimed the row. Check it before an effect that no statement guards. */
+  /** Returns false if another process may have claimed the row. Call it before an effect that no statement guards. */
   isCertain(): boolean;
 }
 

@@ -71,7 +71,7 @@ const PERIOD_MIN_CALLS = 20;
 const PERIOD_FAILURE_RATIO = 0.5;
 const FIRST_OPEN_MS = 1_000;
 const LONGEST_OPEN_MS = 30_000;
-/** A check may last this many times as long as a call, because it also waits for its turn and for the other replicas. */
+/** How many times as long as a call a check may last: a check also waits for its turn and for the other replicas. */
 const CHECK_PROBES = 2;
 
 export const CLOSED: Breaker = {
@@ -138,7 +138,7 @@ export const checkPassed = (breaker: Breaker, now: number, validMs: number): Bre
     ? { ...breaker, phase: 'open', openUntil: now, checkedUntil: now + validMs }
     : breaker;
 
-/** Plans the next check after a wait that doubles each time. If `waitMs` is given, waits that long and counts no failure. */
+/** Plans the next check. The wait doubles with each failed check. If `waitMs` is given, that is the wait, and no failure is counted. */
 export function checkFailed(breaker: Breaker, now: number, random: number, waitMs?: number): Breaker {
   if (breaker.phase !== 'half_open') return breaker;
   if (waitMs !== undefined) return { ...breaker, phase: 'open', openUntil: now + waitMs };

@@ -16,7 +16,7 @@ import { OPERATIONS_CHANNEL, OperationsStore, type SharedOperation } from './ope
 import { ReplicasStore } from './replicas.store.js';
 import { SignsOfLife } from './signs-of-life.service.js';
 
-/** If a notification of a requested wait is lost, a replica learns of the wait within this time. Until then, it may send calls. */
+/** How often to read the shared state. If a notification of a requested wait is lost, this replica may send calls until the next read. */
 const READ_EVERY_MS = 250;
 /** How long an operation is in trouble after its breaker opened. Without TRIALS, a failed probe reopens the breaker within 36 s. */
 const TROUBLE_LASTS_MS = 90_000;

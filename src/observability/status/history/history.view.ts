@@ -43,7 +43,7 @@ type Point = StatusHistoryView['points'][number];
 export const stepOf = (hours: number): number => 60 * Math.ceil(hours / 5);
 
 export function toPoint({ at, reasons, figures }: Awaited<ReturnType<SamplesStore['read']>>[number]): Point {
-  /** Returns the stored figures with these names; null if a release that did not know a figure wrote the samples. */
+  /** Returns the stored figures with these names. A figure is null if the release that wrote the samples did not know it. */
   const pick = <F extends Figures>(names: F, nameIn = (name: string) => name) =>
     Object.fromEntries(Object.keys(names).map((name) => [name, figures[nameIn(name)] ?? null])) as Record<
       keyof F,

@@ -3,7 +3,7 @@ import { SUMMARIES } from './figures.js';
 /** The longest absence after which a reason keeps its beginning: perhaps no process took samples, or the reason comes and goes. */
 const GAP = `interval '5 minutes'`;
 
-/** SQL for an object with the beginning of each reason of the last minutes. */
+/** SQL for a JSON object with the time at which each reason of the last minutes began. */
 export const REASONS_SINCE = `(
   SELECT coalesce(json_object_agg(code, since), '{}') FROM (
     SELECT code, min(since::timestamptz) AS since FROM status_samples, jsonb_each_text(reasons) AS reason (code, since)

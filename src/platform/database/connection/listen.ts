@@ -6,7 +6,7 @@ import { Environment } from '../../env/environment.js';
 import { STOP_WITHIN_MS } from '../../shutdown/limits.js';
 
 const RECONNECT_MS = 500;
-/** The heartbeat detects within 2.5 s that the server is dead, or that a pooler has switched to a server connection without LISTEN. */
+/** The interval of heartbeats. They detect within 2.5 s a dead server, or a pooler that has switched to a connection without LISTEN. */
 const HEARTBEAT_MS = 1_000;
 const HEARTBEAT = 'SELECT FROM pg_listening_channels() AS channel WHERE channel = ANY ($1)';
 const RESPONSE_WITHIN_MS = 1_500;

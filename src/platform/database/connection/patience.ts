@@ -7,7 +7,7 @@ import type pg from 'pg';
  */
 export const OUTCOME = 'outcome';
 
-/** The timeout of such a response: shorter than every lease in the default configuration. The statements take milliseconds. */
+/** The response timeout with OUTCOME: shorter than every lease in the default configuration. These statements take milliseconds. */
 export const OUTCOME_RESPONSE_WITHIN_MS = 4_000;
 
 /** Returns the query with its own response timeout, an option that the types of pg lack. */
