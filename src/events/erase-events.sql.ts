@@ -1,6 +1,6 @@
 import type { Transaction } from '../platform/database/database.js';
 
-/** The values that replace personal data. Ids stay: they identify nobody outside the remote service, and readers need them for deletion. */
+/** The values that replace personal data. Ids stay: they identify nobody outside the remote service, and readers delete data by id. */
 const ERASED = { tenantReference: null, metadata: {}, locale: null, inverters: [], inverterId: null };
 
 // Updates in place, so that positions, sequences and deliveries do not change. Locks events in the same order as sequencing, to avoid
@@ -22,7 +22,10 @@ export const ERASE_WEBHOOK_RESPONSES = `
   UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
   WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`;
 
-/** Erases personal data from all events of ids; returns their number. `people`: users, registrations. `sessions`: also grid locations. */
+/**
+ * Erases personal data from all events about these ids. Returns the number of events. `people`: users and registrations. `sessions`:
+ * sessions, grid locations and invitations.
+ */
 export async function eraseEvents(
   tx: Transaction,
   people: readonly string[],

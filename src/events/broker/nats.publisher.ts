@@ -128,7 +128,7 @@ async function findLastId(manager: JetStreamManager, { state }: StreamInfo) {
   return last?.header.get('Nats-Msg-Id') || undefined;
 }
 
-/** Returns an error that tells the operator what to do. No message of the client contains the URL, which includes the password. */
+/** Returns an error that tells the operator what to do. No message of the NATS client contains the URL, which includes the password. */
 function explained(error: unknown): BrokerError {
   if (error instanceof BrokerError) return error;
   const origin = error instanceof errors.RequestError && error.cause !== undefined ? error.cause : error;

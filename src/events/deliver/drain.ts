@@ -76,7 +76,7 @@ export class Drain {
     this.isThereMore ||= isThereMore;
   }
 
-  /** Takes only as many deliveries as can be sent at once, because an erasure may change an event that waits. */
+  /** Takes only as many deliveries as can be sent at once, because an erasure may change the event of a delivery that waits. */
   private async takeAndSend(): Promise<void> {
     this.isThereMore = false;
     const { deliveries, isThereMore } = await this.queue.take(

@@ -14,7 +14,7 @@ const DEQUEUE = prepared('deliveries.dequeue_subjects')`
         WHERE endpoint_id = $1 AND status = 'pending' AND subject = queued.subject)
     RETURNING subject`;
 
-/** Deletes those subjects that have no pending delivery; returns their number. Locks them first, so that it misses no concurrent insert. */
+/** Deletes the subjects without a pending delivery. Returns their number. Locks all subjects first, so that no concurrent insert is missed. */
 export async function dequeue(tx: Transaction, endpointId: string, subjects: readonly string[]) {
   if (subjects.length === 0) return 0;
   await tx.query(LOCK_SUBJECTS, [endpointId, subjects]);
@@ -31,8 +31,8 @@ export const NEXT_DUE = `
   WHERE endpoint.id = $1 AND endpoint.disabled_at IS NULL`;
 
 // Makes the $2 subjects with the earliest retries due, or all of them if $2 is null. Excludes a subject if its first delivery was retried
-// early as often as on schedule: an event that the receiver refuses must not be sent again at every success. Skips locked subjects, because
-// waiting could deadlock: only a request that makes subjects due locks them, so they become due anyway.
+// early as often as on schedule: an event that the receiver refuses must not be sent again whenever another event succeeds. Skips locked
+// subjects, because waiting could deadlock. Only a request that makes subjects due locks them, so they become due anyway.
 export const MAKE_RETRIES_DUE = `
   WITH waiting AS MATERIALIZED (
     SELECT subject FROM webhook_subjects AS queued
@@ -52,7 +52,7 @@ export const MAKE_RETRIES_DUE = `
 // because the response to its COMMIT was lost. Locks the events in the same order as an erasure. If the user was erased after the request
 // was sent, the tenantReference differs, and the response and the error are not stored. Makes the subject due at the time of the retry, or
 // at once if no retry follows. Writes `last_delivered_at` at most once a second, because each write locks the endpoint. `settled` depends
-// on `seen` to lock the endpoint before the subjects, like TAKE; in different orders, both could deadlock.
+// on `seen` to lock the endpoint before the subjects, like TAKE. With different orders, the two statements could deadlock.
 const SETTLE = prepared('deliveries.settle_deliveries')`
     WITH item AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset($2::jsonb) AS item (

@@ -10,7 +10,8 @@ export interface EventFilter {
   readonly sessionId?: string;
 }
 
-// A filtered page covers about 100,000 sequences, to bound the scan for rare types. So it may be empty although more events follow.
+// A filtered page covers at most about 100,000 sequences, to bound the scan for rare types. So the page may be empty although more events
+// follow.
 const SPAN = 100_000;
 
 // `until` is the sequence of an existing event, because restores and retention leave gaps in the sequences. `reach` and the page are read

@@ -16,7 +16,7 @@ import type { EventPages } from './event-pages.service.js';
  */
 export type StreamEnd = 'left' | 'slow' | 'revoked' | 'stopped';
 
-/** The longest time without a write to a stream. Some load balancers close idle connections after 30 s. */
+/** A stream without a write for this time gets a heartbeat, since some load balancers close idle connections after 30 s. */
 const HEARTBEAT_MS = 15_000;
 /** How long to wait for a slow reader before disconnecting it. The reader can reconnect and resume at its position. */
 const DRAIN_WITHIN_MS = 8_000;
@@ -89,7 +89,7 @@ export class EventStream {
     return this.position > before;
   }
 
-  /** Writes a comment, so that proxies do not close an idle connection. Sends the new position if events were filtered out. */
+  /** Writes a comment as a heartbeat. If events were filtered out since the last write, includes the new position. */
   private async writeHeartbeat(): Promise<void> {
     const id = this.position === this.sentPosition ? '' : `id: ${formatSequence(this.position)}\n`;
     this.sentPosition = this.position;

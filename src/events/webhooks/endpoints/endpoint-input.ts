@@ -3,10 +3,10 @@ import { refusalOfHost } from '../send/addresses.js';
 
 /** Proxies may truncate or reject longer URLs. */
 const MAX_URL_LENGTH = 2_000;
-/** More than any receiver or gateway needs. Every request carries all custom headers. */
+/** No receiver or gateway needs more custom headers. Every request carries all of them. */
 const MAX_HEADERS = 10;
 const MAX_NAME_LENGTH = 64;
-/** Fits a long access token. Ten such headers stay within the 16 kB that most servers accept. */
+/** A long access token fits into this length. Ten such headers stay within the 16 kB that most servers accept. */
 const MAX_VALUE_LENGTH = 1_024;
 /** Matches the headers that identify the sender. All others describe the message or the connection, or are meant for proxies. */
 const ALLOWED = /^(authorization|x-[a-z0-9-]*[a-z0-9])$/i;

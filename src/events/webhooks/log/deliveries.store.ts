@@ -12,7 +12,7 @@ const LONGEST_MS = 20_000;
 /** The most events per step. A step takes tens of milliseconds, so no row is locked for long. */
 const STEP_SIZE = 5_000;
 
-/** Events after `after`, up to and including `until` (default: the endpoint's `read_to`). If `types` is empty: all its types. */
+/** The events after `after`, up to and including `until` (default: `read_to` of the endpoint). Empty `types`: all types of the endpoint. */
 interface RedeliveryRange extends Required<Pick<RedeliveryRequest, 'after' | 'onlyFailed'>> {
   readonly until: string | undefined;
   readonly types: readonly EventName[];

@@ -11,8 +11,8 @@ import { isFailing, planHealth, type HealthPlan } from './endpoint-health.rules.
 import type { Destination } from './sender.service.js';
 
 /**
- * The most subjects that become due when an endpoint that was not yet failing recovers: more than can have failed. Without this limit, each
- * success after a failure would read all waiting subjects: perhaps 100,000, if the receiver refuses one type of event.
+ * The most subjects that become due when an endpoint succeeds after fewer than 10 failures. Fewer subjects can have failed. Without this
+ * limit, each success after a failure would read all waiting subjects: perhaps 100,000, if the receiver refuses one type of event.
  */
 const MOST_AFTER_FEW_FAILURES = 1_000;
 

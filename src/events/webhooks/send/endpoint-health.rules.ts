@@ -22,12 +22,12 @@ const PLACES = 16;
 /** The number of consecutive failures from which an endpoint counts as failing, and gets one request at a time. */
 const FAILING_FROM = 10;
 /**
- * The log says that an endpoint fails after this many consecutive failures over this time. The first retry comes later than that, so one
- * delivery that fails twice is enough; failures between successes are not.
+ * The log says that an endpoint fails after this many consecutive failures over this time. The first retry of a delivery comes later than
+ * this time, so one delivery that fails twice is reported. A single failure between successes is not.
  */
 const REPORTED_FROM = 2;
 const REPORTED_AFTER_MS = 3_000;
-/** The quiet period as a share of the time since the endpoint began to fail: 15 s after a minute, at most 5 minutes. */
+/** A failing endpoint gets no request for this share of the time since it began to fail: for 15 s after a minute, at most for 5 minutes. */
 const QUIET_SHARE = 0.25;
 const SHORTEST_QUIET_MS = 1_000;
 const LONGEST_QUIET_MS = 5 * 60_000;
