@@ -44,7 +44,7 @@ export class ErasuresStore {
   async eraseReference(tenantReference: string, actor: string): Promise<Erasure | BeingSent | null> {
     return this.write(async (tx, id) => {
       const person = await lock(tx, tenantReference);
-      // An earlier try has committed, but the response to its commit was lost.
+      // The erasure exists if an earlier try has committed, but the response to its commit was lost.
       const erasure = await findErasure(tx, { id });
       if (erasure !== null) return erasure;
       const isKnown = person.userId !== null || person.registrations.length > 0 || person.hasRows;

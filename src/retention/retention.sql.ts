@@ -10,15 +10,15 @@ const cutoff = `now() - $1 * interval '1 day'`;
 
 const deleteGone = (table: string, key = 'id') =>
   `pruned AS (DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM gone) RETURNING 1)`;
-/** Ends a statement that reads only old rows. If it has deleted $2 rows, more old rows may be left. */
+/** Ends a statement that reads only old rows. If the statement has deleted $2 rows, more old rows may be left. */
 const WHILE_FULL =
   'SELECT count(*)::int AS pruned, CASE count(*) WHEN $2 THEN $3::text END AS next FROM pruned';
 /** Ends a statement that reads a page of rows and keeps some of them. `next`: the cursor of the next page. */
 const nextPage = (next: string) =>
   `SELECT (SELECT count(*)::int FROM pruned) AS pruned, ${next} AS next FROM page`;
 
-// Deletes only whole histories: from an incomplete history, `rederive` would derive a wrong state. So the age of a session counts from its
-// closed_at. Reads the oldest observations after the id $3, since there is no index by session and age.
+// Deletes all observations of a closed session together: from an incomplete history, `rederive` would derive a wrong state. So their age
+// counts from the closed_at of the session. Reads the oldest observations after the id $3, since there is no index by session and age.
 export const PRUNE_OBSERVATIONS = `
     WITH page AS MATERIALIZED (
       SELECT id, session_id, observed_at FROM session_observations WHERE id > $3 ORDER BY id LIMIT $2
