@@ -30,7 +30,7 @@ export interface RequestRecord {
 
 const RECENT_REQUESTS = 2_000;
 
-/** Records the effects in the sandbox, whatever response the client received. A restart clears the ledger, because it is only in memory. */
+/** Records the effects of requests, whatever responses the client received. A restart clears the ledger, because it is only in memory. */
 export class Ledger {
   #users: UserEffect[] = [];
   #sessions: SessionEffect[] = [];
