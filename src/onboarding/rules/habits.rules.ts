@@ -1,8 +1,8 @@
 /*
  * Learned schedules. The age of a session is the time since its phase began. If enough changes of a brand in a phase are known, their
- * hazard replaces the assumed hazard. The hazard of a group of ages is the number of changes at these ages divided by the time that sessions
- * spent at these ages (the occurrence-exposure rate). A session that left the phase without a change counts until it left, and a session
- * that is still in the phase counts until now.
+ * hazard replaces the assumed hazard. The hazard of a group of ages is the number of changes at these ages divided by the time that
+ * sessions spent at these ages (the occurrence-exposure rate). A session that left the phase without a change counts until it left, and a
+ * session that is still in the phase counts until now.
  *
  * The density of reads is √(h / 2p), as in schedule.rules.ts. The next read is due when the integral of the density from now reaches the
  * stretch. So the interval is shorter before a rise of the hazard than before a fall.

@@ -38,7 +38,7 @@ export interface Postponement {
 /** How long a session is postponed if its response cannot be saved; last_error gives the reason. */
 const UNSAVABLE_RETRY_MS = 15 * 60_000;
 
-/** A session is `lost` after this many reads with 404 or 410 on every path, without a successful read between them: 8 minutes by default. */
+/** A session is `lost` after this many reads with 404 or 410 on every path and no successful read between them: 8 minutes by default. */
 // This is longer than a deployment of the remote service takes, but short, since customers wait until the session is `lost`.
 export const LOST_AFTER_READS = 5;
 
