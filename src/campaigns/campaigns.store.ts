@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Sql } from '../platform/database/database.js';
 import type { ListPosition } from '../platform/database/list-position.js';
 import { whereOf } from '../platform/database/where.js';
-import { ROW_STATUSES, type CampaignStatus, type RowProblemCode, type RowStatus } from './campaign.rules.js';
+import type { FilterOf } from '../platform/http/page.js';
+import { ROW_STATUSES, type CampaignStatus, type RowStatus } from './campaign.rules.js';
 import type { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
+import type { CampaignRowsQuery } from './campaigns.dto.js';
 import * as sql from './campaigns.sql.js';
 
 export interface CampaignRow extends Omit<CampaignRowView, 'invitationUrl'> {
@@ -57,7 +59,7 @@ export class CampaignsStore {
   /** Returns rows after a line, in the order of the file. */
   async rows(
     id: string,
-    { status, problem }: { readonly status?: RowStatus; readonly problem?: RowProblemCode },
+    { status, problem }: FilterOf<CampaignRowsQuery>,
     after: string,
     limit: number,
   ): Promise<CampaignRow[]> {

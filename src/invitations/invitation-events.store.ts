@@ -3,7 +3,7 @@ import { appendEvents } from '../events/outbox.js';
 import type { Transaction } from '../platform/database/database.js';
 import { INVITATIONS } from './invitations.sql.js';
 
-type InvitationFacts = EventPayloads['invitation.created'];
+type InvitationData = EventPayloads['invitation.created'];
 type InvitationEvent =
   'invitation.created' | 'invitation.opened' | 'invitation.expired' | 'invitation.revoked';
 
@@ -13,9 +13,9 @@ const FIND_FACTS = `
       FROM ${INVITATIONS} WHERE i.id = ANY ($1::uuid[]) ORDER BY i.id`;
 
 /** Returns the data that every event about these invitations has, by their current rows. */
-export async function findFacts(tx: Transaction, ids: readonly string[]): Promise<InvitationFacts[]> {
+export async function findFacts(tx: Transaction, ids: readonly string[]): Promise<InvitationData[]> {
   if (ids.length === 0) return [];
-  const rows = await tx.query<Omit<InvitationFacts, 'expiresAt'> & { expiresAt: Date }>(FIND_FACTS, [ids]);
+  const rows = await tx.query<Omit<InvitationData, 'expiresAt'> & { expiresAt: Date }>(FIND_FACTS, [ids]);
   return rows.map((row) => ({ ...row, expiresAt: row.expiresAt.toISOString() }));
 }
 

@@ -7,6 +7,7 @@ import { Database, type Transaction } from '../platform/database/database.js';
 import type { ListPosition } from '../platform/database/list-position.js';
 import { whereOf } from '../platform/database/where.js';
 import { Environment } from '../platform/env/environment.js';
+import type { FilterOf } from '../platform/http/page.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import { announce } from './invitation-events.store.js';
 import type { InvitationFacts } from './invitation.rules.js';
@@ -120,7 +121,7 @@ export class InvitationsStore {
   }
 
   async list(
-    { stalled, ...filter }: Omit<InvitationsQuery, 'limit' | 'cursor'>,
+    { stalled, ...filter }: FilterOf<InvitationsQuery>,
     after: ListPosition | undefined,
     limit: number,
   ): Promise<InvitationRow[]> {

@@ -8113,12 +8113,12 @@ export interface operations {
             query?: {
                 /** @description Maximum number of items */
                 limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
                 /** @description Only this kind */
                 kind?: "session" | "registration" | "start" | "inverter";
                 /** @description Only the session, registration, start or inverter with this id */
                 id?: string;
-                /** @description The `next` of the previous page. Default: the first page */
-                cursor?: string;
             };
             header?: never;
             path?: never;

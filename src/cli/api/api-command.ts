@@ -64,6 +64,17 @@ export class ApiCommand extends Command {
     });
   }
 
+  /** Runs a call that deletes the item of the command. */
+  deletes(call: (client: Client, id: string) => Promise<unknown>): this {
+    return this.calls(
+      async (client, id: string) => {
+        await call(client, id);
+        return { data: { id, deleted: true } };
+      },
+      ({ id }) => printError(`deleted ${id}`),
+    );
+  }
+
   /** Adds a command that prints a page of a list. The options of the command are parameters of the API with the same names. */
   listCommand<P extends ListPath>(name: string, description: string, path: P, columns: Columns<ItemOf<P>>) {
     return this.command(name)

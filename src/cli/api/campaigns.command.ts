@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { CAMPAIGN_STATUSES, ROW_PROBLEMS, ROW_STATUSES } from '../../campaigns/campaign.rules.js';
 import { ApiCommand, at } from './api-command.js';
 import { wordsOf } from './campaign-report.js';
-import { printError } from '../print.js';
 import type { FindApi } from './service-api.js';
 import { age, cut } from './table.js';
 
@@ -57,13 +56,7 @@ export function campaignsCommand(findApi: FindApi): Command {
     .confirms(
       (_client, id: string) => `this deletes the campaign ${id} with its rows. This cannot be undone.`,
     )
-    .calls(
-      async (client, id: string) => {
-        await client.DELETE(ONE, at(id));
-        return { data: { id, deleted: true } };
-      },
-      ({ id }) => printError(`deleted ${id}`),
-    );
+    .deletes((client, id) => client.DELETE(ONE, at(id)));
   campaigns
     .itemCommand('result', 'download the file with the result of each row, as CSV')
     .option('--output <file>', 'a new file, which only you can read; default: the standard output')

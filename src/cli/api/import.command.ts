@@ -100,7 +100,7 @@ function setExitCode(campaign: Campaign): void {
 async function upload(client: Client, file: ImportFile, { name, dryRun, invite, adopt }: Partial<Options>) {
   const isNdjson = /\.(ndjson|jsonl)$/i.test(file.path);
   const { data } = await client.POST('/api/v1/campaigns', {
-    params: { query: { name, dryRun: dryRun ?? false, invite: invite ?? false, adopt: adopt ?? false } },
+    params: { query: { name, dryRun, invite, adopt } },
     headers: { 'content-type': isNdjson ? 'application/x-ndjson' : 'text/csv' },
     body: ReadableStream.from(file.read()) as unknown as string,
     bodySerializer: (stream: unknown) => stream as ReadableStream,

@@ -71,13 +71,7 @@ export function webhooksCommand(findApi: FindApi): Command {
       const { url, pending } = (await client.GET(ONE, at(id))).data;
       return `this deletes the endpoint ${id} (${new URL(url).origin}), its ${pending} pending deliveries and the log of all its deliveries. This cannot be undone.`;
     })
-    .calls(
-      async (client, id: string) => {
-        await client.DELETE(ONE, at(id));
-        return { data: { id, deleted: true } };
-      },
-      ({ id }) => printError(`deleted ${id}`),
-    );
+    .deletes((client, id) => client.DELETE(ONE, at(id)));
   webhooks
     .itemCommand('test', 'send a test event now; fails unless the receiver responds with 2xx')
     .calls(async (client, id: string) => {

@@ -1,23 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../../access/operation.decorator.js';
-import { CursorOf, LimitQuery, toPage, type Page } from '../../platform/http/page.js';
-import { ChoiceParameter, UuidParameter } from '../../platform/http/parameters.js';
+import { toPage, type Page } from '../../platform/http/page.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { StuckStore } from './stuck.store.js';
-import { KINDS, StuckGroupsView, StuckView, type Kind } from './stuck.view.js';
-
-class StuckQuery extends LimitQuery {
-  @ChoiceParameter(KINDS, 'Only this kind')
-  kind?: Kind;
-
-  @UuidParameter('Only the session, registration, start or inverter with this id')
-  id?: string;
-
-  @CursorOf({ at: 'instant', id: 'uuid' })
-  cursor?: { readonly at: Date; readonly id: string };
-}
+import { StuckGroupsView, StuckQuery, StuckView } from './stuck.view.js';
 
 @ApiTags('Operation')
 @Controller('stuck')
@@ -32,8 +20,8 @@ export class StuckController {
   })
   @ApiPage(StuckView)
   @ApiProblems('invalid_request')
-  async listStuck(@Query() { limit, kind, id, cursor }: StuckQuery): Promise<Page<StuckView>> {
-    const rows = await this.store.list({ kind, id, after: cursor, limit: limit + 1 });
+  async listStuck(@Query() { limit, cursor, ...filter }: StuckQuery): Promise<Page<StuckView>> {
+    const rows = await this.store.list(filter, cursor, limit + 1);
     return toPage(rows, limit, ({ since, id }) => [since, id]);
   }
 

@@ -1,14 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import type { ListPosition } from '../../platform/database/list-position.js';
 import { whereOf } from '../../platform/database/where.js';
-import type { Kind, StuckGroupView, StuckView } from './stuck.view.js';
-
-interface Filter {
-  readonly kind?: Kind;
-  readonly id?: string;
-  readonly after?: { readonly at: Date; readonly id: string };
-  readonly limit: number;
-}
+import type { FilterOf } from '../../platform/http/page.js';
+import type { StuckGroupView, StuckQuery, StuckView } from './stuck.view.js';
 
 /** Reads `admin.stuck`. */
 @Injectable()
@@ -16,7 +11,11 @@ export class StuckStore {
   constructor(private readonly database: Database) {}
 
   /** Returns what is stuck, the oldest first. Reads every open session, unless the filter names one. */
-  list({ kind, id, after, limit }: Filter): Promise<StuckView[]> {
+  list(
+    { kind, id }: FilterOf<StuckQuery>,
+    after: ListPosition | undefined,
+    limit: number,
+  ): Promise<StuckView[]> {
     const { where, values } = whereOf([
       ['kind = ?', kind],
       ['id = ?::uuid', id],

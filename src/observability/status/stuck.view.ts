@@ -1,7 +1,16 @@
+import { PageQuery } from '../../platform/http/page.js';
+import { ChoiceParameter, UuidParameter } from '../../platform/http/parameters.js';
 import * as schema from '../../platform/openapi/schema-of.js';
 
-export const KINDS = ['session', 'registration', 'start', 'inverter'] as const;
-export type Kind = (typeof KINDS)[number];
+const KINDS = ['session', 'registration', 'start', 'inverter'] as const;
+
+export class StuckQuery extends PageQuery {
+  @ChoiceParameter(KINDS, 'Only this kind')
+  kind?: (typeof KINDS)[number];
+
+  @UuidParameter('Only the session, registration, start or inverter with this id')
+  id?: string;
+}
 
 export const StuckView = schema.schemaOf('StuckView', {
   kind: schema.oneOf(KINDS),
