@@ -14,7 +14,7 @@ const DEQUEUE = prepared('deliveries.dequeue_subjects')`
         WHERE endpoint_id = $1 AND status = 'pending' AND subject = queued.subject)
     RETURNING subject`;
 
-/** Deletes the subjects without a pending delivery. Returns their number. Locks all subjects first, so that no concurrent insert is missed. */
+/** Deletes the subjects without a pending delivery. Returns their number. Locks the subjects first, to miss no concurrent insert. */
 export async function dequeue(tx: Transaction, endpointId: string, subjects: readonly string[]) {
   if (subjects.length === 0) return 0;
   await tx.query(LOCK_SUBJECTS, [endpointId, subjects]);
