@@ -5710,7 +5710,7 @@ export interface components {
                 };
             };
         };
-        /** @description `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user here. */
+        /** @description `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user in our database. */
         registration_conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6728,7 +6728,7 @@ export interface operations {
             /**
              * @description `tenant_reference_conflict`: A tenantReference has one live registration. Nothing was sent to the remote service; read the registration `registrationId` to see which EANs it has. If it became a user, `userId` is that user.
              *
-             *     `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user here.
+             *     `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user in our database.
              */
             409: {
                 headers: {
@@ -6985,7 +6985,7 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            /** @description `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user here. */
+            /** @description `registration_conflict`: The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user in our database. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -79,7 +79,7 @@ export const PROBLEMS = {
   registration_conflict: kind(
     409,
     'The registration is not in a status that allows this',
-    'The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user here.',
+    'The registration is being sent, was changed in the meantime, or has a status that does not allow this; read it under `registrationId`. If `errors` names ids in the body of `resolve`, they belong to another user in our database.',
   ),
   campaign_conflict: kind(
     409,
