@@ -109,7 +109,9 @@ export function planOutcome(called: CalledRegistration | undefined, settlement: 
 /** Returns the settlement of a response with ids that belong to another user in our database. */
 export function withForeignIds(fields: readonly string[]): Settlement {
   const named = fields.join(', ');
-  return uncertain(`the remote service responded with ids that belong to another user in our database (${named})`);
+  return uncertain(
+    `the remote service responded with ids that belong to another user in our database (${named})`,
+  );
 }
 
 const uncertain = (reason: string): Settlement => ({ status: 'uncertain', lastError: reason, reason });
