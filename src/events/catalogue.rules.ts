@@ -33,7 +33,7 @@ export type NewEvent<N extends EventName = EventName> = {
     /** The id of the object that the event is about, or a class of remote operations. Events of one subject are in order. */
     readonly subject: string;
     readonly data: EventPayloads[K];
-    /** In a new event: the parent of its span (default: the current one). In a stored event: its own span; null if traces are disabled. */
+    /** The parent of the span of a new event (default: the current span), or the span of a stored event (null if traces are disabled). */
     readonly traceparent?: string | null;
   };
 }[N];

@@ -43,7 +43,7 @@ async function change(sql: Sql, { token }: Lease, set: string, value: unknown): 
   return (await sql.query(text, [token, value])).length === 1;
 }
 
-/** Returns null if the id is unknown: its event comes from another database, or was lost when a backup was restored. */
+/** Returns the sequence of an event. Null: the event comes from another database, or was lost when a backup was restored. */
 export async function findSequence({ prisma }: Database, id: string): Promise<string | null> {
   const event = await prisma.domainEvent.findUnique({ where: { id }, select: { sequence: true } });
   return event?.sequence?.toString() ?? null;

@@ -15,7 +15,7 @@ interface Claim {
   /** The database's clock at the claim. */
   readonly now: Date;
   readonly stretch: number;
-  /** The trace context: that of the claim, and once the session has been read, that of the read. */
+  /** The trace context of the claim or, once the session has been read, of the read. */
   readonly traceparent?: string;
 }
 

@@ -131,7 +131,7 @@ export class ReadPool {
     for (const poll of this.queue.splice(0)) this.release(poll, error);
   }
 
-  /** Makes a session that was not read due again, as before its claim. */
+  /** Makes an unread session due again, as it was before its claim. */
   private release(poll: ClaimedPoll, error: string | null = null): void {
     this.writes.finish(poll, planUnread(poll, error, 0));
   }

@@ -78,7 +78,7 @@ export class SessionRefreshService {
     return done;
   }
 
-  /** Claims the session, after which no caller can join. Returns undefined if no read is needed. Throws Problem remote_unavailable. */
+  /** Claims the session. From then on, no caller can join. Returns undefined if no read is needed. Throws Problem remote_unavailable. */
   private async claim(id: string, need: WaitingRead['need']): Promise<ClaimedPoll | undefined> {
     const deadline = performance.now() + this.environment.SCS_TIMEOUT_MS + WAIT_MARGIN_MS;
     let againMs = CHECK_AGAIN_MS.first;

@@ -8,7 +8,7 @@
  * stretch. So the interval is shorter before a rise of the hazard than before a fall.
  */
 
-/** The number of groups of ages while the age grows by the factor e. Finer groups would need more changes for the same precision. */
+/** The number of groups between an age and e times that age. Finer groups would need more changes for the same precision. */
 export const HABIT_AGES_PER_E = 2;
 /** The last group. All ages above about 14 days belong to it. */
 export const OLDEST_HABIT = 28;
@@ -17,7 +17,7 @@ export const OLDEST_HABIT = 28;
 export const LEAST_CHANGES = 200;
 /** A group with fewer changes is joined with its neighbours. With 20 changes, the density has a standard error of about a tenth. */
 const CHANGES_PER_GROUP = 20;
-/** 2p in seconds: a read costs as much as 6 seconds of delay. The assumed schedule has the same cost: its 2p / α is 25 s at α = 0.5. */
+/** 2p of schedule.rules.ts: a read costs as much as 6 s of delay. The assumed schedule has the same cost: its 2p / α is 25 s at α = 0.5. */
 const TWICE_COST_SECONDS = 12.5;
 
 /** Counts the stays of a brand's sessions in a phase that ended at an age of this group. A stay that continues counts as ended now. */

@@ -25,7 +25,7 @@ export const SHORT_STRETCH = 2;
 const ENOUGH_STRETCH = 1.5;
 export const SHORT_MS = 15 * 60_000;
 
-/** The number of groups of ages while the age grows by the factor e. The ages in a group differ by at most 13 %. */
+/** The number of groups between an age and e times that age. The ages in a group differ by at most 13 %. */
 export const AGES_PER_E = 8;
 
 export interface AgeGroup {

@@ -63,7 +63,7 @@ export const LOCK_START = prepared('onboarding.lock_session_start')`
      WHERE s.id = $2 AND s.lease_token = $3 AND (s.status = 'sending' OR s.session_id = $4)
        FOR UPDATE OF s`;
 
-/** Locks the user $2 of location $1. Returns no row if it is not the user's, or the user has been erased. */
+/** Locks the user $2 of location $1. Returns no row if the location belongs to another user, or the user has been erased. */
 export const LOCK_PLACE = prepared('onboarding.lock_place')`
     WITH ${LOCKED_PLACE}
     SELECT date_trunc('milliseconds', clock_timestamp()) AS now FROM place WHERE user_id = $2`;

@@ -38,7 +38,7 @@ export const ERASE_SESSIONS = `
            changed_at = $2
      WHERE s.id = ANY($1::uuid[])`;
 
-// Separate constants, so that a fault test can omit each statement of an erasure.
+// The statements are separate constants, so that a fault test can omit each of them from an erasure.
 export const DELETE_OBSERVATIONS =
   'DELETE FROM session_observations WHERE session_id = ANY($1::uuid[]) RETURNING id';
 
