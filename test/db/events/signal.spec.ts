@@ -77,6 +77,19 @@ describe('EventSignal', () => {
     expect(tookMs).toBeLessThan(inTime(1_500));
   });
 
+  it('notices that its connection is silent, and listens again', async () => {
+    const silenced = proxy.fallSilent(LISTENING);
+    await waitFor('another connection', () => proxy.begun(LISTENING) > silenced);
+    await waitUntilListening();
+    const tookMs = await measureUntil(isSoon, async () => {
+      await signal.wait(never, 5_000);
+      const waiting = msOf(() => signal.wait(never, 5_000));
+      await append();
+      return waiting;
+    });
+    expect(tookMs).toBeLessThan(inTime(SOON_MS));
+  });
+
   it('stops at once although the server does not respond, and leaves no connection', async () => {
     const tookMs = await measureUntil(
       (ms) => ms < 1_000,

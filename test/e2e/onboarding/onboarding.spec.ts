@@ -90,6 +90,20 @@ describe('starting a session', () => {
     expect((await client.start(first.gridLocationId)).status).toBe(status);
   });
 
+  it('starts once more when the response was lost, and counts the orphan', async () => {
+    const gridLocationId = await client.locate();
+    await sandbox.addFault({ kind: 'reset', operation: 'start_session', effect: true, times: 1 });
+    const { status, body } = await client.start(gridLocationId);
+    expect([status, body.state]).toEqual([201, 'awaiting_owner']);
+    expect(body.startUrl).not.toBeNull();
+    expect(await startsOf(gridLocationId)).toHaveLength(2);
+    const [start] = await database.query(
+      'SELECT status, attempts, orphans FROM session_starts WHERE grid_location_id = $1',
+      [gridLocationId],
+    );
+    expect(start).toEqual({ status: 'started', attempts: 2, orphans: 1 });
+  });
+
   it('leaves no start behind when the database fails between the lease and the call', async () => {
     const gridLocationId = await client.locate();
     const query = database.query.bind(database);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RawClient } from '../../contract/raw-client.js';
+import type { SandboxFault } from '../../setup/sandbox-control.js';
 import { authorisedClientOf, startRemoteSession, type StartedSession } from '../../setup/sandbox-client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -20,6 +21,28 @@ describe('the control API of the sandbox', () => {
   });
 
   const read = async () => JSON.parse((await client.read(session.sessionId)).text);
+
+  describe('faults', () => {
+    it.each([
+      [{ kind: 'reset' }, 0],
+      [{ kind: 'reset', effect: true }, 1],
+      [{ kind: 'truncate' }, 1],
+      [{ kind: 'answer', status: 503, effect: true }, 1],
+      [{ kind: 'answer', status: 503 }, 0],
+      [{ kind: 'html' }, 0],
+      [{ kind: 'redirect', location: 'http://127.0.0.1:9/' }, 0],
+      [{ kind: 'too_many_requests', retryAfter: '7' }, 0],
+    ] satisfies [SandboxFault, number][])(
+      '%j on a registration leaves %i effects',
+      async (fault, effects) => {
+        await sandbox.control.addFault({ ...fault, operation: 'register_user' });
+        // Some of these faults suppress the response, so the test checks the ledger instead.
+        await client.register('A-2', ['541448860000000013']).catch(() => undefined);
+        const { users } = await sandbox.control.ledger();
+        expect(users.filter(({ tenantReference }) => tenantReference === 'A-2')).toHaveLength(effects);
+      },
+    );
+  });
 
   it('refuses requests beyond the limit, and counts them', async () => {
     const { control } = sandbox;
