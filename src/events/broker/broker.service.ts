@@ -13,7 +13,7 @@ import { BrokerError, type EventPublisher } from './event-publisher.js';
 
 /** The lease expires 5 s after its last renewal. Another process then claims it within `CLAIM_INTERVAL_MS`. */
 const LEASE_MS = 5_000;
-/** The interval at which a process without the lease tries to claim it. Also the longest wait for an event signal. */
+/** The interval at which a process without the lease tries to claim it. It is also the longest wait for an event signal. */
 const CLAIM_INTERVAL_MS = 1_000;
 /** The most events per call of `publish`: few enough that a slow broker confirms them all within the publisher's timeout of 5 s. */
 const PAGE = 250;

@@ -11,7 +11,7 @@ import { HandlerOutlet } from './handler-outlet.js';
 import * as sql from './handlers.sql.js';
 import { discoverHandlers } from './on-event.js';
 
-/** Discovers the @OnEvent methods at start and makes this process deliver to them. Each is an endpoint that is called as a function. */
+/** Discovers the @OnEvent methods at start and makes this process deliver to them. Each method is stored as an endpoint. */
 @Injectable()
 export class EventHandlers extends BackgroundTasks implements OnModuleInit {
   protected readonly tasks = [{ everyMs: 3_600_000, run: () => this.maintain() }];

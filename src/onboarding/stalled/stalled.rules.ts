@@ -3,7 +3,7 @@ import type { UsualWait } from '../rules/habits.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
 
 /*
- * When a session is stalled: it waits for longer than can be expected, so that a person should look. Each cause has a threshold, below which
+ * A session is stalled if it waits for longer than can be expected, so that a person should look. Each cause has a threshold, below which
  * a person could do nothing but wait. If a session has several causes, the first one in this list hides the others:
  *
  * - `unrecognised`: as long as nobody knows what the flags mean, the other causes would be guesses.

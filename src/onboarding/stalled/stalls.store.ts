@@ -40,7 +40,7 @@ export class StallsStore {
   async settle(ids: readonly string[], decide: Decide): Promise<void> {
     await this.database.transaction(async (tx) => {
       const locked = await tx.query<SessionRecord & { readonly now: Date }>(LOCK_ANY_SESSIONS, [ids]);
-      // A separate statement, so that its snapshot includes what another replica wrote while this one waited for the lock.
+      // This is a separate statement, so that its snapshot includes what another replica wrote while this one waited for the lock.
       const facts = await tx.query<WatchedSession>(sql.READ_FACTS, [locked.map(({ id }) => id)]);
       const decided = facts.map((session) => ({
         id: session.id,

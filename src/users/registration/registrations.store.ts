@@ -35,7 +35,7 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
 }
 
 /** A sender renews its lease every 2.5 s: three renewals may fail, and a dead sender is detected within 11 s. */
-// It does not depend on SCS_TIMEOUT_MS, since a call may first wait in the call queue and for a token.
+// The lease does not depend on SCS_TIMEOUT_MS, since a call may first wait in the call queue and for a token.
 export const LEASE_MS = 10_000;
 /** How long a sender tries to return a claim that may be committed although its statement failed. Most database outages are shorter. */
 const RETURN_WITHIN_MS = 300_000;

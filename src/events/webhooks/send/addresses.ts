@@ -23,7 +23,7 @@ export function refusalOf(address: string): string | null {
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST) ? null : 'is not a public address';
 }
 
-/** Returns why this host of a URL is refused, or null. Of names, refuses only localhost: their addresses are checked at each connection. */
+/** Returns why this host of a URL is refused, or null. Refuses no name but localhost: addresses of names are checked on connecting. */
 export function refusalOfHost(host: string): string | null {
   if (findLiteral(host) !== null) return refusalOf(host);
   const name = host.toLowerCase().replace(/\.+$/, '');

@@ -35,7 +35,7 @@ export class WebhookAttemptsStore {
     return this.open(id, await readEndpoint(this.database, id));
   }
 
-  /** Returns the endpoint after the attempts; null if it is disabled or deleted. `isThereMore`: whether a subject has another due delivery. */
+  /** Returns the endpoint after the attempts; null if disabled or deleted. `isThereMore`: whether a subject has another due delivery. */
   record(id: string, before: ServedEndpoint | null, attempts: readonly Attempt[]) {
     const outcomes = attempts.map(({ outcome }) => outcome);
     const isWell =
