@@ -19,7 +19,7 @@ export interface TokenRow {
 }
 
 /** The memory of a process, in addition to the row. */
-export interface TokenMemory {
+interface TokenMemory {
   /** The newest token generation with which a call was refused. */
   readonly refusedGeneration: number;
   /** For how long this process must not request a token, because the service rejected its credentials. */

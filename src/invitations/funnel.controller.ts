@@ -10,7 +10,7 @@ import { FunnelPage } from './funnel.view.js';
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-export class FunnelQuery {
+class FunnelQuery {
   @InstantParameter(
     'Invitations created at or after this instant. Default: the beginning, in UTC, of the day 30 days before `to`',
   )

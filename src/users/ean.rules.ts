@@ -10,7 +10,7 @@ export const EAN_PATTERN = '^[1-9][0-9]{17}$';
 export const EAN_WARNINGS = ['ean_check_digit', 'ean_elsewhere'] as const;
 
 /** A warning about an accepted EAN. Like an error, it names the field and never repeats the EAN. */
-export interface EanWarning extends FieldError {
+interface EanWarning extends FieldError {
   readonly code: (typeof EAN_WARNINGS)[number];
 }
 

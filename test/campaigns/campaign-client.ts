@@ -1,10 +1,10 @@
 import type { CampaignRowView, CampaignView } from '../../src/campaigns/campaign.view.js';
 import type { TestApp } from '../setup/test-app.js';
 
-export type Row = CampaignRowView;
-export type Campaign = CampaignView & { readonly code?: string; readonly detail?: string };
+type Row = CampaignRowView;
+type Campaign = CampaignView & { readonly code?: string; readonly detail?: string };
 
-export interface Uploaded {
+interface Uploaded {
   readonly status: number;
   /** The campaign, or the problem. */
   readonly body: Campaign;

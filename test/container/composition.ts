@@ -28,7 +28,7 @@ const APPLIED =
 const WITHOUT_EFFECT = 'init restart profiles ports';
 const KEYS = `${APPLIED} ${WITHOUT_EFFECT}`.split(' ');
 
-export interface Replica extends ImageProcess {
+interface Replica extends ImageProcess {
   readonly address: string;
   /** Runs a command to its end in this container, as `docker compose exec` does. */
   exec(command: readonly string[]): ReturnType<typeof finishInImage>;

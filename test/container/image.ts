@@ -13,7 +13,7 @@ interface ImageConfig {
 }
 
 /** The folder with the files of the image, and its configuration, set by `npm run check:container`. */
-export const ROOT = process.env.PV_IMAGE_ROOT ?? '';
+const ROOT = process.env.PV_IMAGE_ROOT ?? '';
 export const CONFIG = JSON.parse(process.env.PV_IMAGE_CONFIG ?? '{}') as ImageConfig;
 
 export interface ImageProcess {
@@ -40,7 +40,7 @@ export interface Container {
 }
 
 /** The container that docs/deployment.md describes: read-only files, the user of the image, no capabilities. */
-export const CLOSED: Container = {
+const CLOSED: Container = {
   env: {},
   user: CONFIG.User,
   isReadOnly: true,

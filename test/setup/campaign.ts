@@ -43,7 +43,7 @@ export async function insertCampaign(
   return id;
 }
 
-export interface RowState {
+interface RowState {
   readonly line: number;
   readonly status: RowStatus | 'sent';
   readonly tenantReference: string | null;

@@ -54,7 +54,7 @@ export async function findFaultyEvents(client: pg.Client): Promise<string[]> {
 const onTheWire = (event: SequencedEvent) =>
   JSON.parse(JSON.stringify(toCloudEvent(event, '/pv-onboarding'))) as object;
 
-export function faultsOf(event: SequencedEvent): string[] {
+function faultsOf(event: SequencedEvent): string[] {
   if (!isEventName(event.name)) return [`${String(event.name)} is not an event of the catalogue`];
   const validate = validatorOf(event.name);
   if (validate(onTheWire(event))) return [];

@@ -4,7 +4,7 @@ import { followEvents } from '#client/events.js';
 import { client, listener } from './client.js';
 import { changedBy, type Subject } from '../rules/invalidation.js';
 
-export type Live =
+type Live =
   | { readonly kind: 'live' | 'connecting' }
   | { readonly kind: 'lost'; readonly since: Date }
   /** The key may not read events. */

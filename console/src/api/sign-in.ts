@@ -9,7 +9,7 @@ export interface SignedIn {
 /** By the identity provider of the company, or by an API key. */
 export type SignInBy = 'oidc' | 'key';
 
-export type Entry =
+type Entry =
   { readonly kind: 'in'; readonly who: SignedIn } | { readonly kind: 'out'; readonly signIn: SignInBy };
 
 const PATH = '/console/session';

@@ -34,7 +34,7 @@ export function Badge({ tone, children }: { readonly tone: Tone; readonly childr
   );
 }
 
-export type Fact = readonly [name: string, value: ReactNode];
+type Fact = readonly [name: string, value: ReactNode];
 
 /** Names with their values. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {

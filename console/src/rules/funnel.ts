@@ -1,7 +1,7 @@
 import type { FunnelDay } from '../api/client.js';
 
 export const STEPS = ['invited', 'opened', 'started', 'ownerDone', 'online'] as const;
-export type Step = (typeof STEPS)[number];
+type Step = (typeof STEPS)[number];
 
 export const STEP_NAMES: Readonly<Record<Step, string>> = {
   invited: 'Invited',
@@ -11,7 +11,7 @@ export const STEP_NAMES: Readonly<Record<Step, string>> = {
   online: 'Online',
 };
 
-export interface FunnelStep {
+interface FunnelStep {
   readonly step: Step;
   readonly count: number;
   /** Of all invited; null if nobody was. */

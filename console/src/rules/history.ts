@@ -4,7 +4,7 @@ export type Point = History['points'][number];
 type Code = Point['reasons'][number];
 
 /** The times of a picture in seconds, and the values of each of its lines. A gap has the value null. */
-export type Lines = [times: number[], ...values: (number | null)[][]];
+type Lines = [times: number[], ...values: (number | null)[][]];
 
 /** Returns the lines of figures over the time of the history. Where steps are missing, no process ran, and the lines have a gap. */
 export function linesOf(
@@ -32,7 +32,7 @@ export function linesOf(
   return lines;
 }
 
-export interface Trouble {
+interface Trouble {
   readonly code: Code;
   /** The share of the picture at which the steps with the reason begin. */
   readonly starts: readonly number[];

@@ -3,7 +3,7 @@ import { formatSeconds } from '../format/duration.js';
 import { countOf } from '../format/words.js';
 import type { Filters } from './route.js';
 
-export interface Silence {
+interface Silence {
   readonly tone: 'well' | 'attention' | 'quiet';
   readonly sentence: string;
   /** What a person can do about it; null if nothing has to be done. */

@@ -1,7 +1,7 @@
 import type { TimelineEntry } from '../api/client.js';
 
 /** A stretch of time in one state. */
-export interface Segment {
+interface Segment {
   readonly state: string;
   /** An inferred state was concluded by us; the remote service did not state it. */
   readonly isInferred: boolean;

@@ -4,7 +4,7 @@ import { countOf } from '../format/words.js';
 type Code = Status['reasons'][number]['code'];
 
 /** What is known of the service: its status, how the last attempts to read it ended, and what needs a person. */
-export interface Known {
+interface Known {
   readonly status: Status | undefined;
   /** Undefined until they have been read. */
   readonly stuck: readonly StuckGroup[] | undefined;

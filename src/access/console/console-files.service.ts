@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 
-export interface ConsoleFile {
+interface ConsoleFile {
   readonly type: string;
   readonly body: Buffer;
   readonly gzipped: Buffer;

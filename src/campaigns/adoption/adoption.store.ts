@@ -16,7 +16,7 @@ export interface RowToAdopt {
 }
 
 /** The result of a row, before its sessions. */
-export interface AdoptedRow {
+interface AdoptedRow {
   readonly status: 'registered' | 'known';
   readonly registrationId: string;
 }

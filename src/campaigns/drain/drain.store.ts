@@ -27,7 +27,7 @@ const CONFLICT = JSON.stringify([
 ]);
 
 /** A step of a drain. */
-export interface Advanced {
+interface Advanced {
   readonly status: CampaignStatus;
   readonly invites: boolean;
   readonly adopts: boolean;

@@ -55,7 +55,7 @@ const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 const DELIMITER_LINE = /^sep=([,;\t|])\r?\n/i;
 
 /** The layout of a CSV file. `skipped`: the length of a line before the header, which names the delimiter. */
-export interface Layout {
+interface Layout {
   readonly delimiter: Delimiter;
   readonly quote: '"' | "'";
   readonly skipped: number;

@@ -11,7 +11,7 @@ const ROWS_PER_INSERT = 500;
 /** Bounds the memory of a set whose rows are long. */
 const CHARACTERS_PER_INSERT = 262_144;
 /** The checks of a file take a few seconds of the database for this many rows. */
-export const MAX_ROWS = 250_000;
+const MAX_ROWS = 250_000;
 /** Bounds the memory and the connections that uploads use. */
 const UPLOADS = { of: 'uploads', ofKey: 2, inAll: 4 };
 

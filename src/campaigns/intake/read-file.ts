@@ -12,7 +12,7 @@ import { readCsvRow, type ReadRow } from './row.rules.js';
 import { binaryKind, detectLayout, isJsonArray, isNdjson } from './file-format.rules.js';
 
 /** A file whose rows are read once. */
-export interface OpenFile {
+interface OpenFile {
   /** The encoding may change until the last row is read. */
   readonly format: CampaignFormat;
   readonly rows: AsyncIterable<ReadRow>;

@@ -37,7 +37,7 @@ export interface ReadRow {
 export const MAX_ROW_CHARACTERS = 65_536;
 
 /** The values of a row, and the name of each field in the file. */
-export interface RowValues {
+interface RowValues {
   readonly line: number;
   readonly tenantReference: string;
   readonly ean: ReadEan;

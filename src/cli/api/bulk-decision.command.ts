@@ -64,7 +64,7 @@ export function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']
 }
 
 /** Returns the number of registrations, when they were created, and the most frequent errors of their calls. */
-export function summaryOf(found: readonly Pick<Registration, 'status' | 'createdAt' | 'lastError'>[]) {
+function summaryOf(found: readonly Pick<Registration, 'status' | 'createdAt' | 'lastError'>[]) {
   const counts = new Map<string, number>();
   for (const { lastError } of found) {
     const error = lastError ?? 'no error';

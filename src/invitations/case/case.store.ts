@@ -8,7 +8,7 @@ import type { InvitationRow } from '../invitations.store.js';
 /** The most sessions, starts and invitations of each location in a response: a caller in a loop may create any number of them. */
 export const MOST_OF_EACH = 50;
 
-export interface Place {
+interface Place {
   readonly gridLocationId: string;
   readonly ean: string;
   readonly userId: string;

@@ -13,7 +13,7 @@ import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
 import { CaseView, CustomersView } from './case.view.js';
 import { CasesService, MOST_CUSTOMERS } from './cases.service.js';
 
-export class CustomersQuery {
+class CustomersQuery {
   @OptionalText(tenantReferenceFault, { description: 'Required unless `ean` is given' })
   tenantReference?: string;
 

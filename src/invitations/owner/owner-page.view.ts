@@ -15,7 +15,7 @@ type Messages = Readonly<Record<string, string>>;
 /** The pages for an unknown link, and for a request that cannot be served. */
 export type OtherPage = 'unknown' | 'tooMany' | 'elsewhere' | 'trouble';
 
-export interface PageContext {
+interface PageContext {
   /** The language of the invitation. Default: that of the browser. */
   readonly locale?: Locale | null | undefined;
   /** The name of the place in the tenant's metadata. */

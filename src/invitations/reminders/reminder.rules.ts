@@ -24,7 +24,7 @@ export interface RemindedInvitation extends Omit<
 
 export type Reminder = Pick<EventPayloads['invitation.reminder_due'], 'attempt' | 'attempts' | 'cause'>;
 
-export interface ReminderPlan {
+interface ReminderPlan {
   /** The reminder to announce now, else null. */
   readonly reminder: Reminder | null;
   /** When to plan again; null if there will be no further reminder. */

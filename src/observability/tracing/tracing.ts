@@ -5,7 +5,7 @@ import type { OpenTelemetry } from './open-telemetry.js';
 import { formatTraceparent, readTraceparent } from './traceparent.js';
 
 /** A step of a trace. Names and attributes must not contain secrets: no body, URL or header, and no text or value of a statement. */
-export interface NewSpan {
+interface NewSpan {
   /** One of few names, such as a route. Ids belong in attributes. */
   readonly name: string;
   /** Default: `internal`. */

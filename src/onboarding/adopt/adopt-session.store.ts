@@ -19,7 +19,7 @@ export interface SessionToAdopt {
 export type SeenSession = Observation & { readonly createdAt: Date; readonly expiresAt: Date };
 
 /** `gone`: the user has been erased. `foreign`: the id already belongs to another object in our database. */
-export type RecordedAdoption = 'recorded' | 'gone' | 'foreign';
+type RecordedAdoption = 'recorded' | 'gone' | 'foreign';
 
 @Injectable()
 export class AdoptSessionStore {

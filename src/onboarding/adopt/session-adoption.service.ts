@@ -6,7 +6,7 @@ import { AdoptSessionStore, type SeenSession, type SessionToAdopt } from './adop
 const READS = 3;
 
 /** The results of adopting the sessions of a user. */
-export interface AdoptedSessions {
+interface AdoptedSessions {
   /** Why a session was not recorded, by its id. */
   readonly faults: ReadonlyMap<string, string>;
   /** Whether the remote service takes no requests now, so that some sessions have to be adopted later. */

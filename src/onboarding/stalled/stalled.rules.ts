@@ -39,7 +39,7 @@ export interface AwaitedSession {
   readonly isOver: boolean;
 }
 
-export interface StallThresholds {
+interface StallThresholds {
   readonly ownerMs: number;
   /** Applies to brands whose usual wait is not known. */
   readonly installationMs: number;

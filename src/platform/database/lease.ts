@@ -8,7 +8,7 @@ import { mayBeCommitted, repeatUntilEffective } from './repeat-until-effective.j
 import { repeatWhileUnavailable } from './repeat-while-unavailable.js';
 
 /** A row that this process has claimed. */
-export interface ClaimedRow {
+interface ClaimedRow {
   readonly id: string;
   readonly leaseToken: string;
 }

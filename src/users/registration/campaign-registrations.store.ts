@@ -23,7 +23,7 @@ export async function insertPending(
   return tx.query(sql.FIND_LIVE_OF, [requests.map(({ tenantReference }) => tenantReference)]);
 }
 
-export interface AdoptedUser {
+interface AdoptedUser {
   readonly registrationId: string;
   /** The campaign that has registered the user. Null: none has. */
   readonly campaignId: string | null;

@@ -8,7 +8,7 @@ const LOCK_REGISTRATIONS = `
 // A start locks its user FOR KEY SHARE. Only FOR UPDATE conflicts with that lock.
 const LOCK_USER = 'SELECT id FROM users WHERE tenant_reference = $1 FOR UPDATE';
 
-export type LockedPerson = Awaited<ReturnType<typeof lockPerson>>;
+type LockedPerson = Awaited<ReturnType<typeof lockPerson>>;
 
 /** Locks the registrations, then the user. A confirmation locks in the same order: the two cannot deadlock, and its new user is found. */
 // Until the commit, no other transaction can register, resolve or start anything for the person. `userId` is null if there is no user.

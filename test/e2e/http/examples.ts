@@ -6,7 +6,7 @@ import type { TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 
-export type Calls = Readonly<Record<string, { readonly method: string; readonly path: string }>>;
+type Calls = Readonly<Record<string, { readonly method: string; readonly path: string }>>;
 
 export function callsOf({ paths }: { readonly paths: object }): Calls {
   const calls = Object.entries(paths as Record<string, Record<string, { operationId: string }>>).flatMap(

@@ -11,7 +11,7 @@ export interface PreviousSecret {
 }
 
 /** All secrets with which webhooks are signed now. `previous` is ordered newest first. */
-export interface SigningSecrets {
+interface SigningSecrets {
   readonly secret: string;
   readonly previous: readonly PreviousSecret[];
 }

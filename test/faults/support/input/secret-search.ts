@@ -1,7 +1,7 @@
 import { withClient } from '../../../setup/with-client.js';
 
 /** Texts to search, by the name of the place that contains them. */
-export type Places = ReadonlyMap<string, string>;
+type Places = ReadonlyMap<string, string>;
 
 /** Returns `secret in place` for every secret found in a place: as it is, URL-encoded, JSON-escaped, in base64 or in hex. */
 export function findSecrets(secrets: Readonly<Record<string, string>>, places: Places): string[] {
