@@ -67,7 +67,7 @@ type Recorder = (action: string, details?: AuditEntry['details']) => Promise<voi
 
 const disabledAt = (now: Date) => ({ disabledAt: now, disabledReason: 'requested', updatedAt: now });
 
-/** Reads and changes endpoints. Methods return null if no endpoint has the id. Changes are audited, and workers see them within a second. */
+/** Reads and changes endpoints. Methods return null if no endpoint has the id. Changes are audited. Workers see them within a second. */
 @Injectable()
 export class WebhookEndpointsStore {
   private readonly logger = new Logger(WebhookEndpointsStore.name);
