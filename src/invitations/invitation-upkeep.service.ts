@@ -12,14 +12,14 @@ const PROGRESS_EVERY_MS = 1_000;
 const EXPIRE_EVERY_MS = 60_000;
 const REMIND_EVERY_MS = 60_000;
 const WISHES_AT_ONCE = 8;
-/** A change may become visible this much later than its time, when its transaction commits. */
+/** A change becomes visible when its transaction commits, at most this long after its recorded time. */
 const OVERLAP_MS = 60_000;
 /** The first run looks back this far, since sessions may have changed while no worker ran. */
 const FIRST_LOOK_BACK_MS = 7 * 86_400_000;
 
 /**
- * Tries wishes of owners again that could not be fulfilled at once, updates invitations by their sessions, records which expire, and
- * announces reminders.
+ * Retries the starts that owners have clicked and that did not succeed at once, updates invitations by their sessions, records expiries,
+ * and announces reminders.
  */
 @Injectable()
 export class InvitationUpkeep extends BackgroundTasks {

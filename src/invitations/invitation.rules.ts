@@ -11,7 +11,7 @@ export const MAX_INVERTERS = 1_000;
  * - `started`: the owner's wish has led to a session.
  * - `owner_done`: the owner has completed the web flow. This is inferred.
  * - `online`: the location is online with each of the brands.
- * - `expired`: its date has passed before the owner was done.
+ * - `expired`: the date of the invitation has passed before the owner was done.
  * - `revoked`: the tenant has revoked it.
  */
 export const INVITATION_STATES = [
@@ -38,7 +38,7 @@ export interface InvitationFacts {
   readonly openedAt: Date | null;
   readonly startedAt: Date | null;
   readonly wishedAt: Date | null;
-  /** When a wish to start that could not be fulfilled is tried next. The owner waits for us until then. */
+  /** When a wish to start that has not led to a session yet is tried next. Until then, the owner waits for us. */
   readonly wishDueAt: Date | null;
   /** When a start that the owner wished for was refused or given up, so that the tenant has to act. */
   readonly wishFailedAt: Date | null;

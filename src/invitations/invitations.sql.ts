@@ -11,7 +11,7 @@ export const LIVE =
  * Whether live invitation `i` is past its date. An owner who has begun before that may still finish, and an installation may still come
  * online.
  */
-// now() instead of clock_timestamp(): only a stable function can bound an index scan.
+// Uses now() instead of clock_timestamp(), since only a stable function can bound an index scan.
 const IS_OVERDUE = `i.expires_at <= now() AND (i.awaits = 'start' OR (i.awaits = 'finish' AND i.started_at IS NULL))`;
 
 /** The state of invitation `i`, for views and filters. An overdue invitation is expired even before its expiry is recorded. */
@@ -24,7 +24,7 @@ export const STATE = `
        WHEN i.opened_at IS NOT NULL THEN 'opened'
        ELSE 'invited' END`;
 
-/** Why live invitation `i` is stalled, as `stalledInvitation` decides, or null. Values: the ages `startMs`, `ownerMs`, `installationMs`. */
+/** Why live invitation `i` is stalled, like `stalledInvitation`, or null. Values: `wishMs`, `installationMs`, `ownerMs`, `startMs`. */
 export const STALLED = `
   CASE WHEN i.wish_failed_at IS NOT NULL THEN 'remote_unreachable'
        WHEN i.wish_due_at IS NOT NULL THEN CASE WHEN now() - i.wished_at >= ? * interval '1 ms' THEN 'remote_unreachable' END
@@ -37,7 +37,7 @@ export const STALLED = `
        WHEN i.opened_at IS NULL THEN 'never_opened'
        ELSE 'opened_not_started' END`;
 
-/** The invitations `i`, each with its location `g` and the user `u` of it. */
+/** The invitations `i`, each with its location `g` and its user `u`. */
 export const INVITATIONS = `invitations i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;
 
 export const SELECT_INVITATION = `
@@ -62,8 +62,8 @@ export const INSERT_INVITATION = `
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, clock_timestamp() + $11 * interval '1 day'), $12)
     ON CONFLICT DO NOTHING RETURNING id`;
 
-/** Records the expiry of overdue invitations, of location $1 if it is not null, at most $2. */
-// MATERIALIZED, since a nested loop would run a plain subquery, and its LIMIT, once per row.
+/** Records the expiry of at most $2 overdue invitations: of location $1, or of all locations if $1 is null. */
+// The CTE is MATERIALIZED, since a nested loop would run a plain subquery, and its LIMIT, once per row.
 export const EXPIRE = `
     WITH overdue AS MATERIALIZED (
       SELECT i.id FROM invitations i
@@ -89,7 +89,10 @@ export const WISH = `
            reminder_due_at = clock_timestamp() + interval '1 day'
      WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
 
-/** Claims at most $1 wishes that are due, for $2 ms or half of their age, at most an hour. A wish that is a day old is tried for the last time. */
+/**
+ * Claims at most $1 due wishes. A wish is due again after half of its age: after at least $2 ms, at most an hour. A wish that is a day old
+ * is tried for the last time.
+ */
 export const CLAIM_WISHES = prepared('invitations.claim_wishes')`
     WITH due AS MATERIALIZED (
       SELECT i.id FROM invitations i WHERE i.wish_due_at <= now() AND ${LIVE} ORDER BY i.wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -120,14 +123,14 @@ const IS_LATE = `
   s.state = 'expired' AND s.closed_at IS NULL
   AND EXISTS (SELECT FROM session_transitions t WHERE t.session_id = s.id AND t.to_state = 'awaiting_installation')`;
 
-/** The sessions of the location of invitation $1 that count for it: of one of its brands, or of any if it names none. The newest first. */
+/** Finds the sessions that count for invitation $1, the newest first: those of its brands, or of any brand if it names none. */
 export const FIND_SESSIONS = `
     SELECT s.brand, s.state, ${IS_LATE} AS "isLate"
       FROM invitations i JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id
      WHERE i.id = $1 AND ${COUNTS} AND (i.brands = '{}' OR s.brand = ANY (i.brands))
      ORDER BY s.recorded_at DESC, s.id`;
 
-/** Finds the locations with a live invitation of which a session may have changed since $1. */
+/** Finds the locations that have a live invitation and a session that may have changed since $1. */
 export const FIND_CHANGED = `
     SELECT DISTINCT s.grid_location_id AS "gridLocationId"
       FROM onboarding_sessions s JOIN invitations i ON i.grid_location_id = s.grid_location_id AND ${LIVE}
@@ -164,7 +167,7 @@ export const RECORD_PROGRESS = `
                                   WHEN progress.awaits <> 'installation' THEN clock_timestamp() + interval '1 day' END
       FROM progress WHERE i.id = progress.id AND ${LIVE} AND (i.awaits <> progress.awaits OR is_online)`;
 
-/** Finds the invitation of location $1 that has ended online with the brands $2, or with any if it names none. */
+/** Finds the newest invitation of location $1 that has ended with the brands $2 online, or with any brands if $2 is empty. */
 export const FIND_ONLINE = `
     ${SELECT_INVITATION}
      WHERE i.grid_location_id = $1 AND i.online_at IS NOT NULL AND i.erased_at IS NULL

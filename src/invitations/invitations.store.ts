@@ -56,7 +56,7 @@ export class InvitationsStore {
     private readonly environment: Environment,
   ) {}
 
-  /** Returns the ids of the locations with this id, or of the user with this reference. */
+  /** Finds the location with this id, or the locations of the user with this reference. Returns their ids. */
   async findLocations(where: { gridLocationId?: string; tenantReference?: string }): Promise<string[]> {
     const values = [where.gridLocationId ?? null, where.tenantReference ?? null];
     const found = await this.database.query<{ gridLocationId: string }>(sql.FIND_LOCATIONS, values);

@@ -8,7 +8,7 @@ import { LIVE, type InvitationFacts } from './invitation.rules.js';
  *
  * - `remote_unreachable`: the owner has clicked, and the start was refused, given up, or not taken for a quarter of an hour.
  * - `completed_not_online`: the owner has done all, and the installation is late.
- * - `expiring_soon`: after its date, a reminder would come too late.
+ * - `expiring_soon`: the invitation soon expires, and a reminder would then come too late.
  * - `started_not_completed`: a session was open, and the owner has to begin again, to finish, or to connect the next brand.
  * - `never_opened`: the owner may not have got the link.
  * - `opened_not_started`: the owner has seen the page and left.
@@ -23,7 +23,7 @@ export const INVITATION_STALL_CAUSES = [
 ] as const;
 export type InvitationStallCause = (typeof INVITATION_STALL_CAUSES)[number];
 
-/** How long an invitation may wait. */
+/** How long an invitation may wait before it counts as stalled. */
 export interface InvitationAges {
   /** How long an invitation may wait to be opened, and after that for the start. */
   readonly startMs: number;

@@ -2,7 +2,7 @@ import { LIVE } from '../invitation.rules.js';
 import { ago, counted, decision, lasting, mostUrgent, type Decision } from './decision.rules.js';
 import type { KnownInvitation, KnownSession, Snapshot, Step } from './snapshot.rules.js';
 
-/** Decides about one grid location. The newest invitation says what is expected. */
+/** Returns what is online and missing at a grid location, and who must act next. The newest invitation says what is expected. */
 export function decideCase(snapshot: Snapshot, now: Date) {
   const { brands = [], expected } = snapshot.invitation ?? {};
   const wanted = expected?.inverters ?? null;
@@ -46,7 +46,7 @@ function stepsOf({ sessions, starts, ...location }: Snapshot, expected: readonly
 const isOpen = ({ state, closedAt }: KnownSession): boolean =>
   closedAt === null && (state === 'awaiting_owner' || state === 'awaiting_installation');
 
-/** Decides about a brand that is not online. */
+/** Decides who must act next for a brand that is not online. */
 function decideStep(step: Step, now: Date): Decision {
   const { gridLocationId, brand, session, start, invitation } = step;
   const of = ofBrand(brand);
@@ -96,7 +96,7 @@ function decideStep(step: Step, now: Date): Decision {
   );
 }
 
-/** Decides about a brand that has no session which may still come online. `link`: the live invitation. */
+/** Decides who must act next for a brand without a session that may still come online. `link`: the live invitation. */
 function decideUnstarted(
   { gridLocationId, brand, session, start, invitation, wishDueAt }: Step,
   link: KnownInvitation | undefined,
@@ -153,7 +153,7 @@ function remindBy({ stalled, expiresAt }: KnownInvitation): string {
   }
 }
 
-/** Decides about a location whose brands are all online. `gone`: how many inverters the remote service no longer lists. */
+/** Decides who must act next for a location whose brands are all online. `gone`: how many inverters the remote service no longer lists. */
 function decideOnline(
   gridLocationId: string,
   online: readonly KnownSession[],

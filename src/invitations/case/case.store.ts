@@ -30,7 +30,7 @@ const FIND_PLACES = `
      WHERE u.erased_at IS NULL AND (g.id = $1::uuid OR g.user_id = ANY ($2::uuid[]))
      ORDER BY u.id, g.ean`;
 
-// LATERAL instead of row_number(): it reads only the newest rows of each location.
+// Uses LATERAL instead of row_number(), because LATERAL reads only the newest rows of each location.
 const newestOf = (table: 'session_starts' | 'invitations') => `
     unnest($1::uuid[]) AS place (id) CROSS JOIN LATERAL (
       SELECT * FROM ${table} WHERE grid_location_id = place.id ORDER BY created_at DESC, id DESC LIMIT ${MOST_OF_EACH})`;
@@ -44,7 +44,7 @@ const LIST_STARTS = `
       JOIN users u ON u.id = g.user_id
      ORDER BY st.created_at DESC, st.id DESC`;
 
-// ARRAY instead of a semi-join, whose estimate of unnest would lead PostgreSQL to read the whole table.
+// Uses ARRAY instead of a semi-join: because of its estimate of unnest, PostgreSQL would read the whole table for a semi-join.
 const LIST_INVITATIONS = `${SELECT_INVITATION}
      WHERE i.erased_at IS NULL AND i.id = ANY (ARRAY(SELECT newest.id FROM ${newestOf('invitations')} AS newest))
      ORDER BY i.created_at DESC, i.id DESC`;

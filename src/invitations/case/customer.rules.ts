@@ -3,7 +3,7 @@ import { decision, mostUrgent, type Decision } from './decision.rules.js';
 
 type KnownRegistration = Pick<RegistrationView, 'id' | 'status' | 'lastError'>;
 
-/** Decides about a customer: by the cases of its locations, or by its registration if it has none. */
+/** Decides who must act next for a customer: by the cases of its locations, or by its registration if it has no location. */
 export function decideCustomer(
   registration: KnownRegistration | null,
   cases: readonly (Decision & { readonly gridLocationId: string })[],

@@ -1,5 +1,5 @@
 /**
- * Who must act next. Of several brands or locations, the first in this order counts.
+ * Who must act next. If several brands or locations wait, the first value in this list counts.
  * - `tenant`: a person of the tenant must decide or repair something.
  * - `remote_service`: a call is in flight or is repeated by itself.
  * - `invitation`: the owner has no valid link.

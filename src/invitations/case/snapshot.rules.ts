@@ -26,7 +26,7 @@ export interface Snapshot {
   readonly sessions: readonly KnownSession[];
   readonly starts: readonly KnownStart[];
   readonly invitation: KnownInvitation | undefined;
-  /** When a click of the owner that has not led to a session is tried again. */
+  /** When the start that the owner has clicked is tried again. Null if no start waits. */
   readonly wishDueAt: Date | null;
   /** How long sessions of a brand wait for their installation, if that is known. */
   readonly usualWait: (brand: string | null) => { readonly p95Seconds: number } | undefined;

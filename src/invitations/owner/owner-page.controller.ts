@@ -67,13 +67,13 @@ export class OwnerPageController {
     void reply.headers(CACHED).type(type).send(this.logo);
   }
 
-  /** Shows the page without changing anything: scanners of mail follow links too, with browsers that cannot be told from a person's. */
+  /** Shows the page and changes nothing, because mail scanners follow links, too, and their browsers look like those of people. */
   @Get('*')
   @Public()
   async show(@Param('*') text: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     const slashes = request.url.split('?')[0]!.split('/').length - 3;
-    // The page finds its style only if its address has one part, so another address is redirected. The new address is relative, because a
-    // proxy may have removed a prefix.
+    // The page finds its stylesheet only if its path has one segment after /i/, so any other path is redirected. The new address is
+    // relative, because a proxy may have removed a prefix.
     if (slashes > 0) {
       const location = '../'.repeat(slashes) + encodeURIComponent(text.replace(/\/+$/, ''));
       return void reply.status(308).header('location', location).send();
@@ -155,7 +155,7 @@ export class OwnerPageController {
 
 const CACHED = { 'cache-control': 'public, max-age=300' };
 
-/** Returns the brand of the page's button, or of the link that the owner used before. Returns undefined if there is nothing to begin. */
+/** Returns the given brand if the page has a step for it, else the brand of the page's button. Returns undefined if nothing can begin. */
 function wantedBrand(page: OwnerPage, given: string | undefined): string | null | undefined {
   if (!('steps' in page)) return undefined;
   const step = page.steps.find(({ brand }) => brand === (given ?? null));

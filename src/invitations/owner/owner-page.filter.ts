@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toProblem } from '../../platform/problem/problem-response.js';
 import { OwnerPageView } from './owner-page.view.js';
 
-/** Writes the errors of the owner's pages as pages, for people. */
+/** Shows the errors of the owner's pages as pages, not as JSON. */
 @Catch()
 export class OwnerPageFilter implements ExceptionFilter {
   private readonly logger = new Logger(OwnerPageFilter.name);

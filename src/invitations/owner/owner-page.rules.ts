@@ -34,7 +34,7 @@ export function planOwnerPage(invitation: Invited, sessions: readonly InvitedSes
   if (erasedAt !== null) return { kind: 'erased' };
   if (state === 'revoked' || state === 'expired' || state === 'online') return { kind: state };
   const steps = stepsOf(brands, sessions);
-  // The invitation is not `online`: its brands were online before it was created, or it has not been updated yet.
+  // All brands may be online before the state of the invitation is updated.
   if (steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
   if (wishDueAt !== null) return { kind: 'wish', steps };
   const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');
@@ -79,14 +79,14 @@ export function inUnits(seconds: number): { amount: number; unit: 'minute' | 'ho
   return { amount: Math.ceil(seconds / 86_400), unit: 'day' };
 }
 
-/** Returns whether a POST comes from our own page. Accepts a request with neither header, which only very old browsers send. */
+/** Returns whether a POST comes from our own page. Accepts a request without Sec-Fetch-Site and Origin, as of very old browsers. */
 export function isFromOwnPage(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   origins: readonly string[],
 ): boolean {
   const { 'sec-fetch-site': site, origin } = headers;
   if (site !== undefined) return site === 'same-origin';
-  // Our referrer policy makes browsers send `null`.
+  // Our referrer policy makes browsers send `null` as the Origin.
   return origin === undefined || origin === 'null' || origins.includes(String(origin));
 }
 

@@ -18,7 +18,7 @@ export type OtherPage = 'unknown' | 'tooMany' | 'elsewhere' | 'trouble';
 interface PageContext {
   /** The language of the invitation. Default: that of the browser. */
   readonly locale?: Locale | null | undefined;
-  /** The name of the place in the tenant's metadata. */
+  /** The name of the location, from the tenant's metadata. */
   readonly label?: unknown;
   readonly returnUrl?: string | null;
   readonly isUnopened?: boolean;
@@ -49,7 +49,7 @@ export class OwnerPageView {
   send(reply: FastifyReply, page: OwnerPage | { readonly kind: OtherPage }, context: PageContext = {}): void {
     const { NODE_ENV, DEFAULT_LOCALE } = this.environment;
     const locale = localeOf(context.locale ?? null, reply.request.headers['accept-language'], DEFAULT_LOCALE);
-    // A form may redirect to the remote service, and browsers apply the policy to that address too.
+    // The response to a form may redirect to the remote service, and browsers apply form-action to that address, too.
     const local = NODE_ENV === 'production' ? '' : ' http://127.0.0.1:* http://localhost:*';
     void reply
       .headers({

@@ -9,7 +9,7 @@ import { InvitationsStore, type ClaimedWish } from '../invitations.store.js';
 
 /** How long an owner waits for the response to a click. The start then continues, and the page says so. */
 const PATIENCE_MS = 8_000;
-/** A wish that could not be fulfilled is tried again after this time. */
+/** The part of `retryMs` beyond the longest start. */
 const RETRY_MS = 15_000;
 
 /** The result of an owner's click. */
@@ -22,7 +22,7 @@ type Begun =
 @Injectable()
 export class OwnerStarts {
   private readonly logger = new Logger(OwnerStarts.name);
-  /** The wait before any process tries a wish again. It exceeds the time of a start, so that no two processes begin the same start. */
+  /** The wait before any process tries a wish again. It is longer than the longest start, so that no two processes begin the same start. */
   readonly retryMs = RETRY_MS + 2 * this.environment.SCS_TIMEOUT_MS;
 
   constructor(

@@ -6,10 +6,10 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 export interface ReminderSchedule {
-  /** The hours after the creation at which reminders are due, ascending. The last call is not one of them. */
+  /** The hours after the creation at which reminders are due, ascending. The last call is an additional reminder. */
   readonly afterHours: readonly number[];
   readonly timeZone: string;
-  /** Minutes of the local day. They wrap midnight if `from` is greater than `to`. Null: a reminder may be due at any time. */
+  /** The quiet hours, in minutes of the local day. They include midnight if `from` is greater than `to`. Null: there are none. */
   readonly quietHours: { readonly from: number; readonly to: number } | null;
 }
 
@@ -49,8 +49,8 @@ function minutesOf(time: string): number {
 
 /**
  * Returns whether a reminder of a live invitation is due, and when to plan again. Several missed instants make one reminder. No reminder is
- * due within 24 hours of the one before, or of the owner's last step. The last call is due a day before the expiry, but not before the first
- * reminder would be.
+ * due within 24 hours of the one before, or of the owner's last step. The last call is due a day before the expiry, but not before the
+ * first of the other reminders.
  */
 export function planReminder(
   invitation: RemindedInvitation,
@@ -84,8 +84,8 @@ function stepOf({ openedAt, startedAt }: RemindedInvitation): Reminder['cause'] 
 }
 
 /**
- * Returns `at`, or the end of the quiet hours that contain it. If the clocks are put forward over that end, it is later by the skipped
- * time.
+ * Returns `at`, or the end of the quiet hours that contain it. If the clocks are put forward over that end, the result is later by the
+ * skipped time.
  */
 export function afterQuietHours(at: Date, schedule: ReminderSchedule): Date {
   if (schedule.quietHours === null) return at;
