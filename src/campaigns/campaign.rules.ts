@@ -4,7 +4,7 @@
  * - `checked`: a dry run. Its rows are never registered.
  * - `running`: rows are registered.
  * - `paused`: no further row is registered until a person resumes the campaign.
- * - `cancelled`: no further row is registered. What had been sent still gets its result.
+ * - `cancelled`: no further row is registered. Rows that had been sent still get their results.
  * - `finished`: every row has a result.
  */
 export const CAMPAIGN_STATUSES = ['checked', 'running', 'paused', 'cancelled', 'finished'] as const;
@@ -56,10 +56,10 @@ export interface Progress {
 }
 
 /**
- * Returns how many seconds a campaign will take, or null if that is not known: it is not running, or nothing is being sent. Before a rate was
+ * Returns how many seconds a campaign will take, or null if that is unknown: it is not running, or nothing is being sent. Before a rate is
  * measured, assumes that the campaign gets all of the request budget, if there is one.
  */
-// The measured rate includes the budget and everything that takes precedence over the campaign.
+// The measured rate already reflects the budget and the requests that take precedence over the campaign.
 export function remainingSeconds({
   status,
   rowsLeft,

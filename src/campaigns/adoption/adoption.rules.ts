@@ -14,7 +14,7 @@ export interface Adoption {
 
 const instant = (at: unknown): Date | null => (typeof at === 'string' ? new Date(at) : null);
 
-/** Returns the user as it was before it was stored as JSON. */
+/** Returns the user, as read from JSON, with its times as Dates. */
 export const restoredUser = (user: RemoteUser): RemoteUser => ({
   ...user,
   createdAt: instant(user.createdAt),

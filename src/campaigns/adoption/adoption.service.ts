@@ -5,7 +5,7 @@ import { AdoptionStore, type RowToAdopt } from './adoption.store.js';
 
 const ROWS_PER_STEP = 16;
 
-/** Mirrors the users and sessions of rows. A row has its result only after its sessions were read, so that a killed step is repeated. */
+/** Mirrors the users and sessions of rows. A row gets its result only after its sessions are read, so that a killed step is repeated. */
 @Injectable()
 export class CampaignAdoption {
   constructor(

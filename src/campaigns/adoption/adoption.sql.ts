@@ -2,8 +2,8 @@ import { prepared } from '../../platform/database/database.js';
 import { LIVE } from '../../users/registration/registrations.sql.js';
 
 /**
- * Marks the rows of campaign $1 that repeat an earlier row, and all rows of a reference of which two differ. A row is a whole user, so nobody
- * knows which of them is right.
+ * Marks the rows of campaign $1 that repeat an earlier row. If two rows of a reference differ, marks all rows of the reference: each row
+ * describes the whole user, so nobody knows which row is right.
  */
 export const MARK_REPEATED = `
     WITH given AS (
@@ -36,7 +36,7 @@ export const MARK_SHARED_IDS = `
              'column', field, 'code', 'adopt_contradicts', 'message', format('%s: line %s has the same id', field, other)))
       FROM shared WHERE r.campaign_id = $1 AND r.line = shared.line`;
 
-/** Marks the accepted rows of campaign $1 whose user contradicts our database; with $2, only those lines. Names the first field of each. */
+/** Marks the accepted rows of campaign $1 (or only its lines $2) whose user contradicts our database. The problem names the first field. */
 // An EAN may belong to several users, because people move house. An id may not, and it must not be the id of any other subject of events.
 export const MARK_CONTRADICTIONS = prepared('campaign_rows.mark_contradictions')`
     WITH given AS (
@@ -86,7 +86,7 @@ export const FIND_NEXT = prepared('campaign_rows.find_to_adopt')`
      WHERE campaign_id = $1 AND campaign_rows.status = 'accepted' AND lease_token = $2 AND campaigns.status = 'running'
      ORDER BY line LIMIT $3`;
 
-/** Locks row $3 of campaign $1 under lease $2, before its person is, as an erasure does. Returns no row if it has been cancelled. */
+/** Locks row $3 of campaign $1 under lease $2. Like an erasure, locks it before the person. Returns no row if it has been cancelled. */
 export const LOCK_ROW = prepared('campaign_rows.lock_to_adopt')`
     SELECT line FROM campaign_rows WHERE campaign_id = $1 AND line = $3 AND status = 'accepted'
        AND EXISTS (SELECT FROM campaigns WHERE id = $1 AND lease_token = $2) FOR UPDATE`;

@@ -15,7 +15,7 @@ export interface RowToAdopt {
   readonly adoption: Adoption;
 }
 
-/** The result of a row, before its sessions. */
+/** The result of a row before its sessions are adopted. */
 interface AdoptedRow {
   readonly status: 'registered' | 'known';
   readonly registrationId: string;

@@ -29,7 +29,7 @@ interface MarkedRow {
 }
 
 /** Returns what becomes of each row. Omits a row without a live registration, which is taken again later. */
-// `sent` includes registrations of others: once they have ended, the row takes their result.
+// A row is also `sent` if its live registration is not of this campaign: once that registration has ended, the row gets its result.
 export function markRows(rows: readonly TakenRow[], live: readonly LiveRegistration[]): MarkedRow[] {
   const wanted = new Map(
     requestsOf(rows).map(({ tenantReference, eans }) => [tenantReference, new Set(eans)]),

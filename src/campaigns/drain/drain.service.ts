@@ -23,7 +23,7 @@ const FORGOTTEN_EVERY_MS = 3_600_000;
 const DEAD_UPLOADS_EVERY_MS = 60_000;
 /** The pause between two steps. It is short while rows get results, so that the senders always find a registration. */
 const PAUSE = { firstMs: 100, mostMs: 1_000 };
-/** How long a paused or cancelled campaign without anything to settle waits. A resume makes it due at once. */
+/** The wait of a paused or cancelled campaign that has nothing to settle. A resume makes the campaign due at once. */
 const STOPPED_MS = 5_000;
 const RATE_OVER_MS = 5_000;
 /** The most invitations that are created at the same time. */
@@ -90,7 +90,7 @@ export class CampaignDrain extends BackgroundTasks {
       const adopted = adopts && status === 'running' ? await this.adoption.adoptNext(id, token, signal) : [];
       const settled = [...advanced.settled, ...adopted];
       meter.add(settled.length);
-      // The first step invites for all rows, since a worker may have died after it settled some.
+      // The first step invites the owners of all settled rows, since a worker may have died before it invited them.
       if (invites && (step === 1 || isDone)) await this.inviteAll(id, signal);
       else if (invites) await this.invite(id, await this.store.findUninvitedOf(id, settled));
       if (isDone && !signal.aborted && (await this.store.finish(id, token))) break;
@@ -123,7 +123,7 @@ export class CampaignDrain extends BackgroundTasks {
 
   /** Invites the owners of these rows. May be repeated: a location has at most one live invitation. */
   private async invite(campaignId: string, rows: readonly UninvitedRow[]): Promise<void> {
-    // An adopted row has all locations of its user. It has its invitation only once all of them are invited.
+    // An adopted row has all locations of its user. The row gets an invitation only once the owners of all locations are invited.
     const left = [...new Set(rows.map(({ line }) => line))];
     const inviteNext = async (): Promise<void> => {
       for (let line = left.pop(); line !== undefined; line = left.pop()) {

@@ -16,10 +16,11 @@ export const LOCK_LEASED = prepared('campaigns.lock_leased')`
     SELECT status, invites, adopts FROM campaigns WHERE id = $1 AND lease_token = $2 FOR NO KEY UPDATE`;
 
 /**
- * Takes the next references of campaign $1 by their first rows, with all rows of each, so that at most $2 of its registrations are pending.
+ * Takes the next references of campaign $1 in the order of their first rows, with all rows of each. Limits the pending registrations of the
+ * campaign to $2.
  */
-// The rows of a reference are found by its own index. A row comparison uses no index: without statistics, as just after an upload, the planner
-// would choose the index by campaign and status, and read all rows of the file for each reference.
+// Finds the rows of a reference by the index on references. Compares campaign and status as one row, so that no other index fits. If it
+// had the choice and no statistics, as just after an upload, the planner would read all rows of the file for each reference.
 export const TAKE_NEXT = prepared('campaign_rows.take_next')`
     WITH next AS MATERIALIZED (
       SELECT tenant_reference FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted' ORDER BY line
@@ -86,7 +87,7 @@ export const FIND_UNINVITED_AFTER = `${SELECT_UNINVITED} AND r.line > $2 ORDER B
 export const SET_INVITATION =
   'UPDATE campaign_rows SET invitation_id = $3 WHERE campaign_id = $1 AND line = $2';
 
-// Each part is ordered like its index. Otherwise, the planner might read the rows of all campaigns for the only one.
+// Each part is ordered like its index. Otherwise, the planner might read the rows of all campaigns to find one row.
 export const FIND_OPEN_ROW = prepared('campaign_rows.find_open')`
     (SELECT line FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted' ORDER BY line LIMIT 1)
     UNION ALL

@@ -65,7 +65,7 @@ export function readAdoptRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow 
     brand: '',
     locale: '',
     expectedInverters: '',
-    // If the value has another type, the row already has a fault.
+    // withStatus reports a value of another type.
     metadata: (row.metadata ?? {}) as Metadata,
     fields: ADOPT_COLUMNS.map((name) => textOf(row[name])),
     nameOf: (name) => name,
@@ -119,7 +119,7 @@ function readSessions(value: unknown, user: RemoteUser | null, fault: Fault): Ad
   });
 }
 
-/** Returns the location of a session: that of its user, if there is only one. */
+/** Returns the given location of a session. Default: the location of its user, if there is only one. */
 function locationOf(
   value: unknown,
   user: RemoteUser | null,

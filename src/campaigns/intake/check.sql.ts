@@ -14,7 +14,7 @@ export const ANALYZE_ROWS = 'ANALYZE campaign_rows (campaign_id, line, status, t
 const withProblem = (column: string, code: RowProblemCode, message: string): string =>
   `problems || jsonb_build_array(jsonb_build_object('column', ${column}, 'code', '${code}', 'message', ${message}))`;
 
-/** Marks rows whose EAN is perhaps rounded as rounded if another row has a rounded EAN, since one program has written both. $2: the message. */
+/** If a row has a rounded EAN, also marks the perhaps rounded EANs as rounded, since one program has written all rows. $2: the message. */
 export const MARK_ROUNDED = `
     UPDATE campaign_rows SET status = 'invalid', ean = NULL, problems = (
              SELECT jsonb_agg(CASE problem ->> 'code' WHEN 'ean_perhaps_rounded'
@@ -91,7 +91,7 @@ export const COMPARE_WITH_REGISTRATIONS = `
       FROM live WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = live.tenant_reference AND ($2 OR NOT same)`;
 
 /**
- * Warns about an EAN that another reference has: in the file, as a user, or in a registration that is still open. $2: the name of its column.
+ * Warns about an EAN that another reference has: in the file, as a user, or in an open registration. $2: the name of the column of the EAN.
  * A row to adopt has the EANs of its grid locations.
  */
 export const WARN_ELSEWHERE = `

@@ -4,15 +4,15 @@ import { MAX_COLUMNS } from './headers.rules.js';
 import { MAX_ROW_CHARACTERS, type FileRow } from './row.rules.js';
 
 /**
- * The number of characters that are read of a cell of an overlong row: those of the longest reference, and the marks of Excel around it.
+ * The number of characters to which the cells of an overlong row are cut: enough for the longest reference and Excel's marks around it.
  */
 const KEPT_OF_CELL = 500;
 
 type State = 'start' | 'plain' | 'quoted' | 'closed';
 
 /**
- * Reads rows from the text of a CSV file, which may be given in any parts. Skips rows without any text. Not csv-parse: beyond its
- * max_record_size it ends the file, and without it one quote that is never closed would keep the whole file in memory.
+ * Reads rows from the text of a CSV file, which may be given in any parts. Skips rows without any text. Rejected: csv-parse. It stops
+ * reading at a row beyond max_record_size. Without this limit, one quote that is never closed would keep the whole file in memory.
  */
 export class CsvReader {
   /** The names of the columns, for messages. */

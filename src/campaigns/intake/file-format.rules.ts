@@ -31,7 +31,7 @@ const BYTE_ORDER_MARKS: readonly (readonly [mark: string, encoding: Encoding])[]
   ['\xfe\xff', 'utf-16be'],
 ];
 
-/** Matches a character beyond ASCII in UTF-8, or one byte that is not part of any. */
+/** Matches the bytes of a UTF-8 character beyond ASCII, or one byte beyond ASCII that is not part of such a character. */
 export const BEYOND_ASCII =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g;
 /** Matches the beginning of a character of UTF-8 at the end of a part. */
@@ -61,7 +61,7 @@ interface Layout {
   readonly skipped: number;
 }
 
-/** Returns the layout by the beginning of the text: the delimiter with which most columns are recognised, and of those the most frequent. */
+/** Returns the layout of a text. Chooses the delimiter with which most column names are recognised, and of these the most frequent. */
 export function detectLayout(text: string): Layout {
   const [line = '', given] = DELIMITER_LINE.exec(text) ?? [];
   const header = /^[^\r\n]*/.exec(text.slice(line.length).replace(/^[\r\n]+/, ''))?.[0] ?? '';

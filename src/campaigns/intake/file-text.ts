@@ -57,7 +57,7 @@ export class FileText {
   }
 }
 
-/** Reads until the sample has SAMPLE_BYTES, of which `beginning` has `counted`, or until the file ends. Returns all bytes read. */
+/** Returns `beginning` and the bytes after it: until SAMPLE_BYTES are read, of which `beginning` has `counted`, or until the file ends. */
 export async function readSample(
   bytes: AsyncGenerator<Buffer, void>,
   beginning: Buffer = Buffer.alloc(0),

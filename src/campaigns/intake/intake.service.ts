@@ -10,7 +10,7 @@ import type { ReadRow } from './row.rules.js';
 const ROWS_PER_INSERT = 500;
 /** Bounds the memory of a set whose rows are long. */
 const CHARACTERS_PER_INSERT = 262_144;
-/** The checks of a file take a few seconds of the database for this many rows. */
+/** For this many rows, the checks of a file take a few seconds in the database. */
 const MAX_ROWS = 250_000;
 /** Bounds the memory and the connections that uploads use. */
 const UPLOADS = { of: 'uploads', ofKey: 2, inAll: 4 };
@@ -26,7 +26,7 @@ export class Intake {
     private readonly environment: Environment,
   ) {}
 
-  /** Returns the id of the new campaign. Throws Problem if the file cannot be used as a whole, or the replica or `actor` uploads too many. */
+  /** Returns the id of the new campaign. Throws Problem if the file is unusable, or if the replica or `actor` has too many uploads. */
   async receive(
     bytes: AsyncGenerator<Buffer, void>,
     options: CampaignOptions,

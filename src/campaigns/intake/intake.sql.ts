@@ -5,7 +5,7 @@ import { msFromNow } from '../../platform/database/timestamps.js';
 export const INSERT_CAMPAIGN = `
     INSERT INTO campaigns (id, name, invites, adopts, format, due_at) VALUES ($1, $2, $3, $4, '{}', ${msFromNow('$5')})`;
 
-/** Inserts rows given as a JSON array, and shows that the upload lives. One parameter, however many rows there are. */
+/** Inserts rows given as a JSON array, and sets `due_at` as a heartbeat of the upload. */
 export const INSERT_ROWS = prepared('campaigns.insert_rows')`
     WITH alive AS (UPDATE campaigns SET due_at = ${msFromNow('$3')} WHERE id = $1 AND status = 'receiving')
     INSERT INTO campaign_rows (campaign_id, line, status, tenant_reference, ean, brand, locale, expected_inverters, metadata, fields, problems, adoption)
@@ -22,5 +22,5 @@ export const FINISH_INTAKE = `
 /** Deletes an upload that has failed, with its rows. */
 export const DELETE_UPLOAD = `DELETE FROM campaigns WHERE id = $1 AND status = 'receiving'`;
 
-/** Deletes the uploads of processes that have died. */
+/** Deletes the uploads whose heartbeats have stopped, since their processes have died. */
 export const DELETE_DEAD_UPLOADS = `DELETE FROM campaigns WHERE status = 'receiving' AND due_at < clock_timestamp()`;

@@ -13,7 +13,7 @@ import type { ReadRow } from './row.rules.js';
 /** After this time without a set of rows, an upload counts as dead. A connection without input is closed much earlier. */
 const DEAD_AFTER_MS = 3_600_000;
 
-/** Fewer rows are checked within milliseconds by any plan. */
+/** Only a file with more rows is analysed, since any plan checks fewer rows within milliseconds. */
 const ROWS_TO_ANALYZE = 1_000;
 
 export interface CampaignOptions {

@@ -33,7 +33,7 @@ export function readJsonRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow {
     brand: textOf(row.brand),
     locale: textOf(row.locale),
     expectedInverters: textOf(row.expectedInverters),
-    // If the value has another type, the row already has a fault.
+    // withStatus reports a value of another type.
     metadata: metadata as Metadata,
     fields: JSON_COLUMNS.map((name) => textOf(row[name])),
     nameOf: (name) => name,
@@ -85,7 +85,7 @@ function parse<Name extends string>(text: string, names: readonly Name[]): Parse
 
 const REFERENCE_AT_START = /^\s*\{\s*"tenantReference"\s*:\s*("(?:[^"\\]|\\.){0,1200}")/;
 
-/** Returns the reference of a line that is not JSON as a whole, if it is the first value. Anywhere else, it might be part of another one. */
+/** Returns the reference of a line that is not valid JSON, if it is the first value. A later text might be a part of another value. */
 function referenceAtStart(text: string): unknown {
   const value = REFERENCE_AT_START.exec(text)?.[1];
   try {

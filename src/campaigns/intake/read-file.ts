@@ -11,7 +11,7 @@ import { LineReader } from './line-reader.js';
 import { readCsvRow, type ReadRow } from './row.rules.js';
 import { binaryKind, detectLayout, isJsonArray, isNdjson } from './file-format.rules.js';
 
-/** A file whose rows are read once. */
+/** A file whose rows can be read once. */
 interface OpenFile {
   /** The encoding may change until the last row is read. */
   readonly format: CampaignFormat;
@@ -55,7 +55,7 @@ export async function openFile(
   const { delimiter, quote, skipped } = detectLayout(first);
   const reader = new CsvReader(delimiter, quote, file);
   const rows = readRows(text, reader);
-  // The row that names the delimiter is a row too.
+  // Skips the row that names the delimiter.
   if (skipped > 0) await rows.next();
   const header = await rows.next();
   if (header.done === true) throw new Problem('campaign_empty', 'The file is empty');

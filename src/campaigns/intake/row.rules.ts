@@ -12,7 +12,7 @@ import { withoutEmptyEnd, type Column, type ColumnName } from './headers.rules.j
 export interface FileRow {
   /** The line on which it begins. */
   readonly line: number;
-  /** If the row is too long, a cell beyond the limit is cut, but not the cells after it. */
+  /** If the row is too long, the cells beyond the limit are shortened, not dropped. */
   readonly cells: readonly string[];
   readonly isTooLong: boolean;
 }
@@ -87,8 +87,9 @@ export function readCsvRow(
 }
 
 /**
- * Warns about a cell of several lines that seems to end in a later row, since the quote that ends it is that of another cell. The last line
- * then has the cells before that one: at least as many as are before this cell, or the row would have too many.
+ * Warns about a cell of several lines whose closing quote seems to be missing, so that the cell ends at the opening quote of a cell in a
+ * later row. Its last line then contains the cells before that quote: at least as many as there are before this cell. With fewer, the row
+ * would have too many cells.
  */
 function rowsWarning(column: string, index: number, cell: string, delimiter: string): RowProblem[] {
   const lines = cell.split(/[\r\n]/);
@@ -103,7 +104,7 @@ function cellProblems(length: number, columns: number): RowProblem[] {
   return [{ column: null, code: 'too_many_cells', message }];
 }
 
-/** Keeps only what identifies the customer whose row is missing. */
+/** Returns only the values of an overlong row that identify its customer. */
 const tooLong = (read: ReadRow): ReadRow => ({
   ...read,
   status: 'invalid',

@@ -21,8 +21,8 @@ export function refuseUpload(headers: Headers, maxBytes: number): void {
 }
 
 /**
- * Returns the bytes of the file in a body: the body, or the one file of a form, whose end is that of the form. The file is read as fast as
- * the caller takes its bytes. If the caller stops early, the rest is discarded.
+ * Returns the bytes of the file in a body. The file is the body itself, or the only file of a form. Ends once the whole form is checked.
+ * Reads the file as fast as the caller takes its bytes. If the caller stops early, discards the rest.
  */
 export async function* bytesOf(
   headers: Headers,
@@ -104,7 +104,7 @@ async function openForm(headers: BusboyHeaders, source: Readable): Promise<Form>
       reject(problem);
     });
   });
-  // The stream of the file also reports the error, but its reader may stop before the end.
+  // Prevents an unhandled rejection, because the reader of the file may stop before it awaits `end`.
   end.catch(() => {});
   source.on('error', (error) => form.emit('error', error)).pipe(form);
   const isWithout = end.then(() => {
