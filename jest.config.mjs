@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import vm from 'node:vm';
-import { JEST_FLAGS } from './scripts/jest.mjs';
 import { swcOptions } from './test/setup/compile/swc-options.mjs';
 
-// Jest's configuration cannot set flags of Node. If they are missing, as with a plain `npx jest`, this starts Node again with them.
+// Nest consists of ES modules. Jest loads ES modules only if Node has a flag that Jest's configuration cannot set. If the flag is missing, as
+// with a plain `npx jest`, this starts Node again with the flag.
 if (!('SourceTextModule' in vm)) {
-  const { status } = spawnSync(process.execPath, [...JEST_FLAGS, ...process.argv.slice(1)], {
-    stdio: 'inherit',
-  });
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const { status } = spawnSync(process.execPath, [...flags, ...process.argv.slice(1)], { stdio: 'inherit' });
   process.exit(status ?? 1);
 }
 

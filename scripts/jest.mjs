@@ -3,13 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runNode } from './run-node.mjs';
 
-/** The flags of Node that Jest needs. Nest consists of ES modules, which Jest loads only with the first flag. */
-export const JEST_FLAGS = [
-  '--experimental-vm-modules',
-  '--disable-warning=ExperimentalWarning',
-  `--import=${new URL('../test/setup/compile/module-cache.mjs', import.meta.url).href}`,
-];
-
 /** The suffix of test files that take minutes. Only `npm run test:faults` runs them. */
 export const LONG = '.long.spec.ts';
 
@@ -17,7 +10,14 @@ export const LONG = '.long.spec.ts';
 export async function runJest(args, env = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-results-'));
   const [file, promises] = [join(folder, 'results.json'), join(folder, 'promises')];
-  const jest = [...JEST_FLAGS, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${file}`, ...args];
+  const jest = [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    'node_modules/jest/bin/jest.js',
+    '--json',
+    `--outputFile=${file}`,
+    ...args,
+  ];
   try {
     const code = await runNode(jest, {
       env: { ...process.env, NODE_ENV: 'test', PROMISES_FILE: promises, ...env },

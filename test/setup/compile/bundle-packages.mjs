@@ -31,7 +31,6 @@ export async function bundlePackages(folder) {
     splitting: true,
     // Nest needs the class names.
     keepNames: true,
-    minifyWhitespace: true,
     format: 'esm',
     platform: 'node',
     target: 'node20',
