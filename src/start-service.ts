@@ -11,8 +11,10 @@ import { requireHome } from './platform/database/deployment.store.js';
 import { migrate } from './platform/database/migrations/migrate.js';
 import { checkPoolers } from './platform/database/connection/poolers.js';
 import { readFiles } from './platform/env/environment-files.js';
+import { ENVIRONMENT_NAMES } from './platform/env/environment-names.js';
 import type { EnvironmentSource } from './platform/env/environment-names.js';
-import { ConfigurationError, readEnvironment, warningsOf } from './platform/env/read-environment.js';
+import { ConfigurationError } from './platform/env/configuration-error.js';
+import { readEnvironment, warningsOf } from './platform/env/read-environment.js';
 import { Readiness } from './observability/health/readiness.service.js';
 import { createApp } from './platform/http/create-app.js';
 import { listen } from './platform/http/open-port.js';
@@ -40,7 +42,7 @@ export async function startService(source: EnvironmentSource, dataFolder: string
   const shutdown = new Shutdown(tell);
   stopOnSignals(shutdown);
   try {
-    const files = readFiles(source);
+    const files = readFiles(source, ENVIRONMENT_NAMES);
     const { variables } = files;
     const isProduction = variables.NODE_ENV === 'production';
     const local = await startLocalServices(files, dataFolder, { sandbox: true }, print);

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { InvalidArgumentError } from 'commander';
 import { Database } from '../platform/database/database.js';
 import { readFiles } from '../platform/env/environment-files.js';
 import type { Environment } from '../platform/env/environment.js';
-import type { EnvironmentSource } from '../platform/env/environment-names.js';
+import { ENVIRONMENT_NAMES, type EnvironmentSource } from '../platform/env/environment-names.js';
 import { readEnvironment } from '../platform/env/read-environment.js';
-import { readGeneratedKeys, SANDBOX_CREDENTIALS, startLocalServices } from '../local/local-services.js';
+import { readGeneratedKeys } from '../local/generated-keys.js';
+import { SANDBOX_CREDENTIALS, startLocalServices } from '../local/local-services.js';
 import type { LocalServices } from '../local/local-services.js';
 import { findRunningService } from '../local/running-service.js';
 import { CommandError } from './command-error.js';
@@ -37,7 +37,7 @@ export class CommandEnvironment {
         2,
       );
     // ROLE is `api`, because a command never polls or delivers events; only the service does.
-    const { variables, problems } = readFiles(this.source);
+    const { variables, problems } = readFiles(this.source, ENVIRONMENT_NAMES);
     const own: EnvironmentSource = { ...variables, ROLE: 'api' };
     if (own.NODE_ENV === 'production') return readEnvironment(own, problems);
     const folder = resolve('.data');
@@ -83,10 +83,4 @@ export async function withDatabase(
 export function placeOf({ DATABASE_URL }: Environment): string {
   const { pathname, searchParams, host } = new URL(DATABASE_URL);
   return `In the database ${decodeURIComponent(pathname.slice(1))} on ${searchParams.get('host') ?? host}`;
-}
-
-export function readId(text: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
-    throw new InvalidArgumentError('It must be a UUID.');
-  return text.toLowerCase();
 }

@@ -10,10 +10,11 @@ import { reEncrypt, type ReEncryption } from '../platform/crypto/re-encryption.s
 import { age, printTable, type Columns } from './api/table.js';
 import type { FindApi } from './api/service-api.js';
 import { CommandError } from './command-error.js';
-import { ACTOR, readId, withDatabase, type ReadEnvironment } from './command-environment.js';
+import { ACTOR, withDatabase, type ReadEnvironment } from './command-environment.js';
 import { confirm, YES, type Confirmation } from './confirm.js';
 import { keysInDatabase, keysOfService, type Key, type Keys } from './keys.js';
 import { JSON_OPTION, print, printError, printJson } from './print.js';
+import { readId } from './read-input.js';
 
 const COLUMNS: Columns<Key> = {
   ID: ({ id }) => id,

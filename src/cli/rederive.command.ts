@@ -2,9 +2,10 @@ import { Command } from 'commander';
 import { Metrics } from '../observability/metrics/metrics.js';
 import { planRederivations } from '../onboarding/store/rederivation.js';
 import { SessionsStore } from '../onboarding/store/sessions.store.js';
-import { ACTOR, placeOf, readId, withDatabase, type ReadEnvironment } from './command-environment.js';
+import { ACTOR, placeOf, withDatabase, type ReadEnvironment } from './command-environment.js';
 import { confirm, YES, type Confirmation } from './confirm.js';
 import { print, printError } from './print.js';
+import { readId } from './read-input.js';
 
 interface Options extends Confirmation {
   readonly session?: string;

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import { MigrationError } from '../platform/database/migrations/script.js';
-import { ConfigurationError } from '../platform/env/read-environment.js';
+import { ConfigurationError } from '../platform/env/configuration-error.js';
 import { Problem } from '../platform/problem/problem.js';
 import { CommandError, type ExitCode } from './command-error.js';
 import { printError, printFault } from './print.js';

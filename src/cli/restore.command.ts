@@ -5,7 +5,7 @@ import type { Database } from '../platform/database/database.js';
 import { isServiceRunning, moveHome } from '../platform/database/deployment.store.js';
 import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
 import * as unchecked from '../users/registration/unchecked-references.store.js';
-import { readInput } from './api/read-input.js';
+import { readInput } from './read-input.js';
 import { CommandError } from './command-error.js';
 import { ACTOR, withDatabase, type ReadEnvironment } from './command-environment.js';
 import { JSON_OPTION, print, printJson } from './print.js';

@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FilesRead } from '../platform/env/environment-files.js';
 import type { EnvironmentSource } from '../platform/env/environment-names.js';
 import { LOCAL_DEFAULTS, readEnvironment, STAND_INS } from '../platform/env/read-environment.js';
 import { startChild, type Child } from './child.js';
 import { startEmbeddedPostgres } from './embedded-postgres.js';
+import { readGeneratedKeys } from './generated-keys.js';
 import { removeRunningService, reserveFolder } from './running-service.js';
 
 export type LocalServices = Awaited<ReturnType<typeof startLocalServices>>;
@@ -73,23 +73,6 @@ export async function startLocalServices(
     failed: Promise.race(children.map(({ failed }) => failed)),
     stop,
   };
-}
-
-/** Returns the keys generated at the first start. They never change: with another encryption key, stored secrets would be unreadable. */
-export async function readGeneratedKeys(folder: string) {
-  const file = join(folder, 'keys.json');
-  const keys = {
-    adminApiKey: `local_${randomBytes(32).toString('base64url')}`,
-    encryptionKey: randomBytes(32).toString('base64'),
-    databasePassword: randomBytes(18).toString('base64url'),
-  };
-  try {
-    await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-    return keys;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return JSON.parse(await readFile(file, 'utf8')) as typeof keys;
-  }
 }
 
 /** Starts the sandbox in a separate process, which gets only the variables of our environment that it needs. */

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Environment } from '../../platform/env/environment.js';
-import { ConfigurationError } from '../../platform/env/read-environment.js';
+import { ConfigurationError } from '../../platform/env/configuration-error.js';
 import { ownOriginsOf } from '../../platform/http/origins.rules.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { SCOPES, type Principal, type Scope } from '../scopes.js';

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Client } from '#client/client.js';
 import { readPage, type ItemOf, type ListPath } from '#client/pages.js';
-import { readId } from '../command-environment.js';
+import { readId } from '../read-input.js';
 import { confirm, YES, type Confirmation } from '../confirm.js';
 import { JSON_OPTION, printError, printJson, printYaml } from '../print.js';
 import type { FindApi } from './service-api.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readId } from '../command-environment.js';
+import { readId } from '../read-input.js';
 import { print, printYaml } from '../print.js';
 import { ApiCommand, metadataOption } from './api-command.js';
 import { campaignsCommand } from './campaigns.command.js';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Schemas } from '#client/client.js';
 import { followEvents } from '#client/events.js';
-import { readId } from '../command-environment.js';
+import { readId } from '../read-input.js';
 import { print, printError } from '../print.js';
 import { eventName, toSecond } from './table.js';
 import type { FindApi } from './service-api.js';

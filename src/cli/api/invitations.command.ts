@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Schemas } from '#client/client.js';
 import { INVITATION_STATES } from '../../invitations/invitation.rules.js';
 import { INVITATION_STALL_CAUSES } from '../../invitations/stalled.rules.js';
-import { readId } from '../command-environment.js';
+import { readId } from '../read-input.js';
 import { printYaml } from '../print.js';
 import { ApiCommand, at } from './api-command.js';
 import type { FindApi } from './service-api.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { REGISTRATION_STATUSES } from '../../users/registration/registration.rules.js';
 import type { Schemas } from '#client/client.js';
-import { readInput } from './read-input.js';
+import { readInput } from '../read-input.js';
 import { ApiCommand, at, metadataOption } from './api-command.js';
 import { bulkCommand } from './bulk-decision.command.js';
 import type { FindApi } from './service-api.js';

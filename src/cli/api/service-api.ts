@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { createClient, type Client } from '#client/client.js';
 import { ProblemError } from '#client/problem.js';
 import { readFiles } from '../../platform/env/environment-files.js';
-import { ENVIRONMENT_NAMES, type EnvironmentSource } from '../../platform/env/environment-names.js';
-import { readGeneratedKeys } from '../../local/local-services.js';
+import type { EnvironmentSource } from '../../platform/env/environment-names.js';
+import { readGeneratedKeys } from '../../local/generated-keys.js';
 import { findRunningService } from '../../local/running-service.js';
 import { CommandError } from '../command-error.js';
 
@@ -13,6 +13,9 @@ export type FindApi = () => Promise<ServiceApi>;
 const LONG = /\/events\/stream|\/campaigns(\?|$)|\/result\.csv/;
 /** The timeout of other requests. The service takes less to read a session from the remote service or to test a webhook endpoint. */
 const CALL_WITHIN_MS = 60_000;
+
+/** The variables that lead to the service and its key. */
+const NAMES = ['PV_ONBOARDING_URL', 'PV_ONBOARDING_API_KEY', 'ADMIN_API_KEY', 'NODE_ENV', 'PORT'];
 
 export class ServiceApi {
   readonly client: Client;
@@ -71,8 +74,7 @@ export class ServiceApi {
  * the service, in this container, with the administrator's key. That key is never sent to PV_ONBOARDING_URL.
  */
 export async function findApi(source: EnvironmentSource): Promise<ServiceApi> {
-  const names = [...ENVIRONMENT_NAMES, 'PV_ONBOARDING_URL', 'PV_ONBOARDING_API_KEY'];
-  const { variables: own, problems } = readFiles(source, names);
+  const { variables: own, problems } = readFiles(source, NAMES);
   if (problems.size > 0) throw misconfigured([...problems.values()].join('; '));
   const { PV_ONBOARDING_URL: url, PV_ONBOARDING_API_KEY: key } = own;
   if (url !== undefined) {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Client, Schemas, Session } from '#client/client.js';
 import { SESSION_STALL_CAUSES, SESSION_STATES } from '../../events/event-schemas.rules.js';
-import { START_STATUSES } from '../../onboarding/api/starts.view.js';
-import { readId } from '../command-environment.js';
+import { START_STATUSES } from '../../onboarding/rules/start-failure.rules.js';
+import { readId } from '../read-input.js';
 import { print, printYaml } from '../print.js';
 import { ApiCommand, at, metadataOption } from './api-command.js';
 import type { FindApi } from './service-api.js';

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Schemas } from '#client/client.js';
-import { readId } from '../command-environment.js';
+import { readId } from '../read-input.js';
 import { CommandError } from '../command-error.js';
 import { print, printError } from '../print.js';
 import { ApiCommand, at } from './api-command.js';
-import { readInput } from './read-input.js';
+import { readInput } from '../read-input.js';
 import type { FindApi } from './service-api.js';
 import { age, cut, eventName } from './table.js';
 

@@ -1,9 +1,7 @@
 import { PageQuery } from '../../platform/http/page.js';
 import { ChoiceParameter, UuidParameter } from '../../platform/http/parameters.js';
 import * as schema from '../../platform/openapi/schema-of.js';
-
-export const START_STATUSES = ['sending', 'started', 'failed'] as const;
-export type StartStatus = (typeof START_STATUSES)[number];
+import { START_STATUSES, type StartStatus } from '../rules/start-failure.rules.js';
 
 export const StartView = schema.schemaOf('StartView', {
   id: schema.uuid(),

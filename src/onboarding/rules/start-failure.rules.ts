@@ -1,5 +1,8 @@
 import { NOT_SENT_TEXT, type Outcome } from '../../remote/outcome.rules.js';
 
+export const START_STATUSES = ['sending', 'started', 'failed'] as const;
+export type StartStatus = (typeof START_STATUSES)[number];
+
 /** Why a start has failed. `error` may quote the remote service. `reason` goes into an event and must not quote it. */
 export interface StartFailure {
   readonly error: string;

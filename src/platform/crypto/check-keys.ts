@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { ConfigurationError } from '../env/read-environment.js';
+import { ConfigurationError } from '../env/configuration-error.js';
 import type { Sql } from '../database/database.js';
 import type { Cipher } from './cipher.js';
 import type { EncryptedColumn } from './re-encryption.store.js';

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../env/read-environment.js';
+import { ConfigurationError } from '../env/configuration-error.js';
 import type { Sql } from './database.js';
 
 // Uses SQL, since Prisma Client cannot read the system catalogues of PostgreSQL.

@@ -18,12 +18,14 @@ async function write(content: string): Promise<string> {
   return path;
 }
 
-const problemsOf = (source: EnvironmentSource): string[] => [...readFiles(source).problems.values()];
+const problemsOf = (source: EnvironmentSource): string[] => [
+  ...readFiles(source, ENVIRONMENT_NAMES).problems.values(),
+];
 
 describe('readFiles', () => {
   it.each(ENVIRONMENT_NAMES)('%s_FILE gives %s the content of the file', async (name) => {
     const path = await write('canary');
-    const { variables } = readFiles({ [`${name}_FILE`]: path, PATH: '/bin' });
+    const { variables } = readFiles({ [`${name}_FILE`]: path, PATH: '/bin' }, ENVIRONMENT_NAMES);
     expect(variables).toEqual({ [name]: 'canary', PATH: '/bin' });
   });
 
@@ -34,18 +36,18 @@ describe('readFiles', () => {
     [' secret ', ' secret '],
     ['', ''],
   ])('removes one newline at the end and nothing else: %j', async (content, value) => {
-    const { variables } = readFiles({ SCS_API_KEY_FILE: await write(content) });
+    const { variables } = readFiles({ SCS_API_KEY_FILE: await write(content) }, ENVIRONMENT_NAMES);
     expect(variables.SCS_API_KEY).toBe(value);
   });
 
   it('leaves variables without a file, and files of other programs, as they are', () => {
     const source = { SCS_API_KEY: 'key', POSTGRES_PASSWORD_FILE: '/nowhere' };
-    expect(readFiles(source).variables).toEqual(source);
+    expect(readFiles(source, ENVIRONMENT_NAMES).variables).toEqual(source);
   });
 
   it('reads the file if the variable is empty', async () => {
     const source = { SCS_API_KEY: '', SCS_API_KEY_FILE: await write('secret') };
-    expect(readFiles(source).variables).toEqual({ SCS_API_KEY: 'secret' });
+    expect(readFiles(source, ENVIRONMENT_NAMES).variables).toEqual({ SCS_API_KEY: 'secret' });
   });
 
   it('refuses a variable that is set in both ways, naming both', async () => {
@@ -71,12 +73,15 @@ describe('readFiles', () => {
   );
 
   it('leaves its problems to readEnvironment, which names all problems in one message', () => {
-    const { variables, problems } = readFiles({
-      NODE_ENV: 'production',
-      PORT: 'abc',
-      SCS_CLIENT_SECRET: 'canary',
-      SCS_CLIENT_SECRET_FILE: '/run/secrets/canary',
-    });
+    const { variables, problems } = readFiles(
+      {
+        NODE_ENV: 'production',
+        PORT: 'abc',
+        SCS_CLIENT_SECRET: 'canary',
+        SCS_CLIENT_SECRET_FILE: '/run/secrets/canary',
+      },
+      ENVIRONMENT_NAMES,
+    );
     const read = () => readEnvironment(variables, problems);
     expect(read).toThrow(/SCS_CLIENT_SECRET and SCS_CLIENT_SECRET_FILE are both set[^]*PORT must be/);
     expect(read).not.toThrow(/canary|SCS_CLIENT_SECRET is required/);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { ENVIRONMENT_NAMES, type EnvironmentSource } from './environment-names.js';
+import type { EnvironmentSource } from './environment-names.js';
 
 export interface FilesRead {
   readonly variables: EnvironmentSource;
@@ -9,10 +9,7 @@ export interface FilesRead {
 }
 
 /** Replaces NAME_FILE, the path of a mounted secret, by NAME with its content, without a newline at its end. Removes both after a problem. */
-export function readFiles(
-  source: EnvironmentSource,
-  names: readonly string[] = ENVIRONMENT_NAMES,
-): FilesRead {
+export function readFiles(source: EnvironmentSource, names: readonly string[]): FilesRead {
   const variables = { ...source };
   const problems = new Map<string, string>();
   for (const name of names) {

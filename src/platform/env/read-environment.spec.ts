@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Environment } from './environment.js';
 import { ENVIRONMENT_NAMES } from './environment-names.js';
-import { ConfigurationError, LOCAL_DEFAULTS, readEnvironment, warningsOf } from './read-environment.js';
+import { ConfigurationError } from './configuration-error.js';
+import { LOCAL_DEFAULTS, readEnvironment, warningsOf } from './read-environment.js';
 
 const KEY = Buffer.alloc(32, 'key of this spec').toString('base64');
 const COMPLETE = {

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
+import { ConfigurationError } from './configuration-error.js';
 import { Environment } from './environment.js';
 import type { FilesRead } from './environment-files.js';
 import { isLoopback } from '../http/origins.rules.js';
@@ -18,18 +19,6 @@ export const STAND_INS = {
 } as const satisfies Partial<Record<keyof Environment, string>>;
 
 export const LOCAL_DEFAULTS = Object.keys(STAND_INS) as readonly (keyof typeof STAND_INS)[];
-
-/** Lists all faults of the configuration by variable name. Contains no values, since they may be secret. */
-export class ConfigurationError extends Error {
-  constructor(
-    readonly problems: readonly string[],
-    readonly warnings: readonly string[],
-  ) {
-    const listOf = (title: string, lines: readonly string[]): string => [title, ...lines].join('\n  - ');
-    const also = warnings.length > 0 ? listOf('\nAlso:', warnings) : '';
-    super(listOf('The configuration is not valid:', problems) + also);
-  }
-}
 
 /** Throws ConfigurationError, which also lists the problems `ofFiles`. A blank variable is a fault: usually its value got lost. */
 export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['problems']): Environment {

@@ -1,5 +1,5 @@
 import { mkdir, readFile, readdir, rename, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
 import { exclusively } from '../../../scripts/exclusively.mjs';
@@ -30,7 +30,8 @@ export async function buildTests() {
   await exclusively(FOLDER, 'packages', () => bundlePackages(join(FOLDER, 'node_modules')));
   if (!(await isBuilt())) return undefined;
   for (const [name, target] of Object.entries(LINKS)) {
-    await symlink(join(ROOT, target), join(FOLDER, name)).catch((error) => {
+    // The link is relative, so that it leads to the right clone in a copy of node_modules.
+    await symlink(relative(FOLDER, join(ROOT, target)), join(FOLDER, name)).catch((error) => {
       if (error.code !== 'EEXIST') throw error;
     });
   }
