@@ -20,12 +20,12 @@ import {
   type OnboardingEvent,
   type RetryOptions,
 } from '../../clients/typescript/src/index.js';
-import { startTcpProxy } from '../faults/support/tcp-proxy.js';
+import { startTcpProxy } from '../faults/support/network/tcp-proxy.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { startWebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
 import { startServiceProcess } from '../setup/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
 import { ADMIN_KEY } from '../setup/test-environment.js';
 import type { TestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { SandboxControl } from '../setup/sandbox-control.js';
 import { TestClient } from '../setup/client.js';
 import { waitFor } from '../setup/wait-for.js';
-import { withClient } from '../setup/with-client.js';
+import { withClient } from '../setup/database/with-client.js';
 import { readCompose, secretsOfHead, variablesOfHead } from './compose-file.js';
 import { freePort } from '../setup/receivers/programs.js';
 import { blockOf, readPage } from '../docs/pages.js';

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { ApiKeysStore, hashOf, newApiKey } from '../../src/access/api-keys.store.js';
 import type { Database } from '../../src/platform/database/database.js';
-import { useTestDatabase } from '../setup/test-database.js';
+import { useTestDatabase } from '../setup/database/test-database.js';
 
 const testDatabase = useTestDatabase();
 let database: Database;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { useTestDatabase } from '../setup/test-database.js';
+import { useTestDatabase } from '../setup/database/test-database.js';
 
 const UNEXPLAINED = `
   SELECT format('%s.%s', n.nspname, c.relname) || coalesce('.' || a.attname, '') AS name

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Database } from '../../src/platform/database/database.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import { isDatabaseUnavailable } from '../../src/platform/problem/database-unavailable.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
 
 const POOL_SIZE = 2;

@@ -4,7 +4,7 @@ import type { InverterPosition } from '../../src/onboarding/api/sessions.dto.js'
 import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database } from '../../src/platform/database/database.js';
-import { useTestDatabase } from '../setup/test-database.js';
+import { useTestDatabase } from '../setup/database/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
 import { insertCustomer, insertRow, type Table } from './valid-rows.js';
 

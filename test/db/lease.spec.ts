@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import type { Database } from '../../src/platform/database/database.js';
 import { Leases, type Lease } from '../../src/platform/database/lease.js';
 import { leasesOn } from '../../src/platform/database/lease.sql.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
 
 const STATEMENTS = leasesOn({ table: 'leased', key: 'name' });

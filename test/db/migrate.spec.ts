@@ -4,7 +4,7 @@ import pg from 'pg';
 import { withMigrationLock } from '../../src/platform/database/migrations/lock.js';
 import { applyMissing, migrate } from '../../src/platform/database/migrations/migrate.js';
 import { readMigrations, type Migration } from '../../src/platform/database/migrations/script.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
 
 describe('migrate', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ReplicasStore } from '../../src/remote/shared/replicas.store.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
 
 let database: TestDatabase;
 beforeAll(async () => {

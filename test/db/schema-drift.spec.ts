@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { CATALOGUE, differences, ONLY_IN_MIGRATIONS } from '../../scripts/check/catalogue.js';
 import { sqlOfSchema } from '../../scripts/check/sql-of-schema.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
 
 const SCHEMA = new URL('../../prisma/schema.prisma', import.meta.url).pathname;
 

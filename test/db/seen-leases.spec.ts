@@ -4,7 +4,7 @@ import { FIND_EXPIRED_LEASES } from '../../src/onboarding/start/starts.sql.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { SeenLeases } from '../../src/platform/database/seen-leases.js';
 import { FIND_LEASES } from '../../src/users/registration/registrations.sql.js';
-import { useTestDatabase } from '../setup/test-database.js';
+import { useTestDatabase } from '../setup/database/test-database.js';
 import { insertCustomer, insertRow } from './valid-rows.js';
 
 const testDatabase = useTestDatabase();

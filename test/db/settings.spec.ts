@@ -5,9 +5,9 @@ import { migrate } from '../../src/platform/database/migrations/migrate.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
 import { TestClient } from '../setup/client.js';
 import { startTestApp } from '../setup/test-app.js';
-import { createTestDatabase, type TestDatabase } from '../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
-import { withClient } from '../setup/with-client.js';
+import { withClient } from '../setup/database/with-client.js';
 
 /** Each of them is a legal choice of an administrator, and breaks a client that does not set its own. */
 const UNUSUAL = {

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Child } from '../../src/local/child.js';
 import { checkPoolers } from '../../src/platform/database/connection/poolers.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
-import { startOwnPostgres } from '../setup/own-postgres.js';
+import { startOwnPostgres } from '../setup/database/own-postgres.js';
 import { createAuthority, findOpenssl, type Authority } from '../setup/receivers/certificates.js';
 import { startServiceProcess } from '../setup/service-process.js';
-import { databaseUrl } from '../setup/template-database.js';
+import { databaseUrl } from '../setup/database/template-database.js';
 import { CREDENTIALS, environmentFor } from '../setup/test-environment.js';
 import type { TestProcess } from '../setup/test-process.js';
 import { waitFor } from '../setup/wait-for.js';
-import { withClient } from '../setup/with-client.js';
+import { withClient } from '../setup/database/with-client.js';
 
 const openssl = findOpenssl();
 

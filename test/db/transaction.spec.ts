@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database, sqlState, type Transaction } from '../../src/platform/database/database.js';
-import { useTestDatabase } from '../setup/test-database.js';
+import { useTestDatabase } from '../setup/database/test-database.js';
 
 const testDatabase = useTestDatabase();
 let database: Database;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { migrate } from '../../src/platform/database/migrations/migrate.js';
-import { createTestDatabase } from '../setup/test-database.js';
-import { withClient } from '../setup/with-client.js';
+import { createTestDatabase } from '../setup/database/test-database.js';
+import { withClient } from '../setup/database/with-client.js';
 import { blockOf, readPage } from './pages.js';
 
 let page: string;

@@ -189,7 +189,7 @@ if (CHROMIUM === null) {
       const { body } = await client.start(await client.locate('customer-14'), { brand: 'acme' });
       const fail = `
         UPDATE session_polls SET failures = 3, last_error = 'unreadable', due_at = 'infinity'
-        WHERE session_id = $1 AND batch_id IS NULL RETURNING session_id`;
+        WHERE session_id = $1 AND NOT EXISTS (SELECT FROM poll_batches WHERE id = batch_id) RETURNING session_id`;
       await waitFor('the end of a read', async () => (await database.query(fail, [body.id])).length > 0);
       const reason = 'its last reads failed: unreadable';
       await signedIn('/stuck', async (page) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
-import { withClient } from '../setup/with-client.js';
+import { withClient } from '../setup/database/with-client.js';
 import { CHROMIUM, launchChromium, SCREENS } from './chromium.js';
 import { seedOf } from './seed.js';
 

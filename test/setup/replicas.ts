@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/platform/database/database.js';
 import type { Signs } from '../../src/remote/shared/replicas.store.js';
 
-const QUIET: Signs = {
+/** The signs of a process without load. */
+export const QUIET: Signs = {
   requests: 0,
   failedRequests: 0,
   refusedRequests: 0,
@@ -14,7 +15,7 @@ const QUIET: Signs = {
   recentCalls: {},
   version: '0.1.0',
   commit: null,
-  newestMigration: null,
+  newestMigration: '20261120000000_tables',
 };
 
 interface Row {

@@ -8,7 +8,7 @@ import { readEnvironment } from '../../src/platform/env/read-environment.js';
 import { ServiceLogger } from '../../src/observability/logging/service-logger.js';
 import { wantedLogLevel } from './quiet-logs.js';
 import { startSandbox, type TestSandbox } from './sandbox.js';
-import { createTestDatabase } from './test-database.js';
+import { createTestDatabase } from './database/test-database.js';
 import { CREDENTIALS, testEnvironment } from './test-environment.js';
 
 export interface TestApp {

@@ -1,6 +1,6 @@
 import type { Child } from '../../src/local/child.js';
-import { removeLeftFolders, startOwnPostgres } from './own-postgres.js';
-import { prepareTemplate } from './template-database.js';
+import { removeLeftFolders, startOwnPostgres } from './database/own-postgres.js';
+import { prepareTemplate } from './database/template-database.js';
 
 const SETTINGS = {
   synchronous_commit: 'off',

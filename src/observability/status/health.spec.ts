@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { QUIET } from '../../../test/setup/replicas.js';
 import { findReasons } from './health.rules.js';
 
 type Facts = Parameters<typeof findReasons>[0];
@@ -17,27 +18,18 @@ const operation = {
   lastErrorAt: null,
   lastError: null,
 } as const;
+const { recentCalls: _, ...signs } = QUIET;
 const replica: Facts['replicas'][number] = {
+  ...signs,
   name: 'a:1',
   role: 'all',
-  version: '0.1.0',
-  commit: null,
-  newestMigration: '20261120000000_tables',
   isAlive: true,
   startedAt: before(60),
   lastSeenAt: before(1),
   readsPerSecond: 0,
   pacedSince: null,
-  slow: [],
   stoppedAt: null,
   clockOffsetSeconds: 0,
-  requests: 0,
-  failedRequests: 0,
-  refusedRequests: 0,
-  waitingForConnectionsSeconds: 0,
-  longestStatement: null,
-  hasNoSpace: false,
-  latestCalls: [],
 };
 const reader = { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 };
 const HEALTHY: Facts = {

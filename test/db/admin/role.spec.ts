@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
-import { withClient } from '../../setup/with-client.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
+import { withClient } from '../../setup/database/with-client.js';
 import { connectAsReader, type Reader } from '../reader.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
 type Values = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import { insertPending } from '../../../src/users/registration/campaign-registrations.store.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { newEan } from '../../setup/ean.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 
 const testDatabase = useTestDatabase();
 let database: Database;

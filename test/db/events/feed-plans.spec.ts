@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { READ_PAGE } from '../../../src/events/feed/events.store.js';
 import { lastSequence } from '../../../src/events/sequence.sql.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 
 const EVENTS = 100_000;
 

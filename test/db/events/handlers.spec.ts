@@ -7,7 +7,7 @@ import { OnEvent } from '../../../src/events/handlers/on-event.js';
 import { retireHandlers } from '../../../src/events/handlers/handlers.sql.js';
 import { sequenceEvents } from '../../../src/events/sequence.sql.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { startTestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { appendOnline, startWorker } from './fixture.js';

@@ -4,7 +4,7 @@ import type { EventName, EventPayloads } from '../../../src/events/catalogue.rul
 import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { LOCK_SEQUENCING, sessionEvent } from './fixture.js';
 

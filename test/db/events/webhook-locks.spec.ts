@@ -7,7 +7,7 @@ import { WebhookEndpointsStore } from '../../../src/events/webhooks/endpoints/en
 import type { WebhookSealing } from '../../../src/events/webhooks/secrets/sealing.service.js';
 import { WebhookAttemptsStore } from '../../../src/events/webhooks/send/attempts.store.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { insertRow } from '../valid-rows.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
 

@@ -5,7 +5,7 @@ import { DeliveryQueue } from '../../../src/events/deliver/queue.store.js';
 import { Leases } from '../../../src/platform/database/lease.js';
 import { WebhookDeliveriesStore } from '../../../src/events/webhooks/log/deliveries.store.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { insertRow } from '../valid-rows.js';
 
 const testDatabase = useTestDatabase();

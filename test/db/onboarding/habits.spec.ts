@@ -7,7 +7,7 @@ import {
 } from '../../../src/onboarding/poll/habits.store.js';
 import { habitAgeOf } from '../../../src/onboarding/rules/habits.rules.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
 const MINUTE = 60;

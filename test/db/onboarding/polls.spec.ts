@@ -4,7 +4,7 @@ import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { DELETE_EXPIRED_BATCHES, RESCHEDULE } from '../../../src/onboarding/poll/polls.sql.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 

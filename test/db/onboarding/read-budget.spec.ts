@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ReadBudgetStore } from '../../../src/onboarding/poll/read-budget.store.js';
 import { AGES_PER_E } from '../../../src/onboarding/rules/read-budget.rules.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 
 let testDatabase: TestDatabase;

@@ -6,7 +6,7 @@ import { LOCK_ANY_SESSIONS } from '../../../src/onboarding/store/sessions.sql.js
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Metrics } from '../../../src/observability/metrics/metrics.js';
 import type { Database, Transaction } from '../../../src/platform/database/database.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 

@@ -4,7 +4,7 @@ import { StallsStore } from '../../../src/onboarding/stalled/stalls.store.js';
 import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import type { Database, Statement } from '../../../src/platform/database/database.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { insertCustomer } from '../valid-rows.js';
 

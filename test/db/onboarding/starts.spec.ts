@@ -7,7 +7,7 @@ import { LEASES } from '../../../src/onboarding/start/starts.sql.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { insertCustomer, insertRow } from '../valid-rows.js';
 

@@ -4,7 +4,7 @@ import type { ListPosition } from '../../../src/platform/database/list-position.
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import type { ListRegistrationsQuery, ListUsersQuery } from '../../../src/users/users.dto.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 
 const USERS = 20_000;
 const PAGE = 51;

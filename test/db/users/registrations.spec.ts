@@ -17,7 +17,7 @@ import type { Claim } from '../../../src/users/registration/registration.rules.j
 import { confirmReferences } from '../../../src/users/registration/unchecked-references.store.js';
 import type { RequestedUser, RemoteUser } from '../../../src/users/remote/remote-user.rules.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
-import { useTestDatabase } from '../../setup/test-database.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
 
 const EANS = ['541448860004178019', '541448860004178026'];

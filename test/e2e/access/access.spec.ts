@@ -9,7 +9,7 @@ import { dumpTables, findSecrets } from '../../faults/support/input/secret-searc
 import { inTime, itAtLength, promise } from '../../faults/support/promise.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { startReplica, withReplica } from '../replica.js';
-import { withClient } from '../../setup/with-client.js';
+import { withClient } from '../../setup/database/with-client.js';
 
 const UNKNOWN_ID = '3f0c6a5e-1111-4222-8333-444455556666';
 const REVOKED_WITHIN_MS = 5_000;

@@ -8,7 +8,7 @@ import type { NotSent, Sent } from '../../../src/remote/outcome.rules.js';
 import { readObject } from '../../../src/remote/wire/read-field.js';
 import { outcomeOf } from '../../../src/remote/wire/read-response.js';
 import { isLong, itAtLength, promise } from '../../faults/support/promise.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   type Replica,

@@ -4,7 +4,7 @@ import type { Token } from '../../../src/auth/token.client.js';
 import { TokenStore } from '../../../src/auth/token.store.js';
 import { itAtLength, promise } from '../../faults/support/promise.js';
 import type { Lease, Leases } from '../../../src/platform/database/lease.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {

@@ -9,7 +9,7 @@ import { TestClient } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { withClient } from '../../setup/with-client.js';
+import { withClient } from '../../setup/database/with-client.js';
 import { createKey } from '../keys.js';
 
 const MAX_BYTES = 20_000_000;

@@ -5,7 +5,7 @@ import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { TestClient } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
 import { useTestApp } from '../../setup/test-app.js';
-import { withClient } from '../../setup/with-client.js';
+import { withClient } from '../../setup/database/with-client.js';
 import { createKey } from '../keys.js';
 
 // A worker would register the customers.

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,11 +9,11 @@ import { isLong } from '../../faults/support/promise.js';
 import { TestClient } from '../../setup/client.js';
 import { freePort } from '../../setup/receivers/programs.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { argumentsFor, startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { withClient } from '../../setup/with-client.js';
+import { withClient } from '../../setup/database/with-client.js';
 
 jest.setTimeout(300_000);
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -88,6 +88,19 @@ describe('the command line', () => {
     expect(refused).toEqual({ exitCode: 1, out: '', err: `not_found: There is no user ${UNKNOWN}\n` });
     expect(misused).toMatchObject({ exitCode: 2, err: expect.stringContaining('It must be a UUID.') });
     expect(help).toMatchObject({ exitCode: 0, err: '' });
+  });
+
+  it('does not load the service for commands of the API', async () => {
+    const coverage = await mkdtemp(join(tmpdir(), 'pv-cli-'));
+    await run(['users', 'list'], '', { ...variables, NODE_V8_COVERAGE: coverage });
+    const [file] = await readdir(coverage);
+    const { result } = JSON.parse(await readFile(join(coverage, file!), 'utf8')) as {
+      result: { url: string }[];
+    };
+    const loaded = result.map(({ url }) => url);
+    expect(loaded).toContainEqual(expect.stringContaining('/cli/api/'));
+    expect(loaded.filter((url) => /@nestjs|class-validator|\/database\./.test(url))).toEqual([]);
+    await rm(coverage, { recursive: true });
   });
 
   it('says in one line why a database cannot be migrated', async () => {

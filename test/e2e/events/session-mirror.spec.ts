@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
-import { listOf, sessionBody, type ReadAnswer } from '../../faults/support/scripted-remote.js';
-import { startScriptedService, type ScriptedService } from '../../faults/support/scripted-service.js';
+import { listOf, sessionBody, type ReadAnswer } from '../../faults/support/network/scripted-remote.js';
+import { startScriptedService, type ScriptedService } from '../../faults/support/network/scripted-service.js';
 import type { EventAnswer, SessionAnswer } from '../../setup/client.js';
 
 type States = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { type RemoteReplica, startRemoteReplica } from '../../faults/support/remote-replica.js';
 import { replicaEnvironment, startReplica, startTokenService, type TokenService } from '../auth/fixture.js';

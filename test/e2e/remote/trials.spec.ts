@@ -4,7 +4,7 @@ import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
 import { type RemoteReplica, startRemoteReplica } from '../../faults/support/remote-replica.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   type RawServer,

@@ -3,9 +3,9 @@ import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Readiness } from '../../../src/observability/health/readiness.service.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
-import { createTestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { withClient } from '../../setup/with-client.js';
+import { withClient } from '../../setup/database/with-client.js';
 import { withReplica } from '../replica.js';
 
 describe('the service', () => {

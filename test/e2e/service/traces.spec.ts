@@ -13,7 +13,7 @@ import {
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import type { TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -7,7 +7,7 @@ import { TestClient } from '../../setup/client.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { newValidEan } from '../../setup/ean.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
-import { createTestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -6,7 +6,7 @@ import type { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type EventAnswer, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
-import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -15,7 +15,7 @@ import { countStarts, startAtLast } from '../support/evidence/lost-starts.js';
 import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { contradictions, readRegistrations } from '../support/evidence/registration-ledger.js';
 import { seedSessions } from '../support/seeded-sessions.js';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { startTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.js';
 
 const TERMINATE_EVERY_MS = 300;
 const TERMINATE_FOR_MS = isLong ? 8_000 : 3_000;

@@ -19,11 +19,11 @@ import {
   type WebhookSink,
 } from '../../setup/receivers/webhook-sink.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
-import { withDatabase } from '../../setup/test-database.js';
+import { withDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { withClient } from '../../setup/with-client.js';
+import { withClient } from '../../setup/database/with-client.js';
 import { countStarts } from '../support/evidence/lost-starts.js';
 import { contradictions, readRegistrations } from '../support/evidence/registration-ledger.js';
 import {
@@ -34,7 +34,7 @@ import {
 } from '../support/evidence/session-oracle.js';
 import { CREATE_HANDLED_EVENTS } from '../support/processes/handled-events.js';
 import { promise } from '../support/promise.js';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { startTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.js';
 import { makeEndpoint } from '../support/webhooks.js';
 import { waitUntilHeld } from '../support/waits.js';
 

@@ -6,10 +6,10 @@ import { checkPoolers } from '../../../src/platform/database/connection/poolers.
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { findPgBouncer, startPgBouncer, type PgBouncer } from '../../setup/receivers/pgbouncer.js';
 import { startWebhookSink } from '../../setup/receivers/webhook-sink.js';
-import { createTestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { withClient } from '../../setup/with-client.js';
+import { withClient } from '../../setup/database/with-client.js';
 import { itAtLength, promise } from '../support/promise.js';
 import { startReplicas, startSessions } from '../support/replicas.js';
 import { findContradictions, findUntrue, NOTHING_FOUND } from '../support/evidence/session-oracle.js';

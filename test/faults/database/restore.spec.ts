@@ -9,10 +9,10 @@ import { TestClient } from '../../setup/client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { startTestApp } from '../../setup/test-app.js';
-import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { withClient } from '../../setup/with-client.js';
+import { withClient } from '../../setup/database/with-client.js';
 import { itAtLength, promise } from '../support/promise.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 

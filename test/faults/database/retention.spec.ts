@@ -6,7 +6,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import { Retention } from '../../../src/retention/retention.service.js';
 import { PRUNE_EVENTS, PRUNE_REGISTRATIONS, PRUNE_SESSIONS } from '../../../src/retention/retention.sql.js';
 import { HANDLER, insertRow } from '../../db/valid-rows.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { itAtLength, promise } from '../support/promise.js';

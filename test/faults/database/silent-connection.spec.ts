@@ -8,7 +8,7 @@ import { LOCK_FOR_OUTCOME, OPEN_INTENT } from '../../../src/users/registration/r
 import { TestClient } from '../../setup/client.js';
 import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import { startTestApp } from '../../setup/test-app.js';
-import { createTestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import {
@@ -27,7 +27,7 @@ import {
   startStatementProxy,
   type StatementFault,
   type StatementProxy,
-} from '../support/statement-proxy.js';
+} from '../support/network/statement-proxy.js';
 
 jest.setTimeout(isLong ? 3_600_000 : 60_000);
 

@@ -1,10 +1,10 @@
 import { beforeEach, describe, it } from '@jest/globals';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
-import { startOwnPostgres } from '../../setup/own-postgres.js';
+import { startOwnPostgres } from '../../setup/database/own-postgres.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { withClient } from '../../setup/with-client.js';
+import { withClient } from '../../setup/database/with-client.js';
 
 describe('a service whose PostgreSQL has lost its synchronous standby', () => {
   const closing = closeAfterEach();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { startServiceProcess } from '../../setup/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, CREDENTIALS, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';

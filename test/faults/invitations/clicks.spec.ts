@@ -3,7 +3,7 @@ import { closeAfterEach } from '../../setup/close-after-each.js';
 import { TestClient } from '../../setup/client.js';
 import { startSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
-import { createTestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWithoutIntent } from '../support/evidence/lost-starts.js';

@@ -3,8 +3,8 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
-import { listOf, sessionBody, type ReadAnswer } from '../support/scripted-remote.js';
-import { startScriptedService, type ScriptedService } from '../support/scripted-service.js';
+import { listOf, sessionBody, type ReadAnswer } from '../support/network/scripted-remote.js';
+import { startScriptedService, type ScriptedService } from '../support/network/scripted-service.js';
 
 const OF_EACH = isLong ? 10 : 1;
 /** Reads per session. At the default interval of 15 s, 40 take ten minutes. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { itAtLength, promise } from '../support/promise.js';
 

@@ -4,8 +4,8 @@ import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { watchLoop } from '../support/evidence/loop-watch.js';
 import { inTime, itAtLength, measureUntil, promise } from '../support/promise.js';
-import { listOf, sessionBody } from '../support/scripted-remote.js';
-import { startScriptedService, type ScriptedService } from '../support/scripted-service.js';
+import { listOf, sessionBody } from '../support/network/scripted-remote.js';
+import { startScriptedService, type ScriptedService } from '../support/network/scripted-service.js';
 
 const ONLINE = { finished: true, active: false };
 /** The maximum number of inverters in a recognised response. */

@@ -8,7 +8,7 @@ import type { StatusView } from '../../../src/observability/status/status.view.j
 import { TestClient } from '../../setup/client.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { withClient } from '../../setup/with-client.js';
+import { withClient } from '../../setup/database/with-client.js';
 import { countStarts } from '../support/evidence/lost-starts.js';
 import { allAtLength, isLong, itAtLength, promise } from '../support/promise.js';
 import { startBeside, repeat, startReplicas, type Replicas } from '../support/replicas.js';

@@ -4,8 +4,8 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SELECT_ONE } from '../../../src/onboarding/poll/polls.sql.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
-import { sessionBody } from '../support/scripted-remote.js';
-import { startScriptedService, type ScriptedService } from '../support/scripted-service.js';
+import { sessionBody } from '../support/network/scripted-remote.js';
+import { startScriptedService, type ScriptedService } from '../support/network/scripted-service.js';
 
 const READS = isLong ? 1_000 : 100;
 /** The service records at most 31 observations of a session within an hour: the start and 30 changes. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { CallQueue } from '../../../src/remote/pace/call-queue.js';
 import type { CallClass, RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import { readSession, reply, type RawServer, startRawServer } from '../../e2e/remote/fixture.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';

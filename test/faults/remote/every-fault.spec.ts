@@ -14,7 +14,7 @@ import { startAtLast } from '../support/evidence/lost-starts.js';
 import { readRegistrations } from '../support/evidence/registration-ledger.js';
 import { findDifferences } from '../support/evidence/remote-truth.js';
 import { allAtLength, isLong, itAtLength, promise } from '../support/promise.js';
-import { DISTINCT_FAULTS, REMOTE_FAULTS, type RemoteFault } from '../support/remote-faults.js';
+import { DISTINCT_FAULTS, REMOTE_FAULTS, type RemoteFault } from '../support/network/remote-faults.js';
 import { startReplicas, type Replicas } from '../support/replicas.js';
 
 jest.setTimeout(900_000);

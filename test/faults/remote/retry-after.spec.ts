@@ -7,7 +7,7 @@ import {
   registerUser,
   reply,
 } from '../../e2e/remote/fixture.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { allAtLength, inTime, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';

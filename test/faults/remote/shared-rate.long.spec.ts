@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ReplicasStore } from '../../../src/remote/shared/replicas.store.js';
 import { startRawServer, type RawServer, readSession, reply } from '../../e2e/remote/fixture.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { measureUntil } from '../support/promise.js';
 import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';

@@ -4,7 +4,7 @@ import { applyMissing, migrate } from '../../../src/platform/database/migrations
 import { readMigrations } from '../../../src/platform/database/migrations/script.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp } from '../../setup/test-app.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { itAtLength, promise } from '../support/promise.js';
 
 const ADDITIVE = `

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { TestClient } from '../../setup/client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
-import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, withDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -4,7 +4,7 @@ import { readExpiresIn } from '../../../src/auth/expires-in.rules.js';
 import { parseInstant, type InstantReading } from '../../../src/platform/time/instant.rules.js';
 import { TestClient, type Answer, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
 import type { TestApp } from '../../setup/test-app.js';
-import { startScriptedRemote, type ScriptedRemote, type Times } from '../support/scripted-remote.js';
+import { startScriptedRemote, type ScriptedRemote, type Times } from '../support/network/scripted-remote.js';
 import { FIRST, LAST, makeInstants, makeRealInstants, type MadeInstant } from '../support/input/instants.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 

@@ -6,7 +6,7 @@ import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oid
 import type { SandboxFault } from '../../setup/sandbox-control.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { removeRunningService, writeRunningService } from '../../../src/local/running-service.js';
 import { blockOf, masked, readPage, ROOT } from '../../docs/pages.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 

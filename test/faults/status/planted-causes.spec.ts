@@ -9,7 +9,7 @@ import type { StatusView } from '../../../src/observability/status/status.view.j
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { TestClient } from '../../setup/client.js';
 import { CHROMIUM, launchChromium, SCREENS } from '../../pages/chromium.js';
 import { waitFor } from '../../setup/wait-for.js';

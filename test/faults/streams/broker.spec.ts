@@ -13,7 +13,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import { sessionEvent, startWorker } from '../../db/events/fixture.js';
 import { findNatsServer, startNatsServer, type NatsServer } from '../../setup/receivers/nats-server.js';
 import { readStream } from '../../setup/receivers/nats-stream.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime, itAtLength, promise } from '../support/promise.js';

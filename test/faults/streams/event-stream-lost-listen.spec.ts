@@ -9,10 +9,10 @@ import { appendOnline } from '../../db/events/fixture.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp } from '../../setup/test-app.js';
-import { createTestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
-import { startTcpProxy } from '../support/tcp-proxy.js';
+import { startTcpProxy } from '../support/network/tcp-proxy.js';
 
 /** The application_name of every listening connection. */
 const LISTENING = 'pv-onboarding listen';

@@ -7,7 +7,7 @@ import { openStream, type StreamAnswer } from '../../setup/receivers/event-strea
 import { startSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -3,7 +3,7 @@ import { EventsStore, type SequencedEvent } from '../../../src/events/feed/event
 import { Database } from '../../../src/platform/database/database.js';
 import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { isLong, promise } from '../support/promise.js';

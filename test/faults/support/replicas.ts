@@ -5,7 +5,7 @@ import type { Environment } from '../../../src/platform/env/environment.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
-import { createTestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase } from '../../setup/database/test-database.js';
 import { testEnvironment } from '../../setup/test-environment.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 

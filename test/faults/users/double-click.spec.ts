@@ -8,7 +8,7 @@ import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { startTestApp } from '../../setup/test-app.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 

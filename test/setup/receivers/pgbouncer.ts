@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '../wait-for.js';
-import { withClient } from '../with-client.js';
+import { withClient } from '../database/with-client.js';
 import { findProgram, freePort } from './programs.js';
 
 export interface PgBouncer {

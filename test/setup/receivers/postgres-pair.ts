@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { migrate } from '../../../src/platform/database/migrations/migrate.js';
 import { placesForPostgres, type Places } from '../../../src/local/postgres-places.js';
-import { temporaryFolder } from '../own-postgres.js';
-import { databaseUrl } from '../template-database.js';
+import { temporaryFolder } from '../database/own-postgres.js';
+import { databaseUrl } from '../database/template-database.js';
 import { waitFor } from '../wait-for.js';
-import { withClient } from '../with-client.js';
+import { withClient } from '../database/with-client.js';
 import { freePort } from './programs.js';
 
 /** A primary and its synchronous standby, with a migrated database. */

@@ -1,4 +1,4 @@
-import { withClient } from '../../../setup/with-client.js';
+import { withClient } from '../../../setup/database/with-client.js';
 
 /** Texts to search, by the name of the place that contains them. */
 type Places = ReadonlyMap<string, string>;

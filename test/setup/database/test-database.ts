@@ -1,11 +1,11 @@
-import './quiet-logs.js';
+import '../quiet-logs.js';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
-import { Database } from '../../src/platform/database/database.js';
-import { findFaultyEvents } from './check-events.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { findFaultyEvents } from '../check-events.js';
 import { databaseUrl } from './template-database.js';
-import { environmentFor } from './test-environment.js';
+import { environmentFor } from '../test-environment.js';
 import { withClient } from './with-client.js';
 
 export interface TestDatabase {

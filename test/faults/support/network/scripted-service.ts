@@ -1,9 +1,9 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Database } from '../../../src/platform/database/database.js';
-import type { Environment } from '../../../src/platform/env/environment.js';
-import { TestClient } from '../../setup/client.js';
-import { startTestApp } from '../../setup/test-app.js';
-import { CREDENTIALS } from '../../setup/test-environment.js';
+import { Database } from '../../../../src/platform/database/database.js';
+import type { Environment } from '../../../../src/platform/env/environment.js';
+import { TestClient } from '../../../setup/client.js';
+import { startTestApp } from '../../../setup/test-app.js';
+import { CREDENTIALS } from '../../../setup/test-environment.js';
 import { startScriptedRemote, type ScriptedRemote } from './scripted-remote.js';
 
 export interface ScriptedService {

@@ -1,9 +1,9 @@
 import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Child } from '../../src/local/child.js';
-import { startEmbeddedPostgres } from '../../src/local/embedded-postgres.js';
-import { processCommand } from '../../src/local/process-identity.js';
+import type { Child } from '../../../src/local/child.js';
+import { startEmbeddedPostgres } from '../../../src/local/embedded-postgres.js';
+import { processCommand } from '../../../src/local/process-identity.js';
 
 const MEMORY = '/dev/shm';
 /** More than a test run needs. Containers often have 64 MB. */
@@ -24,7 +24,7 @@ export async function startOwnPostgres(settings: Readonly<Record<string, string>
     folder: await temporaryFolder(),
     temporary: true,
     settings: { ...SETTINGS, ...settings },
-    execArgv: ['--import', new URL('./compile/typescript.mjs', import.meta.url).href],
+    execArgv: ['--import', new URL('../compile/typescript.mjs', import.meta.url).href],
   });
 }
 

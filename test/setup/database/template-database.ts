@@ -1,5 +1,5 @@
-import { migrate } from '../../src/platform/database/migrations/migrate.js';
-import { digestOf, readMigrations, readViews } from '../../src/platform/database/migrations/script.js';
+import { migrate } from '../../../src/platform/database/migrations/migrate.js';
+import { digestOf, readMigrations, readViews } from '../../../src/platform/database/migrations/script.js';
 import { withClient } from './with-client.js';
 
 /** The key of the advisory lock on the template: an arbitrary number. */
