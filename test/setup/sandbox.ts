@@ -1,9 +1,8 @@
 import { SandboxControl } from './sandbox-control.js';
-import { startTestProcess } from './test-process.js';
+import { startTestProcess, type TestProcess } from './test-process.js';
 
 export interface TestSandbox {
   readonly url: string;
-  readonly pid: number;
   /** The variables that make the service call this sandbox. */
   readonly environment: {
     readonly SCS_BASE_URL: string;
@@ -12,8 +11,7 @@ export interface TestSandbox {
     readonly SCS_CLIENT_SECRET: string;
   };
   readonly control: SandboxControl;
-  logs(): string;
-  stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  stop(): Promise<unknown>;
 }
 
 const CREDENTIALS = {
@@ -22,21 +20,38 @@ const CREDENTIALS = {
   SCS_CLIENT_SECRET: 'test-client-secret-of-the-sandbox',
 };
 
-/** Starts a sandbox in its own process on a free port. `env` is added to its environment, for instance SANDBOX_STATE_FILE. */
-export async function startSandbox(env: Readonly<Record<string, string>> = {}): Promise<TestSandbox> {
-  const { url, pid, logs, stop } = await startTestProcess('src/sandbox/main.ts', {
+/** Starts a sandbox on a free port, in the process that all sandboxes of the test run share (sandboxes.process.ts). */
+export async function startSandbox(): Promise<TestSandbox> {
+  const shared = process.env.PV_TEST_SANDBOXES_URL ?? '';
+  const { SCS_API_KEY: apiKey, SCS_CLIENT_ID: clientId, SCS_CLIENT_SECRET: clientSecret } = CREDENTIALS;
+  const response = await fetch(shared, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ apiKey, clientId, clientSecret }),
+  });
+  const url = await response.text();
+  return {
+    ...sandboxAt(url),
+    stop: () => fetch(new URL(new URL(url).port, shared), { method: 'DELETE' }),
+  };
+}
+
+/** Starts a sandbox in a process of its own on a free port. `env` is added to its environment, for instance SANDBOX_STATE_FILE. */
+export async function startSandboxProcess(
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestSandbox & Pick<TestProcess, 'pid' | 'stop'>> {
+  const { url, pid, stop } = await startTestProcess('src/sandbox/main.ts', {
     SANDBOX_PORT: '0',
     SANDBOX_API_KEY: CREDENTIALS.SCS_API_KEY,
     SANDBOX_CLIENT_ID: CREDENTIALS.SCS_CLIENT_ID,
     SANDBOX_CLIENT_SECRET: CREDENTIALS.SCS_CLIENT_SECRET,
     ...env,
   });
-  return {
-    url,
-    pid,
-    environment: { SCS_BASE_URL: url, ...CREDENTIALS },
-    control: new SandboxControl(url),
-    logs,
-    stop,
-  };
+  return { ...sandboxAt(url), pid, stop };
 }
+
+const sandboxAt = (url: string): Omit<TestSandbox, 'stop'> => ({
+  url,
+  environment: { SCS_BASE_URL: url, ...CREDENTIALS },
+  control: new SandboxControl(url),
+});

@@ -1,6 +1,7 @@
 import type { Child } from '../../src/local/child.js';
 import { removeLeftFolders, startOwnPostgres } from './database/own-postgres.js';
 import { prepareTemplate } from './database/template-database.js';
+import { startTestProcess, type TestProcess } from './test-process.js';
 
 const SETTINGS = {
   synchronous_commit: 'off',
@@ -13,16 +14,20 @@ const SETTINGS = {
 };
 
 let server: Child | undefined;
+let sandboxes: TestProcess | undefined;
 
-/** Starts PostgreSQL, unless TEST_DATABASE_URL is set, and prepares the template of all test databases. */
+/** Starts the process of the sandboxes, and PostgreSQL unless TEST_DATABASE_URL is set. Prepares the template of all test databases. */
 export async function startTestServer(): Promise<void> {
   await removeLeftFolders();
   if (process.env.TEST_DATABASE_URL === undefined) server = await startOwnPostgres(SETTINGS);
   const url = process.env.TEST_DATABASE_URL ?? server?.url ?? '';
   process.env.PV_TEST_SERVER_URL = url;
   process.env.PV_TEST_TEMPLATE = await prepareTemplate(url);
+  sandboxes = await startTestProcess('test/setup/sandboxes.process.ts', {});
+  process.env.PV_TEST_SANDBOXES_URL = sandboxes.url;
 }
 
 export async function stopTestServer(): Promise<void> {
+  await sandboxes?.stop();
   await server?.stop();
 }

@@ -2,12 +2,12 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSandbox } from '../../../src/sandbox/server.js';
 import { authorisedClientOf, startRemoteSession } from '../../setup/sandbox-client.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox.js';
 
 let sandbox: TestSandbox;
 let startUrl: string;
 beforeAll(async () => {
-  sandbox = await startSandbox({ SANDBOX_ALLOWED_HOSTS: 'sandbox, Scs.Test' });
+  sandbox = await startSandboxProcess({ SANDBOX_ALLOWED_HOSTS: 'sandbox, Scs.Test' });
   ({ startUrl } = await startRemoteSession(await authorisedClientOf(sandbox)));
 });
 afterAll(() => sandbox.stop());

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../contract/raw-client.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const clientOf = (sandbox: TestSandbox): RawClient =>
@@ -47,7 +47,7 @@ describe('the process of the sandbox', () => {
 
   it('restores its users, sessions and tokens from a state file after a restart', async () => {
     const env = { SANDBOX_STATE_FILE: join(folder, 'kept', 'state.json') };
-    const first = await startSandbox(env);
+    const first = await startSandboxProcess(env);
     const client = clientOf(first);
     await client.authorise();
     const user = JSON.parse((await client.register('A-1', ['541448860000000013'])).text);
@@ -56,7 +56,7 @@ describe('the process of the sandbox', () => {
     const before = await client.read(sessionId);
     await first.stop('SIGTERM');
 
-    const second = await startSandbox(env);
+    const second = await startSandboxProcess(env);
     const after = await fetch(`${second.url}/api/v1/ssa/onboarding/pv/${sessionId}`, {
       headers: client.authorised,
     });
@@ -69,8 +69,8 @@ describe('the process of the sandbox', () => {
 });
 
 const PARENT = `
-  import('./test/setup/sandbox.ts').then(async ({ startSandbox }) => {
-    const { pid } = await startSandbox();
+  import('./test/setup/sandbox.ts').then(async ({ startSandboxProcess }) => {
+    const { pid } = await startSandboxProcess();
     console.log(pid);
   });
 `;

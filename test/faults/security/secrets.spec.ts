@@ -4,7 +4,7 @@ import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/cli
 import { newEan } from '../../setup/ean.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
 import type { SandboxFault } from '../../setup/sandbox-control.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { testEnvironment } from '../../setup/test-environment.js';
@@ -36,7 +36,7 @@ let receiver: WebhookReceiver;
 let provider: TestProcess;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({
+  sandbox = await startSandboxProcess({
     SANDBOX_API_KEY: CONFIGURED.SCS_API_KEY,
     SANDBOX_CLIENT_ID: CLIENT_ID,
     SANDBOX_CLIENT_SECRET: CONFIGURED.SCS_CLIENT_SECRET,

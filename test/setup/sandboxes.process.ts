@@ -1,0 +1,27 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Credentials } from '../../src/sandbox/sandbox.js';
+import { createSandbox } from '../../src/sandbox/server.js';
+
+// Runs the sandboxes of a test run, because starting a process for each of them takes 0.6 s of CPU.
+// `POST /` with Credentials starts a sandbox and answers with its URL, `DELETE /:port` ends it.
+const running = new Map<string, FastifyInstance>();
+const server = Fastify();
+
+server.post<{ Body: Credentials }>('/', async ({ body }) => {
+  const { app, sandbox } = createSandbox(body, ['127.0.0.1'], null);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  running.set(new URL(sandbox.url()).port, app);
+  return sandbox.url();
+});
+
+server.delete<{ Params: { port: string } }>('/:port', async ({ params: { port } }) => {
+  const app = running.get(port);
+  running.delete(port);
+  // Otherwise, closing waits for responses that a fault holds back.
+  app?.server.closeAllConnections();
+  await app?.close();
+});
+
+process.on('disconnect', () => process.exit(0));
+await server.listen({ host: '127.0.0.1', port: 0 });
+process.send?.({ type: 'ready', url: server.listeningOrigin });
