@@ -5,7 +5,8 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { findProgram } from '../setup/receivers/programs.js';
 
 /** The program, or null if there is none. Debian's shell without a screen takes two thirds of the CPU time of the whole browser. */
-export const CHROMIUM = findProgram('chromium-headless-shell', 'CHROMIUM') ?? findProgram('chromium', 'CHROMIUM');
+export const CHROMIUM =
+  findProgram('chromium-headless-shell', 'CHROMIUM') ?? findProgram('chromium', 'CHROMIUM');
 export const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } } as const;
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** Each screen with each colour scheme. */
