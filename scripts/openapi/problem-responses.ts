@@ -9,7 +9,12 @@ import { WWW_AUTHENTICATE } from './common-headers.js';
 export function describeProblems(document: OpenAPIObject): void {
   const methods = Object.values(document.paths).flatMap((path) => Object.entries(path));
   for (const [method, operation] of methods as [string, Operation][]) {
-    const codes = new Set([...(operation[PROBLEM_CODES] ?? []), ...generalCodes(method, operation)]);
+    const declared = operation[PROBLEM_CODES] ?? [];
+    const codes = new Set([
+      ...requestCodes(method, operation),
+      ...declared,
+      ...generalCodes(method, operation),
+    ]);
     operation[PROBLEM_CODES] = [...codes];
     for (const code of codes) {
       const { status } = PROBLEMS[code];
@@ -36,14 +41,22 @@ export function shareProblems(document: OpenAPIObject): void {
 const codesOf = (operation: Operation, status: number): ProblemCode[] =>
   (operation[PROBLEM_CODES] ?? []).filter((code) => PROBLEMS[code].status === status);
 
-/** Returns the problems that every operation with this method can have. A body is checked even if the operation takes no body. */
-function generalCodes(method: string, { security }: Operation): ProblemCode[] {
+/** Returns the problems of a faulty request. A body is checked even if the operation takes no body. */
+function requestCodes(method: string, { parameters = [] }: Operation): ProblemCode[] {
   return [
     'invalid_request',
+    ...(method === 'get' ? [] : (['invalid_json'] as const)),
+    ...(parameters.some((parameter) => parameter.in === 'path') ? (['not_found'] as const) : []),
+  ];
+}
+
+/** Returns the other problems that every operation with this method can have. */
+function generalCodes(method: string, { security }: Operation): ProblemCode[] {
+  return [
     'request_timeout',
     'headers_too_large',
     'internal_error',
-    ...(method === 'get' ? [] : (['invalid_json', 'body_too_large', 'unsupported_media_type'] as const)),
+    ...(method === 'get' ? [] : (['body_too_large', 'unsupported_media_type'] as const)),
     ...(security?.length ? (['database_unavailable'] as const) : []),
   ];
 }

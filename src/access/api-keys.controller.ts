@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiTags } from '@nestjs/swagger';
 import type { Transaction } from '../platform/database/database.js';
-import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { PageQuery, toPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
@@ -64,7 +63,6 @@ export class ApiKeysController {
     description: 'Cannot be undone. Revoking a key again changes nothing.',
   })
   @ApiNoContentResponse({ description: 'The key is revoked; every replica refuses it within 5 seconds' })
-  @ApiProblems('not_found')
   async revokeApiKey(@Param('id', ParseUuid) id: string, @CurrentKey() principal: Principal): Promise<void> {
     found(await this.keys.find(id), `API key ${id}`);
     await this.keys.revoke(id, actorOf(principal));

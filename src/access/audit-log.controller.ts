@@ -5,7 +5,6 @@ import { Database } from '../platform/database/database.js';
 import { CursorOf, LimitQuery, toPage, type Page } from '../platform/http/page.js';
 import { ReadText } from '../platform/http/validation.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
-import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { listAudit } from './audit-log.store.js';
 import { AuditEntryView } from './audit-log.view.js';
 import { Operation } from './operation.decorator.js';
@@ -40,7 +39,6 @@ export class AuditLogController {
       'The same as `admin.audit_log`, without request ids. What was done about a customer has the id of the user, a registration, a session or an invitation as its target.',
   })
   @ApiPage(AuditEntryView)
-  @ApiProblems('invalid_request')
   async listAuditLog(@Query() { limit, targets, cursor }: ListAuditLogQuery): Promise<Page<AuditEntryView>> {
     const rows = await listAudit(this.database, { targets, before: cursor?.id, limit: limit + 1 });
     return toPage(rows, limit, ({ id }) => [id]);

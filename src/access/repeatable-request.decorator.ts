@@ -27,7 +27,7 @@ export const TakesIdempotencyKey = (): MethodDecorator =>
         'Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response',
       schema: { type: 'string', pattern: KEY.source },
     }),
-    ApiProblems('invalid_request', 'idempotency_key_reused'),
+    ApiProblems('idempotency_key_reused'),
   );
 
 /** Injects a RepeatableRequest, or undefined if there is no `Idempotency-Key`. Throws Problem invalid_request if the key is malformed. */

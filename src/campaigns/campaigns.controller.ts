@@ -56,16 +56,7 @@ export class CampaignsController {
   @ApiConsumes(...FILE_TYPES)
   @ApiBody({ schema: { type: 'string', description: 'The file; in a form, its one file' } })
   @ApiAcceptedResponse({ type: CampaignView, headers: LOCATION })
-  @ApiProblems(
-    'invalid_request',
-    'campaign_empty',
-    'campaign_columns',
-    'campaign_unreadable',
-    'body_too_large',
-    'unsupported_media_type',
-    'request_timeout',
-    'replica_busy',
-  )
+  @ApiProblems('campaign_empty', 'campaign_columns', 'campaign_unreadable', 'replica_busy')
   async createCampaign(
     @Query() { name, dryRun, invite, adopt }: NewCampaignQuery,
     @CurrentKey() key: Principal,
@@ -108,7 +99,6 @@ export class CampaignsController {
       '`summary` counts the rows by the result of the check, `counts` by their current status. In a dry run, `accepted` rows are those that would be registered.',
   })
   @ApiOkResponse({ type: CampaignView })
-  @ApiProblems('invalid_request', 'not_found')
   async readCampaign(@Param('id', ParseUuid) id: string): Promise<CampaignView> {
     return found(await this.progress.find(id), `campaign ${id}`);
   }
@@ -119,7 +109,6 @@ export class CampaignsController {
     description: 'With what became of each row, and its problems.',
   })
   @ApiPage(CampaignRowView)
-  @ApiProblems('invalid_request', 'not_found')
   async listCampaignRows(
     @Param('id', ParseUuid) id: string,
     @Query() { limit, cursor, ...filter }: CampaignRowsQuery,
@@ -144,7 +133,6 @@ export class CampaignsController {
   })
   @ApiProduces('text/csv')
   @ApiOkResponse({ content: { 'text/csv': { schema: { type: 'string' } } } })
-  @ApiProblems('invalid_request', 'not_found')
   async readCampaignResult(
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,

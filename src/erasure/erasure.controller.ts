@@ -23,7 +23,7 @@ export class ErasureController {
       'is already under way may. The request may be repeated.',
   })
   @ApiOkResponse({ type: ErasureReceiptView, description: 'The receipt, the same for every repetition' })
-  @ApiProblems('invalid_request', 'not_found', 'registration_conflict')
+  @ApiProblems('registration_conflict')
   async eraseUser(@Param('userId', ParseUuid) userId: string, @CurrentKey() key: Principal) {
     return toReceipt(await this.erasures.eraseUser(userId, actorOf(key)), `user ${userId}`);
   }

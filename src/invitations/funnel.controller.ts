@@ -3,7 +3,6 @@ import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../access/operation.decorator.js';
 import { ChoiceParameter, InstantParameter } from '../platform/http/parameters.js';
 import { invalidRequest } from '../platform/http/validation.js';
-import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { FunnelStore, type FunnelKey } from './funnel.store.js';
 import { FunnelPage } from './funnel.view.js';
 
@@ -36,7 +35,6 @@ export class FunnelController {
       'of the whole invitation: one with two brands is online under both once the location is online with both.',
   })
   @ApiOkResponse({ type: FunnelPage })
-  @ApiProblems('invalid_request')
   async readFunnel(@Query() { by = 'day', to = new Date(), from = defaultFrom(to) }: FunnelQuery) {
     if (from >= to) throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);
     return { items: await this.store.count(by, from, to) };

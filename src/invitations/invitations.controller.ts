@@ -34,7 +34,7 @@ export class InvitationsController {
   })
   @ApiCreatedResponse({ type: InvitationView, headers: LOCATION })
   @ApiOkResponse({ description: 'The live invitation', type: InvitationView, headers: LOCATION })
-  @ApiProblems('invalid_request', 'invalid_json', 'not_found')
+  @ApiProblems('not_found')
   async createInvitation(
     @Body() input: NewInvitation,
     @CurrentKey() key: Principal,
@@ -66,7 +66,6 @@ export class InvitationsController {
     description: 'That of an erased user is `not_found`.',
   })
   @ApiOkResponse({ type: InvitationView })
-  @ApiProblems('invalid_request', 'not_found')
   async readInvitation(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     return this.view(found(await this.store.find(id), `invitation ${id}`), key);
   }
@@ -78,7 +77,6 @@ export class InvitationsController {
       'Its link then says that it is no longer valid. An invitation that is over stays as it is. The session that the owner may have started stays.',
   })
   @ApiOkResponse({ type: InvitationView })
-  @ApiProblems('invalid_request', 'not_found')
   async revokeInvitation(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     await this.store.revoke(id, actorOf(key));
     return this.readInvitation(id, key);

@@ -5779,15 +5779,15 @@ export interface components {
         /**
          * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
          *
+         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
+         *
          *     `campaign_empty`: The file of a campaign is empty, or has a header and no rows. Nothing was stored.
          *
          *     `campaign_columns`: The header of the file lacks `tenantReference` or `ean`, has a column that is not known, the same column twice, or more than 200. Nothing was stored.
          *
          *     `campaign_unreadable`: The file has a quote that does not end, a byte that is not text, more than one encoding, or ended early. `detail` names the line and the column. Nothing was stored.
-         *
-         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
          */
-        "invalid_request-or-campaign_empty-or-campaign_columns-or-campaign_unreadable-or-invalid_json": {
+        "invalid_request-or-invalid_json-or-campaign_empty-or-campaign_columns-or-campaign_unreadable": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -5795,7 +5795,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
-                    code?: "invalid_request" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "invalid_json";
+                    code?: "invalid_request" | "invalid_json" | "campaign_empty" | "campaign_columns" | "campaign_unreadable";
                 };
             };
         };
@@ -7734,7 +7734,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignView"];
                 };
             };
-            400: components["responses"]["invalid_request-or-campaign_empty-or-campaign_columns-or-campaign_unreadable-or-invalid_json"];
+            400: components["responses"]["invalid_request-or-invalid_json-or-campaign_empty-or-campaign_columns-or-campaign_unreadable"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
             408: components["responses"]["request_timeout"];

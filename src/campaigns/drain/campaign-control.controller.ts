@@ -47,7 +47,7 @@ export class CampaignControlController {
       'With its rows and their personal data, at once. Users, registrations and invitations stay. Cancel a campaign first that runs or is paused; once what had been sent has its result, it has ended.',
   })
   @ApiNoContentResponse({ description: 'Deleted' })
-  @ApiProblems('invalid_request', 'not_found', 'campaign_conflict')
+  @ApiProblems('campaign_conflict')
   async deleteCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<void> {
     if (await this.store.delete(id, actorOf(key))) return;
     const { status } = found(await this.progress.find(id), `campaign ${id}`);
@@ -73,6 +73,6 @@ function Controls(control: Control, summary: string, description: string): Metho
     HttpCode(200),
     Operation('users:write', { summary, description: `${description} May be repeated.` }),
     ApiOkResponse({ type: CampaignView }),
-    ApiProblems('invalid_request', 'not_found', 'campaign_conflict'),
+    ApiProblems('campaign_conflict'),
   );
 }

@@ -1,7 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../../access/operation.decorator.js';
-import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { Environment } from '../../platform/env/environment.js';
 import { eventNamesOf, formatSequence, toCloudEvent } from '../cloud-event.js';
 import { FeedQuery, FeedView, refuseUnknownPosition } from './events.dto.js';
@@ -25,7 +24,6 @@ export class EventsController {
     description: 'The events after `after`, in order, and `next`, the next cursor',
     type: FeedView,
   })
-  @ApiProblems('invalid_request')
   async listEvents(@Query() { after, types, sessionId, limit }: FeedQuery): Promise<FeedView> {
     const [page, loss] = await Promise.all([
       this.events.readPage(after, limit, { types: types && eventNamesOf(types), sessionId }),

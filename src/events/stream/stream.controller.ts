@@ -71,7 +71,7 @@ export class StreamController {
     description: 'An endless stream of events',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
-  @ApiProblems('invalid_request', 'replica_busy')
+  @ApiProblems('replica_busy')
   async streamEvents(
     @Query() { after, types, sessionId }: StreamQuery,
     @Headers(LAST_EVENT_ID) lastEventId: string | undefined,

@@ -33,7 +33,6 @@ export class CasesController {
       'What is expected, online and missing, what there was so far, and what it waits for. Without any link. That of an erased user is `not_found`.',
   })
   @ApiOkResponse({ type: CaseView })
-  @ApiProblems('invalid_request', 'not_found')
   async readCase(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<CaseView> {
     const view = found(await this.cases.findCase(id), `grid location ${id}`);
     return hasScope(key, 'users:read') ? view : { ...view, ean: null };
@@ -47,7 +46,7 @@ export class CasesController {
       'ordered by reference. A registration without a user is a customer as well. `not_found` if there is none, or if the user is erased.',
   })
   @ApiOkResponse({ type: CustomersView })
-  @ApiProblems('invalid_request', 'not_found')
+  @ApiProblems('not_found')
   async readCustomers(@Query() { tenantReference, ean }: CustomersQuery): Promise<CustomersView> {
     if ((tenantReference === undefined) === (ean === undefined))
       throw invalidRequest([{ field: 'tenantReference', message: 'or `ean` must be given, and not both' }]);

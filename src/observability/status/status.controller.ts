@@ -7,7 +7,6 @@ import { actorOf, type Principal } from '../../access/scopes.js';
 import { TenantTokens } from '../../auth/tenant-tokens.service.js';
 import { TokenStore } from '../../auth/token.store.js';
 import { Database } from '../../platform/database/database.js';
-import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { HistoryQuery, StatusHistoryView, stepOf, toPoint } from './history/history.view.js';
 import { SamplesStore } from './history/samples.store.js';
 import { CredentialsProbeView } from './remote.view.js';
@@ -44,7 +43,6 @@ export class StatusController {
     description: 'One sample per minute is stored for 8 days. There are at most some 300 points.',
   })
   @ApiOkResponse({ type: StatusHistoryView })
-  @ApiProblems('invalid_request')
   async getStatusHistory(@Query() { hours }: HistoryQuery): Promise<StatusHistoryView> {
     const stepSeconds = stepOf(hours);
     const rows = await this.samples.read(hours, stepSeconds);

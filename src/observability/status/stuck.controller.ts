@@ -3,7 +3,6 @@ import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../../access/operation.decorator.js';
 import { toPage, type Page } from '../../platform/http/page.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
-import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { StuckStore } from './stuck.store.js';
 import { StuckGroupsView, StuckQuery, StuckView } from './stuck.view.js';
 
@@ -19,7 +18,6 @@ export class StuckController {
       'The same as `admin.stuck`. Without `id`, it reads every open session, so do not request it more often than once a minute.',
   })
   @ApiPage(StuckView)
-  @ApiProblems('invalid_request')
   async listStuck(@Query() { limit, cursor, ...filter }: StuckQuery): Promise<Page<StuckView>> {
     const rows = await this.store.list(filter, cursor, limit + 1);
     return toPage(rows, limit, ({ since, id }) => [since, id]);

@@ -39,7 +39,7 @@ export class SessionsController {
   @ApiBody({ type: NewSession, required: false })
   @ApiCreatedResponse({ description: 'Started', type: SessionView, headers: LOCATION })
   @ApiOkResponse({ description: 'The session that is open or online', type: SessionView, headers: LOCATION })
-  @ApiProblems('invalid_request', 'not_found', 'remote_rejected', 'remote_unavailable')
+  @ApiProblems('remote_rejected', 'remote_unavailable')
   async startSession(
     @Param('gridLocationId', ParseUuid) gridLocationId: string,
     @Body() { brand, metadata = {}, reuse = true }: NewSession,
@@ -72,7 +72,7 @@ export class SessionsController {
       'Returns our copy, which the service updates regularly. `maxAge` reads the remote service first if the copy is older, and `stale=allow` responds with the copy if that fails; `wait` responds as soon as the state changes.',
   })
   @ApiOkResponse({ type: SessionView })
-  @ApiProblems('invalid_request', 'not_found', 'remote_unavailable', 'replica_busy')
+  @ApiProblems('remote_unavailable', 'replica_busy')
   async readSession(
     @Param('sessionId', ParseUuid) sessionId: string,
     @Query() query: SessionQuery,
@@ -89,7 +89,7 @@ export class SessionsController {
       'Returns the same as the path without the user; `not_found` if the session is of another user.',
   })
   @ApiOkResponse({ type: SessionView })
-  @ApiProblems('invalid_request', 'not_found', 'remote_unavailable', 'replica_busy')
+  @ApiProblems('remote_unavailable', 'replica_busy')
   async readSessionOfUser(
     @Param('userId', ParseUuid) userId: string,
     @Param('sessionId', ParseUuid) sessionId: string,
@@ -111,7 +111,7 @@ export class SessionsController {
       'Concurrent requests for one session share reads of the remote service. A shared read is always sent after the request has arrived, so the response is never older than the request.',
   })
   @ApiOkResponse({ description: 'The current session', type: SessionView })
-  @ApiProblems('invalid_request', 'not_found', 'session_closed', 'remote_unavailable')
+  @ApiProblems('session_closed', 'remote_unavailable')
   async refreshSession(@Param('sessionId', ParseUuid) sessionId: string, @CurrentKey() key: Principal) {
     return this.view(await this.refreshes.refresh(sessionId), key);
   }
@@ -135,7 +135,6 @@ export class SessionsController {
       'If several sessions of any users have the inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. To read the inverter of one user, list with `userId`.',
   })
   @ApiOkResponse({ type: InverterView })
-  @ApiProblems('invalid_request', 'not_found')
   async readInverter(@Param('id', ParseUuid) id: string): Promise<InverterView> {
     return found(await this.views.findInverter(id), `inverter ${id}`);
   }
@@ -159,7 +158,6 @@ export class SessionsController {
       'The starts that led to it, the responses of the remote service, the transitions that followed by which rule, and the events about it.',
   })
   @ApiPage(TimelineEntryView)
-  @ApiProblems('invalid_request', 'not_found')
   async listTimeline(
     @Param('sessionId', ParseUuid) sessionId: string,
     @Query() { limit, cursor }: TimelineQuery,

@@ -1,6 +1,5 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, getSchemaPath } from '@nestjs/swagger';
-import { ApiProblems } from './api-problems.decorator.js';
 
 /** Documents a route whose response is a cursor-paged list of `item`. */
 export const ApiPage = (item: Type): MethodDecorator =>
@@ -21,5 +20,4 @@ export const ApiPage = (item: Type): MethodDecorator =>
         },
       },
     }),
-    ApiProblems('invalid_request'),
   );

@@ -28,7 +28,7 @@ export const ProblemView = schemaOf('ProblemView', {
   requestId: text('The X-Request-Id of this response'),
 });
 
-/** Documents the problems of a route. A method may have several of these decorators. */
+/** Documents the problems of a route that do not follow from its method and parameters. A method may have several of these decorators. */
 export const ApiProblems =
   (...codes: readonly ProblemCode[]): MethodDecorator =>
   (_target, _key, { value: handler }) => {

@@ -1,6 +1,5 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiProblems } from '../openapi/api-problems.decorator.js';
 import { count, oneOf, schemaOf, text } from '../openapi/schema-of.js';
 import { Public } from '../http/public.decorator.js';
 import { Problem, PROBLEMS, type ProblemCode } from './problem.js';
@@ -24,7 +23,6 @@ export class ProblemsController {
     description: 'The `type` of every problem is the address of this page. Needs no key.',
   })
   @ApiOkResponse({ type: ProblemKindView })
-  @ApiProblems('not_found')
   explain(@Param('code') code: string) {
     if (!Object.hasOwn(PROBLEMS, code)) throw new Problem('not_found', 'There is no such problem code');
     return { code, ...PROBLEMS[code as ProblemCode] };

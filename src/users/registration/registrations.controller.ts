@@ -42,7 +42,6 @@ export class RegistrationsController {
     description: 'Poll it after a 202, or wait for the event `user.registered`.',
   })
   @ApiOkResponse({ type: RegistrationView })
-  @ApiProblems('invalid_request', 'not_found')
   async readRegistration(@Param('id', ParseUuid) id: string): Promise<RegistrationView> {
     return toRegistrationView(found(await this.store.findRegistration(id), `registration ${id}`));
   }
@@ -56,7 +55,6 @@ export class RegistrationsController {
       'A retry of an uncertain registration may register its user twice: first ask the provider. Read the result for each registration.',
   })
   @ApiOkResponse({ type: DecisionsView })
-  @ApiProblems('invalid_request', 'invalid_json')
   async decideRegistrations(
     @Body() { ids, filter, cursor, ...decision }: BulkDecision,
     @CurrentKey() key: Principal,
@@ -96,7 +94,6 @@ export class RegistrationsController {
     'resolve',
     'Enter the user that the provider confirmed',
     'For registrations in any status but registered. The body is the user object of the remote service.',
-    'invalid_json',
     'ean_rounded',
   )
   @ApiBody({ type: ConfirmedUserInput })
@@ -120,6 +117,6 @@ function Decides(
     HttpCode(200),
     Operation('registrations:decide', { summary, description }),
     ApiOkResponse({ type: RegistrationView }),
-    ApiProblems('invalid_request', ...problems, 'not_found', 'registration_conflict'),
+    ApiProblems(...problems, 'registration_conflict'),
   );
 }

@@ -39,14 +39,7 @@ export class UsersController {
     description: 'The registration, which is undecided. `Location` is its path',
     headers: { ...LOCATION, ...RETRY_AFTER },
   })
-  @ApiProblems(
-    'invalid_request',
-    'invalid_json',
-    'ean_rounded',
-    'tenant_reference_conflict',
-    'registration_conflict',
-    'remote_rejected',
-  )
+  @ApiProblems('ean_rounded', 'tenant_reference_conflict', 'registration_conflict', 'remote_rejected')
   async registerUser(
     @Body() input: RegisterUserInput,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -86,7 +79,6 @@ export class UsersController {
       'Returns our copy; the remote service has no call that reads a user. An erased user is `not_found`.',
   })
   @ApiOkResponse({ type: UserView })
-  @ApiProblems('invalid_request', 'not_found')
   async readUser(@Param('userId', ParseUuid) userId: string): Promise<UserView> {
     return toUserView(found(await this.users.findUser(userId), `user ${userId}`));
   }

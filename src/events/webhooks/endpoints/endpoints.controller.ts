@@ -69,7 +69,6 @@ export class WebhookEndpointsController {
     description: 'Without the values of its secrets and headers.',
   })
   @ApiOkResponse({ type: WebhookEndpointView })
-  @ApiProblems('not_found')
   async readWebhookEndpoint(@Param('id', ParseUuid) id: string): Promise<WebhookEndpointView> {
     return existing(id, await this.store.find(id));
   }
@@ -81,7 +80,6 @@ export class WebhookEndpointsController {
       'Absent fields are unchanged; `headers` replaces all headers. A new URL, new headers or enabling makes all waiting retries due at once.',
   })
   @ApiOkResponse({ type: WebhookEndpointView })
-  @ApiProblems('not_found')
   changeWebhookEndpoint(
     @Param('id', ParseUuid) id: string,
     @Body() change: WebhookEndpointChange,
@@ -97,7 +95,6 @@ export class WebhookEndpointsController {
     description: 'Pending deliveries are dropped. To pause an endpoint, disable it.',
   })
   @ApiNoContentResponse({ description: 'Deleted. After at most one second, no more events are sent to it' })
-  @ApiProblems('not_found')
   async deleteWebhookEndpoint(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     existing(id, await this.store.delete(id, actorOf(key)));
   }
@@ -111,7 +108,6 @@ export class WebhookEndpointsController {
   })
   @ApiBody({ type: SecretRotation, required: false })
   @ApiOkResponse({ type: RotatedSecretView })
-  @ApiProblems('not_found')
   async rotateWebhookSecret(
     @Param('id', ParseUuid) id: string,
     @Body() rotation: SecretRotation,
@@ -131,7 +127,6 @@ export class WebhookEndpointsController {
     type: WebhookTestView,
     description: 'The result, whether the attempt succeeded or failed',
   })
-  @ApiProblems('not_found')
   testWebhookEndpoint(
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,

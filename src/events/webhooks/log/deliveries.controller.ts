@@ -4,7 +4,6 @@ import { CurrentKey } from '../../../access/current-key.decorator.js';
 import { Operation } from '../../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../../access/scopes.js';
 import { ApiPage } from '../../../platform/openapi/api-page.decorator.js';
-import { ApiProblems } from '../../../platform/openapi/api-problems.decorator.js';
 import { toPage, type Page } from '../../../platform/http/page.js';
 import { found } from '../../../platform/problem/found.js';
 import { ParseUuid } from '../../../platform/http/uuid.pipe.js';
@@ -44,7 +43,6 @@ export class WebhookDeliveriesController {
     description: 'Shows the last attempt and when the next one is due.',
   })
   @ApiOkResponse({ type: WebhookDeliveryView })
-  @ApiProblems('not_found')
   async readWebhookDelivery(@Param('id', ParseUuid) id: string): Promise<WebhookDeliveryView> {
     return toView(found(await this.deliveries.find(id), `webhook delivery ${id}`));
   }
@@ -57,7 +55,6 @@ export class WebhookDeliveriesController {
       'Uses the same `webhook-id`, whatever its status. If the endpoint is disabled, the event is sent when the endpoint is enabled.',
   })
   @ApiAcceptedResponse({ type: WebhookDeliveryView, description: 'The pending delivery' })
-  @ApiProblems('not_found')
   async redeliverWebhookDelivery(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     found(await this.deliveries.redeliverOne(id, actorOf(key)), `webhook delivery ${id}`);
     return this.readWebhookDelivery(id);
@@ -75,7 +72,6 @@ export class WebhookDeliveriesController {
     type: RedeliveryView,
     description: 'The number of pending events, and the next cursor',
   })
-  @ApiProblems('not_found')
   async redeliverToWebhookEndpoint(
     @Param('id', ParseUuid) id: string,
     @Body() request: RedeliveryRequest,
