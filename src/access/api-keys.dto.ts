@@ -27,14 +27,13 @@ export class NewApiKey {
 
 const KEY = { id: uuid(), name: text(), scopes: field<readonly Scope[]>({ enum: SCOPES, isArray: true }) };
 
-export const CreatedApiKeyView = schemaOf('CreatedApiKeyView', {
+export class CreatedApiKeyView extends schemaOf({
   ...KEY,
   key: text('The key. It is shown only once; only its hash is stored'),
   createdAt: instant(),
-});
-export type CreatedApiKeyView = InstanceType<typeof CreatedApiKeyView>;
+}) {}
 
-export const ApiKeyView = schemaOf('ApiKeyView', {
+export class ApiKeyView extends schemaOf({
   ...KEY,
   createdAt: instant(),
   createdBy: text(
@@ -46,5 +45,4 @@ export const ApiKeyView = schemaOf('ApiKeyView', {
   refused429: count('Requests that were refused with 429'),
   lastRefusedAt: nullable(instant('Accurate to the minute')),
   revokedAt: nullable(instant('Every replica refuses the key within 5 seconds of this')),
-});
-export type ApiKeyView = InstanceType<typeof ApiKeyView>;
+}) {}

@@ -1,7 +1,7 @@
 import { count, instant, nullable, object, schemaOf, text } from '../platform/openapi/schema-of.js';
 
 // Omits the request id: callers choose it, so it may contain a name.
-export const AuditEntryView = schemaOf('AuditEntryView', {
+export class AuditEntryView extends schemaOf({
   id: count('Order of recording'),
   at: instant(),
   actor: text('What did it, such as `key:` and the id of a key; after `console:`, a session of the console'),
@@ -9,5 +9,4 @@ export const AuditEntryView = schemaOf('AuditEntryView', {
   action: text('An object and a past participle, such as `registration.resolved`'),
   target: nullable(text('Id of what it was done to')),
   details: object('Without secrets or personal data'),
-});
-export type AuditEntryView = InstanceType<typeof AuditEntryView>;
+}) {}

@@ -7,7 +7,7 @@ import {
   type RowProblemCode,
 } from './campaign.rules.js';
 
-const CampaignFormatView = schema.schemaOf('CampaignFormatView', {
+class CampaignFormatView extends schema.schemaOf({
   type: schema.oneOf<CampaignFormat['type']>(['csv', 'ndjson']),
   encoding: schema.oneOf<CampaignFormat['encoding']>(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']),
   bom: schema.flag('Whether the file begins with a byte order mark'),
@@ -15,7 +15,7 @@ const CampaignFormatView = schema.schemaOf('CampaignFormatView', {
     schema.oneOf<CampaignFormat['delimiter']>([',', ';', '\t', '|'], 'null for NDJSON'),
   ),
   columns: schema.texts('As sent, in their order'),
-});
+}) {}
 
 const summary = {
   id: schema.uuid(),
@@ -30,23 +30,22 @@ const summary = {
   finishedAt: schema.nullable(schema.instant('When every row had a result')),
 };
 
-export const CampaignSummaryView = schema.schemaOf('CampaignSummaryView', summary);
-export type CampaignSummaryView = InstanceType<typeof CampaignSummaryView>;
+export class CampaignSummaryView extends schema.schemaOf(summary) {}
 
 const numbers = <Name extends string>(names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, schema.count()])) as Record<Name, schema.Field<number>>;
 
-const RowCountsView = schema.schemaOf('RowCountsView', numbers(ROW_STATUSES));
+class RowCountsView extends schema.schemaOf(numbers(ROW_STATUSES)) {}
 
-const RowSummaryView = schema.schemaOf('RowSummaryView', {
+class RowSummaryView extends schema.schemaOf({
   new: schema.count('To be registered, or sent already, whatever the result'),
   known: schema.count('Registered already with the same EANs, as far as that is known'),
   conflicts: schema.count('Contradict what is registered already'),
   invalid: schema.count('Have another problem'),
   duplicates: schema.count('Repeat an earlier row of the file'),
-});
+}) {}
 
-export const CampaignView = schema.schemaOf('CampaignView', {
+export class CampaignView extends schema.schemaOf({
   ...summary,
   summary: schema.view(RowSummaryView, 'The rows by the result of the check; each row is counted once'),
   counts: schema.view(RowCountsView, 'The number of rows in each status'),
@@ -64,16 +63,15 @@ export const CampaignView = schema.schemaOf('CampaignView', {
       'How long it will take, with the budget of the remote service and everything that goes first; null if not known',
     ),
   ),
-});
-export type CampaignView = InstanceType<typeof CampaignView>;
+}) {}
 
-const RowProblemView = schema.schemaOf('RowProblemView', {
+class RowProblemView extends schema.schemaOf({
   column: schema.nullable(schema.text('The column as it is named in the file; null: the whole row')),
   code: schema.oneOf(ROW_PROBLEMS),
   message: schema.text('For the person with the spreadsheet'),
-});
+}) {}
 
-export const CampaignRowView = schema.schemaOf('CampaignRowView', {
+export class CampaignRowView extends schema.schemaOf({
   line: schema.count('The line of the file on which the row begins, from 1'),
   status: schema.oneOf(ROW_STATUSES),
   tenantReference: schema.nullable(schema.text('null if it is missing or faulty')),
@@ -84,5 +82,4 @@ export const CampaignRowView = schema.schemaOf('CampaignRowView', {
   invitationUrl: schema.nullable(
     schema.text('The link for the owner; null without the scope `links:read`, or if there is none'),
   ),
-});
-export type CampaignRowView = InstanceType<typeof CampaignRowView>;
+}) {}

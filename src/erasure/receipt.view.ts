@@ -3,7 +3,7 @@ import { found } from '../platform/problem/found.js';
 import { Problem } from '../platform/problem/problem.js';
 import type { BeingSent, Erasure } from './erasures.store.js';
 
-const ErasedCountsView = schema.schemaOf('ErasedCountsView', {
+class ErasedCountsView extends schema.schemaOf({
   gridLocations: schema.count('Grid locations whose EAN was erased'),
   registrations: schema.count('Registrations of this tenantReference, in any status'),
   sessions: schema.count(
@@ -12,14 +12,14 @@ const ErasedCountsView = schema.schemaOf('ErasedCountsView', {
   observations: schema.count('Stored responses of the remote service'),
   inverters: schema.count('Inverters, counted once per session that listed them'),
   events: schema.count('Events whose tenantReference, metadata and inverter ids were erased'),
-});
+}) {}
 
-const RemoteErasureView = schema.schemaOf('RemoteErasureView', {
+class RemoteErasureView extends schema.schemaOf({
   erased: schema.field<false>({ enum: [false] }),
   detail: schema.text('The remaining steps, for people'),
-});
+}) {}
 
-export const ErasureReceiptView = schema.schemaOf('ErasureReceiptView', {
+export class ErasureReceiptView extends schema.schemaOf({
   id: schema.uuid(),
   userId: schema.nullable(schema.uuid('null if there were only registrations that had not become a user')),
   erasedAt: schema.instant(),
@@ -28,8 +28,7 @@ export const ErasureReceiptView = schema.schemaOf('ErasureReceiptView', {
     RemoteErasureView,
     'The Solar Curtailment Service, which has no call that erases a user',
   ),
-});
-export type ErasureReceiptView = InstanceType<typeof ErasureReceiptView>;
+}) {}
 
 /** Returns the receipt. Throws Problem not_found with `who` if `result` is null, registration_conflict if a registration is in flight. */
 export function toReceipt(result: Erasure | BeingSent | null, who: string): ErasureReceiptView {

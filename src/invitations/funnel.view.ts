@@ -2,7 +2,7 @@ import * as schema from '../platform/openapi/schema-of.js';
 
 const seconds = (what: string) => schema.nullable(schema.number(what));
 
-export const FunnelView = schema.schemaOf('FunnelView', {
+export class FunnelView extends schema.schemaOf({
   key: schema.nullable(
     schema.text('The day in UTC, the brand or the campaign; null for invitations without brand or campaign'),
   ),
@@ -16,8 +16,6 @@ export const FunnelView = schema.schemaOf('FunnelView', {
     'Median from the invitation to online, without owners who were done before it; null without any',
   ),
   p95SecondsToOnline: seconds('The time within which 95 % of these came online; null without any'),
-});
-export type FunnelView = InstanceType<typeof FunnelView>;
+}) {}
 
-export const FunnelPage = schema.schemaOf('FunnelPage', { items: schema.listOf(FunnelView) });
-export type FunnelPage = InstanceType<typeof FunnelPage>;
+export class FunnelPage extends schema.schemaOf({ items: schema.listOf(FunnelView) }) {}

@@ -3,18 +3,18 @@ import type { Metadata } from '../users/metadata.rules.js';
 import { INVITATION_STATES, LOCALES } from './invitation.rules.js';
 import { INVITATION_STALL_CAUSES } from './stalled.rules.js';
 
-const ExpectedView = schema.schemaOf('ExpectedView', {
+class ExpectedView extends schema.schemaOf({
   inverters: schema.nullable(schema.count('null if not given')),
-});
+}) {}
 
-const StalledInvitationView = schema.schemaOf('StalledInvitationView', {
+class StalledInvitationView extends schema.schemaOf({
   cause: schema.oneOf(
     INVITATION_STALL_CAUSES,
     'Not opened, opened and not started, or soon past its date; the last hides the others',
   ),
   since: schema.instant('Since when there has been what the cause names'),
   evidence: schema.object<object>('What was seen, and the threshold'),
-});
+}) {}
 
 /** An invitation without its link. */
 export const INVITATION = {
@@ -48,11 +48,10 @@ export const INVITATION = {
   ),
 };
 
-export const InvitationView = schema.schemaOf('InvitationView', {
+export class InvitationView extends schema.schemaOf({
   ...INVITATION,
   url: schema.field<string | null>(
     { type: String, format: 'uri', nullable: true },
     'The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`',
   ),
-});
-export type InvitationView = InstanceType<typeof InvitationView>;
+}) {}

@@ -108,7 +108,7 @@ class ConfirmedGridLocationInput extends GridLocationInput {
 }
 
 /** The remote service's user object (interface section 2.3), for the OpenAPI document. Further properties are ignored, as in a response. */
-export const ConfirmedUserInput = schemaOf('ConfirmedUserInput', {
+export class ConfirmedUserInput extends schemaOf({
   id: uuid(),
   tenantReference: text('The tenantReference of the registration'),
   gridLocations: listOf(ConfirmedGridLocationInput, 'With every EAN of the registration'),
@@ -118,4 +118,4 @@ export const ConfirmedUserInput = schemaOf('ConfirmedUserInput', {
   email: optional(text()),
   createdAt: optional(instant('In the years 1 to 9999')),
   updatedAt: optional(instant('In the years 1 to 9999')),
-});
+}) {}

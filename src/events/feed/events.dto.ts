@@ -79,13 +79,12 @@ export const LAST_SEQUENCE = nullable(
   ),
 );
 
-export const FeedView = schemaOf('FeedView', {
+export class FeedView extends schemaOf({
   items: field<readonly CloudEvent[]>({ type: 'array', items: { $ref: '#/components/schemas/FeedEvent' } }),
   next: text(
     'The `after` of the next request, always present. Skips events that were filtered out; unchanged if there are no new events',
   ),
-});
-export type FeedView = InstanceType<typeof FeedView>;
+}) {}
 
 /**
  * Throws Problem invalid_request if the feed does not have this position. If its event was lost when a backup was restored, `loss` is the

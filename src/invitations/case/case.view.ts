@@ -7,20 +7,20 @@ import { INVITATION } from '../invitation.view.js';
 import { MOST_OF_EACH } from './case.store.js';
 import { WAITS_FOR } from './decision.rules.js';
 
-const CaseExpectedView = schema.schemaOf('CaseExpectedView', {
+class CaseExpectedView extends schema.schemaOf({
   brands: schema.texts('Those that the owner is asked to connect; empty if any will do'),
   inverters: schema.nullable(schema.count('null if the invitation says no number')),
-});
-const CaseOnlineView = schema.schemaOf('CaseOnlineView', {
+}) {}
+class CaseOnlineView extends schema.schemaOf({
   brands: schema.texts('Those of the online sessions'),
   inverters: schema.count('Those of online sessions that the remote service lists'),
-});
-const CaseMissingView = schema.schemaOf('CaseMissingView', {
+}) {}
+class CaseMissingView extends schema.schemaOf({
   brands: schema.texts('Expected, and without an online session'),
   inverters: schema.nullable(schema.count('null if no number is expected')),
-});
-const CaseSessionView = schema.schemaOf('CaseSessionView', SESSION);
-const CaseInvitationView = schema.schemaOf('CaseInvitationView', INVITATION);
+}) {}
+class CaseSessionView extends schema.schemaOf(SESSION) {}
+class CaseInvitationView extends schema.schemaOf(INVITATION) {}
 
 const DECISION = {
   waitsFor: schema.oneOf(
@@ -34,7 +34,7 @@ const DECISION = {
 
 const newest = (what: string) => `The newest ${MOST_OF_EACH} at most, the newest first; ${what}`;
 
-export const CaseView = schema.schemaOf('CaseView', {
+export class CaseView extends schema.schemaOf({
   gridLocationId: schema.uuid('The remote id of the grid location'),
   ean: schema.field<string | null>(
     { type: String, pattern: '^[0-9]{18}$', nullable: true },
@@ -49,10 +49,9 @@ export const CaseView = schema.schemaOf('CaseView', {
   sessions: schema.listOf(CaseSessionView, newest('superseded ones are the first to be left out')),
   starts: schema.listOf(StartView, newest('also those that failed')),
   invitations: schema.listOf(CaseInvitationView, newest('without their links')),
-});
-export type CaseView = InstanceType<typeof CaseView>;
+}) {}
 
-export const CustomerView = schema.schemaOf('CustomerView', {
+export class CustomerView extends schema.schemaOf({
   tenantReference: schema.text('That of the registration and the user'),
   ...DECISION,
   registration: schema.nullable(
@@ -60,8 +59,6 @@ export const CustomerView = schema.schemaOf('CustomerView', {
   ),
   user: schema.nullable(schema.view(UserView, 'null until the remote service has registered the customer')),
   cases: schema.listOf(CaseView, 'One for each grid location, ordered by EAN'),
-});
-export type CustomerView = InstanceType<typeof CustomerView>;
+}) {}
 
-export const CustomersView = schema.schemaOf('CustomersView', { items: schema.listOf(CustomerView) });
-export type CustomersView = InstanceType<typeof CustomersView>;
+export class CustomersView extends schema.schemaOf({ items: schema.listOf(CustomerView) }) {}

@@ -5,13 +5,13 @@ import { Public } from '../../platform/http/public.decorator.js';
 import { oneOf, schemaOf, texts } from '../../platform/openapi/schema-of.js';
 import { Readiness } from './readiness.service.js';
 
-const LivenessView = schemaOf('LivenessView', { status: oneOf(['live']) });
+class LivenessView extends schemaOf({ status: oneOf(['live']) }) {}
 
-const ReadinessView = schemaOf('ReadinessView', {
+class ReadinessView extends schemaOf({
   status: oneOf(['ready', 'unready']),
   missing: texts('What is missing, for people; empty when ready'),
   warnings: texts('What is wrong with all replicas alike, for people'),
-});
+}) {}
 
 @ApiTags('Operation')
 @Controller('health')

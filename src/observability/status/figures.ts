@@ -31,13 +31,13 @@ export const instant = figure<Date>({ type: String, format: 'date-time' });
 
 /** Describes a field that is an object. `name`: the name of its schema in the API description. */
 export const part = <F extends StatusFields>(name: string, description: string | null, fields: F) => ({
-  ...view(schemaOf(name, fields), description ?? undefined),
+  ...view(schemaOf(fields, name), description ?? undefined),
   fields,
 });
 
 /** Describes a field that is a list of objects. */
 export const list = <F extends StatusFields>(name: string, by: string, description: string, fields: F) => ({
-  ...listOf(schemaOf(name, fields), description),
+  ...listOf(schemaOf(fields, name), description),
   fields,
   by,
 });

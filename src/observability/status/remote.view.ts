@@ -5,7 +5,7 @@ import { count, instant, list, number, part } from './figures.js';
 
 export const WORST_LAST = ['unknown', 'healthy', 'degraded', 'unavailable'] as const;
 
-const OperationView = schemaOf('OperationView', {
+class OperationView extends schemaOf({
   health: oneOf(WORST_LAST, '`unavailable` while calls are blocked'),
   breaker: oneOf(['closed', 'open', 'half_open'] as const),
   heldBackBy: nullable(
@@ -19,7 +19,7 @@ const OperationView = schemaOf('OperationView', {
   lastSuccessAt: nullable(instant()),
   lastErrorAt: nullable(instant()),
   lastError: nullable(text()),
-});
+}) {}
 
 export const REMOTE = part('RemoteView', 'The remote service as the responding replica sees it', {
   health: oneOf(
@@ -91,7 +91,7 @@ export const TOKEN = part('TokenView', 'The access token of the whole deployment
   nextAttemptAt: nullable(instant()),
 });
 
-export const CredentialsProbeView = schemaOf('CredentialsProbeView', {
+export class CredentialsProbeView extends schemaOf({
   outcome: oneOf(
     PROBE_OUTCOMES,
     '`valid`: the token is in order, nothing was sent. `token_issued`: the remote service issued a token; if it had refused calls, the next call tests it, and `token.state` shows the result. `refused`: it refused the token request; it does not say whether for the API key or for the client. `no_token`: no usable response. `too_soon`: another token request runs, or the last probe was less than 5 seconds ago; nothing was sent',
@@ -100,6 +100,4 @@ export const CredentialsProbeView = schemaOf('CredentialsProbeView', {
     text('The last failure of the token, redacted; null if nothing has failed since the last success'),
   ),
   nextAttemptAt: nullable(instant('When the next attempt is due if nobody probes; null if none waits')),
-});
-
-export type CredentialsProbeView = InstanceType<typeof CredentialsProbeView>;
+}) {}

@@ -2,7 +2,13 @@ import { field, flag, listOf, nullable, oneOf, schemaOf, text } from '../../plat
 import { OPERATION_CLASSES, type OperationClass } from '../../remote/outcome.rules.js';
 import { count, instant, number } from './figures.js';
 
-export const ReplicaView = schemaOf('ReplicaView', {
+class LatestCallsView extends schemaOf({
+  operation: oneOf(OPERATION_CLASSES),
+  calls: count(),
+  slow: count('Calls among these that took over 2 seconds'),
+}) {}
+
+export class ReplicaView extends schemaOf({
   name: text('Host and process id, as in its log lines'),
   role: oneOf(['api', 'worker', 'all'] as const),
   version: text(),
@@ -32,11 +38,7 @@ export const ReplicaView = schemaOf('ReplicaView', {
   longestStatement: nullable(text('What has had a connection longest, while statements wait for one')),
   hasNoSpace: flag('Whether a statement failed lately because the database has no space left'),
   latestCalls: listOf(
-    schemaOf('LatestCallsView', {
-      operation: oneOf(OPERATION_CLASSES),
-      calls: count(),
-      slow: count('Calls among these that took over 2 seconds'),
-    }),
+    LatestCallsView,
     'Its latest successful calls of the remote service, at most 20 of each operation and of 5 minutes',
   ),
-});
+}) {}

@@ -2,7 +2,7 @@ import { instant, listOf, nullable, oneOf, schemaOf, text } from '../../platform
 import { FACTS } from './facts.view.js';
 import { REASON_CODES } from './health.rules.js';
 
-const ReasonView = schemaOf('StatusReasonView', {
+class StatusReasonView extends schemaOf({
   code: oneOf(REASON_CODES),
   detail: text('For people'),
   since: nullable(
@@ -10,11 +10,10 @@ const ReasonView = schemaOf('StatusReasonView', {
       'Since when the samples of the status have had this reason, one a minute, or since when its cause is known to last, if that is earlier; null if neither is known yet. An absence of at most 5 minutes does not count',
     ),
   ),
-});
+}) {}
 
-export const StatusView = schemaOf('StatusView', {
+export class StatusView extends schemaOf({
   health: oneOf(['healthy', 'degraded'] as const, '`degraded` if there are `reasons`'),
-  reasons: listOf(ReasonView, 'What is wrong, the worst first; empty while all is well'),
+  reasons: listOf(StatusReasonView, 'What is wrong, the worst first; empty while all is well'),
   ...FACTS,
-});
-export type StatusView = InstanceType<typeof StatusView>;
+}) {}

@@ -12,26 +12,23 @@ export class StuckQuery extends PageQuery {
   id?: string;
 }
 
-export const StuckView = schema.schemaOf('StuckView', {
+export class StuckView extends schema.schemaOf({
   kind: schema.oneOf(KINDS),
   id: schema.uuid('Id of the session, registration, start or inverter'),
   tenantReference: schema.nullable(schema.text('null once the user has been erased, and for an inverter')),
   reason: schema.text('What is wrong, in words without times and counts, so that it can be grouped'),
   since: schema.instant(),
   whatToDo: schema.text('The next step for a person'),
-});
-export type StuckView = InstanceType<typeof StuckView>;
+}) {}
 
-const StuckGroupView = schema.schemaOf('StuckGroupView', {
+export class StuckGroupView extends schema.schemaOf({
   kind: schema.oneOf(KINDS),
   reason: schema.text(),
   count: schema.count('How many there are'),
   new: schema.count('How many of these began within the last 24 hours'),
   oldest: schema.listOf(StuckView, 'The oldest of these, at most 50'),
-});
-export type StuckGroupView = InstanceType<typeof StuckGroupView>;
+}) {}
 
-export const StuckGroupsView = schema.schemaOf('StuckGroupsView', {
+export class StuckGroupsView extends schema.schemaOf({
   items: schema.listOf(StuckGroupView, 'At most 200 groups'),
-});
-export type StuckGroupsView = InstanceType<typeof StuckGroupsView>;
+}) {}

@@ -14,22 +14,21 @@ const INVERTER = {
   ),
 };
 
-const SessionInverterView = schema.schemaOf('SessionInverterView', INVERTER);
+class SessionInverterView extends schema.schemaOf(INVERTER) {}
 
-export const InverterView = schema.schemaOf('InverterView', {
+export class InverterView extends schema.schemaOf({
   ...INVERTER,
   sessionId: schema.uuid('The session that lists it, or listed it last'),
   userId: schema.uuid(),
   gridLocationId: schema.uuid(),
   brand: schema.nullable(schema.text()),
-});
-export type InverterView = InstanceType<typeof InverterView>;
+}) {}
 
-const StalledSessionView = schema.schemaOf('StalledSessionView', {
+class StalledSessionView extends schema.schemaOf({
   cause: schema.oneOf(SESSION_STALL_CAUSES),
   since: schema.instant('Since when there has been what the cause names'),
   evidence: schema.object<Stall['evidence']>('What was seen when the cause was announced, and the threshold'),
-});
+}) {}
 
 /** A session without its startUrl. */
 export const SESSION = {
@@ -77,11 +76,10 @@ export const SESSION = {
   sequence: LAST_SEQUENCE,
 };
 
-export const SessionView = schema.schemaOf('SessionView', {
+export class SessionView extends schema.schemaOf({
   ...SESSION,
   startUrl: schema.field<string | null>(
     { type: String, format: 'uri', nullable: true },
     'Link for the PV owner. Anyone who has it may act for the owner; null without the scope `links:read` or once the web flow is over',
   ),
-});
-export type SessionView = InstanceType<typeof SessionView>;
+}) {}

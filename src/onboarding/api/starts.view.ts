@@ -3,7 +3,7 @@ import { ChoiceParameter, UuidParameter } from '../../platform/http/parameters.j
 import * as schema from '../../platform/openapi/schema-of.js';
 import { START_STATUSES, type StartStatus } from '../rules/start-failure.rules.js';
 
-export const StartView = schema.schemaOf('StartView', {
+export class StartView extends schema.schemaOf({
   id: schema.uuid(),
   gridLocationId: schema.uuid(),
   userId: schema.uuid(),
@@ -23,8 +23,7 @@ export const StartView = schema.schemaOf('StartView', {
   sessionId: schema.nullable(schema.uuid('Only if started')),
   createdAt: schema.instant(),
   updatedAt: schema.instant(),
-});
-export type StartView = InstanceType<typeof StartView>;
+}) {}
 
 export class StartsQuery extends PageQuery {
   @UuidParameter()

@@ -3,7 +3,7 @@ import * as schema from '../../platform/openapi/schema-of.js';
 
 const KINDS = ['start', 'observation', 'transition', 'superseded', 'closed', 'event'] as const;
 
-export const TimelineEntryView = schema.schemaOf('TimelineEntryView', {
+export class TimelineEntryView extends schema.schemaOf({
   at: schema.instant('When it happened in our database'),
   kind: schema.oneOf(
     KINDS,
@@ -11,8 +11,7 @@ export const TimelineEntryView = schema.schemaOf('TimelineEntryView', {
   ),
   summary: schema.text('What happened, in words'),
   details: schema.object<object>('The same as fields'),
-});
-export type TimelineEntryView = InstanceType<typeof TimelineEntryView>;
+}) {}
 
 /** The order of entries: `step` and `number` order those of the same millisecond. */
 export interface TimelinePosition {

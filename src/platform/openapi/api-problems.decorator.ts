@@ -6,13 +6,13 @@ export const PROBLEM_CODES = 'x-problem-codes';
 /** The metadata key of @ApiExtension. ApiProblems writes it itself, since @ApiExtension ignores a second value for the same extension. */
 const EXTENSIONS = 'swagger/apiExtension';
 
-const FieldErrorView = schemaOf('FieldErrorView', {
+class FieldErrorView extends schemaOf({
   field: text('A path in the body such as `gridLocations[0].ean`, or the name of a parameter'),
   message: text('What the value must be'),
-});
+}) {}
 
 /** The body of every error response, as application/problem+json (RFC 9457). */
-export const ProblemView = schemaOf('ProblemView', {
+export class ProblemView extends schemaOf({
   type: field<string>(
     { type: String, format: 'uri-reference' },
     'Address of the explanation of `code`; an absolute URL if `PUBLIC_URL` is set',
@@ -26,7 +26,7 @@ export const ProblemView = schemaOf('ProblemView', {
   sessionId: optional(uuid('The session that the problem is about')),
   errors: optional(listOf(FieldErrorView, 'The invalid parts of the request')),
   requestId: text('The X-Request-Id of this response'),
-});
+}) {}
 
 /** Documents the problems of a route that do not follow from its method and parameters. A method may have several of these decorators. */
 export const ApiProblems =

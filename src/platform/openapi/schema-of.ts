@@ -9,10 +9,13 @@ export interface Field<T> {
 
 export type ObjectOf<Fields> = { readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? T : never };
 
-/** Returns a class that describes a JSON object with these fields. `name`: the name of its schema in the API description. */
+/**
+ * Returns a class that describes a JSON object with these fields. `name`: the name of its schema in the API description. Default: that of the
+ * class that extends it.
+ */
 export function schemaOf<Fields extends Readonly<Record<string, Field<unknown>>>>(
-  name: string,
   fields: Fields,
+  name = 'Described',
 ): Type<ObjectOf<Fields>> {
   const { [name]: described } = { [name]: class {} };
   for (const [field, { schema }] of Object.entries(fields))

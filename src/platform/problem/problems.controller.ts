@@ -4,12 +4,12 @@ import { count, oneOf, schemaOf, text } from '../openapi/schema-of.js';
 import { Public } from '../http/public.decorator.js';
 import { Problem, PROBLEMS, type ProblemCode } from './problem.js';
 
-const ProblemKindView = schemaOf('ProblemKindView', {
+class ProblemKindView extends schemaOf({
   code: oneOf(Object.keys(PROBLEMS)),
   status: count(),
   title: text(),
   meaning: text('When the problem occurs, and what to do'),
-});
+}) {}
 
 /** Explains each problem code at the address that the `type` of a problem names. */
 @ApiTags('Operation')

@@ -68,17 +68,14 @@ export class BulkDecision {
   unchangedSince?: Date;
 }
 
-const DecisionResultView = schemaOf('DecisionResultView', {
+export class DecisionResultView extends schemaOf({
   id: uuid(),
   ok: flag('Whether the decision holds: it was applied now, or to discard, before'),
   code: nullable(text('If not: the code of the problem, `not_found` or `registration_conflict`')),
   detail: nullable(text('If not: why, for people')),
-});
+}) {}
 
-export type DecisionResultView = InstanceType<typeof DecisionResultView>;
-
-export const DecisionsView = schemaOf('DecisionsView', {
+export class DecisionsView extends schemaOf({
   items: listOf(DecisionResultView, 'One for each registration'),
   next: nullable(text('With `filter`: the `cursor` of the next call; null if no more registrations match')),
-});
-export type DecisionsView = InstanceType<typeof DecisionsView>;
+}) {}

@@ -6,9 +6,9 @@ import { WARNINGS } from '../user/user.view.js';
 import { REGISTRATION_STATUSES } from './registration.rules.js';
 import type { RegistrationRecord } from './registrations.store.js';
 
-const RequestedGridLocationView = schema.schemaOf('RequestedGridLocationView', {
+class RequestedGridLocationView extends schema.schemaOf({
   ean: schema.field<string>({ type: String, pattern: '^[0-9]{18}$' }),
-});
+}) {}
 
 const FIELDS = {
   object: schema.oneOf<'registration'>(
@@ -41,13 +41,11 @@ const FIELDS = {
   updatedAt: schema.instant(),
   sequence: LAST_SEQUENCE,
 };
-export const RegistrationView = schema.schemaOf('RegistrationView', FIELDS);
-export const OpenRegistrationView = schema.schemaOf('OpenRegistrationView', {
+export class RegistrationView extends schema.schemaOf(FIELDS) {}
+export class OpenRegistrationView extends schema.schemaOf({
   ...FIELDS,
   warnings: WARNINGS,
-});
-export type OpenRegistrationView = InstanceType<typeof OpenRegistrationView>;
-export type RegistrationView = InstanceType<typeof RegistrationView>;
+}) {}
 
 export function toRegistrationView(row: RegistrationRecord): RegistrationView {
   const { id, tenantReference, eans, sequence, isBeingSent: _s, isDue: _d, ...rest } = row;

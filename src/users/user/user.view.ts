@@ -11,10 +11,10 @@ import {
 import { EAN_WARNINGS } from '../ean.rules.js';
 import type { Metadata } from '../metadata.rules.js';
 
-const GridLocationView = schemaOf('GridLocationView', {
+class GridLocationView extends schemaOf({
   id: uuid("The remote service's id, used to start onboarding sessions"),
   ean: field<string>({ type: String, pattern: '^[0-9]{18}$' }, 'Always 18 digits'),
-});
+}) {}
 
 /** A registered user. Its ids are those of the remote service, so they are valid in both systems. */
 const FIELDS = {
@@ -34,23 +34,21 @@ const FIELDS = {
   registeredAt: instant('When it was confirmed here'),
 };
 
-const WarningView = schemaOf('WarningView', {
+class WarningView extends schemaOf({
   field: field<string>({ type: String, example: 'gridLocations[0].ean' }, 'The place in the request'),
   code: oneOf(
     EAN_WARNINGS,
     'ean_check_digit: the GS1 check digit is wrong, so a digit is probably mistyped. ean_elsewhere: other references have this EAN, too.',
   ),
   message: text('For people. Does not repeat the EAN'),
-});
+}) {}
 export const WARNINGS = listOf(
   WarningView,
   'What is conspicuous about the request, which was accepted nevertheless. Empty if nothing is',
 );
 
-export const UserView = schemaOf('UserView', FIELDS);
-export const RegisteredUserView = schemaOf('RegisteredUserView', { ...FIELDS, warnings: WARNINGS });
-export type RegisteredUserView = InstanceType<typeof RegisteredUserView>;
-export type UserView = InstanceType<typeof UserView>;
+export class UserView extends schemaOf(FIELDS) {}
+export class RegisteredUserView extends schemaOf({ ...FIELDS, warnings: WARNINGS }) {}
 export type UserRecord = Omit<UserView, 'object'>;
 
 export const toUserView = (user: UserRecord): UserView => ({ object: 'user', ...user });

@@ -143,24 +143,21 @@ const ENDPOINT = {
   updatedAt: schema.instant(),
 };
 
-export const WebhookEndpointView = schema.schemaOf('WebhookEndpointView', ENDPOINT);
-export type WebhookEndpointView = InstanceType<typeof WebhookEndpointView>;
+export class WebhookEndpointView extends schema.schemaOf(ENDPOINT) {}
 
-export const CreatedWebhookEndpointView = schema.schemaOf('CreatedWebhookEndpointView', {
+export class CreatedWebhookEndpointView extends schema.schemaOf({
   ...ENDPOINT,
   secret: schema.text('Signs webhooks. It is shown only once'),
-});
-export type CreatedWebhookEndpointView = InstanceType<typeof CreatedWebhookEndpointView>;
+}) {}
 
-export const RotatedSecretView = schema.schemaOf('RotatedSecretView', {
+export class RotatedSecretView extends schema.schemaOf({
   secret: schema.text('Signs webhooks from now on. It is shown only once'),
   previousSecretUntil: schema.nullable(
     schema.instant('When the last previous secret stops signing; null if none signs'),
   ),
-});
-export type RotatedSecretView = InstanceType<typeof RotatedSecretView>;
+}) {}
 
-export const WebhookTestView = schema.schemaOf('WebhookTestView', {
+export class WebhookTestView extends schema.schemaOf({
   delivered: schema.flag('Whether the receiver responded with 2xx'),
   eventId: schema.uuid('Sent as `webhook-id`'),
   status: schema.nullable(schema.count('HTTP status; null if there was no response')),
@@ -169,5 +166,4 @@ export const WebhookTestView = schema.schemaOf('WebhookTestView', {
     schema.text('The first kilobyte of the response body, with secrets removed; null if there was no body'),
   ),
   durationMs: schema.count('Duration from resolving the name to the end of the response'),
-});
-export type WebhookTestView = InstanceType<typeof WebhookTestView>;
+}) {}

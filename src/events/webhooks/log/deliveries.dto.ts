@@ -50,7 +50,7 @@ export class ListDeliveriesQuery extends LimitQuery {
   since?: Date;
 }
 
-export const WebhookDeliveryView = schema.schemaOf('WebhookDeliveryView', {
+export class WebhookDeliveryView extends schema.schemaOf({
   id: schema.uuid(),
   endpointId: schema.uuid(),
   eventId: schema.uuid('Sent as `webhook-id`, the same at every attempt'),
@@ -78,8 +78,7 @@ export const WebhookDeliveryView = schema.schemaOf('WebhookDeliveryView', {
     ),
   ),
   createdAt: schema.instant(),
-});
-export type WebhookDeliveryView = InstanceType<typeof WebhookDeliveryView>;
+}) {}
 
 export type StoredDelivery = Omit<WebhookDeliveryView, 'type'> & {
   readonly name: EventName;
@@ -119,12 +118,11 @@ export class RedeliveryRequest {
   onlyFailed?: boolean;
 }
 
-export const RedeliveryView = schema.schemaOf('RedeliveryView', {
+export class RedeliveryView extends schema.schemaOf({
   redelivered: schema.count('How many events are now pending'),
   next: schema.nullable(
     schema.text(
       'null if the range is done. Otherwise the range was too long for one request; send the rest with this as `after`',
     ),
   ),
-});
-export type RedeliveryView = InstanceType<typeof RedeliveryView>;
+}) {}

@@ -16,11 +16,11 @@ const schemasOf = <F extends Figures>(figures: F) =>
     readonly [Name in keyof F]: F[Name]['schema'];
   };
 
-const OperationPointView = schemaOf('OperationPointView', {
+class OperationPointView extends schemaOf({
   operation: oneOf(OPERATION_CLASSES),
   ...schemasOf(OPERATION_FIGURES),
-});
-const PointView = schemaOf('StatusPointView', {
+}) {}
+class StatusPointView extends schemaOf({
   at: instant('The beginning of the step'),
   reasons: field<readonly (typeof REASON_CODES)[number][]>(
     { enum: REASON_CODES, isArray: true },
@@ -28,15 +28,14 @@ const PointView = schemaOf('StatusPointView', {
   ),
   ...schemasOf(FIGURES),
   operations: listOf(OperationPointView, 'The calls of all processes in the 5 minutes before'),
-});
-export const StatusHistoryView = schemaOf('StatusHistoryView', {
+}) {}
+export class StatusHistoryView extends schemaOf({
   stepSeconds: count('The length of a step'),
   points: listOf(
-    PointView,
+    StatusPointView,
     'The steps, the oldest first, without those in which no process ran. A figure is the worst of its step, or the mean if it is a rate',
   ),
-});
-export type StatusHistoryView = InstanceType<typeof StatusHistoryView>;
+}) {}
 type Point = StatusHistoryView['points'][number];
 
 /** Returns the length of a step in seconds: whole minutes, so that there are at most some 300 steps. */
