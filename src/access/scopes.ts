@@ -28,7 +28,7 @@ export interface Principal {
 export const hasScope = ({ scopes }: Principal, scope: Scope): boolean =>
   scopes.includes(scope) || scopes.includes('admin');
 
-/** Throws Problem that names the scope if the principal lacks it. */
+/** Throws Problem forbidden, which names the scope, if the principal lacks the scope. */
 export function requireScope(principal: Principal, scope: Scope): void {
   if (!hasScope(principal, scope)) throw new Problem('forbidden', `This needs a key with the scope ${scope}`);
 }

@@ -1,7 +1,7 @@
 import type { OperationClass, RemoteRequest } from '../remote/outcome.rules.js';
 
 /**
- * What a refused call (401 or 403) is about.
+ * The reason why a call was refused (401 or 403).
  * - `credentials`: several different calls in a row were refused, and none was served.
  * - `call`: the service has served another call since it last refused this one.
  * - `unknown`: neither is known yet.

@@ -28,7 +28,7 @@ const text = fc.string({
     '(',
   ),
 });
-/** What begins a cell, if a program splits a line by another separator than ours. */
+/** Returns the parts into which a program may split a cell by another separator than ours, without blanks and quotes at their beginning. */
 const beginnings = (cell: string) => cell.split(/[,;\t|\r\n]/).map((each) => each.replace(/^[ "]*/, ''));
 const digits = fc.string({ unit: fc.constantFrom('0', '1', '9'), minLength: 1, maxLength: 20 });
 

@@ -38,9 +38,9 @@ export interface InvitationFacts {
   readonly openedAt: Date | null;
   readonly startedAt: Date | null;
   readonly wishedAt: Date | null;
-  /** When a wish to start that has not led to a session yet is tried next. Until then, the owner waits for us. */
+  /** When a wish to start is tried next, if it has not led to a session yet. Until then, the owner waits for us. */
   readonly wishDueAt: Date | null;
-  /** When a start that the owner wished for was refused or given up, so that the tenant has to act. */
+  /** When a start for a wish of the owner was refused or given up. Then the tenant has to act. */
   readonly wishFailedAt: Date | null;
   readonly expiresAt: Date;
   readonly erasedAt: Date | null;

@@ -19,7 +19,7 @@ it('finds the service that runs, and replaces the file as a whole', async () => 
   const { ino: before } = await stat(file);
   await writeRunningService(folder, SERVICE);
   const { ino, mode } = await stat(file);
-  // A new file in its place: a file that is written over is empty for a moment.
+  // The file has been replaced: a file that is overwritten is empty for a moment.
   expect(ino).not.toBe(before);
   expect(mode & 0o777).toBe(0o600);
   expect(await findRunningService(folder)).toMatchObject(SERVICE);

@@ -14,7 +14,7 @@ const READ_ATTEMPTS = 3;
 const FIRST_BACKOFF_MS = 50;
 /** A call may wait in the queue for this fraction of SCS_TIMEOUT_MS. The timeout of the call itself starts after this wait. */
 const WAIT_SHARE = 0.5;
-/** Limits the calls of the poller that wait in the queue to the number that the rate allows in this time. */
+/** Limits how many calls of the poller wait in the queue: as many as the rate limit allows in this time. */
 const WAITING_SECONDS = 0.5;
 /** The base probe may take this fraction of SCS_TIMEOUT_MS, since a caller waits for it and for a call after it. */
 const PROBE_SHARE = 0.5;

@@ -118,7 +118,8 @@ export const PRUNE_AUDIT = `
     ${nextPage(`CASE WHEN bool_or(at < ${cutoff}) THEN max(id) END`)}`;
 
 /** Empties the rows of campaigns that have ended, one campaign after the other. $3 is the campaign and the line of the last emptied row. */
-// Deletes no row, since the counts of the campaign stay. The cursor names the campaign, since another replica may clear it meanwhile.
+// Keeps the rows themselves, since the counts of the campaign are counts of its rows. The cursor names the campaign, because another
+// replica may have emptied that campaign meanwhile.
 export const CLEAR_CAMPAIGNS = `
     WITH ended AS MATERIALIZED (
       SELECT id FROM campaigns WHERE finished_at < ${cutoff} AND cleared_at IS NULL ORDER BY finished_at LIMIT 1 FOR UPDATE SKIP LOCKED

@@ -1,13 +1,13 @@
 import { ProblemError } from './problem.js';
 
 const LONGEST_MS = 30_000;
-/** JavaScript ends a longer timer at once. */
+/** The longest delay of a JavaScript timer. A timer with a longer delay fires at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface RetryOptions {
   /**
-   * Called with each error before the next attempt, for example `console.warn`: of the network, also for a wrong host in `baseUrl`, or a
-   * ProblemError of an outage. If it throws, the call ends with what it throws. Default: errors that a retry may cure are not reported.
+   * Receives each error before the next attempt: a network error (also for a wrong host in `baseUrl`), or a ProblemError during an outage.
+   * Example: `console.warn`. If the function throws, the call throws the same error. Default: errors before a retry are not reported.
    */
   readonly onRetry?: (error: unknown) => void;
 }

@@ -17,7 +17,7 @@ type Method = 'get' | 'post' | 'patch' | 'delete';
 type PathOf<M extends Method> = ClientPathsWithMethod<FetchClient<paths>, M>;
 type Arguments<Init> = undefined extends Init ? [init?: Init] : [init: Init];
 
-/** What a call resolves to. Every other response is thrown as a ProblemError. */
+/** The result of a successful call. A call throws a ProblemError for every other response. */
 type Success<P extends keyof paths, M extends Method, Init> = {
   readonly data: Extract<
     FetchResponse<paths[P][M] & object, Init, `${string}/${string}`>,
@@ -42,7 +42,7 @@ export interface Client {
 export interface ClientOptions {
   /** The address of the service, without `/api/v1`. */
   readonly baseUrl: string;
-  /** Default: none, for a page that is signed in to the console: its cookie takes the place of the key. */
+  /** Default: no key. A page on which a user has signed in to the console sends its cookie instead. */
   readonly apiKey?: string;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: (request: Request) => Promise<Response>;

@@ -2,7 +2,7 @@ import { Backoff, type RetryOptions } from './backoff.js';
 import type { Client, Schemas } from './client.js';
 import { isTemporary } from './problem.js';
 
-/** Any event, told apart by `type`. The service may add types: ignore those that you do not know. */
+/** Any event. `type` distinguishes the events. The service may add types: ignore those that you do not know. */
 export type OnboardingEvent = Schemas['Event'];
 export type EventType = OnboardingEvent['type'];
 /** The event of one type, for example `EventOf<'pv.session.online.v1'>`. */
@@ -16,7 +16,7 @@ export interface FollowOptions<T extends FeedType> extends RetryOptions {
   readonly after?: string | undefined;
   /** Default: all. */
   readonly types?: readonly T[];
-  /** Default: the events of all sessions, and all others. */
+  /** Default: the events of all sessions and of all other objects. */
   readonly sessionId?: string;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
@@ -26,8 +26,8 @@ export interface FollowOptions<T extends FeedType> extends RetryOptions {
 const SILENCE_MS = 45_000;
 
 /**
- * Follows the stream of events for ever: each event once, in order. Reconnects after every break and resumes after the last event. Throws a
- * ProblemError that a retry cannot cure: a refused key, or an unknown `after`.
+ * Yields the events of the stream without end, each event once, in order. Reconnects after a lost connection and resumes after the last
+ * event. Throws a ProblemError that a retry cannot cure: a refused key, or an unknown `after`.
  */
 export async function* followEvents<T extends FeedType = FeedType>(
   client: Client,
@@ -57,7 +57,7 @@ export async function* followEvents<T extends FeedType = FeedType>(
 
 type Position<T extends FeedType> = FollowOptions<T> & { readonly last: string | undefined };
 
-/** Reads the blocks of one connection: what comes between two empty lines. */
+/** Yields the blocks of one connection. An empty line ends a block. */
 async function* streamBlocks<T extends FeedType>(
   client: Client,
   { after, types, sessionId, last, signal }: Position<T>,
@@ -94,7 +94,7 @@ async function* streamBlocks<T extends FeedType>(
     for (;;) {
       const chunk = await unlessSilent(reader.read());
       if (chunk.done) {
-        // A silent connection that was given up ends like a complete one.
+        // After a timeout for silence, `read` returns as if the stream were complete, so the error is thrown here.
         if (!signal?.aborted) connection.signal.throwIfAborted();
         return;
       }

@@ -2,30 +2,37 @@ import { Backoff, LONGEST_TIMER_MS, type RetryOptions } from './backoff.js';
 import type { Client, Session } from './client.js';
 import { isTemporary } from './problem.js';
 
-/** The service responds after so long even if the state has not changed. */
+/** The service responds after this time even if the state has not changed. */
 const WAIT_SECONDS = 30;
-/** Before the wait, the service may read the remote service. A response that comes later than this and the wait is lost. */
+/**
+ * How long a response may take in addition to the wait, since the service may first read the remote service. A later response counts as
+ * lost.
+ */
 const MARGIN_MS = 45_000;
 
 export interface WaitOptions extends RetryOptions {
   /** Default: as long as the service watches the session, which may be days. */
   readonly timeoutMs?: number;
   /**
-   * While somebody looks: how old the session may be, in whole seconds. Each such period is a call of the remote service. Default: the service reads the
-   * session at its own intervals, from 15 seconds on.
+   * The maximum age of the session data, in whole seconds, for an app whose user is looking at the session. Each period of this length
+   * costs a call of the remote service. Default: the service reads the session at its own intervals, which start at 15 seconds.
    */
   readonly maxAgeSeconds?: number;
-  /** Called with the session as it is first read, and after each change of its state. If it throws, the call ends with what it throws. */
+  /**
+   * Receives the session after the first read, and after each change of its state. If the function throws, the call throws the same error.
+   */
   readonly onProgress?: (session: Session) => void;
   readonly signal?: AbortSignal;
 }
 
-/** The session is not online: its web flow is over, the time is over, or the service no longer watches the session. */
+/**
+ * Thrown if the session does not come online: its web flow is over, the timeout has passed, or the service no longer watches the session.
+ */
 export class NotOnlineError extends Error {
   override readonly name = 'NotOnlineError';
   constructor(
     message: string,
-    /** The session as it was last read; undefined if no read succeeded in the time. */
+    /** The session as it was last read; undefined if no read succeeded before the timeout. */
     readonly session: Session | undefined,
   ) {
     super(message);
@@ -79,7 +86,7 @@ interface Read {
   readonly signal: AbortSignal;
 }
 
-/** Reads a session. If it is `known`, the service responds as soon as the state is another. */
+/** Reads a session. If `known` is given, waits for the response until the state differs from the known one, or the wait is over. */
 async function readSession(
   client: Client,
   id: string,

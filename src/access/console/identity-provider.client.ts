@@ -20,7 +20,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { groupsInClaim } from './group-scopes.rules.js';
 
 const TIMEOUT_SECONDS = 10;
-/** By how much the clock of the provider may differ from ours. */
+/** The accepted difference between the clock of the provider and ours. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
 /** The values of one sign-in that are sent to the identity provider or compared with its response. */

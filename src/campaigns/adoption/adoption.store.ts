@@ -58,7 +58,7 @@ export class AdoptionStore {
   }
 }
 
-/** Checks the rows of a file to adopt, as a whole and against our database. */
+/** Checks the rows of a file to adopt: compares them with each other and with our database. */
 export async function checkAdoption(tx: Transaction, id: string, isDryRun: boolean): Promise<void> {
   await tx.query(sql.MARK_REPEATED, [id]);
   await tx.query(sql.MARK_CONTRADICTIONS, [id, null]);

@@ -116,7 +116,7 @@ export class DrainStore {
     await this.database.query(sql.SET_INVITATION, [id, line, invitationId]);
   }
 
-  /** Changes the status, with its audit entry, if the status allows it. */
+  /** Changes the status of a campaign and appends the audit entry. Does nothing if the current status does not allow the action. */
   async control(id: string, control: Control, actor: string): Promise<void> {
     await this.database.transaction(async (tx) => {
       const { from, to } = CONTROLS[control];

@@ -94,7 +94,7 @@ export class CsvReader {
     this.cell += text;
     if (!this.isTooLong) return;
     this.cell = this.cell.slice(0, KEPT_OF_CELL);
-    // If a quote is missing, the rows after it become one cell, and nobody can tell whose rows they are.
+    // If a quote is missing, the rows after it become one cell, and nobody knows which rows these are.
     if (this.state === 'quoted' && this.line > this.quotedSince) {
       const most = MAX_ROW_CHARACTERS.toLocaleString('en');
       const message = `a quote begins a cell here that has several lines, in a row of more than ${most} characters: is the quote missing that ends it?`;

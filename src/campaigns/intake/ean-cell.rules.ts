@@ -3,7 +3,7 @@ import type { RowProblem } from '../campaign.rules.js';
 
 export type CheckDigitRule = 'off' | 'warn' | 'enforce';
 
-/** The EAN of a cell, if it is usable, and the problems of the cell. */
+/** The EAN of a cell, if it is usable, and the problem of the cell, if there is one. */
 export interface ReadEan {
   readonly ean: string | null;
   readonly problem?: Pick<RowProblem, 'code' | 'message'>;

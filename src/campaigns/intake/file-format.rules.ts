@@ -42,8 +42,8 @@ export const markedEncoding = (beginning: string): Encoding | undefined =>
   BYTE_ORDER_MARKS.find(([mark]) => beginning.startsWith(mark))?.[1];
 
 /**
- * Returns the encoding of a sample without a byte order mark, whose bytes are given as characters. If it has bytes beyond ASCII and none
- * is UTF-8, the encoding is Windows-1252, else UTF-8. If only some are UTF-8, the reader refuses the lines with the others.
+ * Returns the encoding of a sample without a byte order mark, whose bytes are given as characters. If it has bytes beyond ASCII and none is
+ * UTF-8, the encoding is Windows-1252, else UTF-8. If only some are UTF-8, the reader refuses the lines that contain the other bytes.
  */
 export function detectEncoding(bytes: string): Encoding {
   const found = bytes.replace(CUT_CHARACTER, '').match(BEYOND_ASCII) ?? [];
@@ -51,7 +51,7 @@ export function detectEncoding(bytes: string): Encoding {
 }
 
 const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
-/** The line by which some programs tell Excel the delimiter. */
+/** The line in which some programs name the delimiter for Excel. */
 const DELIMITER_LINE = /^sep=([,;\t|])\r?\n/i;
 
 /** The layout of a CSV file. `skipped`: the length of a line before the header, which names the delimiter. */

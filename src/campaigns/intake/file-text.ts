@@ -57,7 +57,10 @@ export class FileText {
   }
 }
 
-/** Returns `beginning` and the bytes after it: until SAMPLE_BYTES are read, of which `beginning` has `counted`, or until the file ends. */
+/**
+ * Returns `beginning` and the bytes after it, until SAMPLE_BYTES are read or the file ends. `counted`: how many bytes of `beginning` count
+ * towards SAMPLE_BYTES.
+ */
 export async function readSample(
   bytes: AsyncGenerator<Buffer, void>,
   beginning: Buffer = Buffer.alloc(0),

@@ -35,7 +35,7 @@ export class IntakeStore {
     await this.database.query(sql.INSERT_ROWS, [id, JSON.stringify(rows), DEAD_AFTER_MS]);
   }
 
-  /** Checks the rows as a whole, and makes a campaign of the upload in the same transaction, so that nobody sees unchecked rows. */
+  /** Checks all rows together and turns the upload into a campaign in one transaction, so that nobody sees unchecked rows. */
   async finish(
     id: string,
     { isDryRun, invites, adopts }: CampaignOptions,

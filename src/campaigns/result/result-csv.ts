@@ -5,7 +5,7 @@ import { toExcelCell } from '../excel.rules.js';
 /** Excel takes a CSV file for UTF-8 only if it begins with this. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** The delimiter if the file was NDJSON. Excel uses it in most countries with a language of the owner's page. */
+/** The delimiter if the file was NDJSON. Excel uses it in most countries where a language of the owner's page is spoken. */
 const DEFAULT_DELIMITER = ';';
 
 /** A row with its link. */

@@ -16,7 +16,10 @@ export const endedWell = ({ counts, problems }: Pick<Campaign, 'counts' | 'probl
   Object.entries(counts).every(([status, rows]) => rows === 0 || GOOD.includes(status)) &&
   !problems.session_not_read;
 
-/** Prints how many rows have each result, and the first rows with each problem. Omits a problem if `before` has it for as many rows. */
+/**
+ * Prints how many rows have each result, and the first rows with each problem. Omits a problem if the campaign `before` has it in the same
+ * number of rows.
+ */
 export async function printReport(
   client: Client,
   { id, dryRun, format, rows, counts, problems }: Campaign,

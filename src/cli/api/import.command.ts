@@ -64,7 +64,7 @@ async function importFile(
   if (!json) printError(`checking ${file.path}`);
   const checked = await upload(client, file, { ...options, dryRun: true });
   const { accepted, known } = checked.counts;
-  // Invitations and sessions of known customers may be new.
+  // Even if no customer is new, `invite` and `adopt` may create invitations and sessions of known customers.
   const isDone = accepted === 0 && known > 0 && !invite && !adopt;
   const isRefused = !dryRun && !yes && !process.stdin.isTTY;
   if (!json) await printReport(client, checked);
@@ -96,7 +96,7 @@ function setExitCode(campaign: Campaign): void {
   if (!endedWell(campaign)) process.exitCode = ROWS_FAILED;
 }
 
-/** Uploads the file, which is read as it is sent. */
+/** Uploads the file. Reads the file during the upload. */
 async function upload(client: Client, file: ImportFile, { name, dryRun, invite, adopt }: Partial<Options>) {
   const isNdjson = /\.(ndjson|jsonl)$/i.test(file.path);
   const { data } = await client.POST('/api/v1/campaigns', {

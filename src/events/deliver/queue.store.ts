@@ -15,8 +15,9 @@ export class DeliveryQueue {
   constructor(private readonly database: Database) {}
 
   /**
-   * Turns the next events into deliveries. Returns the first delivery of at most `limit` due subjects that are not in `claimed`, longest
-   * due first. Returns none if the endpoint is disabled or another process has its lease. `isThereMore`: whether more may be due.
+   * Turns the next events into deliveries. Chooses at most `limit` due subjects that are not in `claimed`, the longest overdue first, and
+   * returns the first delivery of each. Returns no delivery if the endpoint is disabled or another process has its lease. `isThereMore`:
+   * whether further subjects may be due.
    */
   async take(id: string, leaseToken: string, claimed: Iterable<string>, limit: number) {
     const rows = await this.database.query<TakenRow>(TAKE, [id, leaseToken, [...claimed], limit], OUTCOME);

@@ -20,11 +20,11 @@ const AT_ONCE = 1_000;
 
 const IS_OURS = 'id = $1 AND lease_token = $2 AND disabled_at IS NULL';
 
-// Turns the next events into deliveries. Returns the first delivery of each of at most $4 due subjects that are not in $3. The table
-// webhook_subjects is the queue of an endpoint: it has one row per subject with pending deliveries, which is due when the first of them is.
-// A subject that this statement has just queued is due, too. Uses now(), because an index condition cannot use clock_timestamp(). Locks the
-// endpoint only if it has unread events, since a lock is a write. The snapshot of the events may be older than the locked row, but no event
-// is skipped, because sequences become visible in order.
+// Turns the next events into deliveries. Chooses at most $4 due subjects that are not in $3, and returns the first delivery of each. The
+// table webhook_subjects is the queue of an endpoint: it has one row per subject with pending deliveries, which is due when the first of
+// them is. A subject that this statement has just queued is due, too. Uses now(), because an index condition cannot use clock_timestamp().
+// Locks the endpoint only if it has unread events, since a lock is a write. The snapshot of the events may be older than the locked row,
+// but no event is skipped, because sequences become visible in order.
 export const TAKE = prepared('deliveries.take')`
     WITH endpoint AS MATERIALIZED (
       SELECT id, types, read_to FROM webhook_endpoints

@@ -123,8 +123,8 @@ export class OwnerPageController {
   private async find(text: string, request: FastifyRequest): Promise<Visit | null> {
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
     const token = tokenIn(text);
-    // Does not limit known tokens: finding one costs one look-up in an index, and must not depend on what others from the same address have
-    // tried.
+    // Does not limit known tokens: finding one costs one look-up in an index, and must not depend on the attempts of others from the same
+    // address.
     const invitation = token === null ? null : await this.store.findByToken(token);
     if (invitation === null) {
       const { waitMs } = this.unknown.take(network, performance.now());

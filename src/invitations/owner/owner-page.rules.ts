@@ -79,7 +79,7 @@ export function inUnits(seconds: number): { amount: number; unit: 'minute' | 'ho
   return { amount: Math.ceil(seconds / 86_400), unit: 'day' };
 }
 
-/** Returns whether a POST comes from our own page. Accepts a request without Sec-Fetch-Site and Origin, as of very old browsers. */
+/** Returns whether a POST comes from our own page. Accepts a request without Sec-Fetch-Site and Origin, which very old browsers send. */
 export function isFromOwnPage(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   origins: readonly string[],

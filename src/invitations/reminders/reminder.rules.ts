@@ -98,6 +98,6 @@ export function afterQuietHours(at: Date, schedule: ReminderSchedule): Date {
   const end = local
     .plus({ days: isEvening ? 1 : 0 })
     .set({ hour: Math.floor(to / 60), minute: to % 60, second: 0, millisecond: 0 });
-  // If the clocks skip the whole time between two quiet periods, the end of the first lies in the second.
+  // If the clocks skip the whole time between two quiet periods, the end of the first period lies in the second period.
   return afterQuietHours(end.toJSDate(), schedule);
 }

@@ -34,9 +34,9 @@ export const BOUNDS = {
   ClocksDiffer: 30,
 };
 const FALLEN_TO = 0.2;
-/** Failures of webhooks for a shorter time are ignored, because a single failed attempt says little about a receiver. */
+/** Ignores webhook failures that have lasted for a shorter time, because a single failed attempt proves little about a receiver. */
 const FAILING_SECONDS = 60;
-/** A shorter wait for our ceiling is ignored, because it is only a burst. */
+/** Ignores shorter waits for our ceiling, which are only bursts. */
 const PACED_MS = 60_000;
 
 /**

@@ -5,7 +5,7 @@ type Code = (typeof REASON_CODES)[number];
 /** Returns the times at which failures or waits began, or their ages in seconds; 0 if nothing fails or waits. */
 type Known = (facts: Facts) => readonly (Date | number)[];
 
-/** Finds the beginning of a reason in the facts. They contain none for other reasons. */
+/** The functions that find the beginning of a reason in the facts. The facts do not contain the beginning of other reasons. */
 const KNOWN: Partial<Record<Code, Known>> = {
   credentials_rejected: ({ remote }) => troubleOf(remote, 'credentials_rejected').map(({ since }) => since),
   remote_degraded: ({ remote }) => troubleOf(remote, 'degraded').map(({ since }) => since),

@@ -36,15 +36,15 @@ export const READ_POLLING = `
   )
   SELECT to_json(poller) AS poller, (SELECT coalesce(json_agg(late ORDER BY phase), '[]') FROM late) AS late FROM poller`;
 
-/** Doubtful sessions are counted up to this number, so that the cost does not grow with an incident. */
+/** The maximum number of doubtful sessions that are counted, so that the cost does not grow with an incident. */
 const MOST_DOUBTFUL = 10_000;
 /** The number of customers from which a shared inverter is suspicious. After a change of its owner, it may be listed for two. */
 const SHARED_BY = 5;
-/** Only this many of the inverters first listed within 7 days are examined, so that the cost does not grow with their number. */
+/** The maximum number of examined inverters, of those first listed within 7 days. The maximum keeps the cost constant. */
 const NEWEST_INVERTERS = 2_000;
 
-// Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Does not read session_polls, so that a
-// lock on that table hides no other figure.
+// Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Does not read session_polls, so that
+// these figures can be read even while that table is locked.
 export const READ_QUEUES = `
   WITH outbox AS (
     SELECT count(*) AS unsequenced, ${age('min(time)')} AS "oldestUnsequencedSeconds" FROM domain_events WHERE sequence IS NULL
@@ -139,7 +139,7 @@ export const READ_QUEUES = `
     ) AS "pendingWishes", ${REASONS_SINCE} AS "reasonsSince"
   FROM outbox, handlers, webhooks, registrations, starts, sessions`;
 
-/** Only this many of the latest changes per state are counted, so that the cost does not grow with their number. */
+/** The maximum number of latest changes counted per state. The maximum keeps the cost constant. */
 const CHANGES_PER_STATE = 1_000;
 
 // Compares the time of a transition with `updated_at`, when the session changed by the clock of the remote service. That time is known only
@@ -164,7 +164,7 @@ export const READ_BUDGET = `
        FROM noticed) AS noticed
   FROM read_budget b`;
 
-/** At most this many changes or starts are counted, so that the cost does not grow with their number. */
+/** The maximum number of changes or starts that are counted. The maximum keeps the cost constant. */
 const MOST_COUNTED = 1_000;
 
 const countOf = (condition: string, from: string, to: string): string => `
@@ -175,8 +175,8 @@ const STARTED = `to_state = 'awaiting_owner' AND from_state IS NULL`;
 const OF_DAY = (condition: string, length: string): string =>
   countOf(condition, `now() - day * interval '1 day' - ${length}`, `now() - day * interval '1 day'`);
 
-// Compares with the same hours of the last 7 days. Takes their lowest count, so that a quiet night or weekend is usual. Returns null for
-// the usual counts if there are fewer than 3 such days. Counts only changes that the remote service decides on.
+// Compares with the same hours of the last 7 days. Takes their lowest count, so that a quiet night or weekend does not count as unusual.
+// Returns null for the usual counts if there are fewer than 3 such days. Counts only changes that the remote service decides on.
 export const READ_ACTIVITY = `
   WITH first AS (
     SELECT at FROM session_transitions WHERE to_state = 'awaiting_owner' ORDER BY at LIMIT 1

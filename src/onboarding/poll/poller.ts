@@ -51,7 +51,7 @@ export class Poller extends BackgroundTasks {
   private async claimWhileDue(stop: AbortSignal): Promise<void> {
     for (let isMoreDue = true; isMoreDue && !stop.aborted;) {
       const { count } = this.pool.ended;
-      // Results may have been written meanwhile, so the pool may start reads that it held back.
+      // Results may have been written meanwhile, so the pool may now start reads for which the write queue was too long.
       this.pool.start();
       const size = this.pool.wanted;
       if (size === 0) await this.pool.ended.wait(stop, this.environment.POLL_TICK_MS, count);

@@ -58,7 +58,7 @@ export class SessionReader {
     return read;
   }
 
-  /** Reads a session by the path that names its user, because only this path checks whose session it is. */
+  /** Reads a session by the path that names its user: only this path checks to which user the session belongs. */
   async readOfUser(session: ReadableSession, signal: AbortSignal): Promise<SessionRead> {
     const read = this.weighed(await this.readAt('user', session, 'background', signal));
     this.reads.inc({ outcome: read.kind });

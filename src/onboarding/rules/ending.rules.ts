@@ -12,7 +12,7 @@ export interface EndingSession {
   readonly recordedAt: Date;
 }
 
-/** Since when, and in how many consecutive reads, there has been a reason to close the session. */
+/** The time since which there has been a reason to close the session, and the number of consecutive reads with a reason. */
 export interface EndEvidence {
   readonly endingSince: Date | null;
   readonly endingReads: number;

@@ -6,7 +6,7 @@ const CHANGES = { amount: 30, periodMs: 3_600_000 };
 export interface ChangeRecord {
   /** When the full amount of changes is allowed again (`clearAt` in cell-rate.rules.ts). Null before the first change. */
   readonly changesClearAt: Date | null;
-  /** Since when changes are held back. The first change after `changesClearAt` resets it to null. */
+  /** The time since which changes are held back. The first change after `changesClearAt` resets it to null. */
   readonly flappingSince: Date | null;
 }
 

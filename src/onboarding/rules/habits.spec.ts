@@ -47,7 +47,8 @@ describe('hazardsOf', () => {
   it('counts sessions that left in another way, or are still in the phase, as watched until then', () => {
     const ages = exponential(5_000, 1 / HOUR);
     const others = ages.toReversed();
-    // Each session would also leave in another way, as often. So half of them change, at the same hazard.
+    // Each session ends at its change, or at another time from the same distribution, whichever comes first. So half of the sessions
+    // change, at the same hazard.
     const stays = ages.map((seconds, i) => {
       const other = others[(i * 7_919) % others.length]!;
       return { seconds: Math.min(seconds, other), isChange: seconds <= other };

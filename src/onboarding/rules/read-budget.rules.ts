@@ -57,7 +57,7 @@ export const allowedPerSecond = (ceiling: number): number => PLANNED_PART * ceil
 export const stretchFor = (wanted: number, allowed: number): number =>
   Math.min(MOST_STRETCH, Math.max(1, wanted / allowed));
 
-/** Since when the stretch has been too large, and when the shortage was announced. */
+/** The time since which the stretch has been too large, and the time at which the shortage was announced. */
 export interface Shortage {
   readonly shortSince: Date | null;
   readonly announcedAt: Date | null;

@@ -31,7 +31,7 @@ export interface Postponement {
   readonly error: string | null;
   /** The wait before the next read. 0 if no request was tried. */
   readonly retryMs: number;
-  /** When the session was due. Given only if the read showed nothing about the session, which then stays nearly as late as it was. */
+  /** When the session was due. Given only if the read showed nothing about the session, which then stays about as late as before. */
   readonly dueAt?: string;
 }
 

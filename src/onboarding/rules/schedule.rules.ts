@@ -120,7 +120,7 @@ function intervalMs(
     const age = Math.max(0, ageMs / minIntervalMs - held);
     return first * minIntervalMs * Math.sqrt(1 + age / tau);
   }
-  // The person at the screen has waited since the session started, not since the phase began.
+  // The person at the screen has been waiting since the start of the session, not since the beginning of the phase.
   if (now.getTime() - learned.startedAt.getTime() < held * minIntervalMs) return minIntervalMs;
   const bounds = { least: 1_000 / longestIntervalMs(phase, maxIntervalMs), most: 1_000 / minIntervalMs };
   return (secondsUntilReads(learned.hazards, ageMs / 1_000, stretch, bounds) * 1_000) / stretch;

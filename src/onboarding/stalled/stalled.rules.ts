@@ -16,7 +16,7 @@ export type SessionStallCause = (typeof SESSION_STALL_CAUSES)[number];
 
 export interface Stall<Cause extends string = SessionStallCause> {
   readonly cause: Cause;
-  /** Since when the cause has been present. The session counts as stalled only later, after a threshold. */
+  /** The time since which the cause has been present. The session counts as stalled only later, after a threshold. */
   readonly since: Date;
   /** The observed values, and the threshold. Contains no personal data and no text of the remote service. */
   readonly evidence: Readonly<Record<string, string | number | boolean | null>>;

@@ -23,7 +23,7 @@ type BegunStart =
   /** The location does not exist, or its user has been erased. */
   | { readonly kind: 'gone' };
 
-/** By how much the lease outlasts the call, so that the response can be recorded. */
+/** The time for which the lease outlasts the call, so that the response can be recorded. */
 const LEASE_MARGIN_MS = 2_000;
 
 /** Writes the intent to start a session before the call, and then the started session. SessionsStore writes later states. */

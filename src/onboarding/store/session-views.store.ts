@@ -32,7 +32,10 @@ interface RawSession extends Omit<SessionRow, 'inverters' | 'stalled'> {
   })[];
 }
 
-/** Returns the condition that selects one session per inverter and owner: prefers one that still lists the inverter, then the latest. */
+/**
+ * Returns the condition that selects one session per inverter and owner. Prefers a session that still lists the inverter, and of these the
+ * latest.
+ */
 // PostgreSQL must search the owner's few sessions, not the index on inverter ids: if all inverters had the same id, each row would be
 // compared with every other. A scalar subquery rules out a join. BETWEEN instead of = makes the planner overestimate the cost of the index.
 const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
@@ -117,7 +120,9 @@ export class SessionViewsStore {
     return startUrl;
   }
 
-  /** Returns the inverter from one of its sessions: prefers a session that still lists the inverter, then the latest one that found it. */
+  /**
+   * Returns the inverter from one of its sessions. Prefers a session that still lists the inverter, and of these the latest that found it.
+   */
   async findInverter(id: string): Promise<InverterView | null> {
     const text = `${sql.SELECT_INVERTER} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
     const [inverter] = await this.database.query<InverterView>(text, [id]);

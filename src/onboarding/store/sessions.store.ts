@@ -157,7 +157,7 @@ async function writeStates(tx: Transaction, moves: readonly Move[]): Promise<voi
   await run(tx, sql.MISS_INVERTERS, invertersOf('missing'));
 }
 
-/** Returns whether an earlier attempt has written the reading: before that, an `observed` response differs from the recorded one. */
+/** Returns whether an earlier attempt has already written the reading. If not, an `observed` response differs from the recorded one. */
 // Compares the hash of the poll, since PostgreSQL rereads a locked row after a wait. It does not reread the inverters.
 const isWritten = ({ session, reading }: LockedRead): boolean =>
   reading.kind === 'observed' && reading.response.hash === session.responseHash;

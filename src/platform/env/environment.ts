@@ -141,7 +141,7 @@ export class Environment {
   /** The language of the owner's page if neither the invitation nor the browser names one that we have. */
   @IsIn(['en', 'nl', 'de', 'fr'])
   DEFAULT_LOCALE: 'en' | 'nl' | 'de' | 'fr' = 'en';
-  /** How many days an invitation is valid if the request that creates it does not say. */
+  /** How many days an invitation is valid. Applies if the request that creates it has no date. */
   @Integer(1, 366) INVITATION_TTL_DAYS = 90;
   /** The origins to which an invitation may lead back, such as https://example.com. */
   @IsOptional()

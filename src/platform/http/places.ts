@@ -3,7 +3,7 @@ import { Problem } from '../problem/problem.js';
 const RETRY = { retryAfterSeconds: 10 };
 
 interface Limits {
-  /** What the places are for, in the plural, for the text of the problem. */
+  /** The use of the places, in the plural, for the text of the problem. */
   readonly of: string;
   readonly ofKey: number;
   /** Default: no limit. */

@@ -100,7 +100,7 @@ describe('call queue', () => {
       const turns = order.flatMap((turn, i) => (turn === name ? [i] : []));
       return Math.max(...[...turns, order.length].map((turn, nth) => turn - (turns[nth - 1] ?? -1)));
     });
-    // As bounded in test/faults/remote/classes.spec.ts.
+    // These bounds are also those of test/faults/remote/classes.spec.ts.
     expect(gaps.map((gap, i) => gap <= [5, 5, 8, 12][i]!)).toEqual([true, true, true, true]);
   });
 

@@ -35,7 +35,9 @@ export class WebhookAttemptsStore {
     return this.open(id, await readEndpoint(this.database, id));
   }
 
-  /** Returns the endpoint after the attempts; null if disabled or deleted. `isThereMore`: whether a subject has another due delivery. */
+  /**
+   * Returns the endpoint after the attempts; null if it is disabled or deleted. `isThereMore`: whether a subject has another due delivery.
+   */
   record(id: string, before: ServedEndpoint | null, attempts: readonly Attempt[]) {
     const outcomes = attempts.map(({ outcome }) => outcome);
     const isWell =
@@ -47,7 +49,7 @@ export class WebhookAttemptsStore {
       const endpoint = this.open(id, await lockEndpoint(tx, id));
       const isThereMore = await sql.settle(tx, id, attempts);
       if (endpoint === null) return { endpoint, isThereMore };
-      // An attempt at an earlier URL says nothing about the endpoint.
+      // Ignores attempts at an earlier URL, which show nothing about the endpoint with its current URL.
       const current = outcomes.filter(({ url }) => url === endpoint.destination.url);
       if (current.length === 0) return { endpoint, isThereMore };
       const plan = planHealth(endpoint, current, endpoint.now);

@@ -4,7 +4,7 @@ export interface Health {
   /** Consecutive failed attempts, across all events. */
   readonly failures: number;
   readonly failingSince: Date | null;
-  /** Whether the log says that the endpoint fails. */
+  /** Whether the log has reported that the endpoint fails. */
   readonly isReported: boolean;
   /** Before this time, nothing is sent to the endpoint. */
   readonly quietUntil: Date | null;
@@ -22,8 +22,8 @@ const PLACES = 16;
 /** The number of consecutive failures from which an endpoint counts as failing, and gets one request at a time. */
 const FAILING_FROM = 10;
 /**
- * The log says that an endpoint fails after this many consecutive failures over this time. The first retry of a delivery comes later than
- * this time, so one delivery that fails twice is reported. A single failure between successes is not.
+ * The log reports a failing endpoint after this many consecutive failures over this time. The first retry of a delivery comes later than
+ * this time, so a delivery that fails twice is reported. A single failure between successes is not.
  */
 const REPORTED_FROM = 2;
 const REPORTED_AFTER_MS = 3_000;

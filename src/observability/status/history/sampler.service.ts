@@ -23,7 +23,7 @@ export class Sampler extends BackgroundTasks {
   async sampleIfDue(): Promise<void> {
     if (!(await this.store.isDue())) return;
     const { reasons, ...facts } = await this.status.read();
-    // This process has not given its first sign of life yet, so the sample would say wrongly that no process is alive.
+    // This process has not given its first sign of life yet, so the sample would wrongly record that no process is alive.
     if (!facts.replicas.some(({ isAlive }) => isAlive)) return;
     await this.store.write(reasons, sampleOf(facts));
   }

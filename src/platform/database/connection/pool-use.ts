@@ -4,7 +4,7 @@ import { spanNameOf } from '../span-name.js';
 /** The message of pg-pool if no connection became free in time. If a server does not respond, the message is another. */
 const USED_UP = 'timeout exceeded when trying to connect';
 
-/** Returns whether an error says that all connections of the pool were in use. */
+/** Returns whether the reason of an error is that all connections of the pool were in use. */
 export const isUsedUp = (error: unknown): error is Error =>
   error instanceof Error && error.message.startsWith(USED_UP);
 
@@ -25,7 +25,10 @@ export class PoolUse {
     );
   }
 
-  /** Returns for how many seconds statements have waited for a connection, as the calls of this method have seen; 0 if none waits now. */
+  /**
+   * Returns for how many seconds statements have been waiting for a connection, counted from the first call that found a wait. Returns 0 if
+   * no statement waits.
+   */
   waitingSeconds(): number {
     if (this.pool.waitingCount === 0) this.waitingSince = undefined;
     else this.waitingSince ??= performance.now();

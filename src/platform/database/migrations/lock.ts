@@ -53,9 +53,9 @@ export async function withMigrationLock<T>(
 }
 
 /**
- * Locks the migrations for the session, since each migration commits. Each attempt is a statement outside a transaction. Prisma's command
- * line takes the same lock and may run CREATE INDEX CONCURRENTLY, which waits for the end of every transaction in which it saw a running
- * statement. A replica that waited for the lock within a transaction would block it.
+ * Locks the migrations for the session: a lock of a transaction would end with the first migration, which commits. Polls instead of waiting
+ * in one statement: Prisma's command line takes the same lock and may run CREATE INDEX CONCURRENTLY, which waits for every running
+ * statement of other sessions. A replica that waited in a statement would therefore block the process that has the lock.
  */
 async function lockMigrations(client: pg.ClientBase, { firstAfterMs, everyMs }: typeof WAIT_LINES) {
   let nextLineAt = performance.now() + firstAfterMs;
