@@ -27,7 +27,7 @@ export const App = () => (
   </QueryClientProvider>
 );
 
-/** Shows the pages to those who are signed in, and the way in to all others. */
+/** Shows the pages to a person who is signed in, and the sign-in page to anybody else. */
 function Entrance() {
   const entry = useQuery({ queryKey: ['entry'], queryFn: readEntry, staleTime: Infinity });
   useEffect(() => {
@@ -46,7 +46,7 @@ function Entrance() {
   );
 }
 
-/** Forgets all that was shown. */
+/** Removes all data of the signed-out person from memory, and opens the first page. */
 function leave(): void {
   queries.clear();
   window.location.assign(pathOf(''));

@@ -1,9 +1,9 @@
 import { createClient, type Schemas } from '#client/client.js';
 
 export type Status = Schemas['StatusView'];
-/** With the time that it covers, in seconds since 1970. */
+/** The history of the status, and the time that it covers, in seconds since 1970. */
 export type History = Schemas['StatusHistoryView'] & { readonly from: number; readonly to: number };
-/** What most panels of the page on duty show. The history is undefined until it has been read. */
+/** The data of most panels of the duty page. `history` is undefined until it has been read. */
 export interface Overview {
   readonly status: Status;
   readonly history: History | undefined;
@@ -19,16 +19,16 @@ export type FunnelDay = Schemas['FunnelView'];
 export type Case = Schemas['CaseView'];
 export type Customer = Schemas['CustomerView'];
 
-/** What the console is told about every response, before a page reads it. */
+/** Receives notice of responses before the page that sent the request reads them. */
 interface Listener {
-  /** The service no longer knows who we are. */
+  /** A response was a 401: the session of the console has ended. */
   signedOut(): void;
   streamOpened(): void;
 }
 
 export const listener: Listener = { signedOut: () => {}, streamOpened: () => {} };
 
-/** The API client of the integration kit. The session cookie takes the place of its key, which the browser never has. */
+/** The API client of the integration kit. The browser has no API key: its session cookie replaces the key. */
 export const client = createClient({
   baseUrl: window.location.origin,
   fetch: async (request) => {

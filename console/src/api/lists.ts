@@ -14,14 +14,14 @@ interface Page<Item> {
 
 export type ListResult<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>>;
 
-/** Reads a list page by page, as far as a person asks for. */
+/** Reads a list page by page. Reads a further page only when a person asks for it. */
 export function useList<P extends ListPath>(
   subject: Subject,
   path: P,
   query: QueryOf<P>,
   enabled = true,
 ): ListResult<ItemOf<P>> {
-  // Deliveries cause no events.
+  // Deliveries cause no events, so their list is read regularly.
   const refetchInterval = useInterval(subject === 'webhooks');
   return useInfiniteQuery({
     queryKey: [subject, path, query],

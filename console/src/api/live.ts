@@ -14,7 +14,7 @@ let live: Live = { kind: 'connecting' };
 const listeners = new Set<() => void>();
 
 function become(next: Live): void {
-  // A second failed attempt does not change since when the stream is lost.
+  // Keeps the time since which the stream is lost when further attempts fail.
   if (next.kind === live.kind) return;
   live = next;
   for (const each of listeners) each();
@@ -27,9 +27,9 @@ function subscribe(each: () => void): () => void {
 
 export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
 
-/** How often lists are read while no events arrive. */
+/** The interval at which lists are read while no events arrive. */
 export const POLL_MS = 10_000;
-/** Events of one change arrive together, and cause one read. */
+/** Events of one change arrive together. Waits for all of them, so that they cause only one read. */
 const GATHER_MS = 500;
 
 /** Follows the events and marks the lists that they change as out of date. Returns a function that stops. */
@@ -43,7 +43,7 @@ export function follow(queries: QueryClient): () => void {
     changed.clear();
   };
   listener.streamOpened = () => {
-    // What happened in the meantime was missed.
+    // The events that were sent while the stream was lost are missing, so all data are read again.
     if (live.kind === 'lost') void queries.invalidateQueries();
     become({ kind: 'live' });
   };

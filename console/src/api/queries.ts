@@ -10,23 +10,26 @@ export const queries = new QueryClient({
     queries: {
       staleTime: 5_000,
       retry: (failures, error) => failures < 1 && isTemporary(error),
-      // The service may be reachable on the loopback while the browser believes to be offline.
+      // The service may be reachable on the loopback although the browser believes that it is offline.
       networkMode: 'always',
     },
     mutations: { networkMode: 'always' },
   },
 });
 
-/** Reads again what is shown of these lists, by the first part of their query key. */
+/** Reads the visible data about these subjects again. A subject is the first part of a query key. */
 export const invalidate = (...subjects: string[]) =>
   Promise.all(subjects.map((subject) => queries.invalidateQueries({ queryKey: [subject] })));
 
-/** Lists are read when an event changes them. Without events, they are read regularly, as are lists that change `unannounced`. */
+/**
+ * Returns the interval at which to read a list, or false. Events tell when a list has changed, so it is read regularly only while no events
+ * arrive, or if it changes without events (`unannounced`).
+ */
 export function useInterval(unannounced = false): number | false {
   return useLive().kind === 'live' && !unannounced ? false : POLL_MS;
 }
 
-/** The status changes without events too. */
+/** The status also changes without events, so it is read regularly. */
 export const useStatus = () =>
   useQuery({
     queryKey: ['status'],
@@ -37,7 +40,7 @@ export const useStatus = () =>
 /** The service stores one sample a minute. */
 const HISTORY_MS = 60_000;
 
-/** The status of the last hours. */
+/** Reads the history of the status of the last hours. */
 export const useHistory = (hours: number) =>
   useQuery({
     queryKey: ['history', hours],
@@ -82,7 +85,7 @@ export const useEndpoints = () => {
   });
 };
 
-/** The ways in which responses of the remote service differed from its interface, as they were announced. */
+/** Reads the events that announced how responses of the remote service differed from its interface. */
 export const useDrift = (isAllowed: boolean) => {
   const refetchInterval = useInterval();
   return useQuery({

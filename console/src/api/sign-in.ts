@@ -1,4 +1,4 @@
-/** Who is signed in, as the service says. */
+/** The person who is signed in, as the service returns it. */
 export interface SignedIn {
   readonly name: string;
   readonly scopes: readonly string[];
@@ -6,7 +6,7 @@ export interface SignedIn {
   readonly signIn: SignInBy;
 }
 
-/** By the identity provider of the company, or by an API key. */
+/** How a person signs in: at the identity provider of the company, or with an API key. */
 export type SignInBy = 'oidc' | 'key';
 
 type Entry =

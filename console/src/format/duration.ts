@@ -5,12 +5,12 @@ const UNITS = [
   ['s', 1],
 ] as const;
 
-/** Returns a duration in its two largest units, such as `2 h 5 min`. Shorter than ten seconds: with one decimal. */
+/** Returns a duration in its two largest units, such as `2 h 5 min`. A duration below ten seconds has one decimal. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 0) return `−${formatSeconds(-seconds)}`;
   if (seconds < 9.95) return `${Number(seconds.toFixed(1))} s`;
   let rest = Math.round(seconds);
-  // Beside days, minutes say nothing; beside hours, seconds do not.
+  // Rounds a duration of days to hours, and one of hours to minutes.
   if (rest >= 86_400) rest = Math.round(rest / 3_600) * 3_600;
   else if (rest >= 3_600) rest = Math.round(rest / 60) * 60;
   const parts: string[] = [];
@@ -22,14 +22,14 @@ export function formatSeconds(seconds: number): string {
   return parts.join(' ');
 }
 
-/** Returns the duration of a call: shorter than a second in milliseconds. */
+/** Returns the duration of a call, in milliseconds if it is shorter than a second. */
 export const formatLatency = (seconds: number): string =>
   seconds < 0.9995 ? `${Math.round(seconds * 1_000)} ms` : formatSeconds(seconds);
 
-/** Returns how long ago an instant was, or in how long it will be. */
+/** Returns how long ago an instant was, or how far in the future it is. */
 export function formatAge(at: Date, now: Date): string {
   const seconds = (now.getTime() - at.getTime()) / 1_000;
-  // The clocks of the browser and the service may differ by some seconds.
+  // A difference of less than 5 s may come from the clocks of the browser and the service.
   if (Math.abs(seconds) < 5) return 'now';
   return seconds > 0 ? `${formatSeconds(seconds)} ago` : `in ${formatSeconds(-seconds)}`;
 }

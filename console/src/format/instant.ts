@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000;
 
-/** Returns an instant in the zone of the viewer: the time today, else with the day, else with the year. */
+/** Returns an instant in the time zone of the viewer: only the time if it is today, with the day if it is this year, else with the year. */
 export function formatInstant(at: Date, now: Date, timeZone?: string): string {
   const zone = timeZone === undefined ? {} : { timeZone };
   const dayOf = (date: Date) => date.toLocaleDateString('en-GB', { ...zone, day: 'numeric', month: 'short' });

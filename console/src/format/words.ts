@@ -6,5 +6,5 @@ export const formatNumber = (value: number): string => NUMBERS.format(Math.round
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`;
 
-/** Returns a word of the API for people: `awaiting_owner` is `awaiting owner`. */
+/** Returns a word of the API as people read it: `awaiting_owner` becomes `awaiting owner`. */
 export const wordsOf = (word: string): string => word.replaceAll('_', ' ');

@@ -26,7 +26,7 @@ const STATUSES: Readonly<Record<Campaign['status'], Tone>> = {
   finished: 'well',
 };
 
-/** What a person can do about a campaign. */
+/** The actions that a person can take on a campaign, by its status. */
 const ACTS: Readonly<Record<Campaign['status'], readonly Act[]>> = {
   checked: [],
   running: ['pause', 'cancel'],
@@ -61,7 +61,10 @@ export function CampaignsPage() {
   );
 }
 
-/** The counts of rows are read for campaigns that are under way, and of the others on request: each takes a request of its own. */
+/**
+ * Reads the counts of rows at once if the campaign is under way, otherwise on request: the counts of each campaign take a request of their
+ * own.
+ */
 function Progress({ of: campaign }: { readonly of: Campaign }) {
   const isUnderWay = campaign.status === 'running' || campaign.status === 'paused';
   const [isOpen, setOpen] = useState(isUnderWay);
@@ -76,7 +79,7 @@ function Progress({ of: campaign }: { readonly of: Campaign }) {
   );
 }
 
-/** How many rows have a result, and which. */
+/** Shows how many rows have each result. */
 function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) {
   const campaign = useQuery({
     queryKey: ['campaigns', id],

@@ -3,7 +3,10 @@ import { navigate } from '../parts/link.js';
 import { Empty } from '../parts/loaded.js';
 import { SearchPage } from './search.js';
 
-/** A customer by user id, reference or EAN. A typed term stays in memory: a URL would tell it to the history and to logs. */
+/**
+ * Shows a customer by user id, reference or EAN. The search term stays in memory, because a URL is stored in the browser's history and in
+ * logs.
+ */
 export function CustomersPage({ userId }: { readonly userId: string | null }) {
   const [text, setText] = useState(userId ?? '');
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -19,11 +19,11 @@ import { ReadingPanel } from './duty/reading.js';
 import { OursPanel, StalledPanel } from './duty/sessions.js';
 import { TroublesPanel } from './duty/troubles.js';
 
-/** How far back the pictures go, by their hours. */
+/** The time ranges of the charts, by their hours. */
 const RANGES = { 1: '1 h', 24: '24 h', 168: '7 d' } as const;
 type Hours = keyof typeof RANGES;
 
-/** The page for the person on duty: is everything well, and if not, what is wrong since when, and what is to be done? */
+/** The page for the person on duty. It answers: is everything well? If not, what is wrong, since when, and what is to be done? */
 export function DutyPage() {
   const status = useStatus();
   const stuck = useStuck();
@@ -32,7 +32,7 @@ export function DutyPage() {
   const may = useMay();
   const now = useNow();
   const { data, dataUpdatedAt, failureReason, errorUpdatedAt } = status;
-  // A failed attempt counts before its retry has failed too, and while the next one waits for its response.
+  // Whether the last attempt has failed. It counts as failed even while its retry or the next attempt is in flight.
   const isUnread = failureReason !== null || errorUpdatedAt > dataUpdatedAt;
   const readAt = dataUpdatedAt === 0 ? null : new Date(dataUpdatedAt);
   const unreadSince = isUnread ? (readAt ?? new Date(errorUpdatedAt || now)) : null;
@@ -79,7 +79,7 @@ export function DutyPage() {
   );
 }
 
-/** Returns since when this page has seen the same value. */
+/** Returns when this page first saw the current value. */
 function useSince(value: string): Date {
   const [seen, setSeen] = useState({ value, since: new Date() });
   if (seen.value === value) return seen.since;
@@ -111,7 +111,7 @@ interface RangeProps {
   readonly onChange: (hours: Hours) => void;
 }
 
-/** Chooses how far back the pictures go. */
+/** Lets a person choose the time range of the charts. */
 const Range = ({ hours, onChange }: RangeProps) => (
   <p className="range" role="group" aria-label="How far back the pictures go">
     Pictures of the last

@@ -20,7 +20,7 @@ const STATUSES: Readonly<Record<Registration['status'], Tone>> = {
 };
 type RegistrationStatus = keyof typeof STATUSES;
 
-/** The uncertain ones first: they wait for the decision of a person. */
+/** Lists the uncertain registrations first, because they wait for the decision of a person. */
 export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
   const mayDecide = useMay()('registrations:decide');
   const statuses = Object.keys(STATUSES) as RegistrationStatus[];

@@ -11,11 +11,11 @@ import { readTerm, type Term } from '../rules/search.js';
 interface Props {
   readonly text: string;
   readonly onFound: (path: string) => void;
-  /** Whether the page has no heading of its own. */
+  /** Whether the search is a page of its own, which needs a heading. */
   readonly isOwnPage?: boolean;
 }
 
-/** What a searched term leads to: the page of a session, or the cases of a customer. */
+/** Shows the customers that match a search term. Opens the page of a session if the term is its id. */
 export function SearchPage({ text, onFound, isOwnPage = false }: Props) {
   const may = useMay();
   const term = readTerm(text);
@@ -60,7 +60,7 @@ async function customersBy(query: { ean: string } | { tenantReference: string })
   return { kind: 'customers', items: found?.data.items ?? [] } as const;
 }
 
-/** An id does not say whose it is. A session is the likeliest, then a user. */
+/** Finds the object of an id. An id does not show its kind, so this tries a session first, and then a user. */
 async function byId(id: string) {
   const session = await unlessUnknown(client.GET('/api/v1/onboarding/pv/{id}', { params: { path: { id } } }));
   if (session !== null) return { kind: 'session', id: session.data.id } as const;
@@ -71,7 +71,7 @@ async function byId(id: string) {
   return { kind: 'nothing' } as const;
 }
 
-/** Also if the scopes do not suffice to know. */
+/** Returns the response, or null if the object is unknown or the person lacks the scope to read it. */
 async function unlessUnknown<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;

@@ -17,7 +17,7 @@ import { TimelinePicture } from '../parts/timeline-picture.js';
 import { WhatToDo } from '../parts/what-to-do.js';
 import { NEEDED } from '../rules/scopes.js';
 
-/** Older histories are read in part; the newest entries are what counts. */
+/** The maximum number of timeline entries. Of a longer timeline, only the newest entries are shown. */
 const MOST_ENTRIES = 2_000;
 
 export function SessionPage({ id }: { readonly id: string }) {
@@ -138,7 +138,7 @@ function About({ session }: { readonly session: Session }) {
   );
 }
 
-/** Why the session is stuck, in the words of the page of what is stuck. Otherwise for whom its grid location waits. */
+/** Shows why the session is stuck, in the words of the page `stuck`. If it is not stuck, shows who must act next for its grid location. */
 function WhatNext({ session: { id, gridLocationId } }: { readonly session: Session }) {
   const refetchInterval = useInterval();
   const stuck = useQuery({
@@ -162,7 +162,7 @@ function WhatNext({ session: { id, gridLocationId } }: { readonly session: Sessi
   );
 }
 
-/** For whom a grid location waits, why, and what is next. */
+/** Shows who must act next for a grid location, why, and the next step. */
 function LocationWaits({ id }: { readonly id: string }) {
   const refetchInterval = useInterval();
   const found = useQuery({

@@ -131,7 +131,7 @@ function Drift() {
   );
 }
 
-/** Says how a response differs. `expected` and `found` are names of types, never values. */
+/** Describes how a response differs from the interface. `expected` and `found` are names of types, never values. */
 const Difference = ({ of: { kind, field, expected, found } }: { readonly of: DriftEvent['data'] }) => (
   <>
     {wordsOf(kind)}: <code>{field}</code>

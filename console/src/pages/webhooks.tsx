@@ -163,7 +163,7 @@ const Attempts = ({ attempts, at }: { readonly attempts: number; readonly at: st
   </>
 );
 
-/** What the receiver responded. It may be any text, and is long on a phone. */
+/** Shows the last response of the receiver. Hides it behind a summary, because it may be any text and is long on a phone. */
 function LastAnswer({ of: { lastStatus, lastError, lastAnswer } }: { readonly of: Delivery }) {
   const status = lastStatus === null ? (lastError ?? 'none') : `HTTP ${lastStatus}`;
   const error = lastStatus === null ? null : lastError;

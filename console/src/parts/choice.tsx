@@ -1,7 +1,7 @@
 interface Props {
   readonly label: string;
   readonly value: string;
-  /** The values with their words. */
+  /** The values, each with its label. */
   readonly options: readonly (readonly [value: string, words: string])[];
   readonly onChoice: (value: string) => void;
 }

@@ -36,7 +36,7 @@ export const Waits = ({ of: { waitsFor, why, next } }: WaitsProps) => (
   </div>
 );
 
-/** Customers with their grid locations, and for whom each waits. */
+/** Shows customers with their grid locations, and who must act next for each. */
 export function CustomerCases({ customers }: { readonly customers: readonly Customer[] }) {
   const may = useMay();
   return customers.map((customer) => (
@@ -52,16 +52,16 @@ export function CustomerCases({ customers }: { readonly customers: readonly Cust
   ));
 }
 
-/** The service takes at most so many targets. */
+/** The maximum number of targets in one request for audit entries. */
 const MOST_TARGETS = 100;
 
-/** What the audit log may name as a target of an act about the customer, those of the newest sessions and invitations first. */
+/** Returns the ids that are targets of audit entries about the customer. Prefers those of the newest sessions and invitations. */
 const targetsOf = ({ user, registration, cases }: Customer): string[] =>
   [user, registration, ...cases.flatMap(({ sessions, invitations }) => [...invitations, ...sessions])]
     .flatMap((each) => each?.id ?? [])
     .slice(0, MOST_TARGETS);
 
-/** What people and apps did about the customer that the audit log records. */
+/** Shows the audit entries about the customer: what people and apps did. */
 function Audit({ targets }: { readonly targets: readonly string[] }) {
   const list = useList(
     'customers',
@@ -114,7 +114,7 @@ function About({ customer: { user, registration } }: { readonly customer: Custom
   );
 }
 
-/** Fields of the tenant. They may contain any text. */
+/** Shows the metadata of the tenant, which may contain any text. */
 export function Metadata({ of }: { readonly of: Readonly<Record<string, unknown>> }) {
   const entries = Object.entries(of);
   if (entries.length === 0) return <span className="soft">none</span>;

@@ -18,7 +18,7 @@ export interface DecisionProps {
   readonly onClose: () => void;
 }
 
-/** Asks for a decision on an uncertain registration. */
+/** Lets a person decide about an uncertain registration. */
 export function DecisionDialog({ registration, decision, onClose }: DecisionProps) {
   const [isConfirmed, setConfirmed] = useState(false);
   const decide = useMutation({

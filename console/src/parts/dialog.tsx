@@ -2,7 +2,7 @@ import { useEffect, useId, useRef, type FormEvent, type ReactNode } from 'react'
 
 interface Props {
   readonly title: string;
-  /** What the button says that submits the form. */
+  /** The label of the button that submits the form. */
   readonly button: string;
   readonly isDanger?: boolean;
   readonly isDisabled?: boolean;

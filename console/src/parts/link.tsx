@@ -1,7 +1,7 @@
 import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react';
 import { pathOf, routeOf, type Filters, type PageName, type Route } from '../rules/route.js';
 
-/** Tells of a new address as the browser does after Back. */
+/** Dispatches the event that the browser dispatches after Back, so that all components read the new address. */
 const tell = () => window.dispatchEvent(new PopStateEvent('popstate'));
 
 function subscribe(listener: () => void): () => void {
@@ -38,7 +38,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A link to a page of the console. The browser opens it in a new tab if asked to. */
+/** A link to a page of the console. With Ctrl or the middle button, the browser opens it in a new tab. */
 export function Link({ to, id, filters, isCurrent = false, children }: Props) {
   const path = pathOf(to, id, filters);
   const follow = (event: MouseEvent) => {

@@ -12,7 +12,7 @@ export function failureOf(error: unknown): string {
   return 'The service cannot be reached.';
 }
 
-/** Why an act of a person failed; nothing if it did not. */
+/** Shows why the action of a person failed; nothing if it has not failed. */
 export const Failure = ({ of: error }: { readonly of: Error | null }) =>
   error !== null && (
     <p className="failure" role="alert">
@@ -25,7 +25,7 @@ interface Props<Data> {
   readonly children: (data: Data) => ReactNode;
 }
 
-/** What a query has found. Says so while it loads, when it failed, and when what is shown is old. */
+/** Shows the data of a query. Shows a message while the query loads, if it failed, and if the data are old. */
 export function Loaded<Data>({ query, children }: Props<Data>) {
   const { data, error, dataUpdatedAt, isFetching, refetch } = query;
   const failure = error !== null && (

@@ -25,7 +25,7 @@ export type Tone = 'well' | 'attention' | 'quiet' | 'unknown';
 
 const SIGNS: Readonly<Record<Tone, string>> = { well: '✓', attention: '!', quiet: '•', unknown: '?' };
 
-/** A word with a sign: the colour never says it alone. */
+/** A word on a colour, with a symbol, so that the meaning never depends on the colour alone. */
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
     <span className={`badge ${tone}`}>
@@ -36,7 +36,7 @@ export function Badge({ tone, children }: { readonly tone: Tone; readonly childr
 
 type Fact = readonly [name: string, value: ReactNode];
 
-/** Names with their values. */
+/** Shows names with their values. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl className="facts">

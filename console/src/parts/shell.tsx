@@ -62,7 +62,7 @@ function Search({ onSearch }: Pick<Props, 'onSearch'>) {
     window.addEventListener('keydown', focus);
     return () => window.removeEventListener('keydown', focus);
   }, []);
-  /** Clears the term, which does not stay in sight, and goes on to the page. */
+  /** Clears the search term, so that it does not stay visible, and moves the focus to the page. */
   const leave = () => {
     if (input.current !== null) input.current.value = '';
     document.getElementById('main')?.focus();
@@ -89,7 +89,7 @@ function Search({ onSearch }: Pick<Props, 'onSearch'>) {
   );
 }
 
-/** Says that what is shown may be old. */
+/** Warns that the data on the page may be old. */
 function Connection() {
   const live = useLive();
   return (

@@ -1,6 +1,6 @@
 import { Link } from './link.js';
 
-/** The beginning of an id. Its title is the whole id. */
+/** Shows the beginning of an id. The tooltip is the whole id. */
 export const ShortId = ({ of: id }: { readonly of: string }) => <code title={id}>{id.slice(0, 8)}</code>;
 
 export const SessionLink = ({ id }: { readonly id: string }) => (

@@ -16,7 +16,10 @@ export interface TableProps<Row> {
   readonly empty?: ReactNode;
 }
 
-/** A table, which becomes a list of cards on a narrow screen. The roles are explicit, because the cards would lose them. */
+/**
+ * A table, which becomes a list of cards on a narrow screen. The roles are explicit, because the styles of the cards remove the implicit
+ * ones.
+ */
 export function Table<Row>({ label, columns, rows, keyOf, empty }: TableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <Empty>{empty}</Empty>;
   return (

@@ -3,13 +3,13 @@ import { formatInstant } from '../format/instant.js';
 import { useNow } from './clock.js';
 
 interface Props {
-  /** In the form of the API; null if there is none. */
+  /** The instant as a Date or as the API writes it; null if there is none. */
   readonly at: string | Date | null;
   /** Shown instead of a missing instant. */
   readonly none?: string;
 }
 
-/** Returns a component that shows an instant by `format`. Its title is the exact instant in UTC. */
+/** Returns a component that shows an instant in the form of `format`. The tooltip is the exact instant in UTC. */
 const timeBy = (format: (at: Date, now: Date) => string) =>
   function Time({ at, none = '–' }: Props) {
     const now = useNow();
@@ -22,13 +22,13 @@ const timeBy = (format: (at: Date, now: Date) => string) =>
     );
   };
 
-/** An instant in the zone of the viewer. */
+/** Shows an instant in the time zone of the viewer. */
 export const Instant = timeBy((at, now) => formatInstant(at, now));
 
-/** How long ago an instant was. */
+/** Shows how long ago an instant was. */
 export const Age = timeBy(formatAge);
 
-/** For how long something has been so. */
+/** Shows the time that has passed since an instant. */
 export const For = timeBy(
   (since, now) => `for ${formatSeconds(Math.max(0, now.getTime() - since.getTime()) / 1_000)}`,
 );

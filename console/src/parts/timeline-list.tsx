@@ -13,7 +13,7 @@ interface Props {
   readonly sessionId: string;
 }
 
-/** What happened one after the other: each response beside what was made of it, each event beside who has got it. */
+/** Shows the timeline of a session: each response with the transition that follows from it, each event with its deliveries. */
 export function TimelineList({ entries, sessionId }: Props) {
   const isAllowed = useMay()('webhooks:manage');
   const refetchInterval = useInterval();

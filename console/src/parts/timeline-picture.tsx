@@ -5,12 +5,12 @@ import { layOut, segmentsOf } from '../rules/timeline.js';
 import { useNow } from './clock.js';
 import { Instant } from './time.js';
 
-/** A picture of this width is scaled to the page. */
+/** The width of the chart in its own units. The browser scales the chart to the width of the page. */
 const WIDTH = 1_000;
 const LEAST_WIDTH = 60;
 const HEIGHT = 22;
 
-/** The states of a session one after the other. An inferred state is dashed. */
+/** Shows the states of a session in their order. An inferred state is dashed. */
 export function TimelinePicture({ entries }: { readonly entries: readonly TimelineEntry[] }) {
   const segments = segmentsOf(entries, useNow());
   if (segments.length === 0) return null;

@@ -8,29 +8,29 @@ import 'uplot/dist/uPlot.min.css';
 type Figure = (point: Point) => number | null;
 
 interface Props {
-  /** What the picture shows, with the unit. */
+  /** The meaning of the chart, with the unit. */
   readonly title: string;
   /** Undefined until it has been read. */
   readonly history: History | undefined;
   readonly of: Figure;
-  /** A second line, which is dashed. */
+  /** A second, dashed line. */
   readonly against?: { readonly name: string; readonly of: Figure };
   readonly format?: (value: number) => string;
-  /** The least greatest value of the axis. Default: 1. */
+  /** The top of the axis, unless a value is greater. Default: 1. */
   readonly top?: number;
 }
 
 const HEIGHT = 96;
-/** Longer steps belong to several days. */
+/** A history with longer steps covers several days, so its axis shows dates. */
 const DAY_STEP_SECONDS = 300;
 const styleOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/** A figure over time. Its caption has the last and the extreme values, for a person who does not see the line too. */
+/** Shows a figure over time. The caption has the last and the extreme values, also for a person who cannot see the line. */
 export function Trend({ title, history, of, against, format = formatNumber, top = 1 }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const figures = against === undefined ? [of] : [of, against.of];
-  // The figures of a picture are always the same, whatever their functions.
+  // `figures` is a new list at every render, but a chart always shows the same figures. So only `history` is a dependency.
   const lines = useMemo(() => history && linesOf(history, figures), [history]);
   const days = (history?.stepSeconds ?? 0) > DAY_STEP_SECONDS;
   useEffect(() => {
@@ -82,7 +82,7 @@ function optionsOf(width: number, count: number, top: number, days: boolean): uP
     ticks: { show: false },
     font: '12px system-ui, sans-serif',
   };
-  // A value between two gaps has no line.
+  // A value between two gaps belongs to no line, so it is shown as a point.
   const points: uPlot.Series.Points = {
     show: true,
     size: 5,
@@ -97,7 +97,7 @@ function optionsOf(width: number, count: number, top: number, days: boolean): uP
     height: HEIGHT,
     cursor: { show: false },
     legend: { show: false },
-    // The right label may have its centre at the end of the axis.
+    // Leaves space for half of the last label, whose centre may be at the end of the axis.
     padding: [8, 24, 0, 0],
     scales: { y: { range: (_plot, _least, greatest) => [0, Math.max(top, greatest * 1.1)] } },
     axes: [

@@ -1,7 +1,7 @@
 import { partsOf, type Part } from '../rules/needs.js';
 import { Instant } from './time.js';
 
-/** A sentence of the API, with its calls and instants as such. */
+/** Shows a sentence of the API. Formats its calls as code, and its instants in the time zone of the viewer. */
 export const WhatToDo = ({ text }: { readonly text: string }) => (
   <span>
     {partsOf(text).map((part, index) => (

@@ -1,10 +1,10 @@
 import type { Status } from '../api/client.js';
 import { formatSeconds } from '../format/duration.js';
 
-/** Shorter transactions and waits are usual. */
+/** Transactions and waits that are shorter than this are normal. */
 const OLD_SECONDS = 60;
 
-/** Says who or what blocks the database, the worst first; empty if nothing does. */
+/** Returns a sentence for each fact that blocks the database, the worst first. Returns an empty list if nothing does. */
 export function blockersOf({ replicas, tableLocks, oldestTransaction }: Status): string[] {
   const alive = replicas.filter(({ isAlive }) => isAlive);
   return [

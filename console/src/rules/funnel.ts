@@ -14,11 +14,11 @@ export const STEP_NAMES: Readonly<Record<Step, string>> = {
 interface FunnelStep {
   readonly step: Step;
   readonly count: number;
-  /** Of all invited; null if nobody was. */
+  /** The share of all invited owners; null if nobody was invited. */
   readonly share: number | null;
 }
 
-/** Adds up the days. */
+/** Returns the steps of the funnel with the sums over all days. */
 export function funnelOf(days: readonly FunnelDay[]): FunnelStep[] {
   const sumOf = (step: Step) => days.reduce((sum, day) => sum + day[step], 0);
   const invited = sumOf('invited');
@@ -30,6 +30,6 @@ export function funnelOf(days: readonly FunnelDay[]): FunnelStep[] {
 
 const DAY_MS = 86_400_000;
 
-/** The first day of the last `days` days, in UTC, as the funnel counts them. */
+/** Returns the first of the last `days` days, in UTC like the days of the funnel. */
 export const firstDay = (now: Date, days: number): string =>
   new Date(now.getTime() - (days - 1) * DAY_MS).toISOString().slice(0, 10);

@@ -69,7 +69,7 @@ describe('what was wrong', () => {
     expect(troubles).toMatchObject([
       { code: 'no_worker', seconds: 60, endedAt: null },
       { code: 'disk_full', seconds: 0, endedAt: null },
-      // The last step has not ended.
+      // The last step is not over when the history ends.
       { code: 'remote_slow', seconds: 30, endedAt: new Date('2026-11-26T12:40:00Z') },
     ]);
   });

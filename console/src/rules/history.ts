@@ -3,10 +3,12 @@ import type { History } from '../api/client.js';
 export type Point = History['points'][number];
 type Code = Point['reasons'][number];
 
-/** The times of a picture in seconds, and the values of each of its lines. A gap has the value null. */
+/** The times of a chart in seconds, and the values of each of its lines. A gap has the value null. */
 type Lines = [times: number[], ...values: (number | null)[][]];
 
-/** Returns the lines of figures over the time of the history. Where steps are missing, no process ran, and the lines have a gap. */
+/**
+ * Returns the lines of these figures over the time range of the history. If no process ran, steps are missing, and the lines have a gap.
+ */
 export function linesOf(
   { stepSeconds, points, from, to }: History,
   figures: readonly ((point: Point) => number | null)[],
@@ -20,10 +22,10 @@ export function linesOf(
   for (const [index, point] of points.entries()) {
     const before = points[index - 1];
     if (before !== undefined && isGap(before, point, stepSeconds)) add(secondsOf(before) + stepSeconds, null);
-    // The first step may have begun before the time of the history.
+    // The first step may have begun before the time range.
     add(Math.max(from, secondsOf(point)), point);
   }
-  // The axis reaches from the first to the last time of the lines.
+  // Adds a gap at each end, because the axis covers only the times of the lines.
   if ((times[0] ?? to) > from) {
     times.unshift(from);
     for (const line of values) line.unshift(null);
@@ -34,17 +36,17 @@ export function linesOf(
 
 interface Trouble {
   readonly code: Code;
-  /** The share of the picture at which the steps with the reason begin. */
+  /** The beginnings of the steps with the reason, as shares of the time range. */
   readonly starts: readonly number[];
-  /** How long these steps were, until the history was read. */
+  /** The total length of these steps, until the history was read. */
   readonly seconds: number;
-  /** The end of the last of these steps; null if the reason is present. */
+  /** The end of the last of these steps; null if the status has the reason now. */
   readonly endedAt: Date | null;
 }
 
 /**
- * Returns the reasons that are present and those of all steps, the most recent first, and how wide a step is as a share of the picture.
- * The picture shows the time of the history.
+ * Returns the reasons of the status and of all steps of the history, the most recent first. `stepShare`: the length of a step as a share of
+ * the time range.
  */
 export function troublesOf({ stepSeconds, points, from, to }: History, present: ReadonlySet<Code>) {
   const shareOf = (seconds: number) => seconds / (to - from);
@@ -64,8 +66,8 @@ export function troublesOf({ stepSeconds, points, from, to }: History, present: 
 }
 
 /**
- * Returns since when the history is known to have no reason; null if its last step has one. Counts from the end of a step, because its first
- * sample may be later than its beginning. Where steps are missing, nothing is known.
+ * Returns the time since which the history has no reason; null if its last step has one. Counts from the end of the first step without a
+ * reason, because the first sample of a step may be later than its beginning. A missing step may have had a reason.
  */
 export function wellSince({ stepSeconds, points }: History): Date | null {
   const last = points.findLastIndex((point, index) => {

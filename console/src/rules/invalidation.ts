@@ -11,7 +11,10 @@ export type Subject =
   | 'funnel'
   | 'drift';
 
-/** Returns which lists an event of this type has changed. The list of the stuck is read once a minute instead: see its operation. */
+/**
+ * Returns the subjects of the lists that an event of this type has changed. The list of stuck cases is read once a minute instead, see
+ * STUCK_MS.
+ */
 export function changedBy(type: string): readonly Subject[] {
   const [, group = ''] = type.split('.');
   switch (group) {

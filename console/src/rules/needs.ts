@@ -2,7 +2,7 @@ import type { Stuck } from '../api/client.js';
 
 const DAY_MS = 86_400_000;
 
-/** What began within the last 24 hours is new to the person on duty. */
+/** Returns whether a case began within the last 24 hours. */
 export const isNew = ({ since }: Pick<Stuck, 'since'>, now: Date): boolean =>
   now.getTime() - Date.parse(since) < DAY_MS;
 
@@ -12,7 +12,7 @@ export interface Part {
   readonly kind: 'words' | 'call' | 'instant';
 }
 
-/** Splits a sentence of the API, so that a call can be copied as such, and an instant is shown in the zone of the viewer. */
+/** Splits a sentence of the API into parts, so that calls can be copied and instants are shown in the time zone of the viewer. */
 export const partsOf = (sentence: string): Part[] =>
   sentence
     .split(
@@ -24,7 +24,10 @@ export const partsOf = (sentence: string): Part[] =>
     }))
     .filter(({ text }) => text !== '');
 
-/** Returns the next step that all items have, with `{id}` in the place of the id of each; null if they differ or there is only one. */
+/**
+ * Returns the next step that all items have in common, with `{id}` in place of their ids. Returns null if the steps differ or there is only
+ * one item.
+ */
 export function commonStep(items: readonly Pick<Stuck, 'id' | 'whatToDo'>[]): string | null {
   const [step, ...others] = new Set(items.map(({ id, whatToDo }) => whatToDo.replaceAll(id, '{id}')));
   return items.length > 1 && others.length === 0 ? step! : null;

@@ -12,18 +12,18 @@ export const OPERATIONS: Readonly<Record<OperationName, string>> = {
 
 export interface OperationRow {
   readonly name: OperationName;
-  /** The worst of what the responding replica and the whole deployment say. */
+  /** The worse of the health that the responding replica reports and the health of the whole deployment. */
   readonly health: 'unknown' | 'healthy' | 'slow' | 'degraded' | 'blocked';
   /** Calls of all live replicas in the last 5 minutes. */
   readonly calls: number;
-  /** The share of these with a response that shows that the operation is served, 0 to 1; null without calls. */
+  /** The share of these calls with a response that shows that the operation is served, from 0 to 1; null without calls. */
   readonly successShare: number | null;
   readonly p50Seconds: number | null;
   readonly p95Seconds: number | null;
   readonly lastSuccessAt: string | null;
   readonly lastError: string | null;
   readonly lastErrorAt: string | null;
-  /** Who holds calls back, in words; null if nobody does. */
+  /** What blocks calls, in words; null if nothing does. */
   readonly heldBack: string | null;
 }
 

@@ -11,7 +11,7 @@ export const PAGES = {
 
 export type PageName = keyof typeof PAGES;
 
-/** Filters that name no person. A searched reference or EAN is never in the URL. */
+/** Filters, which must not identify a person. A searched reference or EAN is never in the URL. */
 export type Filters = Readonly<Record<string, string>>;
 
 export interface Route {

@@ -2,7 +2,7 @@ import type { Schemas } from '#client/client.js';
 import type { PageName } from './route.js';
 
 export type Scope = Schemas['NewApiKey']['scopes'][number];
-/** Says whether the person who is signed in has a scope. */
+/** Returns whether the person who is signed in has a scope. */
 export type May = (scope: Scope) => boolean;
 
 /** `admin` includes all other scopes. */

@@ -1,11 +1,11 @@
-/** What a person typed into the search. */
+/** The term that a person typed into the search. */
 export type Term =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'ean'; readonly ean: string }
   | { readonly kind: 'reference'; readonly tenantReference: string }
   | { readonly kind: 'nothing' };
 
-/** Tells ids, EANs and references apart by their form alone. An EAN may be typed with spaces, as on a bill. */
+/** Recognises ids, EANs and references by their form alone. An EAN may contain spaces, as on a bill. */
 export function readTerm(text: string): Term {
   const term = text.trim();
   if (term === '') return { kind: 'nothing' };

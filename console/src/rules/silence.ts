@@ -6,7 +6,7 @@ import type { Filters } from './route.js';
 interface Silence {
   readonly tone: 'well' | 'attention' | 'quiet';
   readonly sentence: string;
-  /** What a person can do about it; null if nothing has to be done. */
+  /** The next step of a person; null if nothing has to be done. */
   readonly next: string | null;
 }
 
@@ -16,10 +16,10 @@ export const SILENCE_WORDS: Readonly<Record<Silence['tone'], string>> = {
   quiet: 'silent',
 };
 
-/** So many events may wait for a moment without anything being wrong. */
+/** Up to this number of pending events are normal for a moment. */
 const FEW_PENDING = 100;
 
-/** Says in one sentence how an endpoint is, and why it is silent if it is. */
+/** Returns a sentence about the state of an endpoint. If the endpoint is silent, the sentence gives the reason. */
 export function silenceOf(endpoint: Endpoint, now: Date): Silence {
   const { id, disabledReason, failures, failingSince, lastDeliveredAt, pending, unread, types } = endpoint;
   const waiting = countOf(Math.max(pending, unread), 'event');
@@ -71,7 +71,7 @@ export function silenceOf(endpoint: Endpoint, now: Date): Silence {
   return { tone: 'well', sentence: `Works; last delivery ${age} ago.${only}`, next: null };
 }
 
-/** Returns the filters of the deliveries that show why an endpoint is as it is: its failing ones, else the newest. */
+/** Returns the filters that select the deliveries which explain the state of an endpoint: its failing ones if it fails, else all. */
 export const deliveriesOf = ({ id, failures }: Endpoint): Filters => ({
   endpoint: id,
   status: failures > 0 ? 'pending' : 'any',

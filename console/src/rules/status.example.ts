@@ -11,7 +11,7 @@ const healthyOperation = (): Status['remote']['operations']['token'] => ({
   lastError: null,
 });
 
-/** Returns the status of a deployment in which all is well. For tests, which may change it. */
+/** Returns the status of a healthy deployment. Tests may change it. */
 export const healthyStatus = (): Status => ({
   health: 'healthy',
   reasons: [],

@@ -1,15 +1,15 @@
 import type { TimelineEntry } from '../api/client.js';
 
-/** A stretch of time in one state. */
+/** A period in which the session stays in one state. */
 interface Segment {
   readonly state: string;
-  /** An inferred state was concluded by us; the remote service did not state it. */
+  /** Whether we inferred the state. If not, the remote service stated it. */
   readonly isInferred: boolean;
   readonly from: Date;
   readonly to: Date;
 }
 
-/** A response of the remote service beside what we made of it, or anything else that happened. */
+/** A response of the remote service together with the transition that follows from it, or any other entry. */
 export interface Row {
   readonly at: string;
   readonly kind: TimelineEntry['kind'];
@@ -28,7 +28,7 @@ const transitionOf = ({ details }: TimelineEntry) => ({
   rule: textOf(details.rule) ?? '',
 });
 
-/** Returns the states one after the other. The last one lasts until the end of the session, else until `now`. */
+/** Returns the periods of the states in their order. The last one ends with the session, or else at `now`. */
 export function segmentsOf(entries: readonly TimelineEntry[], now: Date): Segment[] {
   const transitions = entries.filter(({ kind }) => kind === 'transition');
   const over = entries.find(({ kind }) => kind === 'closed' || kind === 'superseded');
@@ -41,7 +41,7 @@ export function segmentsOf(entries: readonly TimelineEntry[], now: Date): Segmen
   });
 }
 
-/** Puts each transition beside the response that it follows from. */
+/** Joins each transition with the response that it follows from. */
 export function rowsOf(entries: readonly TimelineEntry[]): Row[] {
   const observed = new Set(
     entries.flatMap(({ kind, details }) => (kind === 'observation' ? [textOf(details.observationId)] : [])),
@@ -70,8 +70,8 @@ export function rowsOf(entries: readonly TimelineEntry[]): Row[] {
 }
 
 /**
- * Returns where each segment begins and ends in a picture of this width. A short state keeps `leastWidth`, so that it can be seen; the long
- * ones give up their space for it.
+ * Returns where each segment begins in a chart of this width, and its width. A short segment gets at least `leastWidth`, so that it is
+ * visible. The long segments become shorter by that.
  */
 export function layOut(
   segments: readonly Segment[],

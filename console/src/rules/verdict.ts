@@ -3,25 +3,28 @@ import { countOf } from '../format/words.js';
 
 type Code = Status['reasons'][number]['code'];
 
-/** What is known of the service: its status, how the last attempts to read it ended, and what needs a person. */
+/** The known facts about the service: its status, whether the status can be read, and the cases that need a person. */
 interface Known {
   readonly status: Status | undefined;
   /** Undefined until they have been read. */
   readonly stuck: readonly StuckGroup[] | undefined;
-  /** Since when no attempt has succeeded; null if the last one did. */
+  /** The time since which every attempt to read the status has failed; null if the last attempt succeeded. */
   readonly unreadSince: Date | null;
 }
 
 export interface Verdict {
   readonly tone: 'well' | 'attention' | 'unknown';
   readonly sentence: string;
-  /** Since when the sentence has been true; null if nobody knows. */
+  /** The time since which the sentence has been true; null if it is unknown. */
   readonly since: Date | null;
-  /** What `since` is, in words before it. */
+  /** The words to show before `since`. */
   readonly sinceWords: 'Since' | 'Seen so since' | 'The service is seen well since' | 'The oldest since';
 }
 
-/** Says in one sentence whether all is well. `seenSince`: since when this page has seen the same reasons, or the history none. */
+/**
+ * Returns one sentence that says whether all is well. `seenSince`: the time since which this page has seen the same reasons or, if there
+ * are none, the earlier time since which the history has none.
+ */
 export function verdictOf({ status, stuck, unreadSince }: Known, seenSince: Date): Verdict {
   if (unreadSince !== null || status === undefined) {
     const sentence = `The status cannot be read.${status === undefined ? '' : ' What follows is old.'}`;
@@ -91,11 +94,11 @@ const TITLES: Record<Code, string> = {
   releases_differ: 'Processes of different releases run',
 };
 
-/** Returns a reason of the status as a sentence without its full stop. A newer service may know further codes. */
+/** Returns a reason of the status as a sentence without its full stop. A newer service may have codes that this page does not know. */
 export const titleOf = (code: Code): string =>
   Object.hasOwn(TITLES, code) ? TITLES[code] : (code as string).replaceAll('_', ' ');
 
-/** The list behind a reason, by the page that has it. */
+/** The page with the list of the cases behind a reason. */
 export const PAGE_OF: Partial<Record<Code, 'stuck' | 'registrations' | 'webhooks'>> = {
   registrations_uncertain: 'registrations',
   webhooks_failing: 'webhooks',

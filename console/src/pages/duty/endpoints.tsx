@@ -11,7 +11,7 @@ import { deliveriesOf, SILENCE_WORDS, silenceOf } from '../../rules/silence.js';
 const MOST = 8;
 const ORDER = ['attention', 'quiet', 'well'];
 
-/** The endpoints, those that fail first, each with the sentence why it is silent. */
+/** Shows the endpoints, the failing ones first. A sentence explains the state of each. */
 export function EndpointsPanel({ history }: { readonly history: History | undefined }) {
   const endpoints = useEndpoints();
   const now = useNow();

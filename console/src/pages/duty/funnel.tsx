@@ -9,7 +9,7 @@ import { funnelOf, STEP_NAMES, STEPS } from '../../rules/funnel.js';
 
 const DAYS = 7;
 
-/** What became of the invitations of the last days. */
+/** Shows how many of the invitations of the last days have reached each step. */
 export function FunnelPanel() {
   const funnel = useFunnel(DAYS);
   return (

@@ -9,7 +9,7 @@ import { WhatToDo } from '../../parts/what-to-do.js';
 
 const MOST_NEEDS = 6;
 
-/** What needs a person, by its reason, each with its next call. */
+/** Shows the cases that need a person, grouped by their reason, with the next call to make. */
 export function NeedsPanel() {
   const stuck = useStuck();
   return (

@@ -18,7 +18,7 @@ const TONES: Readonly<Record<OperationRow['health'], Tone>> = {
 
 const formatPercent = (percent: number): string => `${formatNumber(percent)} %`;
 
-/** The four operations of the remote service: whether they work, how fast, and who holds them back. */
+/** Shows for each of the four operations of the remote service whether it works, how fast it is, and what blocks its calls. */
 export function OperationsPanel({ status, history }: Overview) {
   const { limit, rate, inFlight, queued, deployment } = status.remote;
   const { token } = status;

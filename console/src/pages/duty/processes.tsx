@@ -10,7 +10,7 @@ import { blockersOf } from '../../rules/blocker.js';
 
 type Replica = Status['replicas'][number];
 
-/** The processes by role, with their last signs of life. */
+/** Shows the processes by role, with their last signs of life. */
 export function ReplicasPanel({ status: { replicas }, history }: Overview) {
   const alive = replicas.filter(({ isAlive }) => isAlive);
   const roles = (['api', 'worker', 'all'] as const).flatMap((role) => {
@@ -51,7 +51,7 @@ function Life({ of: { isAlive, stoppedAt } }: { readonly of: Replica }) {
   return stoppedAt === null ? <Badge tone="attention">vanished</Badge> : <Badge tone="quiet">stopped</Badge>;
 }
 
-/** Who or what blocks the database. */
+/** Shows what blocks the database, such as locks and old transactions. */
 export function DatabasePanel({ status, history }: Overview) {
   const blockers = blockersOf(status);
   const { oldestTransaction } = status;

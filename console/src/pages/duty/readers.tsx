@@ -4,7 +4,7 @@ import { countOf, formatNumber } from '../../format/words.js';
 import { Facts, Panel } from '../../parts/panel.js';
 import { Trend } from '../../parts/trend.js';
 
-/** How far the readers of events are behind. */
+/** Shows how far the readers of events are behind. */
 export function ReadersPanel({ status: { outbox }, history }: Overview) {
   const { handlers, webhooks, streams, broker } = outbox.readers;
   const lagOf = (count: number, seconds: number) =>

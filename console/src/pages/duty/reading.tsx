@@ -6,10 +6,10 @@ import { Facts, Panel } from '../../parts/panel.js';
 import { Table } from '../../parts/table.js';
 import { Trend } from '../../parts/trend.js';
 
-/** A session counts as read late beyond this, like the reason `sessions_overdue`. */
+/** A session that is read later than this counts as late, as in the reason `sessions_overdue`. */
 const LATE_SECONDS = 120;
 
-/** How fresh what we know of the sessions is: what is wanted, what is allowed, and how late the reads are. */
+/** Shows how fresh the session data are: the reads that the schedule wants, the reads that the budget allows, and how late reads are. */
 export function ReadingPanel({ status: { poller, budget }, history }: Overview) {
   const { stretch, wantedPerSecond, allowedPerSecond, noticed, late } = budget;
   const rateOf = (perSecond: number) => `${formatNumber(perSecond)} reads/s`;

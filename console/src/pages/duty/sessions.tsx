@@ -8,7 +8,7 @@ import { STALL_CAUSES } from '../../parts/state.js';
 import { Age } from '../../parts/time.js';
 import { Trend } from '../../parts/trend.js';
 
-/** Sessions that wait for longer than can be expected, by cause. */
+/** Shows the numbers of stalled sessions, by cause. */
 export function StalledPanel({ status: { sessions }, history }: Overview) {
   const { stalled, unrecognised, lost, allInvertersMissing, someInvertersMissing, sharedInverters } =
     sessions;
@@ -63,7 +63,7 @@ export function StalledPanel({ status: { sessions }, history }: Overview) {
   );
 }
 
-/** Our own registrations and starts. */
+/** Shows the numbers of registrations and starts. */
 export function OursPanel({ status: { registrations, starts, activity }, history }: Overview) {
   const since = (seconds: number) => (seconds === 0 ? '' : `, the oldest for ${formatSeconds(seconds)}`);
   const usually = (count: number | null) =>

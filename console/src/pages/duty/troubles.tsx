@@ -9,11 +9,11 @@ import { titleOf } from '../../rules/verdict.js';
 interface Props {
   readonly history: History | undefined;
   readonly status: Status | undefined;
-  /** The time of the history in words, such as `7 d`. */
+  /** The time range of the history in words, such as `7 d`. */
   readonly length: string;
 }
 
-/** The reasons of the last hours, those that are over too, each with its picture. */
+/** Shows the reasons of the last hours, including those that have ended, each with a chart. */
 export function TroublesPanel({ history, status, length }: Props) {
   const present = new Set(status?.reasons.map(({ code }) => code));
   const { troubles, stepShare } =
