@@ -42,7 +42,7 @@ class BenchModule {
   }
 }
 
-// Replaces the broker by a fake that acknowledges at once unless it is blocked, so that the benchmark measures only the relay.
+// Replaces the broker by a fake that confirms events at once unless it is blocked, so that the benchmark measures only the relay.
 Publishers.prototype.open = async () => ({
   lastId: undefined,
   warnings: [],

@@ -31,10 +31,10 @@ import type { BenchOptions } from './options.js';
  * not observed. A session has one change; in reality, the owner's change starts the wait for the installer.
  */
 
-/** Of all sessions, three fifths wait for owners. */
+/** Three fifths of all sessions await their owner. */
 const MIX = [OWNERS, OWNERS, OWNERS, OF_HOURS, OF_DAYS];
-/** Points with the same number of sessions per budget are alike, so the smallest is simulated. */
-// 1 million at 2 per second is missing: 6 sessions start per second, so not even one read of each is possible.
+/** Points with the same ratio of sessions to budget give the same result, so only the smallest of them is simulated. */
+// 1 million sessions at 2 reads per second are missing: 6 sessions start per second, so not even one read of each is possible.
 const POINTS = [
   { sessions: 1_000, perSecond: 200, alike: [] },
   { sessions: 1_000, perSecond: 20, alike: ['10,000 at 200'] },
@@ -42,7 +42,7 @@ const POINTS = [
   { sessions: 10_000, perSecond: 2, alike: ['100,000 at 20', '1,000,000 at 200'] },
   { sessions: 100_000, perSecond: 2, alike: ['1,000,000 at 20'] },
 ] as const;
-/** Until the first sessions have ended, and as many end as start. */
+/** The simulated time before the measurement. At its end, the first sessions have ended, and as many sessions end as start. */
 const WARM_UP = 9 * DAY;
 const RECORDED = 3 * DAY;
 
@@ -150,7 +150,7 @@ function compareAlone(population: Population, count: number) {
 const titleOf = ({ sessions, perSecond, alike }: (typeof POINTS)[number]) =>
   [`${sessions.toLocaleString('en')} at ${perSecond}`, ...alike].join('; ');
 
-/** Starts sessions at random times, so many that about `open` are open. */
+/** Yields sessions that start at random times, at the rate at which about `open` of them are open. */
 function* startsOf(open: number, random: Random): Generator<Session, never> {
   const watched = mean(livesOf(MIX, 50_000, random).map(({ changeAt }) => Math.min(changeAt, WATCHED)));
   for (let at = 0; ; at -= (Math.log(random()) * watched) / open)

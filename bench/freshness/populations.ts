@@ -9,7 +9,7 @@ export const EXPIRES_AT = DAY;
 /** The age of the last read. By default, a session is watched for 7 days after it expired. */
 export const WATCHED = 8 * DAY;
 
-/** Some of a population, who change at ages with a log-normal distribution. */
+/** A part of a population. The ages at which its sessions change have a log-normal distribution. */
 interface Part {
   readonly share: number;
   readonly median: number;
@@ -17,7 +17,7 @@ interface Part {
   readonly sigma: number;
 }
 
-/** Those that are in no part never change. */
+/** Sessions that belong to no part never change. */
 export interface Population {
   readonly name: string;
   readonly phase: Phase;
@@ -67,10 +67,10 @@ export interface Life {
   readonly changeAt: number;
 }
 
-/** What is true of a population by age. `ages` rise from a second to the end of the watch, equally spaced on a logarithmic scale. */
+/** The true distribution of the changes of a population. `ages` go from a second to the end of the watch, in equal logarithmic steps. */
 export interface Truth {
   readonly ages: Float64Array;
-  /** The share that has changed. */
+  /** The share of sessions that has changed by each age. */
   readonly changed: Float64Array;
   /** The hazard of the change, per second. */
   readonly hazards: Float64Array;
@@ -105,13 +105,13 @@ const densityAt = ({ parts }: Population, age: number): number =>
     return sum + (share * Math.exp((-z * z) / 2)) / (age * sigma * Math.sqrt(2 * Math.PI));
   }, 0);
 
-/** Returns the session of a population before whose change a given share has changed. */
+/** Returns a session of a population. `share`: the share of the population that changes before this session. */
 export function lifeAt(population: Population, share: number): Life {
   const { ages, changed } = truthOf(population);
   return { population, changeAt: share < changed.at(-1)! ? interpolate(changed, ages, share) : Infinity };
 }
 
-/** Returns y at x of a table with rising xs. */
+/** Returns y at x by linear interpolation in a table. `xs` must be ascending. */
 export function interpolate(xs: Float64Array, ys: Float64Array, x: number): number {
   let [below, above] = [0, xs.length - 1];
   while (above - below > 1) {

@@ -24,7 +24,7 @@ import {
 } from './populations.js';
 import { seeded, type Random } from './random.js';
 
-/** The defaults. */
+/** The default settings of the service. */
 export const SETTINGS: ScheduleSettings = {
   minIntervalMs: 15_000,
   maxIntervalMs: 900_000,
@@ -36,7 +36,7 @@ const FLOOR = SETTINGS.minIntervalMs / 1_000;
 const CEILING = SETTINGS.maxIntervalMs / 1_000;
 const NOW = new Date(0);
 
-/** What is known of a session. Times are ages in seconds. */
+/** The known facts about a session. Times are ages in seconds. */
 export interface Watched {
   readonly age: number;
   /** The age at the read that found the session expired, or null. */
@@ -74,13 +74,13 @@ export const OURS: Schedule = {
       planNextReadMs(watchedSession(phase, watched), NOW, SETTINGS, factor, random()) / 1_000,
 };
 
-/** What our own schedule saw of a sample of each population, each a brand of its own. */
+/** The habits that our schedule counts in a sample of one population, by phase. Each population is a brand of its own. */
 export type Habits = Partial<Readonly<Record<Phase, Hazards | undefined>>>;
 export type HabitsOf = (population: Population) => Habits;
 const SAMPLE = 2_000;
 /** R41: a session that is younger than this is read at the shortest interval. */
 export const YOUNG = 600;
-/** Returns how old a session is when its phase begins. Before an installer is awaited, the owner took 8 minutes. */
+/** Returns how old a session is when its phase begins. The owner takes 8 minutes before the wait for the installation begins. */
 const byOwner = (phase: Phase): number => (phase === 'awaiting_owner' ? 0 : 480);
 
 const known = new Map<Population, Habits>();
@@ -133,7 +133,10 @@ export const LEARNED: Schedule = {
 
 const FIXED: Schedule = { name: 'fixed interval', of: (_, factor) => () => factor * CEILING };
 
-/** Knows the distribution of the changes. The cost of a read, p in √(h / 2p), is the factor. `longest` is the longest interval at an age. */
+/**
+ * Returns the best schedule, which knows the distribution of the changes. Its factor is the cost of a read, p in √(h / 2p). `longest`:
+ * returns the longest interval at an age.
+ */
 const optimum = (name: string, longest: (age: number, population: Population) => number): Schedule => ({
   name,
   of: (population, factor) => {
@@ -161,11 +164,11 @@ export const OTHERS = [OPTIMUM, OPTIMUM_IN_OUR_LIMITS, FIXED] as const;
 
 export interface Figures {
   readonly readsPerSession: number;
-  /** From each change to its read, in seconds. */
+  /** The time from each change to the read that notices it, in seconds. */
   readonly delays: readonly number[];
 }
 
-/** Reads each session at the times of a schedule, as if all reads were allowed at once. */
+/** Reads each session at the times of a schedule, without a limit on the rate of reads. */
 export function follow(
   lives: readonly Life[],
   schedule: Schedule,
@@ -194,7 +197,7 @@ export function follow(
 
 const BISECTIONS = 18;
 
-/** Follows a schedule whose intervals are as long as they may be before `isTooLong`. */
+/** Follows a schedule with the longest intervals for which `isTooLong` returns false. */
 export function followAtMost(
   lives: readonly Life[],
   schedule: Schedule,

@@ -15,17 +15,20 @@ import { EXPIRES_AT, WATCHED, type Life, type Population } from './populations.j
 import type { Random } from './random.js';
 import { watchedSession, type HabitsOf } from './schedules.js';
 
-/** The longest and the shortest period of the measures, as in read-budget.service.ts. */
+/** The longest and the shortest period between two measures of the read budget, as in read-budget.service.ts. */
 const MOST_PERIOD = 15;
 const LEAST_PERIOD = 1;
-/** A scan of a million sessions takes a second, and 2 % of the time is spent on scans. Here scans are rarer, since they would take most of the time. */
+/**
+ * The seconds between two scans, for each open session. The service scans a thousand times as often (a million sessions every 50 s), but
+ * the simulation would spend most of its time on such scans.
+ */
 const SCAN_PERIOD_PER_SESSION = 0.05;
 
 export interface Conditions {
   readonly settings: ScheduleSettings;
-  /** SCS_MAX_REQUESTS_PER_SECOND. All of it is for the poller. */
+  /** The value of SCS_MAX_REQUESTS_PER_SECOND. The poller gets all of it. */
   readonly perSecond: number;
-  /** From then on, reads and ended sessions are recorded, in seconds of the simulation. */
+  /** The time from which reads and ended sessions are recorded, in seconds of the simulation. */
   readonly recordFrom: number;
   /** Default: no habits are known. */
   readonly habits?: HabitsOf | undefined;
@@ -35,7 +38,7 @@ export class Session {
   dueAt = 0;
   claimedAt: number;
   expiredAt: number | null = null;
-  /** The end of the watch: the read that noticed the change, or the last one. */
+  /** When the watch ends: at the read that notices the change, or else at the last read. */
   endedAt = Infinity;
 
   constructor(
@@ -53,9 +56,9 @@ export class Session {
 /** The poller, the read budget and the claim, with the rules of the service, but without its database. */
 export class Service {
   stretch = 1;
-  /** The recorded reads. */
+  /** The number of reads since `recordFrom`. */
   reads = 0;
-  /** The sessions whose watch ended while it was recorded. */
+  /** The sessions whose watch has ended since `recordFrom`. */
   readonly ended: Session[] = [];
   private now = 0;
   private readonly period: number;
@@ -161,18 +164,21 @@ export class Service {
 }
 
 const ORIGIN = new Date(0);
-/** Older than any session. */
+/** A group of ages beyond the age of any session. */
 const OLDEST_GROUP = AGES_PER_E * 20;
 
-/** The due sessions that are not claimed, in the order of SELECT_DUE in polls.sql.ts. Claims are of one session, as under a budget of 2 per second. */
+/**
+ * The due sessions that are not claimed, in the order of SELECT_DUE in polls.sql.ts. Claims one session at a time, as under a budget of 2
+ * reads per second.
+ */
 class Lanes {
   size = 0;
-  // In each lane, those that are too late to be fresh come first.
+  // In each lane, the sessions that are too late to be fresh precede the fresh ones.
   private readonly lanes = LANES.map((lane) => ({ ...lane, late: new Queue(), fresh: new Queue() }));
 
   constructor(private readonly random: Random) {}
 
-  /** Adds a session. The sessions come in the order of their due times. */
+  /** Adds a session. Call it in the order of the due times. */
   add(session: Session): void {
     const interval = session.dueAt - session.claimedAt;
     const lane = LANE_STARTS_SECONDS.filter((start) => start <= interval).length;

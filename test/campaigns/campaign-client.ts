@@ -6,13 +6,13 @@ type Campaign = CampaignView & { readonly code?: string; readonly detail?: strin
 
 interface Uploaded {
   readonly status: number;
-  /** The campaign, or the problem. */
+  /** The campaign; the problem if the request fails. */
   readonly body: Campaign;
 }
 
 type Service = Pick<TestApp, 'url' | 'adminKey'>;
 
-/** Uploads a file. `query`: such as `dryRun=true`. */
+/** Uploads a file. `query`: the query of the URL, such as `dryRun=true`. */
 export async function upload(
   service: Service,
   file: Uint8Array | string | FormData,

@@ -9,13 +9,13 @@ const folderOf = (name: string) => new URL(`files/${name}/`, import.meta.url);
 
 interface WorstFile {
   readonly file: string;
-  /** How such a file comes to be. */
+  /** How such a file is made in practice. */
   readonly reason: string;
-  /** The code and the detail, if the file as a whole is refused. */
+  /** The code and the detail of the problem, if the whole file is refused. */
   readonly problem?: readonly [code: string, detail: string];
-  /** What is detected: type, encoding, byte order mark, delimiter. */
+  /** The detected type, encoding, byte order mark and delimiter. */
   readonly format?: readonly unknown[];
-  /** See `reportOf`. */
+  /** The rows in the form of `reportOf`. */
   readonly rows?: readonly string[];
 }
 

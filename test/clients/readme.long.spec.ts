@@ -12,7 +12,7 @@ jest.setTimeout(240_000);
 const run = promisify(execFile);
 const pathOf = (path: string) => fileURLToPath(new URL(path, ROOT));
 
-/** What the surrounding code of a block that imports nothing would have. */
+/** The declarations that a code block without imports takes from its surroundings. */
 const CONTEXT = `
   import { followEvents, isTemporary, items, ProblemError } from '@pv-onboarding/client';
   import type { Client, OnboardingEvent, Schemas, Session } from '@pv-onboarding/client';

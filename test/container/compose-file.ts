@@ -42,7 +42,7 @@ export async function readCompose(): Promise<Compose> {
   return { ...(load(text, { schema: YAML11_SCHEMA }) as Omit<Compose, 'text'>), text };
 }
 
-/** Returns the variables that the head of the compose file sets after the words `after`. */
+/** Returns the variables that the comment at the top of the compose file sets after the words `after`. */
 export function variablesOfHead({ text }: Compose, after: string): Record<string, string> {
   const head = text.slice(text.indexOf(after), text.indexOf('\nname:'));
   const lines = head.split('\n').filter((line) => /^# {3}[A-Z]/.test(line));
@@ -51,7 +51,7 @@ export function variablesOfHead({ text }: Compose, after: string): Record<string
   );
 }
 
-/** Returns the secrets of the sandbox that the head of the compose file says to write, by name. */
+/** Returns the secrets of the sandbox that the comment at the top of the compose file gives, by name. */
 export function secretsOfHead({ text }: Compose): Record<string, string> {
   const head = text.slice(0, text.indexOf('\nname:'));
   const words = [...head.matchAll(/`([^`]+)`\s+(?:# )?into secrets\/([A-Z_]+)/g)];

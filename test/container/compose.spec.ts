@@ -51,7 +51,7 @@ async function drop(): Promise<void> {
   });
 }
 
-/** Replaces the database by a copy, since the tests have no client programs of the version of their server. */
+/** Copies the database in place of `program`, since the tests have no client programs of the version of their server. */
 async function copyInsteadOf([program]: readonly string[]): Promise<void> {
   const { POSTGRES_USER, POSTGRES_DB } = composition.compose.services.postgres!.environment!;
   const statements: Readonly<Record<string, string>> = {
@@ -93,10 +93,10 @@ describe('docker-compose.yml, run without an engine', () => {
     const [[api], [, worker]] = [await composition.up('api'), await composition.up('worker')];
     await api!.healthy();
     await worker!.healthy();
-    // Outside production, it finds the service by a file in the tmpfs.
+    // Outside production, the command finds the service by a file in the tmpfs.
     expect(await api!.exec(['pv-onboarding', 'sessions', 'list'])).toMatchObject({ code: 0 });
 
-    // Published at another port, since that of the compose file may be in use.
+    // Publishes another port than the compose file, whose port may be in use.
     const port = await freePort();
     await composition.network.forward('127.0.0.1', port, { host: sandbox!.address, port: 4010 });
     const published = `http://localhost:${port}`;

@@ -20,11 +20,13 @@ import {
 } from './image.js';
 import { Network, type Place } from './network.js';
 
-/** The image whose services run here. The other services have the address of this machine. */
+/** The image of the services that this class runs. All other services of the file are replaced by the address of this machine. */
 const IMAGE = 'pv-onboarding';
 const APPLIED =
   'image build pull_policy command environment env_file secrets depends_on deploy healthcheck read_only cap_drop security_opt tmpfs stop_grace_period';
-/** Keys that change nothing here: no process is the first of a process namespace, none is restarted, and the test publishes ports. */
+/**
+ * Keys that have no effect in these tests: no process is the first of a process namespace, none is restarted, and the test publishes ports.
+ */
 const WITHOUT_EFFECT = 'init restart profiles ports';
 const KEYS = `${APPLIED} ${WITHOUT_EFFECT}`.split(' ');
 
@@ -34,13 +36,13 @@ interface Replica extends ImageProcess {
   exec(command: readonly string[]): ReturnType<typeof finishInImage>;
   /** Waits until the health check of the image passes. Throws what the container printed if it does not. */
   healthy(): Promise<void>;
-  /** Stops it as compose does. Returns the exit code. */
+  /** Stops the container as compose does. Returns the exit code. */
   end(): Promise<number | null>;
 }
 
 type Variables = Readonly<Record<string, string>>;
 
-/** The services of docker-compose.yml that run our image, run as the file says, but without an engine. */
+/** The services of docker-compose.yml that run our image. They run with the settings of the file, but without a container engine. */
 export class Composition {
   readonly #started = new Map<string, Promise<readonly Replica[]>>();
 

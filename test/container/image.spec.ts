@@ -9,7 +9,7 @@ describe('the image', () => {
     expect(filesLike('/app/node_modules', '*.map', '*.d.ts', '*.d.mts', '*.d.cts')).toEqual([]);
     expect(filesLike('/app/dist', '.tsbuildinfo', '*.spec.js')).toEqual([]);
     expect(filesLike('/usr/local', 'npm*', 'yarn*')).toEqual([]);
-    // What the searches above would find in a folder that exists.
+    // Shows that the searches above find files in a folder that exists.
     expect(filesLike('/app/node_modules/pg', 'package.json')).toHaveLength(1);
   });
 

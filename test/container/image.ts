@@ -39,7 +39,7 @@ export interface Container {
   readonly network?: string;
 }
 
-/** The container that docs/deployment.md describes: read-only files, the user of the image, no capabilities. */
+/** The default container, as docs/deployment.md describes it: read-only files, the user of the image, no capabilities. */
 const CLOSED: Container = {
   env: {},
   user: CONFIG.User,
@@ -52,7 +52,7 @@ const CLOSED: Container = {
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Returns a script that mounts the image and what belongs to the container. */
+/** Returns a script that mounts the image and the other mounts of the container. */
 function mounts(container: Container): string {
   const inside = (path: string) => quoted(`${ROOT}${path}`);
   const root = inside('');

@@ -29,7 +29,7 @@ const startTarget = async (): Promise<RealTarget> => {
     apiKey: SCS_API_KEY,
     clientId: SCS_CLIENT_ID,
     clientSecret: SCS_CLIENT_SECRET,
-    // Above 2^53 and not representable as a double: 541448860000000013 would come back as …000.
+    // This EAN is above 2^53 and has no exact double: a client that rounds it would return …000.
     ean: '541448860000000013',
   };
 };

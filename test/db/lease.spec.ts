@@ -122,7 +122,7 @@ describe('work under a lease', () => {
       await takeOver();
       return 0;
     });
-    // The renewal that never ends delays only the end of the run, not of the work.
+    // The hanging renewal delays only the end of `runUnderLease`, not the end of the work.
     await waitFor('another to have the lease', async () => (await readRow()).leaseSeconds > 50);
     void run;
   });

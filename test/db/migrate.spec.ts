@@ -50,7 +50,7 @@ describe('migrate', () => {
     await client.query('CREATE SCHEMA other CREATE TABLE other.entries (id int)');
     await client.query('SELECT pg_advisory_lock(72707369)');
     const migrated = migrate(database.url);
-    // CREATE INDEX CONCURRENTLY of the process that has the lock would wait for the end of a transaction.
+    // The process with the lock may run CREATE INDEX CONCURRENTLY, which would wait for the end of a transaction of the waiting process.
     await waitFor('a wait without a transaction', isWaiting);
     await client.query(`SET statement_timeout = '25s'`);
     await client.query('CREATE INDEX CONCURRENTLY ON other.entries (id)');

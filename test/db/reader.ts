@@ -7,7 +7,7 @@ export interface Reader {
   close(): Promise<void>;
 }
 
-/** Creates a login that is a member of the reader role, as docs/sql.md describes, and connects with it. */
+/** Creates a login that is a member of the reader role, as docs/sql.md describes. Returns a connection of the login. */
 export async function connectAsReader(url: string, role = 'pv_onboarding_reader'): Promise<Reader> {
   const name = `pv_test_reader_${randomBytes(6).toString('hex')}`;
   const owner = new pg.Client({ connectionString: url });

@@ -19,7 +19,7 @@ it('gives no two replicas tokens of the same time', async () => {
   const tookMs = performance.now() - beganAt;
   const inMs = draws.toSorted((a, b) => a - b);
   for (const [nth, ms] of inMs.entries()) {
-    // Tokens of the last 100 ms are left at the start.
+    // At the start, the bucket still has the tokens of the last 100 ms.
     expect(ms).toBeGreaterThan(nth * 1_000 - 100 - tookMs - 1);
     expect(ms).toBeLessThan(nth * 1_000 + 1);
   }

@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../setup/database/test-da
 import { waitFor } from '../setup/wait-for.js';
 import { withClient } from '../setup/database/with-client.js';
 
-/** Each of them is a legal choice of an administrator, and breaks a client that does not set its own. */
+/** An administrator may choose each of these settings. Each breaks a client that does not set its own. */
 const UNUSUAL = {
   DateStyle: `'SQL, DMY'`,
   TimeZone: `'Asia/Kathmandu'`,
@@ -30,7 +30,7 @@ describe('a database with unusual settings', () => {
   async function createUnusual(content: 'migrated' | 'empty'): Promise<TestDatabase> {
     const database = await createTestDatabase(content);
     const name = new URL(database.url).pathname.slice(1);
-    // The drop reads the events through a connection with the usual settings.
+    // Resets the settings before the drop, because the drop reads the events of the database through a connection with the usual settings.
     closing.push(database.drop, () =>
       withClient(process.env.PV_TEST_SERVER_URL ?? '', (client) =>
         client.query(`ALTER DATABASE ${name} RESET ALL`),

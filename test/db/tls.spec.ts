@@ -38,7 +38,7 @@ if (openssl === null) {
       await Promise.all([authority.remove(), stranger.remove()]);
     });
 
-    /** Has the server write its own files, since it refuses a key that another account owns. */
+    /** Makes the server write its own files, since it refuses a key that another account owns. */
     async function turnOnTls(): Promise<void> {
       const { certificate, key } = await authority.issue('localhost');
       await withClient(server.url, async (client) => {
@@ -64,7 +64,7 @@ if (openssl === null) {
     const to = (parameters: Record<string, string>, host = 'localhost'): string => {
       const url = new URL(databaseUrl(server.url, 'tls'));
       url.hostname = host;
-      // Not URLSearchParams, which writes a blank as +.
+      // URLSearchParams would write a blank as `+`.
       url.search = Object.entries(parameters)
         .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
         .join('&');

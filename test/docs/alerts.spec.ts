@@ -51,7 +51,7 @@ function unknownIn(page: string): string[] {
     type === 'histogram' ? ['', '_bucket', '_count', '_sum'].map((end) => name + end) : [name],
   );
   const named = [...page.matchAll(/\bpv_[a-z_]+[a-z]\b(?!_…)/g)].map(([name]) => name);
-  // The role for readers of the database, and its database and user.
+  // Other names of this form: the role for readers of the database, the database, and its user.
   const others = ['pv_onboarding', 'pv_onboarding_reader', 'pv_onboarding_deployment'];
   return [...new Set(named)].filter((name) => !exported.includes(name) && !others.includes(name));
 }
@@ -75,7 +75,7 @@ describe('docs/metrics.md', () => {
   });
 
   const promtool = findPromtool();
-  // Without promtool, the tests of the alerts say so.
+  // If promtool is missing, the tests of the alerts report it.
   if (promtool !== null)
     it('every page and every file of ops names metrics that exist', async () => {
       const paths = await Promise.all(
@@ -143,7 +143,7 @@ describe('the dashboard', () => {
   });
 
   const promtool = findPromtool();
-  // Without promtool, the tests of the alerts say so.
+  // If promtool is missing, the tests of the alerts report it.
   if (promtool !== null)
     it('has queries that Prometheus can parse', async () => {
       const rules = queries().map(({ expr }, i) => ({

@@ -23,10 +23,10 @@ const WITHOUT_JSON = {
   'campaigns result': 'prints CSV',
   psql: 'prints what psql prints',
 };
-/** Options that the page describes once for all. */
+/** Options that the page describes once for all commands. */
 const OF_ALL = ['--json', '--limit', '--cursor'];
 
-/** Returns what the command line would refuse of `words`, or null. */
+/** Returns why the command line would refuse these words, or null if it would accept them. */
 function faultOf([name = '', ...words]: readonly string[]): string | null {
   let command: Command | undefined = commands.find((each) => each.name() === name);
   if (command === undefined) return `there is no command ${name}`;

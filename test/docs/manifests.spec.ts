@@ -25,7 +25,10 @@ interface Manifest {
 const moduleOf = (apiVersion: string): string =>
   `kubernetes-types/${apiVersion === 'v1' ? 'core/v1' : apiVersion.replace('.k8s.io', '')}.js`;
 
-/** Returns what the schema of the Kubernetes API refuses. The package kubernetes-types has it as TypeScript types. */
+/**
+ * Returns the faults of the objects by the schema of the Kubernetes API. The package kubernetes-types contains the schema as TypeScript
+ * types.
+ */
 function faultsOf(objects: readonly Manifest[]): string[] {
   const file = new URL('objects-of-the-manifests.ts', import.meta.url).pathname;
   const lines = objects.map(

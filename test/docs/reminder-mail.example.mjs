@@ -8,7 +8,7 @@ const { API, KEY, WEBHOOK_SECRET, SMTP_URL, PORT } = process.env;
 // In your own program, these two are tables of your database.
 /** The mail address of each customer, by `tenantReference`. */
 const addresses = new Map([['customer-1', 'ann@example.com']]);
-/** The ids of the events whose mail is sent or being sent. Events older than a few days may go. */
+/** The ids of the events whose mail has been sent or is being sent. Ids of events older than a few days may be deleted. */
 const mailed = new Set();
 
 const MAILS = {
@@ -37,7 +37,7 @@ createServer(async (request, response) => {
     response.writeHead(204).end();
   } catch (error) {
     console.error(error.message);
-    // The event arrives again later.
+    // After this response, the service sends the event again.
     response.writeHead(500).end();
   }
 }).listen(PORT, '127.0.0.1');

@@ -7,11 +7,14 @@ import { Database } from '../../src/platform/database/database.js';
 export class ReminderMails {
   constructor(private readonly database: Database) {}
 
-  /** Inserts the mail for a program of yours that knows the address. The event's id makes a repeated call change nothing. */
+  /**
+   * Inserts the mail for a program of yours that knows the mail addresses. The primary key is the id of the event, so a repeated call
+   * changes nothing.
+   */
   @OnEvent('invitation.reminder_due')
   async write({ id, data }: DomainEvent<'invitation.reminder_due'>): Promise<void> {
     const { invitationId, tenantReference, locale, cause, attempt, attempts } = data;
-    // Erased in the meantime.
+    // The user has been erased meanwhile.
     if (tenantReference === null) return;
     await this.database.query(
       `INSERT INTO reminder_mails (event_id, invitation_id, customer, locale, cause, is_last) VALUES ($1, $2, $3, $4, $5, $6)

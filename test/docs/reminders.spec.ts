@@ -107,7 +107,7 @@ describe('the examples of reminders', () => {
     await waitFor('the other receiver to refuse the event', () =>
       withoutLinks.output().includes('KEY lacks the scope links:read'),
     );
-    // A mail wraps long lines.
+    // Joins the lines that the mail has wrapped.
     const mails = catcher.output().replace(/=\r?\n/g, '');
     expect(mails.split('To: ann@example.com')).toHaveLength(2);
     expect(mails.split(url)).toHaveLength(2);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Scope } from '../../src/access/scopes.js';
 import { TestClient } from '../setup/client.js';
 
-/** Creates the key of an app, with a client that sends it. */
+/** Creates an API key. Returns the key and a client that sends it. */
 export async function createKey(admin: TestClient, ...scopes: Scope[]) {
   const input = { name: randomUUID(), scopes };
   const { body } = await admin.call<{ id: string; key: string }>('POST', '/api-keys', input);

@@ -12,7 +12,7 @@ export function startReplica(
   return startTestApp({ DATABASE_URL, SCS_BASE_URL, ...sandbox?.environment, ...overrides }, options);
 }
 
-/** Runs `work` beside another replica of a service. */
+/** Runs `work` while another replica of a service runs. */
 export async function withReplica<T>(
   service: TestApp,
   overrides: Overrides,

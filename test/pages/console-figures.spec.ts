@@ -17,7 +17,7 @@ if (CHROMIUM === null) {
   it(`is not shown. ${notice}`, () => expect(CHROMIUM).toBeNull());
 } else
   describe(`the duty page of ${SESSIONS} sessions`, () => {
-    // Nothing reads, searches or delivers, so the figures stay.
+    // Starts no worker, so that the figures do not change.
     const service = useTestApp({ ROLE: 'api' });
     let browser: Browser;
     let page: Page;
@@ -35,7 +35,7 @@ if (CHROMIUM === null) {
     afterAll(() => browser?.close());
 
     const numberIn = (text: string) => Number(/[\d,]+/.exec(text)?.[0].replaceAll(',', ''));
-    /** Returns the number of a query that returns one. */
+    /** Returns the result of a query that returns one number. */
     const sql = async (text: string) => {
       const [row] = await service.app.get(Database).query<{ count: string }>(text);
       return Number(row!.count);
@@ -123,7 +123,7 @@ if (CHROMIUM === null) {
         const [, count = '', kind, reason] = /^([\d,]+) (\w+?)s?: (.*)$/.exec(text) ?? [];
         return [numberIn(count), kind, reason];
       });
-      // The page shows the largest groups.
+      // The page shows only the largest groups.
       expect(expected).toEqual(expect.arrayContaining(read));
       expect(read).toHaveLength(Math.min(6, expected.length));
     });

@@ -10,9 +10,9 @@ import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
 import { CHROMIUM, faultsOf, launchChromium, LOOKS, picture, SCREENS } from './chromium.js';
 
-/** Longer than the console waits before it reads or connects again. */
+/** Longer than any pause of the console before it reads or connects again. */
 const PAUSE_MS = 60_000;
-/** Markup that would run if a page inserted it as such. */
+/** Markup with a script, which runs if a page inserts the text as markup. */
 const MARKUP = '<img src=x onerror="window.ran=true"><script>window.ran=true</script>';
 
 if (CHROMIUM === null) {
@@ -22,14 +22,14 @@ if (CHROMIUM === null) {
   it(`is not shown. ${notice}`, () => expect(CHROMIUM).toBeNull());
 } else
   describe('the console, in Chromium', () => {
-    // Nothing is sent again by itself.
+    // Nothing is retried during the tests.
     const service = useTestApp({ WEBHOOK_RETRY_SCHEDULE_MS: [3_600_000] });
     const client = TestClient.of(service);
     let hasRecovered = false;
     let database: Database;
     let browser: Browser;
     let receiver: WebhookReceiver;
-    /** Is signed in. */
+    /** A browser in which a person is signed in. */
     let desktop: BrowserContext;
     /** A session whose owner has not finished the web flow for hours. */
     let stalledId: string;
@@ -86,14 +86,14 @@ if (CHROMIUM === null) {
     }
     const signedIn = (path: string, work: (page: Page) => Promise<unknown>) => visit(desktop, path, work);
 
-    /** Moves the installed clock of the page on until the page has `count` such elements. */
+    /** Advances the clock of the page until the page has `count` elements of this locator. */
     const soon = (page: Page, locator: Locator, count = 1) =>
       waitFor(String(locator), async () => {
         await page.clock.fastForward(PAUSE_MS);
         return (await locator.count()) === count;
       });
 
-    /** Registers a customer whose response is lost. */
+    /** Registers a customer whose registration loses its response. */
     async function loseRegistration(tenantReference: string): Promise<string> {
       await service.sandbox!.control.addFault({ kind: 'reset', contains: tenantReference });
       const { body } = await client.call<{ id: string }>('POST', '/users', {
@@ -277,7 +277,7 @@ if (CHROMIUM === null) {
         name: 'Winter',
         ...paused,
       });
-      // Not due, so that it runs until it is paused.
+      // The campaign is not due, so it stays in this status until a person pauses it.
       await database.query(`UPDATE campaigns SET status = 'running', due_at = 'infinity' WHERE id = $1`, [
         id,
       ]);
@@ -358,13 +358,13 @@ if (CHROMIUM === null) {
           await page.getByRole('heading').first().waitFor();
           if (path.startsWith('/webhooks')) await page.getByText('<script>').first().waitFor();
           expect(await page.evaluate('window.ran')).toBeUndefined();
-          // The policy of the page would stop the script, so an inserted element tells too.
+          // Also searches for the elements, because the policy of the page would stop their script.
           expect(await page.locator('img, main script').count()).toBe(0);
           expect(new Set(requested)).toEqual(new Set([service.url]));
         });
     });
 
-    /** What is to be seen before a page is judged. */
+    /** The pages, each with a text that is visible once the page is complete. */
     const PAGES: Readonly<Record<string, { path: string; until: string; search?: string }>> = {
       duty: { path: '', until: 'The owner has not finished the web flow' },
       stuck: { path: '/stuck', until: 'its outcome is unknown' },

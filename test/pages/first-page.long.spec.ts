@@ -9,10 +9,10 @@ import { seedOf } from './seed.js';
 const SESSIONS = 1_000_000;
 const MIXED = 100_000;
 const VISITS = 5;
-/** The page takes input, whatever the size of the lists. */
+/** The maximum time until the page takes input, whatever the size of the lists. */
 const INTERACTIVE_WITHIN_MS = 1_000;
 
-/** Milliseconds since the start of the navigation: until the page takes input, shows the status, and shows its last list. */
+/** The milliseconds from the start of the navigation until the page takes input, shows the status, and shows its last list. */
 interface Visit {
   readonly interactiveMs: number;
   readonly statusMs: number;
@@ -33,14 +33,14 @@ const OBSERVE = `
 const median = (values: readonly number[]) =>
   Math.round(values.toSorted((a, b) => a - b)[values.length >> 1]!);
 
-// Nothing reads, searches or delivers, so the figures stay.
+// Starts no worker, so that the figures do not change.
 const service = useTestApp({ ROLE: 'api' });
 let browser: Browser;
 let cookies: Awaited<ReturnType<BrowserContext['storageState']>>;
 
 beforeAll(async () => {
   await withClient(service.environment.DATABASE_URL, async (client) => {
-    // Without the checks of foreign keys, which would take most of the time.
+    // Disables the foreign key checks, which would take most of the time.
     await client.query('SET session_replication_role = replica');
     await client.query(`BEGIN; ${seedOf(SESSIONS, MIXED)}; COMMIT`);
     await client.query('VACUUM ANALYZE');

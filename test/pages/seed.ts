@@ -1,6 +1,7 @@
 /**
- * Returns SQL that inserts sessions. The first `mixed` (default: all) are in every state, with every stall cause and status of a registration,
- * some of them at the edges: superseded, closed, stalled rows of sessions that nobody waits for. All others are online and still watched.
+ * Returns SQL that inserts sessions. The first `mixed` ones (default: all) are in every state, with every stall cause and every status of a
+ * registration. Some of them are special cases: superseded, closed, or stalled although nobody waits for them. All other sessions are
+ * online and still watched.
  */
 export const seedOf = (sessions: number, mixed = sessions): string => `
   CREATE TEMP TABLE seeds ON COMMIT DROP AS

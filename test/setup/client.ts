@@ -31,7 +31,7 @@ export class TestClient {
     private readonly ownKey?: string,
   ) {}
 
-  /** Returns a client with the administrator's key. The service may start later. */
+  /** Returns a client with the administrator's key. The service may start after this call. */
   static of(service: Pick<TestApp, 'url' | 'adminKey'>): TestClient {
     return new TestClient(service);
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/platform/database/database.js';
 import type { Signs } from '../../src/remote/shared/replicas.store.js';
 
-/** The signs of a process without load. */
+/** The figures of a process without load. */
 export const QUIET: Signs = {
   requests: 0,
   failedRequests: 0,

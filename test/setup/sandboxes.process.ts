@@ -17,7 +17,7 @@ server.post<{ Body: Credentials }>('/', async ({ body }) => {
 server.delete<{ Params: { port: string } }>('/:port', async ({ params: { port } }) => {
   const app = running.get(port);
   running.delete(port);
-  // Otherwise, closing waits for responses that a fault holds back.
+  // Closes all connections. Otherwise, closing would wait for responses that a fault holds.
   app?.server.closeAllConnections();
   await app?.close();
 });

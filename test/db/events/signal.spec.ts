@@ -12,7 +12,7 @@ import { appendOnline } from './fixture.js';
 
 /** The application_name of the LISTEN connection. */
 const LISTENING = 'pv-onboarding listen';
-/** Well before the tick of a second. */
+/** Much shorter than the tick of one second. */
 const SOON_MS = 500;
 const isSoon = (ms: number) => ms < SOON_MS;
 const never = new AbortController().signal;

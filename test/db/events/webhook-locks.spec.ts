@@ -12,7 +12,7 @@ import { insertRow } from '../valid-rows.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
 
 const URL = 'https://supplier.example/hooks';
-/** These tests neither read nor write a secret. */
+/** A stand-in: these tests neither read nor write a secret. */
 const sealing = {
   openDestination: (_: string, { url }: { url: string }) => ({ url }),
 } as unknown as WebhookSealing;

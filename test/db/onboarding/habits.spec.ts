@@ -28,7 +28,7 @@ beforeEach(async () => {
 const makeCountDue = () => database.query('UPDATE read_budget SET habits_after = NULL');
 const ago = (seconds: number) => new Date(Date.now() - 1_000 * seconds);
 
-/** Inserts a session that entered the states at these ages, in seconds. */
+/** Inserts a session with a transition to each state. `age`: how many seconds ago the transition was. */
 async function insertSession(
   brand: string | null,
   startedAgo: number,
@@ -53,7 +53,7 @@ const counted = () =>
     `SELECT brand, phase, age, changed, ended, seconds FROM read_habits ORDER BY brand, phase, age`,
   );
 
-/** The row of stays that ended at these ages. */
+/** Returns the row that counts stays which ended at these ages, in seconds. */
 function row(brand: string, phase: string, changed: number, ...ages: readonly number[]) {
   const age = habitAgeOf(ages[0]!);
   const seconds = ages.reduce((sum, seconds) => sum + seconds - Math.exp(age / 2), 0);

@@ -92,7 +92,7 @@ describe('a claim', () => {
     ]);
     expect(await pollOf(released!.sessionId)).toEqual(before[ids.indexOf(released!.sessionId)]);
     const { due_at, planned_at } = await pollOf(refused!.sessionId);
-    // The claim planned the next read by the age of the session.
+    // The refused session keeps the interval that the claim planned from the age of the session.
     expect(due_at - planned_at).toBeGreaterThan(900);
     expect(due_at - new Date(refused!.dueAt).getTime()).toBe(due_at - planned_at);
   });

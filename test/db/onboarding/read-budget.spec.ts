@@ -50,7 +50,7 @@ describe('the count by age', () => {
       const { id: session_id } = await insertRow(client, 'onboarding_sessions', session);
       await insertRow(client, 'session_polls', { session_id, user_id, phase: 'late', anchor_at });
     }
-    // A millisecond is the least age.
+    // The session that began in the future counts as a millisecond old.
     const groups = [
       { phase: 'late', age: Math.floor(AGES_PER_E * Math.log(0.001)), sessions: 1 },
       { phase: 'late', age: Math.floor(AGES_PER_E * Math.log(3_600)), sessions: 2 },

@@ -39,7 +39,10 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Returns every DELETE, and every other change that is below /registrations/ or of /campaigns or needs the scope `admin` or `webhooks:manage`. */
+/**
+ * Returns all DELETE operations, and all other changes that are below /registrations/, are of /campaigns, or need one of the scopes `admin`
+ * and `webhooks:manage`.
+ */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
   Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)

@@ -54,7 +54,7 @@ it('counts the refused requests of a key by status, without a statement for each
   await send(app, 2 * BURST);
   const key = await counted(id);
   expect(key).toMatchObject({ refused401: 0, refused403: 3, refused429: expect.any(Number) });
-  // A request more is allowed each half second.
+  // Another request is allowed every half second, so fewer than BURST requests may be refused.
   expect(key.refused429).toBeGreaterThanOrEqual(4);
   expect(writes).toHaveBeenCalledTimes(1);
 });

@@ -165,7 +165,7 @@ describe('a probe of refused credentials', () => {
     await block(one);
     const [tokens, calls] = [service.tokenRequests.length, service.calls.length];
     expect(await one.tokens.probe()).toBe('token_issued');
-    // From here on, the test may take longer than the 5 s.
+    // Moves the probe into the future, so that the 5 s after it do not end during the test.
     await one.database.query(
       `UPDATE remote_tokens SET probed_at = probed_at + interval '1 minute', obtained_at = obtained_at + interval '1 minute'`,
     );
@@ -361,7 +361,7 @@ describe('credentials that the token endpoint refuses', () => {
       rejectedUntil: number;
     };
     memory.refusal = undefined;
-    // The wait of 5 s must not end before the next read.
+    // Prolongs the wait of 5 s, so that it does not end before the next read.
     memory.rejectedUntil += 60_000;
     expect(tally([await old.read()])).toEqual(refused);
     expect((await corrected.store.getStatus()).state).toBe('valid');

@@ -165,7 +165,7 @@ describe('the tenant token', () => {
     };
     const all = await Promise.all([second, third].flatMap((one) => Array.from({ length: 20 }, one.read)));
     expect(tally(all)).toEqual({ '200': 40 });
-    // All calls used the old token, so none waited for the renewal.
+    // All calls used the old token, so no call waited for the renewal.
     expect(service.calls.every(({ headers }) => headers.authorization === 'Bearer token-1-canary')).toBe(
       true,
     );

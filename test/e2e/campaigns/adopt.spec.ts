@@ -106,7 +106,7 @@ describe('adopting what exists', () => {
     const { body } = await send([rowOf(existing)]);
     await waitFor('the user is stored', async () => (await client.eventsOf(existing.userId)).length === 1);
     expect(reportOf(await rowsOf(service, body.id))).toEqual(['1 accepted']);
-    // Another worker takes over.
+    // Simulates that another worker claims the campaign.
     await database.query(
       'UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = now() WHERE id = $1',
       [body.id],

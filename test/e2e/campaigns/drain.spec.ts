@@ -166,7 +166,7 @@ describe('a running campaign', () => {
 describe('the control of a campaign', () => {
   const press = (id: string, what: string) => client.call('POST', `/campaigns/${id}/${what}`);
 
-  /** Inserts a campaign of which the first registrations are sent and held. */
+  /** Inserts a campaign. Its first registrations are in flight, and their responses are held. */
   async function heldCampaign(count = 100) {
     const fault = await control.addFault({ kind: 'hold', operation: 'register_user', times: 8 });
     const id = await insertCampaign(

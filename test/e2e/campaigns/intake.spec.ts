@@ -15,7 +15,7 @@ import { createKey } from '../keys.js';
 const MAX_BYTES = 20_000_000;
 
 describe('the file of a campaign', () => {
-  // A worker would register the customers.
+  // Starts no worker, because a worker would register the customers.
   const service = useTestApp({ ROLE: 'api', CAMPAIGN_MAX_BYTES: MAX_BYTES });
   const csv = (...rows: readonly string[]) => ['tenantReference,ean', ...rows].join('\n');
   const query = (text: string) =>
@@ -25,7 +25,7 @@ describe('the file of a campaign', () => {
     );
   const stored = async () => (await query('SELECT id FROM campaigns')).length;
 
-  /** Sends an upload that lacks its end. */
+  /** Starts an upload whose body never ends. */
   const startUpload = (body: string, type = 'text/csv') => {
     const { port } = service.app.getHttpServer().address() as AddressInfo;
     const socket = connect(port, '127.0.0.1');
@@ -78,7 +78,7 @@ describe('the file of a campaign', () => {
         authorization: `Bearer ${service.adminKey}`,
         'content-type': headers.get('content-type')!,
       },
-      // A stream has no length by which it is refused before.
+      // A stream has no content length, by which the service could refuse the upload before it reads the body.
       body,
       duplex: 'half',
     });

@@ -8,7 +8,7 @@ import { useTestApp } from '../../setup/test-app.js';
 import { withClient } from '../../setup/database/with-client.js';
 import { createKey } from '../keys.js';
 
-// A worker would register the customers.
+// Starts no worker, because a worker would register the customers.
 const service = useTestApp({ ROLE: 'api' });
 const client = TestClient.of(service);
 

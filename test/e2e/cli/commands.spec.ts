@@ -18,7 +18,7 @@ import type { TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-/** Operations that no command below calls, and why. */
+/** Operations that no command calls, with the reason. */
 const CALLED_BY_NONE = {
   streamEvents: '`events tail`, which process.spec runs',
   redeliverWebhookDelivery: '`webhooks redeliver ID --delivery-ids`',
@@ -146,7 +146,7 @@ describe('a command', () => {
   it('filters by metadata, and names the next page', async () => {
     for (const [at, channel] of ['web', 'web', 'shop'].entries()) {
       const { body } = await client.start(await client.locate(`channel-${at}`), { metadata: { channel } });
-      // The list is in the order of changes, and the first read of a session may be one.
+      // Reads the session now: the list is in the order of changes, and a later first read may be a change.
       await client.call('POST', `/onboarding/pv/${body.id}/refresh`);
     }
     const web = await runBoth('sessions', 'list', '--metadata', 'channel=web');
@@ -362,14 +362,14 @@ describe('a command', () => {
 
     const retried = await run(['registrations', 'retry', toRetry, '--yes']);
     expect(retried.out).toMatch(/^status: (pending|registered)$/m);
-    // Otherwise its call could meet the fault of the next registration.
+    // Waits for the call of the retried registration, which could otherwise get the fault of the next registration.
     await waitFor('the call', async () =>
       (await run(['registrations', 'show', toRetry])).out.includes('status: registered'),
     );
 
     const { gridLocations } = show.json as { gridLocations: { ean: string }[] };
     const file = join(folder, 'user.json');
-    // The EAN is a bare number, as the remote service writes it.
+    // The EAN is a number without quotes, as in responses of the remote service.
     const location = `{"id":"7c1f6a0e-93b2-4e54-8c77-0c8f7f2a9b22","ean":${gridLocations[0]!.ean}}`;
     const userWith = (reference: string) =>
       `{"id":"0f6a4b6e-4a51-4c5e-9d3d-2f6f8c1f0a11","tenantReference":"${reference}","gridLocations":[${location}]}`;

@@ -19,7 +19,7 @@ jest.setTimeout(300_000);
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const TERMINAL = 'data:text/javascript,process.stdin.isTTY = true';
 const START_WITHIN_MS = 120_000;
-/** An even number of users that exist at the remote service. */
+/** The number of users that exist at the remote service. It must be even. */
 const EXISTING = isLong ? 1_000 : 40;
 
 let database: TestDatabase;
@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Starts the command line in the folder of the service, which it finds there. */
+/** Starts the command line in the folder of the service, so that it finds the service. */
 function start(
   args: string[],
   env: Record<string, string> = variables,

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const get = (path: string) => fetch(`${service.url}${path}`);
 
-/** Sends a path as it is: fetch would resolve its dots. */
+/** Sends a path unchanged: fetch would resolve the dots in it. */
 const getRaw = (path: string): Promise<{ status: number; body: string }> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(service.url);

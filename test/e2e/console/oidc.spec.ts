@@ -45,7 +45,7 @@ const comeBack = (browser: ConsoleBrowser, callback: string, flow: string) => {
   return browser.send('GET', pathname + search, undefined, headers);
 };
 
-/** Goes the whole way of a person. Returns the browser and the last response. */
+/** Signs in as a person does, from the first page to the callback. Returns the browser and the last response. */
 async function signIn(login: string, at = service) {
   const { flow, url } = await begin(at);
   const callback = await signInAtProvider(url, login);

@@ -112,7 +112,10 @@ describe('signing in with a key', () => {
   });
 });
 
-/** The clock of the rate limits in the tests that stop it. Their addresses and keys occur in no other test, which has another clock. */
+/**
+ * The clock of the rate limits in the tests that stop it. Only these tests use their addresses and keys, because the other tests have
+ * another clock.
+ */
 let now = 0;
 
 function stopClockOfLimits(): void {
@@ -231,7 +234,7 @@ describe('a session', () => {
     browser.cookie = seal(Date.now() + 500);
     const stream = await browser.send('GET', '/api/v1/events/stream');
     expect(stream.status).toBe(200);
-    // Reads to the end, which comes because the session is over.
+    // Resolves when the service ends the stream, because the session is over.
     await stream.text();
   });
 

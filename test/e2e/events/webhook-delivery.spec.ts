@@ -20,7 +20,7 @@ import {
 } from '../../setup/receivers/webhook-sink.js';
 
 const HOUR_MS = 3_600_000;
-/** How many deliveries wait for an earlier one. */
+/** The number of deliveries that wait for an earlier delivery of their subject. */
 const WAITING = isLong ? 100_000 : 5_000;
 
 let service: TestApp;
@@ -125,7 +125,7 @@ describe('a webhook', () => {
     }
     expect(await retryOf()).toEqual({ ...scheduled, attempts: 2 });
     expect(attempts()).toBe(2);
-    // A person's test makes it due however often it was sent early.
+    // A test by a person makes the delivery due, even if it was already sent early.
     await TestClient.of(service).call('POST', `/webhook-endpoints/${id}/test`);
     await waitFor('it is sent once more', () => attempts() === 3);
     await receiver.close();

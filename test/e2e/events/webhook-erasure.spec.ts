@@ -9,7 +9,7 @@ import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
-/** More than one endpoint gets at the same time. */
+/** More users than an endpoint has deliveries in flight. */
 const USERS = 30;
 const closing = closeAfterEach();
 let service: TestApp;
@@ -51,7 +51,7 @@ async function startHeldReceiver() {
   };
 }
 
-/** Lets the service claim deliveries before there is a place for them. */
+/** Makes the service claim deliveries before they can be sent. */
 function claimEarly(): void {
   const store = service.app.get(DeliveryQueue);
   const take = store.take.bind(store);
@@ -62,12 +62,12 @@ function claimEarly(): void {
   });
 }
 
-/** Erases a user whose delivery waits for a place. Returns how often its reference is sent after that. */
+/** Erases a user whose delivery waits to be sent. Returns how often the user's reference is sent afterwards. */
 async function countSentAfterErasure(): Promise<number> {
   const receiver = await startHeldReceiver();
   const { body } = await client.call<{ id: string }>('POST', '/webhook-endpoints', { url: receiver.url });
   const enable = (enabled: boolean) => client.call('PATCH', `/webhook-endpoints/${body.id}`, { enabled });
-  // All deliveries become due at once.
+  // Makes all deliveries due at once: the endpoint is enabled only after all events exist.
   await enable(false);
   const references = Array.from({ length: USERS }, (_, nth) => `customer-${nth}.`);
   for (const reference of references) await client.locate(reference);
@@ -80,7 +80,7 @@ async function countSentAfterErasure(): Promise<number> {
   const { status } = await client.call('DELETE', `/users/${users.body.items[0]!.id}`);
   expect(status).toBe(200);
   receiver.release();
-  // Each user has one event, and the erased one also user.erased.
+  // Each user has one event. The erased user has a second one, user.erased.
   await waitFor('everything is sent', () => receiver.bodies.length === USERS + 1);
   return isSent(waiting);
 }

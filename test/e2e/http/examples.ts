@@ -94,7 +94,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
       .replace(/pvo_[\w-]{43}/g, `pvo_${'x'.repeat(43)}`);
 
   async function loseResponse(tenantReference: string): Promise<Body> {
-    // A worker may send another registration again at the same time.
+    // Limits the fault to this reference, because a worker may send another registration at the same time.
     await sandbox.control.addFault({ kind: 'reset', effect: true, contains: tenantReference, times: 1 });
     const request = { tenantReference, gridLocations: [{ ean: OTHER_EAN }] };
     return ask('registerUser', 202, { request });
@@ -123,7 +123,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   async function controlCampaigns(): Promise<void> {
     const database = service.app.get(Database);
     const id = await insertCampaign(database, [{ tenantReference: 'customer-1' }], { status: 'receiving' });
-    // No such registration ends, so the campaign does not either.
+    // The registration ids do not exist, so the registrations never end, and neither does the campaign.
     await database.query(
       `UPDATE campaign_rows SET status = 'sent', registration_id = gen_random_uuid() WHERE campaign_id = $1`,
       [id],

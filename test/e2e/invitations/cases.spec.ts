@@ -49,7 +49,7 @@ describe('the case of a grid location', () => {
     const acme = (await caseOf(gridLocationId)).sessions[0]!;
     expect(acme).toMatchObject({ brand: 'acme', state: 'awaiting_owner', supersededAt: null });
     await control.complete(acme.id, { onlineAfterMs: null });
-    // The second brand is the owner's turn, and hides that the first awaits its installation.
+    // Reads the session of the first brand, because the case names only the second brand, which waits for the owner.
     await waitFor('acme to be done', async () =>
       (await caseOf(gridLocationId)).sessions.some(({ state }) => state === 'awaiting_installation'),
     );

@@ -26,7 +26,7 @@ const click = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' }
 const pass = (id: string) =>
   service.app.get(Database).query('UPDATE invitations SET expires_at = now() WHERE id = $1', [id]);
 
-/** Invites, clicks, and returns the invitation with its session. */
+/** Invites an owner and starts the session as the owner does. Returns the invitation with the id of the session. */
 async function begin() {
   const { body } = await invite(await client.locate());
   await click(body.url);

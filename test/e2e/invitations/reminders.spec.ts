@@ -15,7 +15,7 @@ interface Invitation {
   readonly expiresAt: string;
 }
 
-// The tests themselves remind, so the service does not.
+// Starts no worker: only the tests call the reminders.
 const service = useTestApp({
   POLL_MIN_INTERVAL_MS: 50,
   POLL_TICK_MS: 50,
@@ -34,7 +34,7 @@ async function invite(input: object = {}): Promise<Invitation> {
   return (await client.call<Invitation>('POST', '/invitations', { gridLocationId, ...input })).body;
 }
 
-/** Moves the past of an invitation, and makes its reminder due. */
+/** Moves all times of an invitation into the past, and makes its reminder due. */
 const age = (id: string, hours: number) =>
   query(
     `UPDATE invitations

@@ -34,7 +34,7 @@ const startsOf = async (gridLocationId: string) =>
 describe('starting a session', () => {
   it('returns the session with its startUrl, under the remote id', async () => {
     const gridLocationId = await client.locate('customer 1');
-    // The first read would find out that the session has not expired.
+    // Holds the first read, because it would show that the session has not expired.
     await sandbox.addFault({ kind: 'hold', operation: 'read_session', times: null });
     const { status, headers, body } = await client.start(gridLocationId, {
       brand: 'acme',
@@ -80,7 +80,7 @@ describe('starting a session', () => {
     [201, '1 day', '-1 s'],
   ])('returns %i for a session started %s ago that expires in %s', async (status, startedAgo, expiresIn) => {
     const first = await client.startNew();
-    // The first read writes `expires_at`, too; the later ones write nothing.
+    // Waits for the first read, which also writes `expires_at`. Later reads write nothing.
     await waitFor('the first read', async () => (await client.session(first.id)).expired === false);
     await database.query(
       `UPDATE onboarding_sessions SET recorded_at = clock_timestamp() - $2::interval,
@@ -333,7 +333,7 @@ describe('rederiving', () => {
   });
 });
 
-// Comes last: the wait that it requests may end a little later than the test.
+// These tests come last, because the wait that the remote service requests may outlast them.
 describe('a start that the remote service does not accept', () => {
   it('returns 422 if it is rejected, and 503 while the remote service requests a wait', async () => {
     const gridLocationId = await client.locate();

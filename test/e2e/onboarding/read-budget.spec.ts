@@ -8,7 +8,7 @@ import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
-/** The interval of all sessions, whatever their age. */
+/** The interval of every session, whatever its age. */
 const INTERVAL_MS = 1_000;
 const SESSIONS = 100;
 const CEILING = 20;
@@ -47,7 +47,7 @@ describe('sessions that want five times the reads that are allowed', () => {
 
   it('are announced once the shortage has lasted, and once it is over', async () => {
     const announced = async () => {
-      // Repeated, since a measure that runs at the same time overwrites it.
+      // Repeats the update, because a measure that runs at the same time would overwrite it.
       await database.query(
         `UPDATE read_budget SET short_since = short_since - interval '15 minutes' WHERE announced_at IS NULL`,
       );
@@ -76,7 +76,7 @@ describe('sessions that want five times the reads that are allowed', () => {
   it('show in the status how soon changes of fresh sessions are noticed', async () => {
     const { id } = await client.startNew();
     expect((await budget()).noticed).toEqual({ changes: 0, p50Seconds: null, p95Seconds: null });
-    // The sandbox's instants are whole seconds, and only a change after the start is counted.
+    // Waits for the next second: the sandbox returns whole seconds, and only a change after the start is counted.
     await sleep(1_100);
     await sandbox.online(id);
     await waitFor('online', async () => (await client.session(id)).state === 'online');

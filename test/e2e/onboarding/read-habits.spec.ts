@@ -44,7 +44,7 @@ async function insertHistory(brand: string, hours: number): Promise<void> {
 /** Starts a session that has awaited its installation for `hours`. Returns the interval that its next claim plans, in seconds. */
 async function intervalAfter(brand: string, hours: number): Promise<number> {
   const { id } = await client.startNew({ brand });
-  // Without a response: it would plan the next read again.
+  // Holds the response, because a response would plan the next read again.
   const { id: fault } = await sandbox.addFault({ kind: 'hold', operation: 'read_session', contains: id });
   await database.query(
     `UPDATE onboarding_sessions SET recorded_at = recorded_at - interval '3 days' WHERE id = $1`,
@@ -105,7 +105,7 @@ describe('sessions of brands with different habits', () => {
     const known = jest.spyOn(service.app.get(ReadHabits), 'hazardsOf').mockReturnValue(undefined);
     const assumed = await measure();
     known.mockRestore();
-    // 'fast' is read more often than assumed at its age.
+    // At this age, sessions of the brand `fast` are read more often than by the assumed schedule.
     expect(learned).toBeGreaterThan(1.1 * assumed);
   });
 });

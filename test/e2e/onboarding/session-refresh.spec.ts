@@ -24,9 +24,12 @@ afterEach(() => service.close());
 const refresh = (id: string) => client.call<SessionAnswer>('POST', `/onboarding/pv/${id}/refresh`);
 const readsOf = async (id: string) => (await sandbox.ledger()).reads[id] ?? { total: 0, inFlight: 0 };
 
-/** Lets the session come online while a response is held. Returns the state in it, and the states that two requests get that arrived meanwhile. */
+/**
+ * Sends a refresh, holds its response, lets the session come online, and sends two further refreshes. Returns the state that the first
+ * refresh gets, and the states that the further ones get.
+ */
 async function refreshDuringChange(id: string) {
-  // Holds a read's response, which shows the session as it is now.
+  // Holds the response to the next read. The response shows the session at the time of the read.
   const hold = () => sandbox.addFault({ kind: 'hold', operation: 'read_session' });
   const first = await hold();
   const early = refresh(id);
@@ -34,7 +37,7 @@ async function refreshDuringChange(id: string) {
   await sandbox.online(id);
   const late = Promise.all([refresh(id), refresh(id)]);
   await waitForJoined();
-  // The first response shows the session as it then is, so the second read must not change the session before.
+  // Also holds the second read, so that it does not change the session before the first refresh returns it.
   await hold();
   await sandbox.release(first.id);
   const before = (await early).body.state;

@@ -43,7 +43,7 @@ describe('?wait= on a session', () => {
   it.each(['/onboarding/pv/', '/users/{userId}/pv/onboarding-sessions/'])(
     'at %s responds as soon as the state changes',
     async (path) => {
-      // Without the tick of each second, only the notification can end the wait.
+      // Disables the tick of every second, so that only the notification can end the wait.
       const signal = service.app.get(EventSignal);
       clearInterval(signal['timer']);
       await expectWithin(500, async () => {

@@ -6,7 +6,7 @@ import { TestClient, type EventAnswer, type SessionAnswer } from '../../setup/cl
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
 import { startReplica } from '../replica.js';
 
-// ROLE api: nothing reads or searches by itself.
+// Starts no worker, so that only the tests read sessions and search for stalled ones.
 const service = useTestApp({ ROLE: 'api' });
 const client = TestClient.of(service);
 let other: TestApp;
@@ -17,12 +17,12 @@ beforeAll(async () => {
 afterAll(() => other.close());
 
 const query = (text: string, values: readonly unknown[]) => service.app.get(Database).query(text, values);
-/** Lets two replicas search, three times each at once. */
+/** Searches with two replicas, three times with each, all at once. */
 const search = () =>
   Promise.all(
     [service, other, service, other, service, other].map(({ app }) => app.get(StallUpkeep).search()),
   );
-/** Ages a session by hours. */
+/** Moves all times of a session into the past. */
 const age = (id: string, hours: number) =>
   query(
     `UPDATE onboarding_sessions SET recorded_at = recorded_at - $2 * interval '1 hour', expires_at = expires_at - $2 * interval '1 hour',

@@ -27,7 +27,7 @@ const failuresOf = async (gridLocationId: string) =>
     .filter(({ type, subject }) => type === 'pv.session.start_failed.v1' && subject === gridLocationId)
     .map(({ data }) => data as EventPayloads['session.start_failed']);
 
-/** Makes the remote service respond to the starts of this location like this. */
+/** Makes the remote service respond with this fault to the starts of a location. */
 const respond = (contains: string, fault: Omit<SandboxFault, 'operation'>): Promise<unknown> =>
   sandbox.addFault({ operation: 'start_session', contains, ...fault });
 
@@ -104,7 +104,7 @@ describe('listing starts', () => {
     for (const brand of ['a', 'b', 'c', 'd']) await client.start(gridLocationId, { brand });
     await respond(gridLocationId, { kind: 'answer', status: 422, body: 'no', times: 1 });
     await client.start(gridLocationId, { brand: 'e' });
-    // Reuses the open session, so it is no start.
+    // Returns the open session, so it does not count as a start.
     const { body: session } = await client.start(gridLocationId, { brand: 'd' });
     const first = await list(`gridLocationId=${gridLocationId}&limit=3`);
     const second = await list(`gridLocationId=${gridLocationId}&limit=3&cursor=${first.next}`);

@@ -66,7 +66,7 @@ describe('the health of the remote service', () => {
       await waitFor('its probe', async () => (await call(replica)).kind === 'response');
     }
     await waitFor('the recovery', async () => (await names()).includes('remote.recovered'));
-    // Closes the replicas, because closing waits until a replica has written its events.
+    // Closes the replicas, which waits until they have written their events.
     for (const close of closing.splice(1)) await close();
     expect(await announced()).toEqual([
       {

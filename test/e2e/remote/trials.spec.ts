@@ -19,7 +19,7 @@ import {
 const BASE = '/api/v1/ssa';
 const closing = closeAfterEach();
 
-/** The status of each kind of response of the remote service. */
+/** The status of the responses to the base probe, to POSTs and to reads. */
 let status: { base: number; post: number; read: number };
 let server: RawServer;
 
@@ -98,7 +98,10 @@ describe('replicas', () => {
     return replica;
   }
 
-  /** Lets all replicas send registrations until one passes `until`. Returns the times of the trials, from when the breaker was open everywhere. */
+  /**
+   * Waits until the breaker is open in all replicas. Then lets them send registrations until two trials have been sent. Returns the times
+   * of the trials.
+   */
   async function tryOut(): Promise<number[]> {
     status.base = 200;
     jest.replaceProperty(TRIALS, 'register_user', { ...TRIALS.register_user!, firstMs: 2_000 });
@@ -120,7 +123,7 @@ describe('replicas', () => {
 
   it('lose one registration per trial to a service that fails only for them, and wait longer after each', async () => {
     const [first, second] = await tryOut();
-    // The second trial is due 1.6 s after the first, at the earliest.
+    // The second trial is due at least 1.6 s after the first.
     expect(second! - first!).toBeGreaterThan(1_000);
   });
 

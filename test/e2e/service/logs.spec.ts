@@ -10,7 +10,7 @@ import { waitFor } from '../../setup/wait-for.js';
 
 type Line = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string };
 
-/** A library that prints an error to the console, at a signal. */
+/** Simulates a library that prints an error to the console when a signal arrives. */
 const LIBRARY = `process.on('SIGUSR2', () => console.trace(new Error('a library fails')))`;
 
 let sandbox: TestSandbox;

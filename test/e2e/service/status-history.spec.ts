@@ -10,7 +10,7 @@ import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';
 
-/** As in a response. */
+/** The type of a value after JSON.stringify and JSON.parse. */
 type Json<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -27,7 +27,7 @@ describe('GET /status/history', () => {
   let database: Database;
   beforeAll(async () => {
     database = service.app.get(Database);
-    // The samples are those of the test. A sample that is being written is waited for.
+    // Stops the sampler, so that only the test writes samples. Waits for a sample that is being written.
     await Promise.all(service.app.get(Sampler)['loops'].map((loop) => loop.stop()));
     await waitFor('a sign of life', async () => (await status()).replicas.some(({ isAlive }) => isAlive));
   });
@@ -51,7 +51,7 @@ describe('GET /status/history', () => {
 
   it('summarises a step by its worst sample, rates by their mean, and leaves out steps without one', async () => {
     await empty();
-    // 24 h have steps of 5 minutes. The first step has 5 samples, the next has none, and the last has 1.
+    // A history of 24 h has steps of 5 minutes. Here, the first step has 5 samples, the next has none, and the last has 1.
     await database.query(`
       INSERT INTO status_samples (at, reasons, figures)
       SELECT date_bin('5 minutes', now(), 'epoch') - interval '1 hour' + minute * interval '1 minute',
@@ -99,7 +99,7 @@ describe('GET /status/history', () => {
     await sample();
     await age(8 * 24 * 60 + 5);
     await Promise.all([sample(), sample(), sample()]);
-    // A minute may end meanwhile.
+    // The samples may fall into two minutes.
     expect([1, 2]).toContain(await count());
     const { points } = await history(1);
     expect(points.at(-1)).toMatchObject({ liveReplicas: 1, latenessSeconds: 0, stretch: 1, uncertain: 0 });
@@ -112,7 +112,7 @@ describe('GET /status/history', () => {
     await sample();
     const first = (await since())!;
     expect(Math.abs(Date.parse(first) - before)).toBeLessThan(5_000);
-    // A sample without the reason, and some minutes without any.
+    // Adds a sample without the reason. After that, some minutes have no sample.
     await age(4);
     await database.query(
       `INSERT INTO status_samples SELECT at + interval '1 minute', '{}', '{}' FROM status_samples`,
@@ -134,7 +134,7 @@ describe('GET /status/history', () => {
       expect(Math.abs(Date.parse((await since('registrations_uncertain'))!) - createdAt)).toBeLessThan(5_000);
     await expectSinceThen();
     await sample();
-    // The samples keep the beginning of the reason when an earlier cause of it has ended.
+    // Ends the earlier cause of the reason. The samples keep the beginning of the reason.
     await database.query('UPDATE registrations SET created_at = now()');
     await expectSinceThen();
   });

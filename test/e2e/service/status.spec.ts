@@ -131,7 +131,10 @@ describe('GET /status', () => {
 
   const metrics = async () => (await fetch(`${service.url}/metrics`)).text();
 
-  /** Returns the metrics once they contain the sample of the deployment. Has the service read the figures now, not after some seconds. */
+  /**
+   * Returns the metrics once they contain the sample. Makes the service read its figures at each scrape instead of reusing them for some
+   * seconds.
+   */
   const metricsWith = (sample: string) =>
     waitFor(sample, async () => {
       service.app.get(DeploymentMetrics)['readAgainAt'] = 0;
@@ -208,7 +211,7 @@ describe('GET /status', () => {
     expect(starts).toMatchObject({ abandoned: 1, orphans: 3 });
     expect(starts.oldestAbandonedSeconds).toBeGreaterThanOrEqual(80);
     expect(poller).toMatchObject({ watched: 4, overdue: 2, reading: 1, batches: 1, abandonedBatches: 0 });
-    // The third is claimed, so its last read is the one before the claim.
+    // The third session is claimed, so its last read is the one before the claim.
     expect(poller!.phases).toEqual([
       {
         phase: 'awaiting_owner',
@@ -216,7 +219,7 @@ describe('GET /status', () => {
         medianReadSeconds: expect.closeTo(150, -2),
       },
       {
-        // Not due, and its last read was good.
+        // The session is not due, and its last read succeeded.
         phase: 'late',
         oldestReadSeconds: 0,
         medianReadSeconds: expect.closeTo(270, -2),
@@ -269,12 +272,12 @@ describe('GET /status', () => {
       endpoints: 1,
       failingEndpoints: 1,
       disabledEndpoints: 1,
-      // Three with a sequence, and one without.
+      // Three events with a sequence, and one without.
       unread: 4,
       undelivered: 2,
       failing: 1,
     });
-    // The oldest event without a sequence: no worker offers it to the endpoint.
+    // This is the age of the oldest event, which has no sequence: no worker delivers it.
     expect(readers.webhooks.oldestUndeliveredSeconds).toBeGreaterThanOrEqual(30);
     expect(readers.broker).toEqual({
       kind: 'nats',
@@ -383,7 +386,7 @@ describe('GET /status', () => {
       const text = await waitFor('the figures to be gone', async () => {
         const beganAt = performance.now();
         const now = await metrics();
-        // Less than the default timeout of a scrape.
+        // The response comes before the default timeout of a scrape.
         expect(performance.now() - beganAt).toBeLessThan(inTime(10_000));
         return now.includes('pv_onboarding_deployment_collector_up 0\n') && now;
       });

@@ -123,7 +123,7 @@ describe('traces', () => {
     const traceId = newTraceId();
     const { id, startUrl } = await startSession(parentIn(traceId));
     const inTrace = (span: CollectedSpan) => span.traceId === traceId;
-    // Ends after the other spans of the start.
+    // This span ends after the other spans of the start.
     const request = await spanOf(START, inTrace);
     const webhook = await spanOf('webhook session.started', inTrace);
     expect(pathTo(webhook)).toEqual([
@@ -152,7 +152,7 @@ describe('traces', () => {
       new RegExp(`"traceId":"${traceId}","spanId":"${request.spanId}",.*"message":"POST /api/v1/onboarding`),
     );
 
-    // Proves that the hook works, on which the test without a collector relies.
+    // Proves that the hook works. The test without a collector relies on the hook.
     expect(service.logs()).toContain('loads @opentelemetry');
     expect(attributeOf({ attributes: collector.resource }, 'service.name')).toBe('pv-onboarding');
     expect(attributeOf({ attributes: collector.resource }, 'deployment.environment.name')).toBe('test');

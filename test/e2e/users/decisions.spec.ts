@@ -81,7 +81,7 @@ describe('decisions about many registrations', () => {
     expect((await decide(request)).body.items).toMatchObject([{ ok: false, code: 'registration_conflict' }]);
     expect(await statusOf(id)).toBe('uncertain');
     expect((await decide({ ...request, unchangedSince })).body.items).toMatchObject([{ ok: true }]);
-    // Sent again, and its response lost again, after the first request.
+    // Simulates that the registration was sent after the first request, and its response was lost again.
     await database.query(
       `UPDATE registrations SET status = 'uncertain', next_attempt_at = NULL, updated_at = $2 WHERE id = $1`,
       [id, new Date(Date.parse(unchangedSince) + 1)],

@@ -87,7 +87,7 @@ describe('a reader that mirrors registrations from the feed alone', () => {
     const later = await register({ kind: 'too_many_requests', retryAfter: '5' });
     expect(await find(later)).toMatchObject({ status: 'pending' });
     await waitForStatus('registered', later);
-    // From now on, nothing is sent: each further registration is pending.
+    // From now on, the remote service accepts no call, so each further registration stays pending.
     await register({ kind: 'too_many_requests', retryAfter: '600' });
     await decide('discard', await register());
   }

@@ -45,7 +45,7 @@ const requestFor = (tenantReference: string = randomUUID(), ...eans: string[]) =
   gridLocations: (eans.length === 0 ? [EAN] : eans).map((ean) => ({ ean })),
 });
 
-/** Returns the body of a `POST /users` as later reads return it. */
+/** Returns a `POST /users` response in the form in which later reads return it. */
 const readAs = ({ warnings: _, ...item }: Body & { readonly warnings?: unknown }) => item;
 
 const effectsOf = async (tenantReference: string) =>
@@ -117,7 +117,7 @@ describe('registering a user', () => {
 
   it('with an EAN that the client has rounded is refused, until it is sent as a string', async () => {
     const reference = randomUUID();
-    // Two EANs become one, so the reason must not be that they are equal.
+    // Rounding makes these EANs equal, but the response must not report a duplicate.
     const eans = ['871685900000000011', '871685900000000028'];
     const asNumbers = { ...requestFor(reference), gridLocations: eans.map((ean) => ({ ean: Number(ean) })) };
     const { status, body } = await call('POST', '/users', asNumbers);
@@ -342,7 +342,7 @@ describe('the check digit', () => {
   });
 });
 
-// Comes last: the wait that it requests may end a little later than the test.
+// These tests come last, because the wait that the remote service requests may outlast them.
 describe('a registration that cannot be sent yet', () => {
   it('returns 202 when the remote service accepts no requests, and is sent later', async () => {
     const reference = randomUUID();

@@ -17,7 +17,10 @@ const PER_SECOND = 10;
 const LATENCY_MS = 100;
 const REGISTRATIONS = isLong ? 30 : 3;
 const AT_MOST = 3;
-/** The calls in flight when an app asks, and those that the budget allows until its own is sent. A claim of the campaign has 8. */
+/**
+ * The calls in flight when the app sends its request, and the calls that the budget allows before the call of the app. The campaign claims
+ * 8 registrations at a time.
+ */
 const AHEAD_AT_MOST = 4;
 
 let service: TestApp;
@@ -28,11 +31,11 @@ const medianOf = (numbers: readonly number[]): number =>
 
 interface Measured {
   readonly ms: number;
-  /** How many other registrations the remote service took between the request of the app and its own. */
+  /** How many other registrations reached the remote service between the request of the app and its remote call. */
   readonly ahead: number;
 }
 
-/** Registers users of an app one after the other, and returns the medians. */
+/** Registers users as an app does, one after the other. Returns the medians. */
 async function registerSingly(client: TestClient): Promise<Measured> {
   const { control } = service.sandbox!;
   const times: number[] = [];
@@ -50,7 +53,10 @@ async function registerSingly(client: TestClient): Promise<Measured> {
   return { ms: medianOf(times), ahead: medianOf(ahead) };
 }
 
-/** Returns the time of a registration while a campaign runs at the budget, and how many times that is its time without. */
+/**
+ * Measures registrations of an app before a campaign and while the campaign uses the whole budget. `ratio`: the second time divided by the
+ * first.
+ */
 async function compare(prepare: (app: NestFastifyApplication) => void = () => {}) {
   service = await startTestApp({ SCS_MAX_REQUESTS_PER_SECOND: PER_SECOND }, { prepare });
   const client = TestClient.of(service);

@@ -18,7 +18,7 @@ jest.setTimeout(900_000);
 
 const ROWS = isLong ? 10_000 : 400;
 const REPLICAS = 2;
-/** Longer than 10,000 rows take. */
+/** Longer than an import of 10,000 rows takes. */
 const WITHIN_MS = 600_000;
 
 const closing = closeAfterEach();
@@ -33,7 +33,7 @@ interface Scene {
   readonly database: Database;
   readonly references: readonly string[];
   start(): Promise<TestProcess>;
-  /** Uploads the file, and returns the id of the campaign. `firstEan`: another EAN for its first row. */
+  /** Uploads the file, and returns the id of the campaign. `firstEan` replaces the EAN of the first row. */
   upload(firstEan?: string): Promise<string>;
 }
 
@@ -80,7 +80,7 @@ async function killInCall({ sandbox: { control }, database, start }: Scene): Pro
   await replicas.shift()!.stop('SIGKILL');
   await control.release(fault.id);
   await control.clearFaults();
-  // The dead replica renews nothing. A live one renews in time, or is fenced off.
+  // Expires all leases. The dead replica does not renew its lease. A live replica renews in time, or its writes are refused.
   if (!isLong)
     for (const table of ['campaigns', 'registrations'])
       await database.query(`UPDATE ${table} SET lease_until = now() WHERE lease_until IS NOT NULL`);
@@ -94,7 +94,7 @@ const isOver = async (database: Database, ids: readonly string[]): Promise<boole
 const settledOf = async (database: Database, id: string): Promise<number> =>
   (await readRows(database, id)).filter(({ status }) => status !== 'accepted' && status !== 'sent').length;
 
-/** Decides about uncertain registrations, as a person does who has asked the provider. */
+/** Decides about uncertain registrations like a person who has asked the provider. */
 async function decide({ sandbox, database, references }: Scene): Promise<void> {
   const client = new TestClient(replicas[0]!.url, ADMIN_KEY);
   const users = new Map((await sandbox.control.users()).map((user) => [user.tenantReference, user]));
@@ -133,7 +133,7 @@ describe('R50: each row once', () => {
     for (let nth = 0; nth < REPLICAS; nth++) await scene.start();
     const first = await scene.upload();
     await killInCall(scene);
-    // The first row is sent already, with another EAN.
+    // In the second file, the first row has another EAN than in the registration that was already sent.
     const second = await scene.upload(newValidEan());
     await waitFor(
       'rows have results',

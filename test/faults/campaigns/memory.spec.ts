@@ -11,9 +11,12 @@ jest.setTimeout(isLong ? 600_000 : 180_000);
 const FEW = 1_000;
 const MANY = isLong ? 100_000 : 10_000;
 const GROWTH_MB = 64;
-/** V8 collects garbage late while there is room, so without a limit the measure would be garbage rather than what an upload needs. */
+/**
+ * Limits the heap. With more room, V8 collects garbage later, and the test would measure garbage instead of the memory that an upload
+ * needs.
+ */
 const HEAP = '--max-old-space-size=128 --max-semi-space-size=4';
-/** Of the size of a name, an address and some numbers of a contract: 100,000 rows have 45 MB. */
+/** As long as a name, an address and some numbers of a contract. A file of 100,000 rows has 45 MB. */
 const NOTE = 'Kerkstraat 1, 9000 Gent; '.repeat(16);
 const ROWS_PER_PART = 200;
 
@@ -70,7 +73,7 @@ describe('R51: the memory of an upload does not grow with the file', () => {
     expect(lines).toBe(rows + 1);
   }
 
-  /** Returns by how much memory grew at most while the work ran. */
+  /** Runs `work`. Returns by how much memory grew at most meanwhile. */
   async function growthDuring(work: () => Promise<void>): Promise<number> {
     const before = await memoryMb();
     let most = before;
@@ -81,7 +84,7 @@ describe('R51: the memory of an upload does not grow with the file', () => {
     return most - before;
   }
 
-  /** Measures a new process, after the first file, which compiles the code and gives the heap its size. */
+  /** Measures a new process. Uploads a small file first, because the first upload compiles the code and grows the heap. */
   async function measure(start: () => Promise<TestProcess>): Promise<number> {
     service = await start();
     await roundTrip(FEW);

@@ -21,7 +21,7 @@ const TERMINATE_EVERY_MS = 300;
 const TERMINATE_FOR_MS = isLong ? 8_000 : 3_000;
 const STOPPED_MS = 2_000;
 const BACK_WITHIN_MS = 2_000;
-/** Sessions that come online one by one: before, during and after the outage. */
+/** Sessions that come online one by one before, during and after the outage. */
 const SESSIONS = isLong ? 100 : 50;
 const CALLERS = 8;
 const CALL_PAUSE_MS = 200;

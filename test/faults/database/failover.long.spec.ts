@@ -43,7 +43,7 @@ jest.setTimeout(300_000);
 const REPLICAS = 3;
 const SESSIONS = 60;
 const CALLERS = 8;
-/** Calls of each kind that have had their effect, but no response, when the primary is killed. */
+/** The number of calls of each kind whose response is held when the primary is killed. The calls have had their effect. */
 const HELD_EACH = 3;
 const CALL_PAUSE_MS = 100;
 const RETRY_PAUSE_MS = 200;

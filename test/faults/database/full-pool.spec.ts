@@ -65,7 +65,9 @@ async function askWithFullPool(patienceMs: number, prepare?: (app: NestFastifyAp
 
 let measured: Promise<readonly [bounded: Asked, endless: Asked]> | undefined;
 
-/** Exhausts two services at the same time, once for both tests: the second waits for connections without end. */
+/**
+ * Exhausts the pools of two services at the same time, once for both tests. In the second service, the wait for a connection never ends.
+ */
 const measure = () =>
   (measured ??= Promise.all([
     askWithFullPool(60_000),

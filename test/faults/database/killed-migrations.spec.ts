@@ -12,7 +12,7 @@ const KILLS = isLong ? 200 : 6;
 const AT_ONCE = 3;
 const MIGRATING = 'test/faults/support/processes/killed-migration.process.ts';
 
-/** Selects what a migrated database consists of, and each record of an applied migration. */
+/** Selects the content of a migrated database: its catalogue, and the records of the applied migrations. */
 const CONTENT = `
   ${CATALOGUE}
   UNION ALL SELECT 'function ' || oid::regprocedure FROM pg_proc
@@ -33,7 +33,7 @@ interface Moment {
   readonly phase: Phase;
 }
 
-/** The statements of an undisturbed migration of an empty database, and its result. */
+/** The statements and the result of a complete migration of an empty database. */
 let statements: string[];
 let content: string[];
 const databases: TestDatabase[] = [];
@@ -60,7 +60,7 @@ async function createEmpty(): Promise<TestDatabase> {
   return database;
 }
 
-/** Kills a process that migrates an empty database. */
+/** Starts the migration of an empty database in a process, which is killed at the moment. */
 async function killAt(database: TestDatabase, moment: Moment, apart: boolean): Promise<void> {
   const victim = await startTestProcess(MIGRATING, {
     DATABASE_URL: database.url,
@@ -73,7 +73,7 @@ async function killAt(database: TestDatabase, moment: Moment, apart: boolean): P
     throw new Error(`it was not killed at ${JSON.stringify(moment)}:\n${victim.logs()}`);
 }
 
-/** Kills a migration at the moment. Returns what is wrong after the next start; an empty list if nothing is. */
+/** Kills a migration at the moment, then migrates again. Returns how the result differs from `content`. */
 async function faultsAfter(moment: Moment, apart = false): Promise<string[]> {
   const database = await createEmpty();
   await killAt(database, moment, apart);
@@ -92,7 +92,7 @@ async function faultsAfter(moment: Moment, apart = false): Promise<string[]> {
   }
 }
 
-/** Returns moments at equal distances. */
+/** Returns `count` moments, evenly spread over a migration. */
 function momentsOf(count: number): Moment[] {
   const all = statements.flatMap((_, statement) => PHASES.map((phase) => ({ statement, phase })));
   return Array.from({ length: count }, (_, nth) => all[Math.floor(((nth + 0.5) * all.length) / count)]!);

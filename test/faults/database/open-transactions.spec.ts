@@ -17,7 +17,7 @@ import { startSessions } from '../support/replicas.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
 import { waitUntilHeld } from '../support/waits.js';
 
-/** Below idle_in_transaction_session_timeout, so that PostgreSQL does not end the seeded transaction before a sample finds it. */
+/** Shorter than idle_in_transaction_session_timeout, so that PostgreSQL does not end the seeded transaction before a sample finds it. */
 const SEEDED_HANG_MS = 2_000;
 const HANG_MS = isLong ? 20_000 : SEEDED_HANG_MS;
 const SAMPLE_EVERY_MS = 100;

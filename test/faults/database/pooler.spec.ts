@@ -53,7 +53,7 @@ if (program === null) {
         count: 2,
         environment: (url) => ({
           DATABASE_URL: pooler.through(url),
-          // In session mode, each connection takes one of the pooler's twenty.
+          // In session mode, each connection occupies one of the 20 connections of the pooler.
           DATABASE_POOL_SIZE: 4,
           ...settingsFor(url),
         }),
@@ -82,7 +82,7 @@ if (program === null) {
         bound: '0 lost, 0 doubled',
       });
       expect(findings).toEqual(NOTHING_FOUND);
-      // One of the user, one of the start, one for each of two changes of state, one of the inverter.
+      // For each session: one event of the user, one of the start, two of changes of state, one of the inverter.
       expect(events.length).toBeGreaterThanOrEqual(4 * SESSIONS);
     });
 
@@ -128,8 +128,8 @@ if (program === null) {
         listener.on('some_channel', hint);
         const isNoticed = () => warn.mock.calls.some(([line]) => String(line).includes('does not listen'));
         await waitFor('it listens', () => hint.mock.calls.length > 0);
-        // The listener loses its connection of the pooler to another client. Two clients, because the first gets another connection if a
-        // heartbeat is in flight.
+        // Takes the pooler's connection from the listener. This needs two clients: if a heartbeat is in flight, the first client gets
+        // another connection.
         await withClient(pooler.through(url), (first) =>
           withClient(pooler.through(url), async (second) => {
             for (const other of [first, second]) await other.query('BEGIN; SELECT 1');
@@ -138,7 +138,7 @@ if (program === null) {
         );
       });
 
-      /** Returns the timeouts of another client after a transaction of ours. */
+      /** Returns the timeouts that another client gets on a connection after a transaction of ours. */
       const timeoutsAfterUse = async (environment: Record<string, string>): Promise<string> => {
         const through = pooler.through(url);
         const database = new Database(
@@ -152,7 +152,7 @@ if (program === null) {
         );
       };
 
-      // Without DATABASE_DIRECT_URL, each connection sets its own limits, as it may where no pooler is.
+      // The bug: without DATABASE_DIRECT_URL, the service assumes that there is no pooler, and sets its timeouts on each connection.
       itAtLength('turns red when session state is set on a pooled connection', async () => {
         expect(await timeoutsAfterUse({})).toBe('15s5s');
       });

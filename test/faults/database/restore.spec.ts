@@ -106,7 +106,7 @@ describe('R58: a restored copy harms nobody', () => {
     const names = (await client.events()).map(({ type }) => type);
     expect(names.filter((type) => type === 'pv.user.registration_uncertain.v1')).toHaveLength(2);
 
-    // A person has found that the remote service does not know the user.
+    // Decides like a person who has found that the remote service does not know the user.
     expect((await client.call('POST', `/registrations/${held.body.id}/retry`)).status).toBe(200);
     await waitFor(
       'it is registered',

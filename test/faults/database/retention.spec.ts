@@ -73,7 +73,7 @@ async function insertSession(closedDaysAgo: number | null): Promise<string> {
   return id as string;
 }
 
-/** Inserts events that are so many days old, the oldest first, and returns their ids. */
+/** Inserts events whose ages in days are given, the oldest first. Returns their ids. */
 async function insertEvents(...days: number[]): Promise<string[]> {
   const ids: string[] = [];
   for (const old of days) {
@@ -90,7 +90,7 @@ async function insertEvents(...days: number[]): Promise<string[]> {
   return ids;
 }
 
-/** Inserts a registration that got its status so many days ago. Returns its id. */
+/** Inserts a registration that has had its status for this number of days. Returns its id. */
 async function insertRegistration(status: string, days: number): Promise<string> {
   const due = status === 'pending' ? { next_attempt_at: 'now' } : {};
   const owner = status === 'registered' ? { user_id: userId } : {};
@@ -158,7 +158,7 @@ describe('R59: history ends where it may', () => {
     expect(await idsIn('domain_events')).toEqual([events[2], events[3]].sort());
   });
 
-  /** Inserts five events, of which all readers have read the first two, and prunes. Returns which of them are left. */
+  /** Inserts five events, of which all readers have read the first two, and prunes. Returns for each event whether it still exists. */
   async function findKept(): Promise<boolean[]> {
     const events = await insertEvents(60, 50, THREE_WEEKS, THREE_WEEKS - 1, 15);
     await insertEndpoint(5);
@@ -219,7 +219,7 @@ describe('R59: history ends where it may', () => {
     expect(await idsIn('registrations')).toEqual(kept.sort());
   });
 
-  /** Inserts a discarded registration with an event, older than everything is stored, that endpoint `endpoint` has not read. */
+  /** Inserts a discarded registration and its event, both older than any retention. The endpoint `endpoint` has not read the event. */
   async function insertUnread(): Promise<{ id: string; endpoint: string }> {
     const id = await insertRegistration('discarded', 50);
     const event = { name: 'user.registration_discarded', subject: id, time: daysAgo(20) };

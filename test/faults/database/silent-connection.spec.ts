@@ -31,14 +31,14 @@ import {
 
 jest.setTimeout(isLong ? 3_600_000 : 60_000);
 
-/** In place of 4 s. */
+/** Replaces the default of 4 s. */
 const OUTCOME_RESPONSE_WITHIN_MS = 300;
-/** In place of 16 s. */
+/** Replaces the default of 16 s. */
 const RESPONSE_WITHIN_MS = 1_000;
 const WITHIN_MS = 45_000;
-/** Longer than a flow takes with one silent connection. */
+/** Longer than a flow takes if one connection is silent. */
 const BUG_WITHIN_MS = 2_500;
-/** What the background does in this time is not part of a flow. */
+/** Statements that the service sends in this time, before the flow, come from background tasks and do not count as part of the flow. */
 const BACKGROUND_MS = 3_000;
 
 const closing = closeAfterEach();
@@ -75,7 +75,7 @@ async function startService(prepare: (app: NestFastifyApplication) => void = () 
   );
   closing.push(service.close);
   world = { ...world, client: TestClient.of(service), control: service.sandbox!.control };
-  // On a busy machine, a statement may take longer than the shortened limits.
+  // Retries, because a statement on a busy machine may take longer than the shortened limits.
   const locate = () => world.client.locate().catch(() => null);
   await waitFor('the token to be obtained', async () => (await locate()) !== null);
 }
@@ -83,7 +83,7 @@ async function startService(prepare: (app: NestFastifyApplication) => void = () 
 /** Prepares a flow, once the server has ended the transactions of earlier silent connections. */
 const prepare = (flow: Flow) => waitFor(`${flow.name} is prepared`, () => flow.prepare(world), WITHIN_MS);
 
-/** Returns the statements of a flow without faults. */
+/** Runs a flow without a fault, and returns its statements. */
 async function statementsOf(flow: Flow): Promise<string[]> {
   const run = await prepare(flow);
   proxy.forget();
@@ -94,7 +94,7 @@ async function statementsOf(flow: Flow): Promise<string[]> {
   return proxy.keys().filter((key) => !background.has(key));
 }
 
-/** Returns the findings of a flow with a fault at a statement; null if the flow did not come to the statement. */
+/** Runs a flow with a fault at a statement. Returns what the flow found; null if the flow did not send the statement. */
 async function findAfter(
   flow: Flow,
   isIt: (key: string) => boolean,
@@ -164,7 +164,7 @@ describe('R70: silence changes no outcome', () => {
   });
 });
 
-/** The bug: rolls back on a connection that does not respond, and waits as long as for any other statement. */
+/** The bug: rolls back on a connection that does not respond, and waits for the response as long as for that of any other statement. */
 class ObstinateConnection extends TransactionConnection {
   override async rollBack(): Promise<void> {
     await this.client.query('ROLLBACK').catch(() => {});

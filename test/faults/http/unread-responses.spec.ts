@@ -10,7 +10,7 @@ import { sendUnread, type UnreadRequests } from '../support/input/unread-request
 jest.setTimeout(isLong ? 300_000 : 120_000);
 
 const CONNECTIONS = 200;
-/** For the run with the seeded bug, which needs memory for each. */
+/** The number of connections in the run with the seeded bug, which needs memory for each connection. */
 const CONNECTIONS_OF_BUG = 16;
 const REQUESTS = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_500);
 const GROWTH_MB = 64;

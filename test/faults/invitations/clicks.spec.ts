@@ -20,14 +20,17 @@ const closing = closeAfterEach();
 let replicas: Replicas | undefined;
 afterEach(() => replicas?.close());
 
-/** Returns where a click leads, or undefined if its replica is dead or it leads to a page that says to wait. */
+/**
+ * Clicks, and returns the address to which the click leads. Returns undefined if the replica is dead or returns a page that tells the owner
+ * to wait.
+ */
 const press = async (url: string, signal?: AbortSignal): Promise<string | undefined> => {
   const response = await fetch(url, { method: 'POST', redirect: 'manual', signal }).catch(() => null);
   const location = response?.headers.get('location');
   return location?.startsWith('http') ? location : undefined;
 };
 
-/** Clicks at once at all replicas, with every third click repeated, as by a person whose first response is lost. */
+/** Clicks many times at once, at all replicas. Repeats every third click, like a person whose first response was lost. */
 async function click(prepare?: ReplicaOptions['prepare']) {
   const started = await startReplicas({
     count: REPLICAS,
@@ -42,7 +45,7 @@ async function click(prepare?: ReplicaOptions['prepare']) {
     Array.from({ length: CLICKS }, async (_, index) => {
       const url = `${clients[index % REPLICAS]!.url}${path}`;
       if (index % 3 === 0) await press(url, AbortSignal.timeout(LATENCY_MS / 2));
-      // A busy service shows a page in place of the redirect, and the person clicks again.
+      // A busy service may return a page instead of the redirect. Then the person clicks again.
       return waitFor('the click to lead on', () => press(url));
     }),
   );
@@ -55,7 +58,7 @@ async function invite(client: TestClient): Promise<string> {
   return new URL(body.url).pathname;
 }
 
-/** Kills the replica that has sent the start, before its response, while others click at all replicas. */
+/** Kills the replica that has sent the start, before the response arrives, while other owners click at all replicas. */
 async function clickAndKill() {
   const database = await createTestDatabase();
   const sandbox = await startSandbox();

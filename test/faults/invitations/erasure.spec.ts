@@ -10,7 +10,7 @@ const TRACES = ['Kerkstraat 12', 'reference-of-ann', 'https://127.0.0.1/back-for
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-/** Invites, opens, starts and erases a person. Returns what is left of it, and what the link then says. */
+/** Invites a person, starts a session and erases the person. Returns the data that are left, and the page of the link. */
 async function erase(prepare?: ReplicaOptions['prepare']) {
   replicas = await startReplicas({ count: 1, environment: { ROLE: 'all' }, ...(prepare && { prepare }) });
   const [client] = replicas.clients;

@@ -5,13 +5,13 @@ import { waitFor } from '../../setup/wait-for.js';
 import { itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 
-/** The age of the invitation at each click, in days. The remote session of the click before has expired each time. */
+/** The age of the invitation at each click, in days. By each click, the remote session of the previous click has expired. */
 const DAYS = [1, 2, 30, 60];
 
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-/** Clicks on several days, and counts the clicks that lead to a session that is still open at the remote service. */
+/** Clicks at each of these ages. Counts the clicks that lead to a session that is still open at the remote service. */
 async function clickLater(prepare?: ReplicaOptions['prepare']) {
   const environment = { ROLE: 'all', POLL_MIN_INTERVAL_MS: 50, POLL_TICK_MS: 50 } as const;
   replicas = await startReplicas({ count: 1, environment, ...(prepare && { prepare }) });

@@ -14,11 +14,14 @@ import { behavioursOf, type Owner, type ReachedStep } from '../support/input/own
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 
-/** Enough for four owners of each behaviour. */
+/** The number of owners in the short test: enough for four owners of each behaviour. */
 const FEW = 60;
 const OWNERS = isLong ? 1_000 : FEW;
 const WITHIN_MS = 900_000;
-/** Each session is read when its owner acts, and hardly otherwise: a thousand sessions polled at the pace of the tests would take the time. */
+/**
+ * Limits polling, so that mainly the actions of owners cause reads: polling a thousand sessions at the usual rate of the tests would take
+ * most of the time.
+ */
 const RARE_READS = { ROLE: 'all', POLL_MIN_INTERVAL_MS: 60_000, POLL_MAX_INTERVAL_MS: 900_000 } as const;
 
 type Counts = Readonly<Record<string, number>>;
@@ -29,7 +32,9 @@ interface Steps extends Record<ReachedStep, number> {
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-/** Invites a population, lets everybody act, and returns the ledger beside what the service says once all is counted. */
+/**
+ * Invites owners and lets each act. Returns the expected counts and, once the service has counted everything, the counts of the service.
+ */
 async function populate(owners: number, prepare?: ReplicaOptions['prepare']) {
   replicas = await startReplicas({ count: 1, environment: RARE_READS, ...(prepare && { prepare }) });
   const client = replicas.clients[0]!;
@@ -69,7 +74,7 @@ async function populate(owners: number, prepare?: ReplicaOptions['prepare']) {
   return { ledger: { ...ledger, ...stalled }, counted: { ...(await funnel()), ...(await countOfStalled()) } };
 }
 
-/** Counts the invitations and sessions that are listed for each cause. */
+/** Counts the listed invitations and sessions by the cause of their stall. */
 async function countOfStalled(): Promise<Counts> {
   const lists = [
     ...INVITATION_STALL_CAUSES.map((cause) => ['invitation', cause, '/invitations'] as const),

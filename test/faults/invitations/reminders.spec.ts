@@ -12,7 +12,7 @@ const SCHEDULE = scheduleOf([48], 'UTC', 'off');
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-/** Lets two replicas look for due reminders at once, several times each. Returns how many each invitation got. */
+/** Lets two replicas search for due reminders at once, several times each. Returns the number of reminders of each invitation. */
 async function remind(prepare?: ReplicaOptions['prepare']) {
   replicas = await startReplicas({ count: 2, environment: { ROLE: 'api' }, ...(prepare && { prepare }) });
   const [client] = replicas.clients;

@@ -7,10 +7,10 @@ import { startReplicas, type ReplicaOptions, type Replicas } from '../support/re
 
 const VISITS = isLong ? 1_000 : 100;
 const AT_ONCE = 20;
-/** Each takes as long as many requests. */
+/** Visits of a real browser. Each visit takes as long as many requests. */
 const VISITS_OF_BROWSERS = isLong ? 20 : 3;
 
-/** What scanners of mail, chat programs and prefetching browsers send, in turn. */
+/** The requests of mail scanners, chat programs and prefetching browsers, which are sent in turn. */
 const MACHINES: readonly RequestInit[] = [
   {},
   { method: 'HEAD' },
@@ -25,7 +25,7 @@ const MACHINES: readonly RequestInit[] = [
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-/** Follows the link in a browser without a screen, as a scanner does that runs scripts. Returns how often the page was served. */
+/** Follows the link in a headless browser, like a scanner that runs scripts. Returns how often the page was served. */
 async function followInBrowser(url: string): Promise<number> {
   if (CHROMIUM === null) return 0;
   const browser = await launchChromium();
@@ -43,7 +43,7 @@ async function followInBrowser(url: string): Promise<number> {
   }
 }
 
-/** Lets machines follow the link of an invitation, and returns what came of it. */
+/** Lets scanners follow the link of an invitation. Returns the effects. */
 async function scan(prepare?: ReplicaOptions['prepare']) {
   replicas = await startReplicas({ count: 1, environment: { ROLE: 'all' }, ...(prepare && { prepare }) });
   const [client] = replicas.clients;

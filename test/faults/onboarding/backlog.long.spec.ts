@@ -11,11 +11,11 @@ import { isLong, itAtLength, measureUntil, promise } from '../support/promise.js
 import { seedSessions } from '../support/seeded-sessions.js';
 
 const OVERDUE = isLong ? 20_000 : 5_000;
-/** The backlog takes many times as long as the bound. */
+/** At this rate, reading the backlog takes many times as long as BOUND_MS. */
 const PER_SECOND = 100;
 const INTERVAL_MS = 3_000;
 const FRESH = 5;
-/** The overdue want fewer reads than the budget allows, so nothing is stretched. */
+/** The overdue sessions want fewer reads than the budget allows, so the stretch is 1. */
 const BOUND_MS = 2 * INTERVAL_MS;
 
 let service: TestApp;
@@ -23,7 +23,7 @@ afterEach(() => service.close());
 
 interface Fresh {
   readonly id: string;
-  /** When it became fresh, by performance.now(). */
+  /** When the session became fresh, by performance.now(). */
   readonly since: number;
 }
 

@@ -9,7 +9,7 @@ import { itAtLength, promise } from '../support/promise.js';
 const DUE = 5_000;
 const BATCH = 10;
 const CLAIMERS = 4;
-/** Fewer than DUE, because the mutant rescans all changed rows for each further row. */
+/** The mutant rescans all changed rows for each further row, so it gets fewer due rows than DUE. */
 const DUE_FOR_MUTANT = 300;
 /** Forces the planner to use nested loops that run the inner side again for every outer row. */
 const FORCED_PLAN = ['hashjoin', 'mergejoin', 'material', 'memoize', 'hashagg', 'sort']

@@ -31,7 +31,10 @@ const locate = (client: TestClient, count: number): Promise<string[]> => repeat(
 
 const database = (): Database => replicas.apps[0]!.app.get(Database);
 
-/** Compares the starts with the ledger of the remote service. `uncounted`: the difference between lost sessions and recorded orphans. */
+/**
+ * Compares the starts with the ledger of the remote service. `uncounted`: the number of lost sessions that are not recorded as orphans, or
+ * the reverse.
+ */
 async function judge(responses: readonly Answer<SessionAnswer>[], gridLocationIds: readonly string[]) {
   const starts = await countStarts(database(), await replicas.sandbox.control.ledger(), gridLocationIds);
   return {
@@ -57,7 +60,7 @@ async function startWithLostResponses(client: TestClient, count: number) {
     await replicas.sandbox.control.addFault({ operation: 'start_session', contains, times: 1, ...fault });
   }
   const responses: Answer<SessionAnswer>[] = [];
-  // In groups, because more lost responses in a row would stop all calls again and again.
+  // Starts in groups, because more lost responses in a row would open the circuit breaker.
   for (let at = 0; at < count; at += LOST_RESPONSES.length) {
     const group = gridLocationIds.slice(at, at + LOST_RESPONSES.length);
     responses.push(...(await Promise.all(group.map((id) => startAtLast(client, id)))));

@@ -13,13 +13,13 @@ import { waitUntilHeld } from '../support/waits.js';
 
 const REPLICAS = 3;
 const [SESSIONS, READS] = isLong ? [300, 2_000] : [100, 300];
-/** Makes sessions due again while they are being read. */
+/** With these intervals, a session is due again while it is being read. */
 const IMPATIENT = {
   POLL_TICK_MS: 10,
   POLL_MIN_INTERVAL_MS: 10,
   POLL_MAX_INTERVAL_MS: 20,
   SCS_MAX_CONCURRENCY: 64,
-  // A caller waits for a session that the pollers read again and again, for a little longer than this.
+  // This timeout also limits how long a caller waits for a session, which the pollers read again and again.
   SCS_TIMEOUT_MS: 30_000,
 };
 const LATENCY_MS = 40;
@@ -28,7 +28,7 @@ const CALLERS = 4;
 const INITIAL_LIMIT = 8;
 const NOT_WHILE_READ = 'batch_id <> ALL (ARRAY(SELECT id FROM poll_batches))';
 
-/** A held read outlasts the freeze of its worker. */
+/** With this timeout, a held read lasts longer than its worker is frozen. */
 const LEASES = { SCS_TIMEOUT_MS: 20_000, POLL_LEASE_MS: 21_000 };
 /** With LEASES, a worker begins no read when less than this remains of its lease. */
 const READ_WITHIN_MS = 14_000;
@@ -73,7 +73,7 @@ async function readUntil(isEnough: (ledger: SandboxLedger) => boolean, sessions:
     return isEnough(now) && now;
   }).finally(() => {
     enough = true;
-    // The pollers may keep a caller waiting for its session.
+    // Stops the pollers, which might otherwise prevent a waiting caller from claiming its session.
     for (const gate of gates) gate.close();
   });
   await Promise.all(callers);
@@ -81,7 +81,10 @@ async function readUntil(isEnough: (ledger: SandboxLedger) => boolean, sessions:
   return ledger;
 }
 
-/** Freezes a worker that has read some sessions of its batch until another worker reads them all. Returns the most reads of one session at once. */
+/**
+ * Freezes a worker that has read some sessions of its batch, until another worker has read all of them. Returns the greatest number of
+ * concurrent reads of one session.
+ */
 async function readBesideFrozenWorker(file: string): Promise<number> {
   let gate: PollingGate | undefined;
   const environment = { ...IMPATIENT, ...LEASES };

@@ -38,7 +38,7 @@ async function poisonOne(mutate: (app: NestFastifyApplication) => void = () => {
   return poisoned;
 }
 
-/** Makes the poller read only these sessions, and releases all responses at once, so that the poller writes them together. */
+/** Lets the poller read only these sessions. Holds all responses and releases them at once, so that the poller writes them together. */
 async function readTogether(ids: readonly string[]): Promise<void> {
   const { control } = replicas.sandbox;
   await database().query(

@@ -8,11 +8,11 @@ import { startReplicas, type Replicas } from '../support/replicas.js';
 import { seedSessions } from '../support/seeded-sessions.js';
 
 const SESSIONS = isLong ? 1_000 : 60;
-/** A 401 blocks all calls for a second, the first time that each of these sessions is refused. */
+/** The number of refused sessions. It is small for 401, since the first 401 to each of these sessions blocks all calls for a second. */
 const REFUSED = { 403: isLong ? 15 : 5, 401: 1 } as const;
 const MIN_INTERVAL_MS = 50;
 const MAX_INTERVAL_MS = isLong ? 1_000 : 200;
-/** Reads of each other session while some are refused. */
+/** The number of reads of each other session while some sessions are refused. */
 const READS = isLong ? 30 : 10;
 const LOST = 'the remote service does not know it any more, or refuses it (401 or 403)';
 
@@ -29,7 +29,7 @@ async function refuse(status: 401 | 403, prepare?: (app: NestFastifyApplication)
     ...(prepare && { prepare }),
   });
   const { control } = replicas.sandbox;
-  // They are due together, so the refusals come in a row.
+  // The sessions are due at the same time, so the refusals come in a row.
   const ids = await seedSessions(database(), control, SESSIONS);
   const refused = ids.slice(0, REFUSED[status]);
   for (const contains of refused)
@@ -37,7 +37,7 @@ async function refuse(status: 401 | 403, prepare?: (app: NestFastifyApplication)
   return { refused, others: ids.slice(REFUSED[status]), beganAt: performance.now() };
 }
 
-/** Returns the least time in which a session that backs off is read `times` times. */
+/** Returns the shortest time in which a refused session is read `times` times, in spite of its backoff. */
 function leastMs(times: number): number {
   const waits = Array.from({ length: times - 1 }, (_, nth) =>
     Math.min(MIN_INTERVAL_MS * 2 ** (nth + 1), MAX_INTERVAL_MS / 1.1),
@@ -74,7 +74,7 @@ const untilRead = (ids: readonly string[], times: number) =>
 
 const troubles = () => database().query(`SELECT FROM domain_events WHERE name LIKE 'remote.%'`);
 
-/** Counts the reads that were not sent, or were taken for refused credentials. Each pauses the worker. */
+/** Counts the reads that were not sent or whose refusal was attributed to the credentials. Each of them pauses the worker. */
 async function countPauses(): Promise<number> {
   const text = await (await fetch(`${replicas.apps[0]!.url}/metrics`)).text();
   return Number(/^pv_onboarding_session_reads_total\{outcome="not_sent"\} (\d+)/m.exec(text)?.[1]);

@@ -15,12 +15,12 @@ jest.setTimeout(isLong ? 180_000 : 60_000);
 /** The initial concurrency limit of a replica. */
 const SESSIONS = 8;
 const ROUNDS = isLong ? 10 : 1;
-/** So long that only the test makes sessions due, and that no held call times out. */
+/** Intervals so long that only the test makes sessions due, and a timeout so long that no held call times out. */
 const INTERVALS = { POLL_MIN_INTERVAL_MS: 60_000, POLL_MAX_INTERVAL_MS: 600_000, SCS_TIMEOUT_MS: 30_000 };
 
 let replicas: Replicas;
 let gates: PollingGate[];
-/** Sessions that the stalled replica has written, or tried to write. */
+/** The sessions that the stalled replica has written or tried to write. */
 let written: Set<string>;
 
 beforeEach(() => {
@@ -53,7 +53,7 @@ const stall =
   };
 
 interface HeldReads {
-  /** Sessions whose held response says that the owner has finished. */
+  /** The sessions whose held response shows that the owner has finished the web flow. */
   readonly changed: readonly string[];
   readonly unreadable: readonly string[];
   release(): Promise<void>;

@@ -15,9 +15,9 @@ import { startBeside, repeat, startReplicas, type Replicas } from '../support/re
 import { waitUntilHeld } from '../support/waits.js';
 
 const STARTS = isLong ? 200 : 12;
-/** The starts of the process that is killed: its initial concurrency limit. */
+/** The number of starts in flight in the process that is killed: its initial concurrency limit. */
 const KILLED = 8;
-/** A lease lasts 2 s longer. */
+/** The timeout of a call. The lease of a start lasts 2 s longer. */
 const TIMEOUT_MS = isLong ? 10_000 : 3_000;
 /** Longer than a lease and `lock_timeout`. */
 const DISTURBED_MS = isLong ? 60_000 : 6_000;
@@ -33,7 +33,9 @@ const database = (): Database => replicas.apps[0]!.app.get(Database);
 /** Begins a disturbance. Returns a function that ends it. */
 type Disturb = (admin: pg.Client) => Promise<() => Promise<unknown>>;
 
-/** Each with the number of sessions that are started before: no start begins while the pool is full or the server is read-only. */
+/**
+ * The disturbances. The number is how many sessions are started before: no start begins while the pool is full or the server is read-only.
+ */
 const DISTURBANCES: readonly (readonly [string, number, Disturb])[] = [
   [
     'a table is locked',
@@ -57,7 +59,7 @@ const DISTURBANCES: readonly (readonly [string, number, Disturb])[] = [
     STARTS / 10,
     async (admin) => {
       const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
-      // Only new connections get the default.
+      // Only new connections get the changed default, so this ends the existing ones.
       const setReadOnly = async (value: 'on' | 'off') => {
         await admin.query(`ALTER DATABASE "${rows[0]!.name}" SET default_transaction_read_only = ${value}`);
         await admin.query(
@@ -72,8 +74,8 @@ const DISTURBANCES: readonly (readonly [string, number, Disturb])[] = [
 ];
 
 /**
- * Disturbs the database while two processes start sessions, and kills one of them. No request is repeated. `sending`: starts that have not
- * ended. `uncounted`: the difference between the sessions at the remote service and those that are stored or counted as orphans.
+ * Disturbs the database while two processes start sessions, and kills one of them. No request is repeated. `sending`: the number of starts
+ * that have not ended. `uncounted`: the number of sessions at the remote service minus those that are stored or counted as orphans.
  */
 async function startWhile(
   disturb: Disturb,

@@ -14,14 +14,14 @@ jest.setTimeout(240_000);
 
 const PER_SECOND = 60;
 const FLOOR_MS = 250;
-/** The interval of the old. */
+/** The interval of the old sessions. */
 const CEILING_MS = 2_000;
 const OLD = 600;
 const FRESH = 5;
 const STRETCH = ((OLD * 1_000) / CEILING_MS + (FRESH * 1_000) / FLOOR_MS) / PER_SECOND;
 const NOTICED_WITHIN_MS = 2.5 * FLOOR_MS * STRETCH;
 const UNREAD_AT_MOST_MS = 3 * CEILING_MS * STRETCH;
-/** At length, long enough for each of the old to be read. */
+/** In the long test, each of the old sessions is read within this time. */
 const MEASURED_MS = isLong ? 35_000 : 4_000;
 
 let service: TestApp;
@@ -45,7 +45,7 @@ async function startTight(mutate: (app: NestFastifyApplication) => void = () => 
   await seedSessions(service.app.get(Database), service.sandbox!.control, OLD);
 }
 
-/** Makes the old late by up to the stretch, as if the budget had been tight for a while. */
+/** Makes the old sessions as late as if the budget had been tight for a while. */
 async function makeLate(): Promise<void> {
   const database = service.app.get(Database);
   gate.close();
@@ -64,7 +64,10 @@ async function makeLate(): Promise<void> {
   await waitFor('the first reads', async () => (await countCalls()) > before + PER_SECOND);
 }
 
-/** Starts sessions while the old are late, and lets each change. Returns how long after the change it was noticed; Infinity: not within `withinMs`. */
+/**
+ * Starts sessions while the old sessions are late, and changes each. Returns how long after the change it was noticed; Infinity if this
+ * took longer than `withinMs`.
+ */
 async function measureNotice(withinMs: number): Promise<number[]> {
   await makeLate();
   const client = TestClient.of(service);
@@ -82,7 +85,7 @@ async function measureNotice(withinMs: number): Promise<number[]> {
   return Promise.all(Array.from({ length: FRESH }, measure));
 }
 
-/** Returns the longest time that a session has not been read. Counts the time before a claim too, since `claimed_at` is then the last read. */
+/** Returns the longest time since the last read of a session. Until the next claim, `claimed_at` is the time of the last read. */
 async function measureUnread(): Promise<number> {
   const [row] = await service.app
     .get(Database)
@@ -97,7 +100,7 @@ async function countCalls(): Promise<number> {
   return Object.values(requests).reduce((sum, count) => sum + count, 0);
 }
 
-/** Returns the used part of the budget, and the longest time that a session was not read. */
+/** Returns the used share of the budget, and the longest time between two reads of a session. */
 async function measureUse() {
   const startedAt = performance.now();
   const before = await countCalls();
@@ -132,7 +135,7 @@ describe('R41: a tight budget is shared fairly', () => {
     expect(noticed).toBeLessThanOrEqual(NOTICED_WITHIN_MS);
     expect(used).toBeGreaterThanOrEqual(0.9);
     expect(used).toBeLessThanOrEqual(1.05);
-    // In less time, not even a session that is never read exceeds the bound.
+    // In the short test, even a session that is never read stays below the bound.
     if (isLong) expect(unread).toBeLessThanOrEqual(UNREAD_AT_MOST_MS);
   });
 

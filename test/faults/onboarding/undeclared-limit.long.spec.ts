@@ -20,12 +20,12 @@ jest.setTimeout(300_000);
 
 const PER_SECOND = 20;
 const FLOOR_MS = 1_000;
-/** The interval of the old. */
+/** The interval of the old sessions. */
 const CEILING_MS = 8_000;
 const OLD = 640;
 const FRESH = 5;
 const WANTED = (OLD * 1_000) / CEILING_MS + (FRESH * 1_000) / FLOOR_MS;
-/** The delay if all intervals were stretched alike until the reads fit. */
+/** The delay if one stretch of all intervals made the reads fit into the limit. */
 const FAIR_MS = (FLOOR_MS * WANTED) / PER_SECOND;
 const WARM_UP_MS = 40_000;
 const MEASURED_MS = 120_000;
@@ -36,7 +36,10 @@ let service: TestApp;
 let served = 0;
 afterEach(() => service.close());
 
-/** Starts a remote service that answers 429 without Retry-After to all but the first requests of each second, except for a token. */
+/**
+ * Starts a remote service that serves PER_SECOND requests of each second. It responds to the others with 429 without Retry-After, but
+ * always serves token requests.
+ */
 async function startLimiter(target: string): Promise<string> {
   let [second, count] = [0, 0];
   const server = createServer((request, response) => {
@@ -92,7 +95,7 @@ async function measure(mutate: (app: NestFastifyApplication) => void = () => {})
   const [noticed, started, refreshed]: number[][] = [[], [], []];
   const [beganAt, servedBefore] = [performance.now(), served];
   const isOver = () => performance.now() - beganAt > MEASURED_MS;
-  /** Tries as an app may that got a 503. Returns the result, and after how long. */
+  /** Repeats `attempt` until it succeeds, like an app that got a 503. Returns the result and the time that it took. */
   const repeat = async <T>(everyMs: number, attempt: () => Promise<T | undefined>): Promise<[T, number]> => {
     for (const startedAt = performance.now(); ; await sleep(everyMs)) {
       const value = await attempt();
@@ -111,7 +114,7 @@ async function measure(mutate: (app: NestFastifyApplication) => void = () => {})
       await sandbox.control.complete(id, { onlineAfterMs: null });
       const isNoticed = async () => (await client.session(id)).state !== 'awaiting_owner' || undefined;
       noticed!.push((await repeat(100, isNoticed))[1]);
-      // Otherwise, ever more sessions would be fresh.
+      // Deletes the poll, so that the number of fresh sessions does not grow.
       await database.query('DELETE FROM session_polls WHERE session_id = $1', [id]);
     }
   };
@@ -131,7 +134,7 @@ async function measure(mutate: (app: NestFastifyApplication) => void = () => {})
   );
   const longestMs =
     LANES.find(({ longestSeconds }) => longestSeconds * 1_000 > CEILING_MS)!.longestSeconds * 1_000;
-  // The bound that lanes.rules.ts gives for the longest interval in the lane of the old.
+  // The bound of lanes.rules.ts for the lane of the old sessions.
   const [unread, unreadAtMost] = [row!.ms, (2 * longestMs * WANTED) / perSecond];
   return { noticed: noticed!, started: started!, refreshed: refreshed!, perSecond, unread, unreadAtMost };
 }

@@ -11,7 +11,7 @@ import { type RemoteReplica, startRemoteReplica } from '../support/remote-replic
 const PER_SECOND = 2;
 const CALLERS = 3;
 const MEASURED_CALLS = isLong ? 40 : 18;
-/** Per class, at most this many turns until its next call. At the rate, a turn takes half a second. */
+/** For each class, the maximum number of turns of other classes before its next turn. At the allowed rate, a turn takes half a second. */
 const BOUNDS: Readonly<Record<CallClass, number>> = {
   'foreground change': 5,
   'foreground read': 5,
@@ -59,8 +59,8 @@ const requestOf = (name: CallClass): RemoteRequest => {
 };
 
 /**
- * Lets several callers of every class call without a pause, until `calls` have arrived. Returns `gaps`, the most turns until the next call by
- * class, and the calls per second.
+ * Lets several callers of every class call without a pause, until `calls` calls have arrived. `gaps`: for each class, the greatest number
+ * of turns until its next turn.
  */
 async function measure(calls: number) {
   const call = async (name: CallClass): Promise<void> => {

@@ -92,7 +92,7 @@ const untilRegistered = (reference: string, decide = async () => {}) =>
 const untilOnline = (id: string) =>
   waitFor(`${id} is online`, async () => (await client().session(id)).state === 'online', WAIT_MS);
 
-/** Decides like a person who asks the provider: whether there is a user. */
+/** Decides like a person who has asked the provider whether the user exists. */
 async function decide(reference: string): Promise<void> {
   const registration = await statusOf(reference);
   if (registration === undefined || !['uncertain', 'rejected'].includes(registration.status)) return;
@@ -134,7 +134,8 @@ async function meetAtCalls(fault: RemoteFault): Promise<void> {
     'each call has met the fault',
     async () => {
       const unused = (await control().faults()).filter(({ used }) => used === 0);
-      // A refused token holds back other calls for a time. A registration and a read are repeated without a request.
+      // A refused token blocks calls for a while. The service retries registrations and reads by itself, so only a start needs another
+      // request.
       if (unused.some(({ operation }) => operation === 'start_session')) await client().start(location);
       return unused.length === 0;
     },

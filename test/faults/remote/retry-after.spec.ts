@@ -21,7 +21,7 @@ let database: TestDatabase;
 let server: RawServer;
 let replicas: RemoteReplica[];
 let arrivals: number[];
-/** The response to the next read, in place of a 200. */
+/** The response to the next read; a 200 if undefined. */
 let refusal: Buffer | undefined;
 let refusedAt = 0;
 let calling = true;

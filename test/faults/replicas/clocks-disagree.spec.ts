@@ -56,7 +56,7 @@ async function clockOf(worker: TestProcess): Promise<number> {
   return Date.parse(printed) - Date.now();
 }
 
-/** Waits until every worker has read, and every session was read READS_OF_EACH more times. */
+/** Waits until every worker has read, and every session has been read READS_OF_EACH more times. */
 async function readOn(): Promise<SandboxLedger> {
   const { control } = replicas.sandbox;
   const before = (await control.ledger()).reads;

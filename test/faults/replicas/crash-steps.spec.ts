@@ -46,7 +46,7 @@ describe('R2: a crash at any step of a read is safe', () => {
 interface Saved {
   readonly what: string;
   posts(): Promise<(readonly [path: string, body?: object])[]>;
-  /** Number of posts that reach the step before the replica is killed. */
+  /** The number of requests that reach the step before the replica is killed. */
   readonly standing: number;
   readonly table: string;
   readonly event: string;
@@ -82,7 +82,7 @@ const SAVED: readonly Saved[] = [
 describe.each(SAVED)('R2: a crash after $what were saved is safe', (saved) => {
   const crash: Crash = { step: SAVED_STEP };
 
-  /** Returns the number of saved rows, and how many of these do not have exactly one event. */
+  /** Returns the number of saved rows, and the number of those that do not have exactly one event. */
   async function countSaved(how: Crash): Promise<{ count: number; wrong: number }> {
     await crashing.crashPosting(how, await saved.posts(), saved.standing);
     const [counts] = await crashing.database.query<{ count: number; wrong: number }>(

@@ -23,7 +23,7 @@ describe('R57: this release works on the schema of a later one', () => {
   });
   afterEach(() => database.drop());
 
-  /** Applies a migration of a later release, and starts this one. Returns what failed of the main job. */
+  /** Applies a migration of a later release, then starts this release. Returns which parts of the main job failed. */
   async function faultsAfter(script: string): Promise<string[]> {
     await applyMissing(client, [...(await readMigrations()), { name: '29991231000000_later', script }]);
     await client.query(`COMMENT ON SCHEMA admin IS 'Read-only views. Views: 0'`);

@@ -17,7 +17,7 @@ const REPLICAS = 3;
 const SESSIONS = 1_000;
 const LIMIT = 12;
 const LATENCY_MS = 20;
-/** Longer than a test, so that no session is read twice. */
+/** Longer than a test takes, so that no session is read twice. */
 const INTERVAL_MS = 600_000;
 
 let replicas: Replicas | undefined;
@@ -71,7 +71,7 @@ async function seedOverdue(database: Database, control: SandboxControl, count: n
 
 interface Rush {
   readonly maxInFlight: number;
-  /** Between the order of due times and the order of reads: 1 if both are equal. */
+  /** The rank correlation of the order of due times and the order of reads. It is 1 if the orders are equal. */
   readonly rankCorrelation: number;
   /** The share of sessions in the fullest of ten equal ranges of intervals. 0.1 if all ranges have the same number of sessions. */
   readonly largestTenth: number;

@@ -175,7 +175,7 @@ describe('R34: stopping is clean', () => {
   });
 
   async function endDuringRequest() {
-    // Waits for a token end earlier, so the endless request must have one.
+    // Registers a user first, so that the endless request has a token: a wait for a token would end earlier.
     expect((await register('first')).status).toBe(201);
     await sandbox.control.change({ latencyMs: 60_000 });
     const response = register('endless').catch((error: unknown) => error);
@@ -188,7 +188,10 @@ describe('R34: stopping is clean', () => {
   }
 });
 
-/** For `measureUntil`: false also if a stalled machine made the request outlast the time that requests have. */
+/**
+ * Returns whether a request was answered in time. For `measureUntil`: false also if a stalled machine delayed the request beyond its time
+ * limit.
+ */
 const answeredInTime = (figure: Parameters<typeof stoppedInTime>[0] & { response: unknown }): boolean =>
   figure.response !== null && stoppedInTime(figure);
 

@@ -104,7 +104,7 @@ describe('R1: any replica may die at any time', () => {
     await waitFor(
       'every session is what the remote service says, and no delivery to a handler is pending',
       async () => {
-        // Comparing a thousand sessions more often would take a core from the replicas.
+        // Waits, because comparing a thousand sessions more often would take a core from the replicas.
         await sleep(500);
         if ((await findUntrue(database, control)).length > 0) return false;
         const { missed, owed } = await countHandled(database);

@@ -93,7 +93,7 @@ async function attack(service: TestApp, enough: number): Promise<Result> {
   let pages = 0;
   const statuses = new Set<number>();
   const faults: string[] = [];
-  // Requests that got a 503, because the service was busy. The test sends them again, one at a time.
+  // Requests that got a 503 because the service was busy. The test sends them again, one at a time.
   const postponed: Request[] = [];
 
   async function send(request: Request, isLast = false): Promise<void> {
@@ -159,7 +159,7 @@ describe('R39: bad input is a 4xx', () => {
     // Some changed cursors are still valid.
     expect(pages).toBeGreaterThan(0);
     expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 202, 204, 400, 404, 409, 415]));
-    // Webhooks sent meanwhile stay on this machine.
+    // No webhook that the requests caused leaves this machine.
     expect(new Set(receivers)).toEqual(new Set(['127.0.0.1']));
   });
 

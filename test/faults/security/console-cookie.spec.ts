@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => other.close());
 
-/** What a page of another origin can make a browser send with the cookie, if the browser sends the cookie at all. */
+/** The headers that a page of another origin can make a browser send with the cookie, if the browser sends the cookie at all. */
 const FOREIGN: readonly Readonly<Record<string, string | undefined>>[] = [
   { origin: 'https://evil.example' },
   { origin: 'https://evil.example', 'x-console': undefined },
@@ -89,7 +89,7 @@ describe('R53: a stolen cookie of the console is useless', () => {
       bound: `${REVOKED_WITHIN_MS} ms`,
     });
     expect(tookMs).toBeLessThan(inTime(REVOKED_WITHIN_MS));
-    // Reads to the end, which comes because the key is revoked.
+    // Resolves when the service ends the stream, because the key is revoked.
     await stream.text();
   });
 

@@ -16,18 +16,18 @@ import { startTestApp, useTestApp, type TestApp } from '../../setup/test-app.js'
 import { waitFor } from '../../setup/wait-for.js';
 import { itAtLength, promise } from '../support/promise.js';
 
-/** No page may load anything from here, nor make an element with this attribute. */
+/** No page may load anything from this address, or contain an element with this attribute. */
 const CANARY = 'http://127.0.0.2:9';
-/** Text that runs, loads and shows itself if a page takes it for markup, in at most 100 characters. */
+/** Text of at most 100 characters. If a page inserts it as markup, it runs a script, loads an image and adds an element. */
 const TEXT = `'"><img data-ran src=${CANARY} onerror=ran=1><script>ran=1</script>`;
 
 interface Seen {
-  /** Scripts run, dialogs, requests to other origins, refusals of the policy, and elements made of text. */
+  /** The number of scripts run, dialogs, requests to other origins, violations of the policy, and elements made of the text. */
   executions: number;
-  /** Faults by axe. */
+  /** The accessibility faults that axe finds. */
   readonly faults: string[];
   pages: number;
-  /** Pages that showed the text as such below their header. */
+  /** The number of pages that showed the text as text below their header. */
   shown: number;
 }
 
@@ -130,7 +130,7 @@ if (CHROMIUM === null) {
       });
     }
 
-    /** The pages of the console, and what a person does there to see everything. */
+    /** The pages of the console, each with the actions after which it shows everything. */
     const consolePages = (): readonly (readonly [path: string, act?: (page: Page) => Promise<unknown>])[] => [
       [
         '',
@@ -234,7 +234,7 @@ if (CHROMIUM === null) {
       });
       expect(faults).toEqual([]);
       expect(executions).toBe(0);
-      // The sign-in, the unknown page and the page of a revoked invitation show no text of others.
+      // The sign-in page, the unknown page and the page of a revoked invitation show none of these texts.
       expect(shown).toBeGreaterThanOrEqual(pages - 3);
     });
 

@@ -204,7 +204,10 @@ async function driveWebhooks(listener: Listener, receiver: WebhookReceiver): Pro
   return path;
 }
 
-/** Signs in to the console with a key and through the identity provider, and fails in many ways. Returns the secrets of that. */
+/**
+ * Signs in to the console with a key and through the identity provider, and makes sign-ins fail in many ways. Returns the secrets of the
+ * sessions.
+ */
 async function driveConsole(listener: Listener, byKey: string): Promise<Record<string, string>> {
   const secrets: Record<string, string> = {};
   const note = async (what: string, response: Response): Promise<string> => {
@@ -244,7 +247,7 @@ async function driveConsole(listener: Listener, byKey: string): Promise<Record<s
 /** Brings one session online and starts another session. Returns the second session. */
 async function driveMainJob(listener: Listener): Promise<SessionAnswer> {
   const start = async () => {
-    // The previous service may have stored a failed token request. The next token request then waits.
+    // Waits: the previous service may have stored a failed token request, after which the next one is delayed.
     const body = newUser();
     const location = await waitFor('the user is registered', async () => {
       const { gridLocations } = await listener.call<UserAnswer>('POST', '/users', body);

@@ -23,7 +23,7 @@ const beginHistory = ({ database, ids }: Planted) =>
     [ids[0]],
   );
 
-/** What a person on call met, beyond the first causes. */
+/** Causes that a person on call met, in addition to the first causes. */
 export const CAUSES_ON_CALL = {
   'slow statements use up the pool of an api': {
     async plant(planted) {

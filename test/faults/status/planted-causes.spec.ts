@@ -30,9 +30,9 @@ let sink: WebhookSink;
 let database: TestDatabase;
 let apps: TestApp[];
 let closing: (() => unknown)[];
-/** How many causes were to be named, and how many were. */
+/** The number of planted causes, of those that were named, and of those that the console showed. */
 const told = { of: 0, named: 0, shown: 0 };
-/** Shows the console at length; null if there is none. */
+/** Shows the console in the long test; null if there is no browser. */
 let browser: Browser | null = null;
 let blocker: pg.Client | undefined;
 
@@ -102,7 +102,7 @@ const respondWith = (
   headers: Record<string, string> = {},
 ) => sandbox.control.addFault({ kind: 'answer', status, headers, operation, times: null });
 
-/** Registers a receiver that behaves by `rule`, and sets its first failure a minute back. */
+/** Registers a receiver that fails by `rule`, and dates its first failure a minute back. */
 async function registerFailingReceiver({ client, database }: Planted, rule: object): Promise<void> {
   await sink.behave({ '/hook': rule });
   await client.call('POST', '/webhook-endpoints', { url: `${sink.url}/hook` });
@@ -151,7 +151,7 @@ const CAUSES = {
   'reads get 503 with Retry-After 33': {
     plant: () => respondWith('read_session', 503, { 'retry-after': '33' }),
     reasons: { held_back_by_remote_service: 'read_session: the remote service asked to wait for 33 s' },
-    // Only from the second wait on, see below.
+    // The alert fires only from the second wait on.
     alerts: [],
     alsoFires: ['NothingIsRead'],
   },
@@ -173,7 +173,7 @@ const CAUSES = {
     plant: ({ ids }) => sandbox.control.fields(ids[0]!, { set: { finished: false, active: false } }),
     reasons: { sessions_doubtful: 'the interface does not describe the flags of 1 session' },
     alerts: ['SessionsAreDoubtful'],
-    // Flags that the interface does not describe.
+    // The interface does not describe these flags.
     alsoFires: ['ContractHasDrifted'],
   },
   'all inverters of a session are gone': {
@@ -183,7 +183,7 @@ const CAUSES = {
     },
     reasons: { sessions_doubtful: 'all inverters are missing from 1 session' },
     alerts: ['SessionsAreDoubtful'],
-    // Flags that the interface does not describe.
+    // The interface does not describe a finished session without inverters.
     alsoFires: ['ContractHasDrifted'],
   },
   'the receiver of webhooks responds with 500': {
@@ -259,7 +259,7 @@ const CAUSES = {
     },
     reasons: { tables_locked: 'session_observations is locked by process' },
     alerts: ['StartsWereLost'],
-    // A read that found a change waits for the lock, too.
+    // A read that found a change also waits for the lock.
     alsoFires: ['NothingIsRead'],
   },
   'the remote service no longer knows a session': {
@@ -307,12 +307,13 @@ async function expectNamed(
   const also = causes.flatMap(({ also = [] }) => also);
   const alsoFire = causes.flatMap(({ alsoFires = [] }) => alsoFires);
   const named = [...new Set(causes.flatMap(({ alerts }) => alerts))];
-  // Where nothing is read, sessions become stale if the machine is slow.
+  // If no session is read, sessions may become stale on a slow machine.
   if ([...named, ...alsoFire].includes('NothingIsRead')) {
     also.push('reads_stale');
     alsoFire.push('SessionsAreStale');
   }
-  // Repeated, because a reason may pass: a worker whose sign of life is late on a busy machine is back at its next one.
+  // Repeats the check, because a wrong reason may disappear: a worker that is late with a sign of life on a busy machine gives the next
+  // one.
   await waitFor(`the reasons ${JSON.stringify(wanted)}`, async () => {
     const { health, reasons } = await statusOf(planted);
     for (const [code, words] of wanted)
@@ -325,9 +326,9 @@ async function expectNamed(
     return true;
   });
   const figures = planted.app.app.get(DeploymentMetrics);
-  // Repeated, because the metrics of one moment may differ: calls are not held back while one is tried.
+  // Repeats the check, because the metrics of one moment may differ: while the breaker tries a call, calls are not blocked.
   await waitFor(`the alerts ${named.join()}`, async () => {
-    // The first process is the one that the metrics before the cause are of.
+    // `planted.earlier` contains the metrics of this process, so it comes first.
     const urls = [planted.app, ...apps.filter((app) => app !== planted.app)].map(({ url }) => url);
     const firing = await evaluate(urls, planted.earlier, () => (figures['readAgainAt'] = 0));
     if (firing === null) console.warn('THE ALERTS WERE NOT TESTED: there is no promtool here');
@@ -339,7 +340,7 @@ async function expectNamed(
   });
 }
 
-/** Asserts that the first page of the console names a cause in words, among its reasons or elsewhere. */
+/** Asserts that the first page of the console names the cause in words. */
 async function expectShown({ app }: Pick<Planted, 'app'>, { reasons, shown }: Cause): Promise<void> {
   if (browser === null || shown === null) return;
   const page = await browser.newPage({ viewport: SCREENS.desktop });
@@ -394,7 +395,7 @@ describe('R68: the night is told: /status and the alerts', () => {
   it('are of at least 40 situations, and of each reason', () => {
     const reasons = Object.values<Cause>(CAUSES).flatMap(({ reasons }) => Object.keys(reasons));
     expect(Object.keys(CAUSES).length).toBeGreaterThanOrEqual(40);
-    // Calls that wait for our own ceiling are a matter of the budget.
+    // Waits for our own ceiling belong to the budget, so no planted cause has this reason.
     expect([...new Set([...reasons, 'held_back_by_ceiling'])].sort()).toEqual([...REASON_CODES].sort());
   });
 

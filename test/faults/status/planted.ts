@@ -11,31 +11,31 @@ export interface Planted {
   readonly client: TestClient;
   readonly database: Database;
   readonly control: SandboxControl;
-  /** Watched sessions. */
+  /** The ids of the watched sessions. */
   readonly ids: readonly string[];
-  /** The metrics before the cause. */
+  /** The metrics before the cause was planted. */
   readonly earlier: Awaited<ReturnType<typeof scrape>>;
   /** Starts a further process on the same database. */
   readonly startAnother: (environment: Partial<Environment>) => Promise<TestApp>;
-  /** What ends the cause, after the test. */
+  /** Functions that end the cause after the test. */
   readonly closing: (() => unknown)[];
 }
 
 export interface Cause {
   readonly environment?: Partial<Environment>;
   readonly plant: (planted: Planted) => Promise<unknown>;
-  /** The reasons that name it, and a part of the sentence of each. */
+  /** The reasons that name the cause, each with a part of its sentence. */
   readonly reasons: Readonly<Record<string, string>>;
-  /** What the first page of the console shows in the place of reasons; null if no process serves the console. */
+  /** The texts on the first page of the console. Default: the sentences of the reasons. Null if no process serves the console. */
   readonly shown?: readonly string[] | null;
-  /** Further reasons that may occur meanwhile. */
+  /** Further reasons that may be present. */
   readonly also?: readonly string[];
-  /** The alerts that name it. */
+  /** The alerts that name the cause. */
   readonly alerts: readonly string[];
   readonly alsoFires?: readonly string[];
 }
 
-/** Repeats work until the end of the test. Its errors are part of the cause. */
+/** Repeats `work` until the end of the test. Ignores its errors, which are part of the cause. */
 export function repeatUntilEnd({ closing }: Planted, everyMs: number, work: () => unknown): void {
   let goesOn = true;
   const repeated = (async () => {

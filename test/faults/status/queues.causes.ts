@@ -11,7 +11,7 @@ async function holdOpen({ database, closing }: Planted, statements: string): Pro
   closing.push(() => client.release(true));
 }
 
-/** Work that waits, and operations of the remote service that fail. */
+/** Causes in which work waits, or operations of the remote service fail. */
 export const CAUSES_OF_QUEUES = {
   'events get no sequence': {
     async plant(planted) {
@@ -49,7 +49,7 @@ export const CAUSES_OF_QUEUES = {
       const client = await planted.database.pool.connect();
       planted.closing.push(() => client.release(true));
       await client.query('SET idle_in_transaction_session_timeout = 0');
-      // Between two claims: claimed sessions are not overdue.
+      // Locks the polls while no session is claimed, because a claimed session is not overdue.
       await waitFor('no claim', async () => {
         await client.query('ROLLBACK; BEGIN; SELECT FROM session_polls FOR UPDATE');
         return (await client.query('SELECT FROM poll_batches')).rowCount === 0;
@@ -102,7 +102,7 @@ export const CAUSES_OF_QUEUES = {
     reasons: { remote_degraded: 'start_session: status 500' },
     also: ['held_back_by_breaker'],
     alerts: ['RemoteServiceIsDown'],
-    // A start whose outcome is unknown may have begun a session.
+    // A start with an unknown outcome counts as an orphan.
     alsoFires: ['BreakerIsOpen', 'StartsWereLost'],
   },
   'reads get a page of a firewall': {

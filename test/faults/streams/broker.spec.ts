@@ -21,7 +21,7 @@ import { closeAfterEach } from '../../setup/close-after-each.js';
 
 const program = findNatsServer();
 const SUBJECTS = Array.from({ length: 20 }, () => randomUUID());
-/** From the end of the dead process's lease. */
+/** Counted from the end of the lease of the dead process. */
 const TAKEN_OVER_WITHIN_MS = 3_000;
 
 if (program === null) {
@@ -91,7 +91,10 @@ if (program === null) {
       );
       return row!;
     };
-    /** Starts a process after the death of the publishing one. Returns how long after the end of the dead process's lease it took over. */
+    /**
+     * Starts a process after the publishing process has died. Returns how long after the end of the dead process's lease the new one
+     * publishes.
+     */
     const takeOver = async <T>(startNext: () => Promise<T>) => {
       const left = await lease();
       const next = await startNext();

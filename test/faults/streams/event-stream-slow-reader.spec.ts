@@ -81,7 +81,7 @@ async function appendAll(): Promise<void> {
 }
 
 describe('R33: a slow reader harms nobody', () => {
-  /** Returns how many events each of the other readers got. */
+  /** Returns the number of events that each of the other readers received. */
   async function measure(): Promise<number[]> {
     await start();
     const readers = await Promise.all(

@@ -31,8 +31,8 @@ async function scrapeAll(urls: readonly string[]): Promise<Samples> {
 }
 
 /**
- * Returns the alerts of alerts.yml that fire after half an hour in which the gauges, which were as in `earlier` at its start, stay as they
- * are now, and the counters grow as they do now. Null without promtool. `refresh` runs before each scrape.
+ * Returns the alerts of alerts.yml that fire after half an hour. At its start, gauges have the values of `earlier`; afterwards, they keep
+ * their current values. Counters grow at their current rate. Null without promtool. `refresh` runs before each scrape.
  */
 export async function evaluate(
   urls: readonly string[],
@@ -67,7 +67,7 @@ export async function evaluate(
     execFile(promtool, ['test', 'rules', file], (_, stdout, stderr) => resolve(stdout + stderr)),
   );
   await rm(folder, { recursive: true });
-  // An alert that fires differs from the expectation, that none fires.
+  // The test expects that no alert fires, so its output names the alerts that do.
   if (!/SUCCESS|FAILED/.test(output)) throw new Error(output);
   return [...output.matchAll(/alertname: (\w+), time/g)].map(([, alert]) => alert!);
 }

@@ -13,10 +13,10 @@ import { findContradictions, findUntrue, type Findings } from './evidence/sessio
 export const AT_ONCE = 8;
 
 const SETTINGS = {
-  // Sets intervals so long that only the test makes sessions due.
+  // Intervals so long that only the test makes sessions due.
   POLL_MIN_INTERVAL_MS: 60_000,
   POLL_MAX_INTERVAL_MS: 600_000,
-  // Sets limits so long that no call times out on a busy machine, and that only the test makes leases expire.
+  // Limits so long that no call times out on a busy machine, and that only the test makes leases expire.
   SCS_TIMEOUT_MS: 30_000,
   POLL_LEASE_MS: 60_000,
 };

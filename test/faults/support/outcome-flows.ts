@@ -15,14 +15,17 @@ export interface World {
   readonly client: TestClient;
   readonly control: SandboxControl;
   readonly receiver: WebhookReceiver;
-  /** Not through the proxy. */
+  /** A connection that bypasses the proxy. */
   readonly database: Database;
 }
 
-/** Does one thing as an app does: repeats its request until it is done, within `withinMs`. Returns what is lost, doubled or uncertain. */
+/**
+ * A task of an app, which repeats its request until the task is done, but at most for `withinMs`. Returns what is lost, doubled or
+ * uncertain.
+ */
 export interface Flow {
   readonly name: string;
-  /** Makes what the flow needs, before any fault. */
+  /** Creates the data that the flow needs, without a fault. */
   prepare(world: World): Promise<(withinMs: number) => Promise<string[]>>;
 }
 
@@ -176,7 +179,7 @@ export const decide: Flow = {
     );
     const user = { id: userId, tenantReference, gridLocations: [{ id: randomUUID(), ean }] };
     return async (withinMs) => {
-      // 409: a request before has decided, and lost a connection afterwards.
+      // A 409 means that an earlier request decided, and then lost its connection.
       await repeat(client, [200, 409], withinMs, 'POST', `/registrations/${id}/resolve`, user);
       return [
         ...one('registered events', await countEvents(world, 'user.registered', 'userId', userId)),

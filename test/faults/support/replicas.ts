@@ -50,7 +50,10 @@ export async function startReplicas({ count, environment = {}, prepare }: Replic
   };
 }
 
-/** Starts a process on the database and the sandbox of replicas, outside the repository, whose files it then does not overwrite. */
+/**
+ * Starts a process on the database and the sandbox of replicas. Its working folder is outside the repository, so that it does not overwrite
+ * files there.
+ */
 export const startBeside = (
   { sandbox, databaseUrl }: Replicas,
   file: string,

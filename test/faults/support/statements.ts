@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What happens to one statement: it is about to be sent, it was sent, or its result has arrived. */
+/** The phases of one statement: it is about to be sent, it was sent, or its result has arrived. */
 export const PHASES = ['unsent', 'sent', 'returned'] as const;
 export type Phase = (typeof PHASES)[number];
 

@@ -1,7 +1,7 @@
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 
-/** Waits until the sandbox holds so many responses because of one fault. */
+/** Waits until the sandbox holds `count` responses because of one fault. */
 export const waitUntilHeld = (control: SandboxControl, count: number, faultId?: number): Promise<boolean> =>
   waitFor(`${count} responses are held`, async () =>
     (await control.faults()).some(
@@ -13,7 +13,7 @@ interface Queryable {
   query(text: string): Promise<readonly unknown[] | { readonly rows: readonly unknown[] }>;
 }
 
-/** Waits until so many statements in the database of `client` wait for a lock. */
+/** Waits until `count` statements in the database of `client` wait for a lock. */
 export const waitForLockWaits = (client: Queryable, count = 1): Promise<boolean> =>
   waitFor(`${count} statements wait for a lock`, async () => {
     const found = await client.query(

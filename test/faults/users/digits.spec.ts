@@ -45,7 +45,7 @@ function randomUser(): Sent {
 const bodyOf = (reference: string, gridLocations: readonly string[]): string =>
   `{"tenantReference":"${reference}","gridLocations":[${gridLocations.join(',')}]}`;
 
-/** The digits that clients with doubles write: the shortest, as JavaScript and Go, or all, as C's `%.0f`. */
+/** The digits that clients with doubles write: the shortest ones (JavaScript, Go), or the exact value (C's `%.0f`). */
 const WRITERS = [(ean: string) => JSON.stringify(Number(ean)), (ean: string) => Number(ean).toFixed(0)];
 
 const isOfDouble = (ean: string): boolean => WRITERS.some((write) => write(ean) === ean);

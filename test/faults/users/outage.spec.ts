@@ -10,9 +10,9 @@ import { isLong, itAtLength, promise } from '../support/promise.js';
 
 const EAN = '376104250021234569';
 const REFERENCES = Array.from({ length: 60 }, (_, index) => `customer-${index}`);
-/** The calls that may be in flight when the breaker opens. The first five failures open it. */
+/** The maximum number of calls in flight when the breaker opens. The first five failures open it. */
 const MAY_BE_LOST = 10;
-/** The base probes that fail in the outage: one after a second, and five within a minute. */
+/** The number of base probes that fail during the outage: one within a second, five within a minute. */
 const PROBES = isLong ? 5 : 1;
 
 let sandbox: TestSandbox;
@@ -34,7 +34,7 @@ const start = async (prepare?: (remote: Remote) => void) => {
   const api = TestClient.of(service);
   const register = (tenantReference: string) =>
     api.call('POST', '/users', { tenantReference, gridLocations: [{ ean: EAN }] });
-  // Obtains the token, which an outage does not take away.
+  // Obtains the token, which stays valid during the outage.
   expect((await register('before the outage')).status).toBe(201);
   return { api, register };
 };

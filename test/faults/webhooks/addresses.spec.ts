@@ -129,7 +129,8 @@ describe('R31: webhooks reach only where they may', () => {
 
   it(`does not connect to a name that changes its address, in ${REBINDINGS} attempts`, async () => {
     for (let count = 0; count < REBINDINGS; count++) {
-      // Resolves to loopback: at the first lookup only, at every lookup, together with a public address, or as an IPv4-mapped address.
+      // The addresses of a host name: loopback at the first lookup only, at every lookup, together with a public address, or as an
+      // IPv4-mapped address.
       const resolve = [
         rebinding(LOOPBACK, ELSEWHERE),
         rebinding(LOOPBACK, LOOPBACK),

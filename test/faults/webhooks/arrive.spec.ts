@@ -20,7 +20,7 @@ import { announce, makeEndpoint } from '../support/webhooks.js';
 const SESSIONS = isLong ? 125 : 20;
 const EVENTS_EACH = 8;
 const FAULTS = { fail: 0.2, hang: 0.05, reset: 0.02 };
-/** The timeout of a request to the receiver, in place of 15 s. */
+/** The timeout of a request to the receiver, instead of 15 s. */
 const DEADLINE_MS = 500;
 
 let service: TestApp;
@@ -39,7 +39,7 @@ async function deliver(
     {
       LOG_LEVEL: 'error',
       WEBHOOK_RETRY_SCHEDULE_MS: Array.from({ length: 20 }, () => 100),
-      // Each session's events have their own transaction, at the same time as the others'.
+      // Enough connections for the transactions of all sessions, which append their events at the same time.
       DATABASE_POOL_SIZE: sessions + 10,
     },
     {

@@ -77,7 +77,7 @@ describe('R30: one dead endpoint delays no other', () => {
       let dead = 0;
       sender.send = async (...message) => {
         if (message[0].url.endsWith('/dead')) dead++;
-        // The dead endpoint is first in the queue, for longer than LATE_MS.
+        // Waits until the dead endpoint has requests in flight. They last longer than LATE_MS.
         else await waitFor('messages to the dead endpoint', () => dead >= SESSIONS);
         const sent = queue.then(() => send(...message));
         queue = sent;

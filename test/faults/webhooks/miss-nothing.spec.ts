@@ -16,7 +16,7 @@ import { makeEndpoint } from '../support/webhooks.js';
 import { writeAtOnce, WRITERS } from '../support/writers.js';
 
 const TRANSACTIONS = isLong ? 45 : 20;
-/** More than one, because no replica may repeat a delivery of another replica. */
+/** More than one replica, because no replica may repeat a delivery of another. */
 const REPLICAS = 2;
 
 let replicas: Replicas;

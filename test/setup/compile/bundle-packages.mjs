@@ -4,7 +4,10 @@ import { build } from 'esbuild';
 import { ROOT } from '../../../scripts/root.mjs';
 
 const IMPORT = /(?:^import|^(?:import|export|\}).* from|\bimport\() ?['"]([^.'"$][^'"]*)['"]/gm;
-/** Not bundled: our client, modules of Node and Jest, packages that read their own files, and optional packages that are not installed. */
+/**
+ * Packages that are not bundled: our client, modules of Node and Jest, packages that read their own files, and optional packages that are
+ * not installed.
+ */
 const LEFT_OUT =
   /^(#client\/|node:|@jest|@nestjs\/(microservices|websockets)|@fastify\/(multipart|static|view)|@prisma\/schema-engine-wasm|pg-native|playwright-core|typescript)(\b)|^class-transformer\/storage$/;
 /** The prefix of the generated entry points. Each entry point exports one package. */

@@ -6,9 +6,9 @@ import { startEmbeddedPostgres } from '../../../src/local/embedded-postgres.js';
 import { processCommand } from '../../../src/local/process-identity.js';
 
 const MEMORY = '/dev/shm';
-/** More than a test run needs. Containers often have 64 MB. */
+/** More memory than a test run needs. Containers often have only 64 MB. */
 const NEEDED_BYTES = 3 * 1024 ** 3;
-/** Followed by the id of the process that owns the folder. */
+/** The beginning of the name of a folder. The id of the process that owns the folder follows. */
 const PREFIX = 'pv-onboarding-test-';
 
 const SETTINGS = {
@@ -18,7 +18,7 @@ const SETTINGS = {
   dynamic_shared_memory_type: 'mmap',
 };
 
-/** Starts a PostgreSQL of its own with temporary data. */
+/** Starts a separate PostgreSQL server with temporary data. */
 export async function startOwnPostgres(settings: Readonly<Record<string, string>> = {}): Promise<Child> {
   return startEmbeddedPostgres({
     folder: await temporaryFolder(),
@@ -44,7 +44,7 @@ export async function removeLeftFolders(): Promise<void> {
     for (const name of await readdir(parent).catch(() => [])) {
       const owner = name.startsWith(PREFIX) ? /^\d+(?=-)/.exec(name.slice(PREFIX.length)) : null;
       if (owner === null || (await processCommand(Number(owner[0]))) !== undefined) continue;
-      // A folder of another account stays.
+      // Keeps a folder that belongs to another account.
       await rm(join(parent, name), { recursive: true, force: true }).catch(() => {});
     }
   }

@@ -15,7 +15,7 @@ server.listen(Number(PORT), '127.0.0.1', () => {
       {
         client_id: CLIENT_ID,
         client_secret: CLIENT_SECRET,
-        // The port of a native client may be any, and that of the service is not known yet.
+        // Any port of a native client is allowed, and the port of the service is not known yet.
         application_type: 'native',
         redirect_uris: ['http://127.0.0.1/console/callback'],
         token_endpoint_auth_method: 'client_secret_post',

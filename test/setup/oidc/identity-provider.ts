@@ -2,7 +2,7 @@ import { startTestProcess, type TestProcess } from '../test-process.js';
 
 export const CLIENT = { CLIENT_ID: 'console', CLIENT_SECRET: 'secret-of-the-client-of-the-tests' };
 
-/** Starts a provider of OpenID Connect with these groups of each login. */
+/** Starts an OpenID Connect provider. `groups`: the groups of each login. */
 export const startIdentityProvider = (
   groups: Readonly<Record<string, string[]>>,
   env: Readonly<Record<string, string>> = {},
@@ -13,7 +13,10 @@ export const startIdentityProvider = (
     ...env,
   });
 
-/** Signs in at the provider as a person does with its forms, from the address to which the service leads. Returns the way back. */
+/**
+ * Signs in at the provider by its forms, as a person does. `start`: the address of the sign-in at the service. Returns the address of the
+ * callback.
+ */
 export async function signInAtProvider(start: string, login: string): Promise<string> {
   const cookies = new Map<string, string>();
   const { origin } = new URL(start);

@@ -13,7 +13,7 @@ import { freePort } from './programs.js';
 
 /** A primary and its synchronous standby, with a migrated database. */
 export interface PostgresPair {
-  /** The URLs of the database. */
+  /** The URL of the database on each server. */
   readonly primary: string;
   readonly standby: string;
   /** Kills the primary. Its connections are lost without an error message. */
@@ -49,7 +49,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   const as = { ...account, cwd: base };
   const flags = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
   await run(join(binaries, 'bin', 'initdb'), [`--pgdata=${first}`, ...flags], as);
-  // A copy of the stopped server, since the package has no pg_basebackup.
+  // Copies the data of the stopped server, since the package has no pg_basebackup.
   await run('cp', ['-a', first, second], as);
   await writeFile(join(second, 'standby.signal'), '');
 

@@ -75,7 +75,7 @@ export class PositionReader {
   }
 }
 
-/** Delays the commit of every tenth event by a random time, because commits would hardly overlap otherwise. */
+/** Delays the commit of every tenth event by a random time. Otherwise, few commits would overlap. */
 export const COMMIT_SLOWLY = `
   CREATE FUNCTION commit_slowly() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN PERFORM pg_sleep(random() * 0.02); RETURN NULL; END $$;

@@ -23,7 +23,7 @@ export async function endWithin({ pid, exited }: TestProcess, withinMs: number):
   }
 }
 
-/** For `measureUntil`: false if the service has run out of time, as it does on a stalled machine. */
+/** For `measureUntil`: returns false if the service exceeded its time limit, which happens on a stalled machine. */
 export const stoppedInTime = ({
   service,
   ended,

@@ -11,7 +11,10 @@ export interface Owner {
 
 export type ReachedStep = 'opened' | 'started' | 'ownerDone' | 'online' | 'expired';
 
-/** What an owner does, the steps that this reaches, and for what the invitation or a session is then stalled. */
+/**
+ * What an owner does. `reached`: the steps that the owner reaches. `invitation`, `session`: why the invitation or a session is stalled
+ * then.
+ */
 interface Behaviour {
   readonly reached: readonly ReachedStep[];
   readonly invitation?: string;
@@ -21,7 +24,7 @@ interface Behaviour {
 
 const HOUR = `interval '1 hour'`;
 
-/** Returns every behaviour of an owner. Ages are past the thresholds of the default configuration, or well below them. */
+/** Returns every behaviour of an owner. Waits are either longer than the thresholds of the default configuration, or much shorter. */
 export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Behaviour[] {
   const client = clients[0]!;
   const { control } = sandbox;
@@ -30,7 +33,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
     fetch(`${url}${brand && `?brand=${brand}`}`, { method: 'POST', redirect: 'manual' });
   const open = ({ url }: Owner) => fetch(`${url}?opened=1`, { method: 'POST' });
   const read = (id: string) => client.call('POST', `/onboarding/pv/${id}/refresh`);
-  /** Clicks, and returns the id of the session, which has been read. */
+  /** Clicks as the owner, and reads the session once. Returns the id of the session. */
   const begin = async (owner: Owner): Promise<string> => {
     await click(owner);
     const path = `/onboarding/pv?gridLocationId=${owner.gridLocationId}&state=awaiting_owner`;
@@ -53,7 +56,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
       `UPDATE invitations SET created_at = created_at - $2 * ${HOUR}, opened_at = opened_at - $2 * ${HOUR} WHERE id = $1`,
       [id, hours],
     );
-  /** Ages an invitation whose owner has begun, once it is known to await `awaits`. */
+  /** Waits until the invitation awaits `awaits`. Then moves its times into the past. */
   const ageBegun = async ({ id }: Owner, awaits: string, hours: number) => {
     await waitFor(`the invitation awaits ${awaits}`, async () => {
       const [row] = await query('SELECT FROM invitations WHERE id = $1 AND awaits = $2', [id, awaits]);
@@ -132,7 +135,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
         await ageBegun(owner, 'start', 5);
       },
     },
-    // One of two brands is online, and the owner begins with no other.
+    // One of two brands is online, and the owner does not begin with the other.
     {
       reached: ['opened', 'started'],
       invitation: 'started_not_completed',
@@ -187,7 +190,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
         await age(id, 73);
       },
     },
-    // Is stalled, and then goes on.
+    // The session is stalled, and then the owner continues.
     {
       reached: ['opened', 'started', 'ownerDone'],
       act: async (owner) => {
@@ -210,7 +213,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
       reached: ['ownerDone', 'online'],
       act: async ({ gridLocationId }) => comeOnline((await client.start(gridLocationId)).body.id),
     },
-    // The session that the owner has started stays.
+    // The invitation is deleted, but the session that the owner has started stays.
     {
       reached: ['opened', 'started'],
       session: 'expiring_soon',

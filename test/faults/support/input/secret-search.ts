@@ -3,7 +3,7 @@ import { withClient } from '../../../setup/database/with-client.js';
 /** Texts to search, by the name of the place that contains them. */
 type Places = ReadonlyMap<string, string>;
 
-/** Returns `secret in place` for every secret found in a place: as it is, URL-encoded, JSON-escaped, in base64 or in hex. */
+/** Returns `secret in place` for every secret found in a place: unchanged, URL-encoded, JSON-escaped, in base64 or in hex. */
 export function findSecrets(secrets: Readonly<Record<string, string>>, places: Places): string[] {
   return Object.entries(secrets).flatMap(([name, secret]) => {
     const forms = new Set([

@@ -14,7 +14,7 @@ const status = (code: number, effect = false): SandboxFault => ({
 const WRONG_TYPES =
   '{"access_token":7,"id":"1","sessionId":7,"finished":"true","active":1,"gridLocations":{},"inverters":"all","startUrl":[]}';
 
-/** Every way in which a call may fail that a caller can tell apart. A response that precedes an effect has none. */
+/** Every distinguishable way in which a call may fail. A response that precedes the effect of the call has none of these faults. */
 export const REMOTE_FAULTS: Readonly<Record<string, RemoteFault>> = {
   'connection refused': 'unreachable',
   'reset before the effect': { kind: 'reset' },

@@ -14,7 +14,10 @@ export interface StatementProxy {
   readonly url: string;
   /** Forgets the statements, which then count from 1 again, and a fault that has not occurred. */
   forget(): void;
-  /** Returns the keys of the statements since `forget`, each once. A key is the text, with what tells BEGINs and COMMITs apart. */
+  /**
+   * Returns the keys of the statements since `forget`, each once. A key is the text. The key of a BEGIN also has its number, and that of a
+   * COMMIT or ROLLBACK the statement before it, so that the keys differ.
+   */
   keys(): string[];
   /** Causes the fault at the next statement with such a key, once. */
   fail(isIt: (key: string) => boolean, fault: StatementFault): void;

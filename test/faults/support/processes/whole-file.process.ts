@@ -1,7 +1,7 @@
 import { Intake } from '../../../../src/campaigns/intake/intake.service.js';
 import { runService } from './test-service.js';
 
-// The bug: reads the file whole before it reads the first row.
+// The bug: reads the whole file before it reads the first row.
 const url = await runService({
   prepare: (app) => {
     const intake = app.get(Intake);
