@@ -97,7 +97,10 @@ export async function campaignsBench(options: BenchOptions): Promise<void> {
 }
 
 let users = 0;
-/** Returns a user whose reference and EAN no other has. An EAN that ends in zeros would be taken for one that Excel has rounded. */
+/**
+ * Returns a user with a new reference and a new EAN. The EAN does not end in zeros, because the service would take it for one that Excel
+ * has rounded.
+ */
 function nextUser() {
   const number = String(++users);
   return {

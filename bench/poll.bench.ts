@@ -19,11 +19,13 @@ const OURS = 'our poller';
 const LOOP = 'Prisma, 20 at a time';
 const SEQUENTIAL = 'Prisma, one by one';
 const PG_BOSS = 'pg-boss job per poll';
-/** Our poller a second time. The distance of the two rates' ratio from 1 is the error of all figures. */
+/**
+ * Our poller is measured twice. The ratio of the two rates would be 1 without noise, so its distance from 1 is the error of all figures.
+ */
 const CONTROL = 'our poller again';
 
 const LATENCIES_MS = [0, 20];
-/** Enough that a round takes seconds, because the first tick and the last writes of a round take 0.15 s. */
+/** The number of sessions. A round takes seconds, so that the 0.15 s of its first tick and last writes hardly matter. */
 const SESSIONS = 60_000;
 /** At a latency of 20 ms, this allows 12,800 reads per second. */
 const IN_FLIGHT = 256;

@@ -8,7 +8,8 @@ import { createApp } from '../src/platform/http/create-app.js';
 import { createDocument } from './openapi/document.js';
 import type { RecordedExamples } from './openapi/operations.js';
 
-// Writes the files generated from the source, those of `openapi` or of `asyncapi`. With --check, only compares them with the files.
+// Writes the files that are generated from the source. The first argument is `openapi` or `asyncapi`. With --check, only compares the
+// files.
 
 const [name = '', flag] = process.argv.slice(2);
 const documents = name === 'openapi' ? await openapi() : asyncapi();

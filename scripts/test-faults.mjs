@@ -56,7 +56,10 @@ function printRow({ id, promise, result, figures, seededBugsCaught, isPart }) {
   if (result !== 'no test') console.log(`     seeded bugs caught: ${seededBugsCaught.join('; ') || none}`);
 }
 
-/** Returns the test files of the promises in `ids`. If `ids` is empty: those of all promises, of test/faults, and those that npm test shortens. */
+/**
+ * Returns the test files of the promises in `ids`. If `ids` is empty, returns the files of all promises, of test/faults, and of tests that
+ * npm test shortens.
+ */
 async function filesOf(ids) {
   const found = [];
   for (const folder of ['src', 'test']) {

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { ADMIN_KEY } from './service-variables.js';
 
-/** Throws unless the response is a 2xx. */
+/** Sends a POST request with the administrator's key and returns the response body. Throws unless the response is a 2xx. */
 export async function post<Body>(url: string, body: object): Promise<Body> {
   const response = await request(url, {
     method: 'POST',

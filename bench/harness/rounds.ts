@@ -56,7 +56,7 @@ export const ratioOf = (values: readonly number[], to: readonly number[]): numbe
 const CONTROL_LEAST = 0.93;
 const CONTROL_MOST = 1.07;
 
-/** Compares two equal contenders. The distance of their ratio from 1 is the error of every figure. */
+/** Compares two equal contenders. Their ratio would be 1 without noise, so its distance from 1 is the error of every figure. */
 export function control(values: readonly number[], again: readonly number[]): Control {
   const measured = ratioOf(again, values);
   return {

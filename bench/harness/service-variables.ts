@@ -18,9 +18,9 @@ export function serviceVariables(request: ContenderRequest): Record<string, stri
     ENCRYPTION_KEYS: Buffer.alloc(32, 'bench').toString('base64'),
     // Requests are counted as in production, but the only key never reaches its limit.
     API_MAX_REQUESTS_PER_SECOND: '1000000',
-    // Short, so that the worker notices the start of a round.
+    // The tick is short, so that the worker soon notices the start of a round.
     POLL_TICK_MS: '50',
-    // Longer than a round, so that no session is due twice in a round.
+    // This interval is longer than a round, so that no session is due twice in a round.
     POLL_MIN_INTERVAL_MS: '3600000',
     POLL_MAX_INTERVAL_MS: '7200000',
     LOG_LEVEL: 'warn',

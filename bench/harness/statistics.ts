@@ -1,4 +1,4 @@
-/** Requires at least one value. */
+/** Returns the quantile at `share`, from 0 to 1. Requires at least one value. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const position = (sorted.length - 1) * share;

@@ -41,7 +41,7 @@ export type Refused = Readonly<Record<'refused401' | 'refused403' | 'refused429'
 export class ApiKeysStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns null if the key is unknown or revoked. */
+  /** Returns the principal of the key with this hash, or null if the key is unknown or revoked. */
   async findByHash(keyHash: Buffer<ArrayBuffer>): Promise<(Principal & { id: string }) | null> {
     const where = { keyHash, revokedAt: null };
     const select = { id: true, name: true, scopes: true };

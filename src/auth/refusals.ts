@@ -17,7 +17,7 @@ const READS_REFUSED_FOR_MS = 2_000;
 const MOST_CALLS = 10_000;
 
 interface Refused {
-  /** The calls refused since the last one that was served, and the time of the first. */
+  /** The calls refused since the last served call, and the time of the first refusal. */
   readonly row: Set<string>;
   beganAt: number;
   /** The calls whose last refusal was followed by a call that was served. */

@@ -179,7 +179,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return kept;
   }
 
-  /** Claims the lease, and obtains a token or tests one with the call. Returns null if another process was faster. */
+  /** Claims the lease. Then obtains a token, or tests a token with the call. Returns null if another process was faster. */
   private async claim(call: TokenCall | undefined): Promise<Acquired | null> {
     let acquired: Acquired | null = null;
     await this.store.leases.runUnderLease('tenant', this.stop.signal, async ({ token: lease }) => {

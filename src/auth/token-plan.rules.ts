@@ -6,7 +6,7 @@ export interface TokenRow {
   readonly now: Date;
   readonly generation: number;
   readonly isLeased: boolean;
-  /** Whether the credentials are those of this process. If not, the fields below are null or 0. */
+  /** Whether the row belongs to the credentials of this process. If not, the fields below are null or 0. */
   readonly isOurs: boolean;
   readonly token: string | null;
   readonly obtainedAt: Date | null;
@@ -22,13 +22,16 @@ export interface TokenRow {
 interface TokenMemory {
   /** The newest token generation with which a call was refused. */
   readonly refusedGeneration: number;
-  /** For how long this process must not request a token, because the service rejected its credentials. */
+  /** The time for which this process must not request a token, because the service rejected its credentials. */
   readonly rejectedForMs: number;
   /** Whether to renew the token early, while no call waits for one. */
   readonly renewsEarly: boolean;
 }
 
-/** The process that claims the lease obtains a token, unless `withStored`. In a trial, its call then tests the token for all replicas. */
+/**
+ * The plan to claim the lease. The process that gets it obtains a token or, with `withStored`, uses the stored token. In a trial, its call
+ * then tests the token for all replicas.
+ */
 export interface Claim {
   readonly kind: 'claim';
   readonly isTrial: boolean;

@@ -7,7 +7,7 @@ import type { ReadEnvironment } from './command-environment.js';
 import { CommandError } from './command-error.js';
 import { printError } from './print.js';
 
-/** The same settings as those of a login made by admin.add_reader. */
+/** The settings that admin.add_reader gives to a login. */
 const OPTIONS = [
   '-c role=pv_onboarding_reader',
   '-c default_transaction_read_only=on',

@@ -3,7 +3,10 @@ import { Database } from '../platform/database/database.js';
 import type { FunnelView } from './funnel.view.js';
 import { STATE } from './invitations.sql.js';
 
-/** The keys by which invitations are counted. An invitation without brands has the brand null; one with several counts for each. */
+/**
+ * The keys by which invitations are counted. An invitation without brands has the brand null. An invitation with several brands counts once
+ * for each brand.
+ */
 const KEYS = {
   day: { key: `to_char(i.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`, join: '' },
   brand: { key: 'brand.name', join: `LEFT JOIN LATERAL unnest(i.brands) AS brand (name) ON true` },

@@ -12,7 +12,7 @@ const FIND_FACTS = `
            i.brands, i.locale, i.metadata, i.campaign_id AS "campaignId", i.expires_at AS "expiresAt"
       FROM ${INVITATIONS} WHERE i.id = ANY ($1::uuid[]) ORDER BY i.id`;
 
-/** Returns the data that every event about these invitations has, by their current rows. */
+/** Returns the data for events about these invitations, from their current rows. */
 export async function findFacts(tx: Transaction, ids: readonly string[]): Promise<InvitationData[]> {
   if (ids.length === 0) return [];
   const rows = await tx.query<Omit<InvitationData, 'expiresAt'> & { expiresAt: Date }>(FIND_FACTS, [ids]);

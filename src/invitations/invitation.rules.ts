@@ -66,7 +66,10 @@ export function returnUrlFault(returnUrl: string, origins: readonly string[], is
   return origins.includes(origin) ? undefined : 'must be of an origin that INVITATION_RETURN_ORIGINS names';
 }
 
-/** Returns the language of the page: that of the invitation, else the first of Accept-Language that we have, else `otherwise`. */
+/**
+ * Returns the language of the page: the language of the invitation, else the first language of Accept-Language that we have, else
+ * `otherwise`.
+ */
 export function localeOf(invited: string | null, acceptLanguage = '', otherwise: Locale = 'en'): Locale {
   const accepted = acceptLanguage
     .split(',')

@@ -18,7 +18,7 @@ export class InvitationsService {
     private readonly host: HttpAdapterHost,
   ) {}
 
-  /** Throws Problem invalid_request or not_found. */
+  /** Creates an invitation, or returns the existing one. Throws Problem invalid_request or not_found. */
   async invite(input: NewInvitation): Promise<{ invitation: InvitationRow; created: boolean }> {
     this.requireOrigin();
     const { INVITATION_TTL_DAYS, INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
@@ -41,7 +41,10 @@ export class InvitationsService {
     return token && `${this.origin()}/i/${token}`;
   }
 
-  /** Returns the links of these invitations by their ids, without those of erased users. A link is null if no key decrypts it any more. */
+  /**
+   * Returns the links of these invitations by their ids. Omits the invitations of erased users. A link is null if no key decrypts it any
+   * more.
+   */
   async urlsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const invitations = ids.length === 0 ? [] : await this.store.findMany(ids);
     return new Map(invitations.map((each) => [each.id, this.urlOf(each)]));

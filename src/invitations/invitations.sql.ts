@@ -56,7 +56,7 @@ export const FIND_LOCATIONS = `
 
 export const FIND_LIVE = `${SELECT_INVITATION} WHERE i.grid_location_id = $1 AND ${LIVE}`;
 
-/** Inserts nothing if the location has a live invitation. */
+/** Inserts an invitation, unless the location has a live one. */
 export const INSERT_INVITATION = `
     INSERT INTO invitations (id, grid_location_id, token_hash, token_ciphertext, brands, locale, expected_inverters, metadata, return_url, expires_at, campaign_id)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, clock_timestamp() + $11 * interval '1 day'), $12)
@@ -123,7 +123,9 @@ const IS_LATE = `
   s.state = 'expired' AND s.closed_at IS NULL
   AND EXISTS (SELECT FROM session_transitions t WHERE t.session_id = s.id AND t.to_state = 'awaiting_installation')`;
 
-/** Finds the sessions that count for invitation $1, the newest first: those of its brands, or of any brand if it names none. */
+/**
+ * Finds the sessions that count for invitation $1, the newest first. If the invitation names brands, only sessions of these brands count.
+ */
 export const FIND_SESSIONS = `
     SELECT s.brand, s.state, ${IS_LATE} AS "isLate"
       FROM invitations i JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id

@@ -64,8 +64,8 @@ export class InvitationsStore {
   }
 
   /**
-   * Creates an invitation. If the location has one that is live or has ended online, returns that one. Returns null if the user has been
-   * erased meanwhile.
+   * Creates an invitation. If the location has a live invitation, or one that has ended online, returns that invitation. Returns null if
+   * the user has been erased meanwhile.
    */
   async create(wanted: WantedInvitation, defaultDays: number) {
     const id = randomUUID();

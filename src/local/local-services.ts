@@ -30,8 +30,8 @@ export async function startLocalServices(
 ) {
   const needsDatabase = source.DATABASE_URL === undefined;
   const needsSandbox = wanted.sandbox && source.SCS_BASE_URL === undefined;
-  // A caller without the sandbox, such as a command, does not call the remote service, so stand-ins can replace its variables. A service
-  // with SCS_BASE_URL needs real credentials.
+  // A caller that needs no sandbox, such as a command, does not call the remote service. So stand-ins can replace the variables of the
+  // remote service. A service with SCS_BASE_URL needs real credentials.
   const remoteIsFilled = needsSandbox || !wanted.sandbox;
   const filled = LOCAL_DEFAULTS.filter((name) => remoteIsFilled || !name.startsWith('SCS_'));
   const isProduction = source.NODE_ENV === 'production';

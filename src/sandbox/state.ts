@@ -78,7 +78,7 @@ export class State {
     return user;
   }
 
-  /** Returns null if there is no such grid location. */
+  /** Starts a session. Returns null if the grid location does not exist. */
   startSession(
     gridLocationId: string,
     options: { readonly lifetimeMs: number; readonly scenario: ScenarioName; readonly speed: number },

@@ -50,7 +50,7 @@ export async function rowsOf(service: Service, id: string, query = ''): Promise<
   }
 }
 
-/** Returns a line for each row: its line, its status, and its problems as `column:code`. */
+/** Returns a text for each row: its line number, its status, and its problems as `column:code`. */
 export const reportOf = (rows: readonly Row[]): string[] =>
   rows.map(({ line, status, problems }) =>
     [line, status, ...problems.map(({ column, code }) => `${column ?? '*'}:${code}`)].join(' '),

@@ -58,7 +58,7 @@ export function secretsOfHead({ text }: Compose): Record<string, string> {
   return Object.fromEntries(words.map(([, value, name]) => [name, value]));
 }
 
-/** Returns the variables that the compose file sets for a service, with those of `.env` in the places of `${NAME}`. */
+/** Returns the variables that the compose file sets for a service. Replaces `${NAME}` by the variable of `.env`. */
 export const environmentOf = (service: Service, dotEnv: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(service.environment ?? {}).map(([name, value]) => [name, interpolate(value, dotEnv)]),

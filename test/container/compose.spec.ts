@@ -24,7 +24,7 @@ afterEach(async () => {
   await drop();
 });
 
-/** Creates networks, secrets and the database of `postgres`, whose role is not a superuser. */
+/** Creates the networks, the secrets, and the database of the service `postgres`. The role of the database is not a superuser. */
 async function create(
   ...[dotEnv, issued]: Parameters<typeof Composition.create>
 ): Promise<Readonly<Record<string, string>>> {

@@ -10,7 +10,7 @@ import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
 import { CHROMIUM, faultsOf, launchChromium, LOOKS, picture, SCREENS } from './chromium.js';
 
-/** Longer than any pause of the console before it reads or connects again. */
+/** The step of the clock: longer than any pause of the console before it reads or connects again. */
 const PAUSE_MS = 60_000;
 /** Markup with a script, which runs if a page inserts the text as markup. */
 const MARKUP = '<img src=x onerror="window.ran=true"><script>window.ran=true</script>';

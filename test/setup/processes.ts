@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { processCommand } from '../../src/local/process-identity.js';
 
-/** Returns false for a zombie too, because a zombie has no command. */
+/** Returns whether a process is alive. A zombie has no command, so it does not count as alive. */
 export const isAlive = async (pid: number): Promise<boolean> => (await processCommand(pid)) !== undefined;
 
 export async function childrenOf(pid: number): Promise<number[]> {

@@ -31,7 +31,7 @@ type Call<M extends Method> = <P extends PathOf<M>, Init extends MaybeOptionalIn
   ...init: Arguments<Init>
 ) => Promise<Success<P, M, Init>>;
 
-/** One function per HTTP method. Paths and arguments are those of openapi.json, in the form of openapi-fetch. */
+/** Has one function per HTTP method. The paths and arguments of openapi.json are passed as in openapi-fetch. */
 export interface Client {
   readonly GET: Call<'get'>;
   readonly POST: Call<'post'>;

@@ -8,7 +8,7 @@ export type EventType = OnboardingEvent['type'];
 /** The event of one type, for example `EventOf<'pv.session.online.v1'>`. */
 export type EventOf<T extends EventType> = Extract<OnboardingEvent, { type: T }>;
 
-/** All types but that of the test event, which only webhook endpoints receive. */
+/** All event types except the test event, which only webhook endpoints receive. */
 type FeedType = Schemas['FeedEvent']['type'];
 
 export interface FollowOptions<T extends FeedType> extends RetryOptions {

@@ -23,13 +23,13 @@ export class ProblemError extends Error implements ProblemDetails {
   override readonly name = 'ProblemError';
   readonly code: ProblemCode;
   readonly status: number;
-  /** What happened, for people. */
+  /** A description of the error, for people. */
   readonly detail: string;
   /** The invalid parts of the request. */
   readonly errors: ProblemDetails['errors'];
-  /** Names this request in the logs of the service. */
+  /** Identifies this request in the logs of the service. */
   readonly requestId: string | undefined;
-  /** The header `Retry-After`: send the request again after so many seconds. */
+  /** The value of the header `Retry-After`: the number of seconds after which to send the request again. */
   readonly retryAfterSeconds: number | undefined;
   /** The registration, user or session that the problem is about. */
   readonly registrationId?: string;
@@ -68,7 +68,10 @@ export async function readProblem(response: Response): Promise<ProblemError> {
   return new ProblemError({ ...problem, errors: problem.errors ?? [], ...common, problem });
 }
 
-/** Returns whether the same request may succeed later: after a 408, 429 or 5xx, or an error that is not a response, which comes from the network. */
+/**
+ * Returns whether the same request may succeed later: after a 408, 429 or 5xx, or after a network error, which is any error without a
+ * response.
+ */
 export function isTemporary(error: unknown): boolean {
   if (!(error instanceof ProblemError)) return true;
   return error.status >= 500 || error.status === 429 || error.status === 408;

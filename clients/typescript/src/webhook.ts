@@ -5,8 +5,8 @@ import type { OnboardingEvent } from './events.js';
 type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * Returns the event of a webhook that one of the secrets signed. Throws a WebhookVerificationError otherwise, also if it was sent more than
- * five minutes ago. `body` must be the bytes or text as they arrived, not parsed.
+ * Verifies a webhook and returns its event. Throws a WebhookVerificationError if none of the secrets has signed the webhook, or if it was
+ * sent more than five minutes ago. `body`: the bytes or text as they arrived, not parsed.
  */
 export function verifyWebhook(
   secrets: string | readonly string[],

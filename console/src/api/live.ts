@@ -14,7 +14,7 @@ let live: Live = { kind: 'connecting' };
 const listeners = new Set<() => void>();
 
 function become(next: Live): void {
-  // Keeps the time since which the stream is lost when further attempts fail.
+  // Further failed attempts do not change the time since which the stream is lost.
   if (next.kind === live.kind) return;
   live = next;
   for (const each of listeners) each();

@@ -105,7 +105,7 @@ function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readon
   const status =
     filters.status === 'any' ? undefined : (statuses.find((each) => each === filters.status) ?? 'pending');
   const endpointId = endpoints.find(({ id }) => id === filters.endpoint)?.id;
-  // A delivery that fails stays pending until it is given up.
+  // Default: `pending`. A failing delivery stays pending until the service gives it up.
   const list = useList('webhooks', '/api/v1/webhook-deliveries', { status, endpointId, limit: 50 });
   const filter = (name: string) => (value: string) =>
     replaceFilters('webhooks', { ...filters, [name]: value });

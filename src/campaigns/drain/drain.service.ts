@@ -21,7 +21,9 @@ const SEARCH_EVERY_MS = 500;
 const DECIDED_EVERY_MS = 5_000;
 const FORGOTTEN_EVERY_MS = 3_600_000;
 const DEAD_UPLOADS_EVERY_MS = 60_000;
-/** The pause between two steps. It is short while rows get results, so that the senders always find a registration. */
+/**
+ * The pause between two steps. It is short while rows get results, so that new registrations are ready before all others have been sent.
+ */
 const PAUSE = { firstMs: 100, mostMs: 1_000 };
 /** The wait of a paused or cancelled campaign that has nothing to settle. A resume makes the campaign due at once. */
 const STOPPED_MS = 5_000;

@@ -27,8 +27,8 @@ export const MARK_ROUNDED = `
 const ROW = 'NULL';
 
 /**
- * Marks rows that repeat an earlier row, and rows that contradict an earlier one of the same reference and EAN. Rows of one EAN may differ
- * in their brand: the owner is invited for each.
+ * Marks rows that repeat an earlier row, and rows that contradict an earlier row with the same reference and EAN. Rows with the same EAN
+ * may have different brands: the owner is invited for each brand.
  */
 export const MARK_DUPLICATES = `
     WITH compared AS (

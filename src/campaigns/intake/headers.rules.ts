@@ -9,7 +9,7 @@ export const MAX_COLUMNS = 200;
 
 export type ColumnName = (typeof NAMES)[number];
 
-/** The content of a column: a field, a value of the metadata, or nothing that is read. */
+/** The content of a column: a field, a value of the metadata, or text that is skipped. */
 export type Column =
   | { readonly kind: 'field'; readonly field: ColumnName; readonly name: string }
   | { readonly kind: 'metadata'; readonly key: string; readonly name: string }

@@ -27,7 +27,7 @@ export interface ReadRow {
   readonly locale: Locale | null;
   readonly expectedInverters: number | null;
   readonly metadata: Metadata;
-  /** The cells as sent, without those of skipped columns; at the end, those beyond the last column. */
+  /** The cells as sent, without the cells of skipped columns. Cells beyond the last column stand at the end. */
   readonly fields: readonly string[];
   readonly problems: readonly RowProblem[];
   /** The user and sessions that exist at the remote service; only in a row to adopt. */
@@ -87,9 +87,8 @@ export function readCsvRow(
 }
 
 /**
- * Warns about a cell of several lines whose closing quote seems to be missing, so that the cell ends at the opening quote of a cell in a
- * later row. Its last line then contains the cells before that quote: at least as many as there are before this cell. With fewer, the row
- * would have too many cells.
+ * Warns about a cell that probably lacks its closing quote. Such a cell includes whole rows, and ends at the opening quote of the same
+ * column in a later row. So its last line contains all cells before that column in the later row, and is not shorter than `index` cells.
  */
 function rowsWarning(column: string, index: number, cell: string, delimiter: string): RowProblem[] {
   const lines = cell.split(/[\r\n]/);
@@ -173,14 +172,14 @@ function referenceProblem(text: string): Pick<RowProblem, 'code' | 'message'> | 
   return fault === undefined ? undefined : { code: 'reference_invalid', message: `The reference ${fault}` };
 }
 
-/** Returns the language of a cell such as `NL` or `nl-BE`; null of an empty cell, undefined if it is not one of ours. */
+/** Returns the language of a cell such as `NL` or `nl-BE`. Returns null if the cell is empty, undefined if we do not have the language. */
 function localeOf(text: string): Locale | null | undefined {
   if (text === '') return null;
   const language = /^([a-z]{2})([-_].*)?$/i.exec(text)?.[1]?.toLowerCase();
   return LOCALES.find((locale) => locale === language);
 }
 
-/** Returns the number of a cell; null of an empty cell, undefined if it is not a number of inverters. */
+/** Returns the number in a cell. Returns null if the cell is empty, undefined if it does not contain a number of inverters. */
 function invertersOf(text: string): number | null | undefined {
   if (text === '') return null;
   const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;

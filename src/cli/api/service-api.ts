@@ -14,7 +14,7 @@ const LONG = /\/events\/stream|\/campaigns(\?|$)|\/result\.csv/;
 /** The timeout of other requests. The service takes less to read a session from the remote service or to test a webhook endpoint. */
 const CALL_WITHIN_MS = 60_000;
 
-/** The variables that lead to the service and its key. */
+/** The variables that determine the service and its key. */
 const NAMES = ['PV_ONBOARDING_URL', 'PV_ONBOARDING_API_KEY', 'ADMIN_API_KEY', 'NODE_ENV', 'PORT'];
 
 export class ServiceApi {

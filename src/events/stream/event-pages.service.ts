@@ -20,7 +20,7 @@ export class EventPages {
   /** The shared pages, by the position before them. Dropped at the next signal, so that no stream misses a new event or an erasure. */
   private readonly shared = new Map<bigint, Promise<StreamPage>>();
   private signals = -1;
-  /** The last positions of shared pages after which more events follow. Streams at such a position share the next page, too. */
+  /** The ends of shared pages after which more events follow. Streams at such a position share the next page, too. */
   private readonly ends = new Set<bigint>();
   private isFailing = false;
 

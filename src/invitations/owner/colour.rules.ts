@@ -6,7 +6,7 @@ type Rgb = readonly [number, number, number];
 
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
-/** The backgrounds in page.css with the least contrast: that of the page in light mode, that of the card in dark mode. */
+/** The backgrounds in page.css with the least contrast: the page in light mode, and the card in dark mode. */
 const LIGHT_PAGE: Rgb = [244, 245, 247];
 const DARK_CARD: Rgb = [28, 34, 43];
 

@@ -119,7 +119,10 @@ export class OwnerPageController {
     void reply.status(303).header('location', encodeURIComponent(text)).send();
   }
 
-  /** Throws Problem too_many_requests. */
+  /**
+   * Returns the invitation and the page of a link, or null if the link is unknown. Throws Problem too_many_requests after too many unknown
+   * links.
+   */
   private async find(text: string, request: FastifyRequest): Promise<Visit | null> {
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
     const token = tokenIn(text);

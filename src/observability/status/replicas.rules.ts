@@ -8,7 +8,10 @@ type Process = Release & Pick<Replica, 'name' | 'isAlive' | 'startedAt' | 'lastS
 type Operation = Replicas[number]['latestCalls'][number]['operation'];
 
 const VANISHED_MS = 600_000;
-/** How long the pool of a replica counts as used up after its last sign of life reported that: it may be unable to give another sign. */
+/**
+ * The time after the last sign of life for which the pool of a replica still counts as used up: without a connection, the replica may be
+ * unable to give another sign.
+ */
 const SILENT_MS = 60_000;
 /** The least number of failed requests in a minute that is a reason: fewer may all come from one caller. */
 const LEAST_FAILED = 5;
@@ -26,7 +29,7 @@ const ROLLOUT_MS = 900_000;
 const latestOf = (replicas: Replicas): number =>
   Math.max(0, ...replicas.map(({ lastSeenAt }) => lastSeenAt.getTime()));
 
-/** Returns the process that gave the latest sign of life, among those with another role than `exceptRole`. */
+/** Returns the process with the latest sign of life, ignoring processes with the role `exceptRole`. */
 export const lastSeenOf = (replicas: Replicas, exceptRole: 'api' | 'worker'): Replica | undefined =>
   replicas
     .filter(({ role }) => role !== exceptRole)

@@ -26,7 +26,7 @@ export class StatusService {
     private readonly environment: Environment,
   ) {}
 
-  /** Throws Problem database_unavailable, which names the locked tables, if the figures wait for a lock for too long. */
+  /** Reads the status. Throws Problem database_unavailable, which names the locked tables, if the figures wait for a lock for too long. */
   async read(): Promise<StatusView> {
     const reads = [readBuild(), this.tokens.getStatus(), this.store.readFacts()] as const;
     const [build, token, deployment] = await Promise.all(reads).catch((error: unknown) =>

@@ -66,7 +66,7 @@ export async function startTracing(environment: Environment): Promise<(() => Pro
   return telemetry.stop;
 }
 
-/** Returns undefined if the span should have a parent, but there is none. */
+/** Returns the context of the parent. Returns undefined if the span should have a parent, but there is none. */
 function parentOf({ parent }: NewSpan, { api }: OpenTelemetry): Context | undefined {
   const { ROOT_CONTEXT, trace } = api;
   if (parent === undefined) {

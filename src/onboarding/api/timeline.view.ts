@@ -13,7 +13,7 @@ export class TimelineEntryView extends schema.schemaOf({
   details: schema.object<object>('The same as fields'),
 }) {}
 
-/** The order of entries: `step` and `number` order those of the same millisecond. */
+/** The position of an entry. `step` and `number` order the entries of the same millisecond. */
 export interface TimelinePosition {
   readonly at: Date;
   readonly step: string;

@@ -55,7 +55,7 @@ export class PollWrites {
     this.live.set(batchId, { unread: reads, readUntil: claimedAt + this.readWithinMs });
   }
 
-  /** Returns false if the lease of the batch is lost, or might expire during a read. */
+  /** Returns whether a read may start. Returns false if the lease of the batch is lost, or might expire during the read. */
   mayRead(batchId: string): boolean {
     return performance.now() < (this.live.get(batchId)?.readUntil ?? -Infinity);
   }

@@ -26,7 +26,7 @@ export interface HabitCount {
   /** The number of stays that ended with a change that somebody waits for (`is_change` in habits.store.ts). */
   readonly changed: number;
   readonly ended: number;
-  /** How long these stays lasted after they had reached the least age of the group, in total. */
+  /** The time that these stays lasted in this group of ages, in total. */
   readonly seconds: number;
 }
 

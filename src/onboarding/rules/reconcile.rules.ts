@@ -153,7 +153,7 @@ function endOf(reading: Reading, state: SessionState, anchorAt: Date, { session,
   const observed = reading.kind === 'observed' ? reading.observation : null;
   const expiresAt = observed?.expiresAt ?? session.expiresAt;
   const isFinished = observed?.finished ?? session.finished;
-  // If an online session is no longer `finished`, its watch ends like that of a session that was never online, not as settled.
+  // If an online session is no longer `finished`, its watch ends like the watch of a session that was never online, not as `settled`.
   const phase = state === 'online' && !isFinished ? 'awaiting_installation' : phaseOf(state);
   const isGone = reading.kind === 'gone';
   const reason = isGone

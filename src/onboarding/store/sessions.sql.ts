@@ -41,7 +41,7 @@ export const LOCK_ANY_SESSIONS = `${SELECT_RECORD} LEFT JOIN session_polls p ON 
      WHERE s.id = ANY($1::uuid[]) AND s.close_reason IS DISTINCT FROM 'erased' ORDER BY s.id FOR UPDATE OF s`;
 
 /** The only statement that changes the state of recorded sessions. The caller has locked the sessions and checked their batch, if any. */
-// Deletes the startUrl of an online, expired or closed session. Keeps that of a lost or unrecognised session, which may open again.
+// Deletes the startUrl of an online, expired or closed session. Keeps the startUrl of a lost or unrecognised session, which may open again.
 export const MOVE_SESSIONS = prepared('onboarding.move_sessions')`
     UPDATE onboarding_sessions s
        SET state = m.state, basis = m.basis, rule = m.rule,

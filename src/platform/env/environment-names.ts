@@ -13,7 +13,7 @@ export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(
 /** No other program in our environment uses these prefixes. The contract suite reads the variables with SCS_CONTRACT. */
 const OUR_PREFIXES = /^(?:SCS(?!_CONTRACT)|POLL|WEBHOOK|RETENTION|ENCRYPTION|CONSOLE_OIDC)_/i;
 
-/** Returns a warning for each name that has one of our prefixes and is not read. */
+/** Returns a warning for each variable that begins with one of our prefixes and is not read. */
 export function findUnread(source: EnvironmentSource): string[] {
   const known = ENVIRONMENT_NAMES.flatMap((name) => [name, `${name}_FILE`]);
   return Object.keys(source)

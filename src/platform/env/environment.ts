@@ -138,7 +138,7 @@ export class Environment {
   BRAND_LOGO_FILE?: string;
   /** The address at which an owner gets help. */
   @IsOptional() @HttpUrl() BRAND_SUPPORT_URL?: string;
-  /** The language of the owner's page if neither the invitation nor the browser names one that we have. */
+  /** The language of the owner's page if we have neither the language of the invitation nor that of the browser. */
   @IsIn(['en', 'nl', 'de', 'fr'])
   DEFAULT_LOCALE: 'en' | 'nl' | 'de' | 'fr' = 'en';
   /** How many days an invitation is valid. Applies if the request that creates it has no date. */

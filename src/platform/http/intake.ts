@@ -67,7 +67,7 @@ class Intake {
     this.setWaiting(at < bytes.length && this.isOpen() ? bytes.subarray(at) : undefined);
   }
 
-  /** Returns false after a response that closes the connection: no more input is parsed. */
+  /** Returns whether the connection stays open. After a response that closes it, no more input is parsed. */
   private isOpen(): boolean {
     return this.socket.writable && !this.socket.destroyed;
   }

@@ -6,7 +6,7 @@ export const isLoopback = (hostname: string): boolean =>
 
 type Received = Pick<FastifyRequest, 'protocol' | 'host'>;
 
-/** Returns the address under which browsers reach this service, without a slash at its end: PUBLIC_URL, or that of the request. */
+/** Returns the address under which browsers reach this service, without a slash at its end: PUBLIC_URL, else the address of the request. */
 export const baseUrlOf = ({ protocol, host }: Received, publicUrl: string | undefined): string =>
   publicUrl?.replace(/\/$/, '') ?? `${protocol}://${host}`;
 

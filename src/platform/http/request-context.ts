@@ -16,7 +16,7 @@ export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** Returns the fields that identify a request in log lines and audit entries. The trace is that of the caller's `traceparent`. */
+/** Returns the fields that identify a request in log lines and audit entries. The trace comes from the caller's `traceparent`. */
 export function contextOf({ id, headers }: { readonly id: string } & Pick<IncomingMessage, 'headers'>) {
   const traceId = readTraceparent(headers.traceparent)?.traceId;
   return { requestId: id, ...(traceId && { traceId }) };

@@ -40,7 +40,7 @@ export function toProblem(error: unknown): Problem | undefined {
 
 function statusOf(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();
-  // Fastify sets statusCode on its own errors, and on those of a request stream whose client has disconnected.
+  // Fastify sets statusCode on its own errors. It also sets it on the errors of a request stream whose client has disconnected.
   if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number')
     return error.statusCode;
   return undefined;

@@ -2,7 +2,7 @@ import { STOP_WITHIN_MS } from './limits.js';
 
 /** The exit code that shells report for an interrupted process. */
 const INTERRUPTED = 130;
-/** Signals within SAME_SIGNAL_MS come from one Ctrl-C: the terminal sends one, and npm forwards the one that it receives. */
+/** Signals within SAME_SIGNAL_MS come from one Ctrl-C: the terminal sends a signal, and npm forwards the signal that it receives itself. */
 const SAME_SIGNAL_MS = 500;
 
 interface ShutdownStep {

@@ -35,7 +35,7 @@ export class OperationGate {
     return admission.kind === 'refused' ? { ...admission, kind: 'not_sent' } : undefined;
   }
 
-  /** Returns how many calls may be sent now: none, one that tests whether the service has recovered, or any number. */
+  /** Returns how many calls may be sent now: none, a single call as a test of the recovery, or any number. */
   get room(): number {
     if (this.refusal()) return 0;
     return this.breaker.phase === 'closed' ? Infinity : 1;

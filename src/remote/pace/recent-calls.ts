@@ -48,7 +48,7 @@ export function summarise(counts: readonly CallCounts[]) {
   const percentile = (share: number): number | null => {
     let counted = 0;
     const found = classes.find(({ calls }) => (counted += calls) >= share * succeeded);
-    // Returns the value whose relative difference to both bounds of the class is the same.
+    // Returns the value that has the same relative difference to both bounds of the class.
     return found === undefined ? null : round((2 * GROWTH ** found.durationClass) / (1 + GROWTH));
   };
   return { succeeded, failed, p50Seconds: percentile(0.5), p95Seconds: percentile(0.95) };

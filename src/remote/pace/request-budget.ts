@@ -35,7 +35,10 @@ export class RequestBudget {
     this.intervalMs = 1_000 / ceiling;
   }
 
-  /** Takes a token and returns 0, or returns the milliseconds to the next try. Infinity: tokens are drawn for `waiting` requests. */
+  /**
+   * Takes a token and returns 0. If there is none, returns the milliseconds until the next attempt, or Infinity while tokens for `waiting`
+   * requests are being drawn.
+   */
   take(now: number, waiting: number): number {
     if (this.ceiling === Infinity) return 0;
     const { tokens } = this;

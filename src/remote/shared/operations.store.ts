@@ -35,7 +35,7 @@ const CLAIM_TRIAL = `
   WHERE operation = $1 AND (open_until IS NULL OR open_until <= clock_timestamp())
   RETURNING operation`;
 
-// Requires another previous health, so that only one of several replicas that detect the same change announces it.
+// Changes the health only if it differs, so that only one of several replicas that detect the same change announces it.
 const WORSEN_OPERATION = `
   UPDATE remote_operations SET health = $2, since = clock_timestamp(), reason = $3, trouble_until = ${msFromNow('$4')}
   WHERE operation = $1 AND health <> $2 AND (health = 'healthy' OR $2 = 'credentials_rejected')
@@ -61,7 +61,7 @@ export interface SharedOperation {
   readonly health: 'healthy' | 'degraded' | 'credentials_rejected';
   readonly quietMs: number;
   readonly troubleMs: number;
-  /** For how long no replica may send or try a call. 0 or less: one replica may try a call. Null: the breaker is closed. */
+  /** The time for which no replica may send or try a call. 0 or less: one replica may try a call. Null: the breaker is closed. */
   readonly openMs: number | null;
   readonly failedTrials: number;
 }

@@ -12,7 +12,7 @@ import { appendOnline } from './fixture.js';
 
 /** The application_name of the LISTEN connection. */
 const LISTENING = 'pv-onboarding listen';
-/** Much shorter than the tick of one second. */
+/** The limit for a signal caused by a notification: much shorter than the tick of one second. */
 const SOON_MS = 500;
 const isSoon = (ms: number) => ms < SOON_MS;
 const never = new AbortController().signal;

@@ -35,7 +35,7 @@ const send = (rows: readonly object[], query = '') =>
   upload(service, rows.map((row) => JSON.stringify(row)).join('\n'), `adopt=true${query}`, {
     'content-type': 'application/x-ndjson',
   });
-/** Adopts rows and returns those of the finished campaign. */
+/** Adopts rows in a campaign. Returns the rows of the finished campaign. */
 async function adopt(rows: readonly object[], query = '') {
   const { body } = await send(rows, query);
   await waitFor(

@@ -8,7 +8,7 @@ import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { startHttpFixture } from './http-fixture.js';
 
 const LIMITS = { ...HTTP_LIMITS, headersMs: 400, requestMs: 900, checkMs: 50, idleMs: 1_500, connections: 4 };
-/** Far shorter than the default timeouts in HTTP_LIMITS, so a test fails if LIMITS do not apply. */
+/** The tolerance of measured times: far shorter than the default timeouts in HTTP_LIMITS, so that a test fails if LIMITS do not apply. */
 const TOLERANCE_MS = 1_500;
 const HEAD = 'POST /api/v1/things HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
 

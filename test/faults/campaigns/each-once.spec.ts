@@ -18,7 +18,7 @@ jest.setTimeout(900_000);
 
 const ROWS = isLong ? 10_000 : 400;
 const REPLICAS = 2;
-/** Longer than an import of 10,000 rows takes. */
+/** The limit for an import: 10,000 rows take less. */
 const WITHIN_MS = 600_000;
 
 const closing = closeAfterEach();

@@ -17,13 +17,16 @@ import { startSessions } from '../support/replicas.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
 import { waitUntilHeld } from '../support/waits.js';
 
-/** Shorter than idle_in_transaction_session_timeout, so that PostgreSQL does not end the seeded transaction before a sample finds it. */
+/**
+ * The duration of the seeded bug: shorter than idle_in_transaction_session_timeout, so that a sample finds the seeded transaction before
+ * PostgreSQL ends it.
+ */
 const SEEDED_HANG_MS = 2_000;
 const HANG_MS = isLong ? 20_000 : SEEDED_HANG_MS;
 const SAMPLE_EVERY_MS = 100;
 const OLDEST_MS = 1_000;
 const LEAST_SAMPLES = HANG_MS / SAMPLE_EVERY_MS / 4;
-/** So long that the service does not time out a hanging call before the test ends it. */
+/** Timeouts so long that no hanging call times out before the test ends it. */
 const PATIENT = { LOG_LEVEL: 'error', SCS_TIMEOUT_MS: 60_000, POLL_LEASE_MS: 120_000 } as const;
 
 let service: TestApp;

@@ -36,7 +36,7 @@ const OUTCOME_RESPONSE_WITHIN_MS = 300;
 /** Replaces the default of 16 s. */
 const RESPONSE_WITHIN_MS = 1_000;
 const WITHIN_MS = 45_000;
-/** Longer than a flow takes if one connection is silent. */
+/** The limit for the run with the bug: longer than a flow takes if one connection is silent. */
 const BUG_WITHIN_MS = 2_500;
 /** Statements that the service sends in this time, before the flow, come from background tasks and do not count as part of the flow. */
 const BACKGROUND_MS = 3_000;

@@ -19,7 +19,7 @@ const STARTS = isLong ? 200 : 12;
 const KILLED = 8;
 /** The timeout of a call. The lease of a start lasts 2 s longer. */
 const TIMEOUT_MS = isLong ? 10_000 : 3_000;
-/** Longer than a lease and `lock_timeout`. */
+/** The duration of the disturbance: longer than a lease and `lock_timeout`. */
 const DISTURBED_MS = isLong ? 60_000 : 6_000;
 const ENDED_WITHIN_MS = 15_000;
 /** A start ends this long after its lease expired, 4 s for the worker to see it and 1 s until its next check. */

@@ -10,7 +10,7 @@ import { type RemoteReplica, startRemoteReplica } from '../support/remote-replic
 jest.setTimeout(60_000);
 
 const CEILING = 150;
-/** Enough callers to exceed the ceiling, so that a call always waits. */
+/** The number of callers: enough to exceed the ceiling, so that a call always waits. */
 const CALLERS_PER_REPLICA = 8;
 const MEASURED_MS = 3_000;
 

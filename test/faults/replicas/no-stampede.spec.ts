@@ -17,7 +17,7 @@ const REPLICAS = 3;
 const SESSIONS = 1_000;
 const LIMIT = 12;
 const LATENCY_MS = 20;
-/** Longer than a test takes, so that no session is read twice. */
+/** The interval of the sessions: longer than a test takes, so that no session is read twice. */
 const INTERVAL_MS = 600_000;
 
 let replicas: Replicas | undefined;

@@ -18,7 +18,7 @@ import { isLong, itAtLength, promise } from '../support/promise.js';
 
 const REQUESTS = isLong ? 5_000 : 900;
 const AT_ONCE = 16;
-/** Longer than any response takes on a busy machine. */
+/** The timeout of a response: longer than any response takes on a busy machine. */
 const RESPONDS_WITHIN_MS = 30_000;
 const SEED = 20_261_126;
 

@@ -18,7 +18,7 @@ const BATCH = 10;
 const BATCH_PAUSE_MS = 40;
 const DROP_AFTER_MS = { from: 200, spread: 800 };
 const COME_WITHIN_MS = 20_000;
-/** Shorter than COME_WITHIN_MS, because the events that the bug omits never arrive. */
+/** The wait of the test with the bug. It is shorter than COME_WITHIN_MS, because the events that the bug omits never arrive. */
 const BUG_WAITS_MS = 2_000;
 
 let test: TestApp;

@@ -14,7 +14,7 @@ import { waitFor } from '../../setup/wait-for.js';
 import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 
 const READERS = isLong ? 20 : 1;
-/** With EVENT_BYTES each, 20 MB in all: far more than the socket buffers hold. */
+/** The number of events. With EVENT_BYTES each, they have 20 MB, far more than the socket buffers hold. */
 const EVENTS = 2_500;
 const EVENT_BYTES = 8_000;
 const BATCH = 100;

@@ -11,7 +11,7 @@ interface Hooks {
   readonly reached: (phase: Phase, count: number, text: string) => void;
 }
 
-/** Calls the hooks for each statement of each connection of this process. Returns a function that ends this. */
+/** Calls the hooks for each statement of each connection of this process. Returns a function that stops this. */
 export function watchStatements({ replace = (text) => text, reached }: Hooks): () => void {
   const query = pg.Client.prototype.query;
   let begun = 0;

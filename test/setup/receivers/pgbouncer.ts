@@ -26,7 +26,7 @@ export async function startPgBouncer(
   const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-pgbouncer-'));
   const file = join(folder, 'pgbouncer.ini');
   const password = decodeURIComponent(server.password);
-  // Only with auth_type=trust does PgBouncer know its users.
+  // PgBouncer uses this list of users only with auth_type=trust.
   const users = join(folder, 'users.txt');
   await writeFile(users, `"${server.username}" ""\n`);
   await writeFile(

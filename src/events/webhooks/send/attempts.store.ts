@@ -30,7 +30,7 @@ export class WebhookAttemptsStore {
     private readonly sealing: WebhookSealing,
   ) {}
 
-  /** Returns null if the endpoint is disabled or deleted. */
+  /** Returns the endpoint; null if it is disabled or deleted. */
   async findEndpoint(id: string): Promise<ServedEndpoint | null> {
     return this.open(id, await readEndpoint(this.database, id));
   }

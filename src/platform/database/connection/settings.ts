@@ -17,7 +17,7 @@ const LOST_BY_POOLERS: Settings = {
   default_transaction_isolation: 'read committed',
 };
 
-/** The timeout of a statement. Only one that waits for a lock or has lost its connection takes longer. */
+/** The timeout of a statement. Only a statement that waits for a lock or has lost its connection takes as long. */
 export const STATEMENT_TIMEOUT_MS = 15_000;
 
 /** How long the client waits for a response. A server that cannot be reached cannot enforce its own timeout. */

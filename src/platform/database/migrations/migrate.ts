@@ -15,7 +15,7 @@ export const migrate = (databaseUrl: string): Promise<string[]> =>
     return applied;
   });
 
-/** Applies those of `migrations` that are missing, in order. Returns their names. */
+/** Applies the missing ones of `migrations`, in order. Returns their names. */
 export async function applyMissing(
   client: pg.ClientBase,
   migrations: readonly Migration[],

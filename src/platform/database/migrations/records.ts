@@ -40,7 +40,7 @@ export async function findMissingMigrations(sql: Sql): Promise<string[] | null> 
 export const proveWritable = (sql: Sql): Promise<unknown> =>
   sql.query('SELECT FROM _prisma_migrations ORDER BY started_at LIMIT 1 FOR KEY SHARE');
 
-/** Returns those of `migrations` that are not applied. Throws if the database belongs to another program, or if its schema is too old. */
+/** Returns the migrations that are not applied. Throws if the database belongs to another program, or if its schema is too old. */
 export async function findApplicable(
   client: pg.ClientBase,
   migrations: readonly Migration[],

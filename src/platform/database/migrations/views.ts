@@ -39,7 +39,10 @@ async function createView(client: pg.ClientBase, { name, script }: Migration): P
 const READ_COMMENT = `SELECT obj_description('admin'::regnamespace) AS comment`;
 const NOTE = / Views: [0-9a-f]+$/;
 
-/** Gives each view column without a comment that of the table column of the same name. If several tables have it, the oldest counts. */
+/**
+ * Comments each view column that has no comment: copies the comment of the table column with the same name. If several tables have such a
+ * column, the oldest table counts.
+ */
 const COMMENT_COLUMNS = `
 DO $$
 DECLARE

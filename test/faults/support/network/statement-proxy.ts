@@ -12,7 +12,7 @@ export type StatementFault = (typeof STATEMENT_FAULTS)[number];
 
 export interface StatementProxy {
   readonly url: string;
-  /** Forgets the statements, which then count from 1 again, and a fault that has not occurred. */
+  /** Forgets the seen statements and a fault that has not occurred yet. The numbers of BEGINs start at 1 again. */
   forget(): void;
   /**
    * Returns the keys of the statements since `forget`, each once. A key is the text. The key of a BEGIN also has its number, and that of a

@@ -12,7 +12,7 @@ export interface TcpProxy {
   fallSilent(text: string): number;
   /** Counts all connections so far whose first bytes contain `text`. */
   begun(text: string): number;
-  /** Counts those of them that have closed. */
+  /** Counts the connections of `begun` that have closed. */
   closed(text: string): number;
   close(): Promise<void>;
 }
