@@ -51,9 +51,9 @@ export class ApiKeysController {
     description: 'Includes the revoked keys, so that the history of a key can be found.',
   })
   @ApiPage(ApiKeyView)
-  async listApiKeys(@Query() { limit, cursor }: PageQuery): Promise<Page<ApiKeyView>> {
-    const keys = await this.keys.list(cursor, limit + 1);
-    return toPage(keys, limit, ({ createdAt, id }) => [createdAt, id]);
+  async listApiKeys(@Query() query: PageQuery): Promise<Page<ApiKeyView>> {
+    const keys = await this.keys.list(query);
+    return toPage(keys, query.limit, ({ createdAt, id }) => [createdAt, id]);
   }
 
   @Delete(':id')

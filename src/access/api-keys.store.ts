@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../platform/database/database.js';
-import { after, NEWEST_FIRST, type ListPosition } from '../platform/database/list-position.js';
+import { after, NEWEST_FIRST } from '../platform/database/list-position.js';
+import type { PageQuery } from '../platform/http/page.js';
 import type { ApiKeyView } from './api-keys.dto.js';
 import { recordAudit } from './audit-log.store.js';
 import type { Principal, Scope } from './scopes.js';
@@ -83,13 +84,13 @@ export class ApiKeysStore {
     return { id, name, scopes, key, createdAt };
   }
 
-  /** Returns at most `limit` keys (default: all) after `position`, newest first, including the revoked ones. */
-  async list(position?: ListPosition, limit?: number): Promise<ApiKeyView[]> {
+  /** Lists the keys, newest first, including the revoked ones. Default: all keys. */
+  async list({ cursor, limit = Infinity }: Partial<PageQuery> = {}): Promise<ApiKeyView[]> {
     const rows = await this.database.prisma.apiKey.findMany({
       omit: { keyHash: true },
-      where: position && after(position),
+      where: cursor && after(cursor),
       orderBy: NEWEST_FIRST,
-      take: limit,
+      take: limit === Infinity ? undefined : limit + 1,
     });
     return rows.map((key) => ({
       ...(key as Omit<typeof key, 'scopes'> & { scopes: Scope[] }),

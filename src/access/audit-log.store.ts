@@ -1,8 +1,8 @@
 import type { Sql, Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
-import { whereOf } from '../platform/database/where.js';
+import { selectPage } from '../platform/database/where.js';
 import { currentRequest } from '../platform/http/request-context.js';
-import type { AuditEntryView } from './audit-log.view.js';
+import type { AuditEntryView, ListAuditLogQuery } from './audit-log.view.js';
 
 export interface AuditEntry {
   /** The result of `actorOf`; for an action without an API key, a name such as `cli`. */
@@ -38,22 +38,12 @@ export const isAudited = async (
   where: Prisma.AuditEntryWhereInput,
 ): Promise<boolean> => (await prisma.auditEntry.count({ where })) > 0;
 
-/** Returns entries about any of these targets, or about everything, newest first. `before`: the id of an entry. */
-export const listAudit = (
-  sql: Sql,
-  {
-    targets,
-    before,
-    limit,
-  }: { readonly targets?: string[]; readonly before?: string; readonly limit: number },
-): Promise<AuditEntryView[]> => {
-  const { where, values } = whereOf([
+const SELECT_ENTRY = `
+  SELECT entry_id::float8 AS id, at, actor, key_name AS "keyName", action, target, details FROM admin.audit_log`;
+
+/** Lists the entries about any of these targets, or about everything, newest first. */
+export const listAudit = (sql: Sql, { limit, cursor, targets }: ListAuditLogQuery) =>
+  selectPage<AuditEntryView>(sql, SELECT_ENTRY, 'entry_id DESC', limit, [
     ['target = ANY (?)', targets],
-    ['entry_id < ?::bigint', before],
+    ['entry_id < ?::bigint', cursor?.id],
   ]);
-  return sql.query<AuditEntryView>(
-    `SELECT entry_id::float8 AS id, at, actor, key_name AS "keyName", action, target, details
-       FROM admin.audit_log ${where} ORDER BY entry_id DESC LIMIT ${limit}`,
-    values,
-  );
-};

@@ -85,11 +85,9 @@ export class CampaignsController {
     description: 'With dry runs. Without files that are still being uploaded.',
   })
   @ApiPage(CampaignSummaryView)
-  async listCampaigns(
-    @Query() { limit, cursor, status }: CampaignsQuery,
-  ): Promise<Page<CampaignSummaryView>> {
-    const rows = await this.store.list(status, cursor, limit + 1);
-    return toPage(rows, limit, ({ createdAt, id }) => [createdAt, id]);
+  async listCampaigns(@Query() query: CampaignsQuery): Promise<Page<CampaignSummaryView>> {
+    const rows = await this.store.list(query);
+    return toPage(rows, query.limit, ({ createdAt, id }) => [createdAt, id]);
   }
 
   @Get(':id')
@@ -111,15 +109,15 @@ export class CampaignsController {
   @ApiPage(CampaignRowView)
   async listCampaignRows(
     @Param('id', ParseUuid) id: string,
-    @Query() { limit, cursor, ...filter }: CampaignRowsQuery,
+    @Query() query: CampaignRowsQuery,
     @CurrentKey() key: Principal,
   ): Promise<Page<CampaignRowView>> {
     found(await this.store.find(id), `campaign ${id}`);
-    const rows = await this.store.rows(id, filter, cursor?.line ?? '0', limit + 1);
+    const rows = await this.store.rows(id, query);
     const withLinks = await this.results.withLinks(rows, hasScope(key, 'links:read'));
     return toPage(
       withLinks,
-      limit,
+      query.limit,
       ({ line }) => [line],
       ({ fields: _, invitationId: _id, ...row }): CampaignRowView => row,
     );

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Sql } from '../platform/database/database.js';
-import type { ListPosition } from '../platform/database/list-position.js';
-import { whereOf } from '../platform/database/where.js';
-import type { FilterOf } from '../platform/http/page.js';
-import { ROW_STATUSES, type CampaignStatus, type RowStatus } from './campaign.rules.js';
+import { selectPage } from '../platform/database/where.js';
+import { ROW_STATUSES, type RowStatus } from './campaign.rules.js';
 import type { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
-import type { CampaignRowsQuery } from './campaigns.dto.js';
+import type { CampaignRowsQuery, CampaignsQuery } from './campaigns.dto.js';
 import * as sql from './campaigns.sql.js';
 
 export interface CampaignRow extends Omit<CampaignRowView, 'invitationUrl'> {
@@ -23,18 +21,12 @@ interface Counted {
 export class CampaignsStore {
   constructor(private readonly database: Database) {}
 
-  async list(
-    status: CampaignStatus | undefined,
-    after: ListPosition | undefined,
-    limit: number,
-  ): Promise<CampaignSummaryView[]> {
-    const { where, values } = whereOf([
+  list({ limit, cursor, status }: CampaignsQuery): Promise<CampaignSummaryView[]> {
+    return selectPage(this.database, sql.SELECT_CAMPAIGN, 'created_at DESC, id DESC', limit, [
       [`status <> 'receiving'`],
       ['status = ?', status],
-      ['(created_at, id) < (?, ?::uuid)', after?.at, after?.id],
+      ['(created_at, id) < (?, ?::uuid)', cursor?.at, cursor?.id],
     ]);
-    const text = `${sql.SELECT_CAMPAIGN} ${where} ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
-    return this.database.query<CampaignSummaryView>(text, values);
   }
 
   async find(id: string): Promise<CampaignSummaryView | null> {
@@ -56,22 +48,15 @@ export class CampaignsStore {
     };
   }
 
-  /** Returns rows after a line, in the order of the file. */
-  async rows(
-    id: string,
-    { status, problem }: FilterOf<CampaignRowsQuery>,
-    after: string,
-    limit: number,
-  ): Promise<CampaignRow[]> {
+  /** Lists the rows of a campaign, in the order of the file. */
+  rows(id: string, { limit, cursor, status, problem }: CampaignRowsQuery): Promise<CampaignRow[]> {
     const stored = status === 'accepted' ? ['accepted', 'sent'] : status && [status];
-    const { where, values } = whereOf([
+    return selectPage(this.database, sql.SELECT_ROWS, 'line', limit, [
       ['campaign_id = ?', id],
       ['status = ANY (?)', stored],
       [`problems <> '[]' AND problems @> ?::jsonb`, problem && JSON.stringify([{ code: problem }])],
-      ['line > ?', after],
+      ['line > ?', cursor?.line],
     ]);
-    const text = `${sql.SELECT_ROWS} ${where} ORDER BY line LIMIT ${limit}`;
-    return this.database.query<CampaignRow>(text, values);
   }
 }
 

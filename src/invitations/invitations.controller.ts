@@ -52,12 +52,12 @@ export class InvitationsController {
   })
   @ApiPage(InvitationView)
   async listInvitations(
-    @Query() { limit, cursor, ...filter }: InvitationsQuery,
+    @Query() query: InvitationsQuery,
     @CurrentKey() key: Principal,
   ): Promise<Page<InvitationView>> {
-    const rows = await this.store.list(filter, cursor, limit + 1);
+    const rows = await this.store.list(query);
     const positionOf = ({ createdAt, id }: InvitationRow) => [createdAt, id];
-    return toPage(rows, limit, positionOf, (row) => this.view(row, key));
+    return toPage(rows, query.limit, positionOf, (row) => this.view(row, key));
   }
 
   @Get(':id')

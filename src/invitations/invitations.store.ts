@@ -4,10 +4,8 @@ import { recordAudit } from '../access/audit-log.store.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
-import type { ListPosition } from '../platform/database/list-position.js';
-import { whereOf } from '../platform/database/where.js';
+import { selectPage } from '../platform/database/where.js';
 import { Environment } from '../platform/env/environment.js';
-import type { FilterOf } from '../platform/http/page.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import { announce } from './invitation-events.store.js';
 import type { InvitationFacts } from './invitation.rules.js';
@@ -120,14 +118,10 @@ export class InvitationsStore {
     return (await this.database.query<InvitationRow>(text, [hashOf(token)]))[0] ?? null;
   }
 
-  async list(
-    { stalled, ...filter }: FilterOf<InvitationsQuery>,
-    after: ListPosition | undefined,
-    limit: number,
-  ): Promise<InvitationRow[]> {
+  list({ limit, cursor, stalled, ...filter }: InvitationsQuery): Promise<InvitationRow[]> {
     const { wishMs, installationMs, ownerMs, startMs } = invitationAges(this.environment);
     const ages = [wishMs, installationMs, ownerMs, startMs];
-    const { where, values } = whereOf([
+    return selectPage(this.database, sql.SELECT_INVITATION, 'i.created_at DESC, i.id DESC', limit, [
       ['i.erased_at IS NULL'],
       [`${sql.STATE} = ?`, filter.state],
       ['i.grid_location_id = ?', filter.gridLocationId],
@@ -136,10 +130,8 @@ export class InvitationsStore {
       stalled === 'any'
         ? [`${sql.LIVE} AND ${sql.STALLED} IS NOT NULL`, ...ages]
         : [`${sql.LIVE} AND ${sql.STALLED} = ?`, ...ages, stalled],
-      ['(i.created_at, i.id) < (?, ?::uuid)', after?.at, after?.id],
+      ['(i.created_at, i.id) < (?, ?::uuid)', cursor?.at, cursor?.id],
     ]);
-    const text = `${sql.SELECT_INVITATION} ${where} ORDER BY i.created_at DESC, i.id DESC LIMIT ${limit}`;
-    return this.database.query<InvitationRow>(text, values);
   }
 
   /** Returns the token of the link, or null if no key decrypts it or the user has been erased. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { InverterPosition } from '../../src/onboarding/api/sessions.dto.js';
+import type { InvertersQuery } from '../../src/onboarding/api/sessions.dto.js';
 import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -48,7 +48,7 @@ async function insertListed(
 }
 
 const sessionsOf = async (filter: { userId?: string; gridLocationId?: string }) =>
-  (await store.listInverters(filter, undefined, 50)).map(({ sessionId }) => sessionId);
+  (await store.listInverters({ limit: 50, ...filter })).map(({ sessionId }) => sessionId);
 
 describe('inverters', () => {
   it('are listed once for each user, as the latest session of that user has them', async () => {
@@ -84,11 +84,11 @@ describe('inverters', () => {
     for (const owner of owners)
       for (const inverter of inverters) expected.push(await insertListed(inverter, owner, at));
     const seen: string[] = [];
-    for (let position: InverterPosition | undefined; ;) {
-      const page = await store.listInverters({}, position, 3);
+    for (let cursor: InvertersQuery['cursor']; ;) {
+      const page = await store.listInverters({ limit: 2, cursor });
       seen.push(...page.map(({ sessionId }) => sessionId));
-      position = page.at(-1);
-      if (position === undefined) break;
+      cursor = page.at(-1);
+      if (cursor === undefined) break;
     }
     expect(seen.filter((id) => expected.includes(id)).sort()).toEqual(expected.sort());
   });

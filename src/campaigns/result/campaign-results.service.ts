@@ -34,11 +34,11 @@ export class CampaignResults {
 
   /** Returns all rows page by page. Reads the next page once the caller has taken the page before. */
   async *pages(id: string, mayReadLinks: boolean): AsyncGenerator<readonly ResultRow[]> {
-    for (let after = 0; ;) {
-      const rows = await this.store.rows(id, {}, String(after), ROWS_PER_PAGE);
+    for (let cursor = { line: '0' }; ;) {
+      const rows = await this.store.rows(id, { limit: ROWS_PER_PAGE, cursor });
       if (rows.length === 0) return;
       yield await this.withLinks(rows, mayReadLinks);
-      after = rows.at(-1)!.line;
+      cursor = { line: String(rows.at(-1)!.line) };
     }
   }
 }

@@ -8,11 +8,10 @@ import { StatusController } from './status.controller.js';
 import { StatusService } from './status.service.js';
 import { StatusStore } from './status.store.js';
 import { StuckController } from './stuck.controller.js';
-import { StuckStore } from './stuck.store.js';
 
 @Module({
   imports: [AuthModule, RemoteModule],
   controllers: [StatusController, StuckController],
-  providers: [StatusStore, StatusService, SamplesStore, Sampler, StuckStore, DeploymentMetrics],
+  providers: [StatusStore, StatusService, SamplesStore, Sampler, DeploymentMetrics],
 })
 export class StatusModule {}

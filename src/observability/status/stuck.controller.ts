@@ -1,15 +1,16 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../../access/operation.decorator.js';
+import { Database } from '../../platform/database/database.js';
 import { toPage, type Page } from '../../platform/http/page.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
-import { StuckStore } from './stuck.store.js';
+import { groupStuck, listStuck } from './stuck.store.js';
 import { StuckGroupsView, StuckQuery, StuckView } from './stuck.view.js';
 
 @ApiTags('Operation')
 @Controller('stuck')
 export class StuckController {
-  constructor(private readonly store: StuckStore) {}
+  constructor(private readonly database: Database) {}
 
   @Get()
   @Operation('onboarding:read', {
@@ -18,9 +19,9 @@ export class StuckController {
       'The same as `admin.stuck`. Without `id`, it reads every open session, so do not request it more often than once a minute.',
   })
   @ApiPage(StuckView)
-  async listStuck(@Query() { limit, cursor, ...filter }: StuckQuery): Promise<Page<StuckView>> {
-    const rows = await this.store.list(filter, cursor, limit + 1);
-    return toPage(rows, limit, ({ since, id }) => [since, id]);
+  async listStuck(@Query() query: StuckQuery): Promise<Page<StuckView>> {
+    const rows = await listStuck(this.database, query);
+    return toPage(rows, query.limit, ({ since, id }) => [since, id]);
   }
 
   @Get('groups')
@@ -31,6 +32,6 @@ export class StuckController {
   })
   @ApiOkResponse({ type: StuckGroupsView })
   async groupStuck(): Promise<StuckGroupsView> {
-    return { items: await this.store.group() };
+    return { items: await groupStuck(this.database) };
   }
 }

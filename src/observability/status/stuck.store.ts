@@ -1,36 +1,9 @@
-import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import type { ListPosition } from '../../platform/database/list-position.js';
-import { whereOf } from '../../platform/database/where.js';
-import type { FilterOf } from '../../platform/http/page.js';
+import type { Sql } from '../../platform/database/database.js';
+import { selectPage } from '../../platform/database/where.js';
 import type { StuckGroupView, StuckQuery, StuckView } from './stuck.view.js';
 
-/** Reads `admin.stuck`. */
-@Injectable()
-export class StuckStore {
-  constructor(private readonly database: Database) {}
-
-  /** Returns what is stuck, the oldest first. Reads every open session, unless the filter names one. */
-  list(
-    { kind, id }: FilterOf<StuckQuery>,
-    after: ListPosition | undefined,
-    limit: number,
-  ): Promise<StuckView[]> {
-    const { where, values } = whereOf([
-      ['kind = ?', kind],
-      ['id = ?::uuid', id],
-      ['(since, id) > (?, ?::uuid)', after?.at, after?.id],
-    ]);
-    const text = `SELECT kind, id, tenant_reference AS "tenantReference", reason, since, what_to_do AS "whatToDo"
-       FROM admin.stuck ${where} ORDER BY since, id LIMIT ${limit}`;
-    return this.database.query<StuckView>(text, values);
-  }
-
-  /** Returns what is stuck by kind and reason: first the groups with the most new items, of these the largest. */
-  group(): Promise<StuckGroupView[]> {
-    return this.database.query<StuckGroupView>(GROUP);
-  }
-}
+const SELECT_STUCK = `
+  SELECT kind, id, tenant_reference AS "tenantReference", reason, since, what_to_do AS "whatToDo" FROM admin.stuck`;
 
 const GROUP = `
   SELECT kind, reason, count(*)::int, count(*) FILTER (WHERE since > now() - interval '24 h')::int AS new,
@@ -40,3 +13,14 @@ const GROUP = `
    GROUP BY kind, reason
    ORDER BY new DESC, count(*) DESC, kind, reason
    LIMIT 200`;
+
+/** Lists what is stuck, the oldest first. Reads every open session, unless the filter names one. */
+export const listStuck = (sql: Sql, { limit, cursor, kind, id }: StuckQuery) =>
+  selectPage<StuckView>(sql, SELECT_STUCK, 'since, id', limit, [
+    ['kind = ?', kind],
+    ['id = ?::uuid', id],
+    ['(since, id) > (?, ?::uuid)', cursor?.at, cursor?.id],
+  ]);
+
+/** Returns what is stuck by kind and reason: first the groups with the most new items, of these the largest. */
+export const groupStuck = (sql: Sql) => sql.query<StuckGroupView>(GROUP);

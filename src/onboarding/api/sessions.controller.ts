@@ -59,10 +59,10 @@ export class SessionsController {
       'Ordered by the last change of our record. A change is visible once it is committed, usually within a second of its time: to follow changes, begin at `updatedSince` a minute before the last run began. The feed of events misses none.',
   })
   @ApiPage(SessionView)
-  async listSessions(@Query() { limit, cursor, ...filter }: SessionsQuery, @CurrentKey() key: Principal) {
-    const rows = await this.views.listSessions(filter, cursor, limit + 1);
+  async listSessions(@Query() query: SessionsQuery, @CurrentKey() key: Principal) {
+    const rows = await this.views.listSessions(query);
     const cursorOf = ({ changedAt, id }: SessionRow) => [changedAt, id];
-    return toPage(rows, limit, cursorOf, (row) => this.view(row, key));
+    return toPage(rows, query.limit, cursorOf, (row) => this.view(row, key));
   }
 
   @Get('onboarding/pv/:sessionId')
@@ -123,9 +123,9 @@ export class SessionsController {
       'Returns one item per inverter and user. If several sessions of one user (with `gridLocationId`: of one grid location) have the same inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. An inverter of several users is returned once for each of them.',
   })
   @ApiPage(InverterView)
-  async listInverters(@Query() { limit, cursor, ...filter }: InvertersQuery): Promise<Page<InverterView>> {
-    const rows = await this.views.listInverters(filter, cursor, limit + 1);
-    return toPage(rows, limit, (row) => [row.firstSeenAt, row.id, row.sessionId]);
+  async listInverters(@Query() query: InvertersQuery): Promise<Page<InverterView>> {
+    const rows = await this.views.listInverters(query);
+    return toPage(rows, query.limit, (row) => [row.firstSeenAt, row.id, row.sessionId]);
   }
 
   @Get('inverters/:id')
@@ -146,9 +146,9 @@ export class SessionsController {
       'Includes those that failed and so led to no session. A request that returns a session that is open or online makes no start.',
   })
   @ApiPage(StartView)
-  async listStarts(@Query() { limit, cursor, ...filter }: StartsQuery): Promise<Page<StartView>> {
-    const starts = await this.views.listStarts(filter, cursor, limit + 1);
-    return toPage(starts, limit, ({ createdAt, id }) => [createdAt, id]);
+  async listStarts(@Query() query: StartsQuery): Promise<Page<StartView>> {
+    const starts = await this.views.listStarts(query);
+    return toPage(starts, query.limit, ({ createdAt, id }) => [createdAt, id]);
   }
 
   @Get('onboarding/pv/:sessionId/timeline')
@@ -160,13 +160,13 @@ export class SessionsController {
   @ApiPage(TimelineEntryView)
   async listTimeline(
     @Param('sessionId', ParseUuid) sessionId: string,
-    @Query() { limit, cursor }: TimelineQuery,
+    @Query() query: TimelineQuery,
   ): Promise<Page<TimelineEntryView>> {
     await this.refreshes.getSession(sessionId);
-    const rows = await this.views.listTimeline(sessionId, cursor, limit + 1);
+    const rows = await this.views.listTimeline(sessionId, query);
     return toPage(
       rows,
-      limit,
+      query.limit,
       ({ at, step, number }) => [at, step, number],
       ({ step, number, ...entry }) => entry,
     );

@@ -99,12 +99,10 @@ export class SessionsQuery extends PageQuery {
   metadata?: MetadataFilter;
 }
 
-/** The position of an item in the list of inverters. It includes the session id, since two users may have the same inverter. */
-export type InverterPosition = Pick<InverterView, 'firstSeenAt' | 'id' | 'sessionId'>;
-
 export class InvertersQuery extends LimitQuery {
+  // Includes the session id, since two users may have the same inverter.
   @CursorOf({ firstSeenAt: 'instant', id: 'uuid', sessionId: 'uuid' })
-  cursor?: InverterPosition;
+  cursor?: Pick<InverterView, 'firstSeenAt' | 'id' | 'sessionId'>;
 
   @UuidParameter()
   userId?: string;

@@ -3,16 +3,15 @@ import { formatSequence } from '../../events/cloud-event.js';
 import { sequenceBeforeRead } from '../../events/sequence.sql.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database } from '../../platform/database/database.js';
-import { after, NEWEST_FIRST, type ListPosition } from '../../platform/database/list-position.js';
+import { after, NEWEST_FIRST } from '../../platform/database/list-position.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
-import { whereOf } from '../../platform/database/where.js';
-import type { FilterOf } from '../../platform/http/page.js';
+import { selectPage } from '../../platform/database/where.js';
 import { containsMetadata } from '../../users/metadata.dto.js';
-import type { InverterPosition, InvertersQuery, SessionsQuery } from '../api/sessions.dto.js';
+import type { InvertersQuery, SessionsQuery } from '../api/sessions.dto.js';
 import type { InverterView, SessionView } from '../api/sessions.view.js';
 import type { StartsQuery, StartView } from '../api/starts.view.js';
 import type { StartStatus } from '../rules/start-failure.rules.js';
-import type { TimelineEntryView, TimelinePosition } from '../api/timeline.view.js';
+import type { TimelineEntryView, TimelinePosition, TimelineQuery } from '../api/timeline.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';
 import type { Stall } from '../stalled/stalled.rules.js';
 import * as sql from './sessions.sql.js';
@@ -75,12 +74,9 @@ export class SessionViewsStore {
     return this.findSession(id);
   }
 
-  async listSessions(
-    { stalled, ...filter }: FilterOf<SessionsQuery>,
-    position: ListPosition | undefined,
-    limit: number,
-  ): Promise<SessionRow[]> {
-    const { where, values } = whereOf([
+  async listSessions({ limit, cursor, stalled, ...filter }: SessionsQuery): Promise<SessionRow[]> {
+    const order = 's.changed_at, s.id';
+    const rows = await selectPage<RawSession>(this.database, sql.SELECT_SESSION, order, limit, [
       ['s.state = ?', filter.state],
       ['s.user_id = ?', filter.userId],
       ['s.grid_location_id = ?', filter.gridLocationId],
@@ -92,10 +88,9 @@ export class SessionViewsStore {
       ['s.expires_at < ?', filter.expiresBefore],
       stalled === 'any' ? ['x.session_id IS NOT NULL'] : ['x.cause = ?', stalled],
       ...containsMetadata('s.metadata', filter.metadata),
-      ['(s.changed_at, s.id) > (?, ?::uuid)', position?.at, position?.id],
+      ['(s.changed_at, s.id) > (?, ?::uuid)', cursor?.at, cursor?.id],
     ]);
-    const text = `${sql.SELECT_SESSION} ${where} ORDER BY s.changed_at, s.id LIMIT ${limit}`;
-    return (await this.database.query<RawSession>(text, values)).map(toSession);
+    return rows.map(toSession);
   }
 
   /** Returns at most `limit` sessions of each location, newest first. If there are more, prefers the current and the online sessions. */
@@ -129,40 +124,31 @@ export class SessionViewsStore {
     return inverter ?? null;
   }
 
-  /** Returns at most `limit` inverters after `position`, newest first. An inverter that several users have is returned for each of them. */
-  async listInverters(
-    { userId, gridLocationId }: FilterOf<InvertersQuery>,
-    position: InverterPosition | undefined,
-    limit: number,
-  ): Promise<InverterView[]> {
-    const { firstSeenAt, id, sessionId } = position ?? {};
-    const { where, values } = whereOf([
+  /** Lists inverters, newest first. An inverter that several users have is returned for each of them. */
+  listInverters({ limit, cursor, userId, gridLocationId }: InvertersQuery): Promise<InverterView[]> {
+    const { firstSeenAt, id, sessionId } = cursor ?? {};
+    const order = 'i.first_seen_at DESC, i.id DESC, i.session_id DESC';
+    return selectPage(this.database, sql.SELECT_INVERTER, order, limit, [
       [isLatestOf(gridLocationId === undefined ? 'user_id' : 'grid_location_id')],
       ['s.user_id = ?', userId],
       ['s.grid_location_id = ?', gridLocationId],
       ['(i.first_seen_at, i.id, i.session_id) < (?, ?::uuid, ?::uuid)', firstSeenAt, id, sessionId],
     ]);
-    const text = `${sql.SELECT_INVERTER} ${where} ORDER BY i.first_seen_at DESC, i.id DESC, i.session_id DESC LIMIT ${limit}`;
-    return this.database.query<InverterView>(text, values);
   }
 
-  /** Returns at most `limit` starts after `position`, newest first. */
-  async listStarts(
-    { userId, gridLocationId, status }: FilterOf<StartsQuery>,
-    position: ListPosition | undefined,
-    limit: number,
-  ): Promise<StartView[]> {
+  /** Lists starts, newest first. */
+  async listStarts({ limit, cursor, userId, gridLocationId, status }: StartsQuery): Promise<StartView[]> {
     const starts = await this.database.prisma.sessionStart.findMany({
       where: {
         gridLocationId,
         status,
         ...(userId !== undefined && { gridLocation: { userId } }),
-        ...(position && after(position)),
+        ...(cursor && after(cursor)),
       },
       omit: { leaseToken: true, leaseUntil: true },
       include: { gridLocation: { select: { userId: true, user: { select: { tenantReference: true } } } } },
       orderBy: NEWEST_FIRST,
-      take: limit,
+      take: limit + 1,
     });
     return starts.map(({ lastError, gridLocation, status: given, ...start }) => ({
       ...start,
@@ -173,9 +159,9 @@ export class SessionViewsStore {
     }));
   }
 
-  /** Returns at most `limit` entries of a session's timeline after `position`, the oldest first. */
-  async listTimeline(sessionId: string, position: TimelinePosition | undefined, limit: number) {
-    const values = [sessionId, position?.at ?? null, position?.step ?? null, position?.number ?? null, limit];
+  /** Lists the entries of a session's timeline, the oldest first. */
+  async listTimeline(sessionId: string, { limit, cursor }: TimelineQuery) {
+    const values = [sessionId, cursor?.at, cursor?.step, cursor?.number, limit + 1];
     const rows = await this.database.query<TimelineEntryView & TimelinePosition>(LIST_TIMELINE, values);
     return rows.map((row) => ({ ...row, details: inCamelCase(row.details) }));
   }

@@ -43,15 +43,12 @@ export class PageQuery extends LimitQuery {
   cursor?: ListPosition;
 }
 
-/** The filters of a list, without its paging. */
-export type FilterOf<Query extends LimitQuery> = Omit<Query, 'limit' | 'cursor'>;
-
 export interface Page<T> {
   readonly items: T[];
   readonly next: string | null;
 }
 
-/** Returns a page of rows that were read with `limit + 1`. `cursorOf` returns a row's sort values, `toView` its item (default: the row). */
+/** Returns a page of rows of which one more than `limit` was read. `cursorOf` returns a row's sort values, `toView` its item (default: the row). */
 export function toPage<Row, View = Row>(
   rows: readonly Row[],
   limit: number,

@@ -31,9 +31,9 @@ export class RegistrationsController {
     description: 'Includes those that are done: `registered`, `rejected` and `discarded`.',
   })
   @ApiPage(RegistrationView)
-  async listRegistrations(@Query() { limit, cursor, ...filter }: ListRegistrationsQuery) {
-    const registrations = await this.store.listRegistrations(filter, cursor, limit + 1);
-    return toPage(registrations, limit, ({ createdAt, id }) => [createdAt, id], toRegistrationView);
+  async listRegistrations(@Query() query: ListRegistrationsQuery) {
+    const registrations = await this.store.listRegistrations(query);
+    return toPage(registrations, query.limit, ({ createdAt, id }) => [createdAt, id], toRegistrationView);
   }
 
   @Get(':id')
@@ -66,7 +66,7 @@ export class RegistrationsController {
     const actor = actorOf(key);
     if (ids !== undefined)
       return { items: await this.decisions.decideEach(new Set(ids), actor, decision), next: null };
-    const rows = await this.store.listRegistrations(filter!, cursor, MAX_DECISIONS + 1);
+    const rows = await this.store.listRegistrations({ ...filter, cursor, limit: MAX_DECISIONS });
     const page = toPage(rows, MAX_DECISIONS, ({ createdAt, id }) => [createdAt, id]);
     const matching = page.items.map(({ id }) => id);
     return { items: await this.decisions.decideEach(matching, actor, decision), next: page.next };

@@ -4,11 +4,9 @@ import { sequenceBeforeRead } from '../../events/sequence.sql.js';
 import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
 import type { Registration } from '../../platform/database/generated/client.js';
 import { Leases } from '../../platform/database/lease.js';
-import type { ListPosition } from '../../platform/database/list-position.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
-import type { FilterOf } from '../../platform/http/page.js';
-import { whereOf } from '../../platform/database/where.js';
+import { selectPage } from '../../platform/database/where.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { ListRegistrationsQuery } from '../users.dto.js';
@@ -130,12 +128,9 @@ export class RegistrationsStore {
     return new Map(rows.map(({ ean, others }) => [ean, others]));
   }
 
-  async listRegistrations(
-    filter: FilterOf<ListRegistrationsQuery>,
-    position: ListPosition | undefined,
-    limit: number,
-  ) {
-    const { where, values } = whereOf([
+  listRegistrations(query: ListRegistrationsQuery): Promise<RegistrationRecord[]> {
+    const { limit, cursor, ...filter } = query;
+    return selectPage(this.database, sql.SELECT_REGISTRATION, 'created_at DESC, id DESC', limit, [
       ['status = ?', filter.status],
       ['created_at >= ?', filter.createdSince],
       ['created_at < ?', filter.createdBefore],
@@ -143,10 +138,8 @@ export class RegistrationsStore {
       ['tenant_reference = ?', filter.tenantReference],
       ['eans @> ARRAY[?]', filter.ean],
       ...containsMetadata('metadata', filter.metadata),
-      ['(created_at, id) < (?, ?::uuid)', position?.at, position?.id],
+      ['(created_at, id) < (?, ?::uuid)', cursor?.at, cursor?.id],
     ]);
-    const text = `${sql.SELECT_REGISTRATION} ${where} ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
-    return this.database.query<RegistrationRecord>(text, values);
   }
 }
 

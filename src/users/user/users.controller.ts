@@ -67,9 +67,9 @@ export class UsersController {
     description: 'Only users registered by this service. Erased users are not listed.',
   })
   @ApiPage(UserView)
-  async listUsers(@Query() { limit, cursor, ...filter }: ListUsersQuery): Promise<Page<UserView>> {
-    const users = await this.users.listUsers(filter, cursor, limit + 1);
-    return toPage(users, limit, ({ registeredAt, id }) => [registeredAt, id], toUserView);
+  async listUsers(@Query() query: ListUsersQuery): Promise<Page<UserView>> {
+    const users = await this.users.listUsers(query);
+    return toPage(users, query.limit, ({ registeredAt, id }) => [registeredAt, id], toUserView);
   }
 
   @Get(':userId')

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, prepared, type Transaction } from '../../platform/database/database.js';
-import type { ListPosition } from '../../platform/database/list-position.js';
 import type { Prisma } from '../../platform/database/generated/client.js';
-import type { FilterOf } from '../../platform/http/page.js';
-import { whereOf } from '../../platform/database/where.js';
+import { selectPage } from '../../platform/database/where.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
@@ -34,17 +32,15 @@ export class UsersStore {
     return this.database.query<UserRecord>(text, [references]);
   }
 
-  async listUsers(filter: FilterOf<ListUsersQuery>, position: ListPosition | undefined, limit: number) {
-    const { where, values } = whereOf([
-      ['erased_at IS NULL'],
-      ['tenant_reference = ?', filter.tenantReference],
-      ['id IN (SELECT user_id FROM grid_locations WHERE ean = ?)', filter.ean],
-      ...containsMetadata('metadata', filter.metadata),
-      ['(registered_at, id) < (?, ?::uuid)', position?.at, position?.id],
-    ]);
+  listUsers({ tenantReference, ean, metadata, cursor, limit }: ListUsersQuery): Promise<UserRecord[]> {
     // This is not a prepared statement, so that PostgreSQL plans each query for its values: by the GIN index or the index in list order.
-    const text = `${SELECT_USERS} ${where} ORDER BY registered_at DESC, id DESC LIMIT ${limit}`;
-    return this.database.query<UserRecord>(text, values);
+    return selectPage(this.database, SELECT_USERS, 'registered_at DESC, id DESC', limit, [
+      ['erased_at IS NULL'],
+      ['tenant_reference = ?', tenantReference],
+      ['id IN (SELECT user_id FROM grid_locations WHERE ean = ?)', ean],
+      ...containsMetadata('metadata', metadata),
+      ['(registered_at, id) < (?, ?::uuid)', cursor?.at, cursor?.id],
+    ]);
   }
 }
 

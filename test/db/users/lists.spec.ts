@@ -43,17 +43,17 @@ async function planOf(list: () => Promise<unknown>): Promise<string> {
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
 
-const planOfUsers = (filter: Partial<ListUsersQuery>, position?: ListPosition) =>
-  planOf(() => store.listUsers(filter, position, PAGE));
+const planOfUsers = (filter: Partial<ListUsersQuery>, cursor?: ListPosition) =>
+  planOf(() => store.listUsers({ ...filter, cursor, limit: PAGE - 1 }));
 
 async function referencesOf(filter: Partial<ListUsersQuery>): Promise<number[]> {
   const references: number[] = [];
-  for (let position: ListPosition | undefined; ;) {
-    const users = await store.listUsers(filter, position, 1_000);
+  for (let cursor: ListPosition | undefined; ;) {
+    const users = await store.listUsers({ ...filter, cursor, limit: 1_000 });
     references.push(...users.map(({ tenantReference }) => Number(tenantReference)));
     const last = users.at(-1);
     if (last === undefined) return references;
-    position = { at: last.registeredAt, id: last.id };
+    cursor = { at: last.registeredAt, id: last.id };
   }
 }
 
@@ -91,7 +91,7 @@ describe('the list of users by metadata', () => {
 
 describe('the list of registrations', () => {
   const list = (filter: Partial<ListRegistrationsQuery>) =>
-    new RegistrationsStore(database).listRegistrations(filter, undefined, PAGE);
+    new RegistrationsStore(database).listRegistrations({ ...filter, limit: PAGE - 1 });
 
   it.each<[string, Partial<ListRegistrationsQuery>, number]>([
     ['registrations_eans_idx', { ean: '871687400000000077' }, 2],

@@ -194,7 +194,7 @@ describe('an outcome', () => {
         await waitForLockWaits(database);
       });
       expect(await settled).toBe(isStored ? 'stored' : 'stale');
-      expect(await users.listUsers({ tenantReference: claim.tenantReference }, undefined, 10)).toHaveLength(
+      expect(await users.listUsers({ limit: 10, tenantReference: claim.tenantReference })).toHaveLength(
         isStored ? 1 : 0,
       );
     }

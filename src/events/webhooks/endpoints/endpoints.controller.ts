@@ -58,9 +58,9 @@ export class WebhookEndpointsController {
     description: 'Without the values of secrets and headers.',
   })
   @ApiPage(WebhookEndpointView)
-  async listWebhookEndpoints(@Query() { limit, cursor }: PageQuery): Promise<Page<WebhookEndpointView>> {
-    const endpoints = await this.store.list(cursor, limit + 1);
-    return toPage(endpoints, limit, ({ createdAt, id }) => [createdAt, id]);
+  async listWebhookEndpoints(@Query() query: PageQuery): Promise<Page<WebhookEndpointView>> {
+    const endpoints = await this.store.list(query);
+    return toPage(endpoints, query.limit, ({ createdAt, id }) => [createdAt, id]);
   }
 
   @Get(':id')

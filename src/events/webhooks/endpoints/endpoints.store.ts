@@ -3,7 +3,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { isAudited, recordAudit, type AuditEntry } from '../../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../../platform/database/database.js';
 import type { Prisma } from '../../../platform/database/generated/client.js';
-import { after, NEWEST_FIRST, type ListPosition } from '../../../platform/database/list-position.js';
+import { after, NEWEST_FIRST } from '../../../platform/database/list-position.js';
+import type { PageQuery } from '../../../platform/http/page.js';
 import type { EventName } from '../../catalogue.rules.js';
 import { toEventType } from '../../cloud-event.js';
 import { newestSequence, sequenceEvents } from '../../sequence.sql.js';
@@ -108,12 +109,12 @@ export class WebhookEndpointsStore {
     return row && this.describe(row);
   }
 
-  async list(position: ListPosition | undefined, limit: number): Promise<WebhookEndpointView[]> {
+  async list({ cursor, limit }: PageQuery): Promise<WebhookEndpointView[]> {
     const rows = await this.database.prisma.webhookEndpoint.findMany({
       ...LISTED,
-      where: { ...WEBHOOKS, ...(position && after(position)) },
+      where: { ...WEBHOOKS, ...(cursor && after(cursor)) },
       orderBy: NEWEST_FIRST,
-      take: limit,
+      take: limit + 1,
     });
     return Promise.all(rows.map((row) => this.describe(row)));
   }

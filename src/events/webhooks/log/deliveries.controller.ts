@@ -33,7 +33,7 @@ export class WebhookDeliveriesController {
   })
   @ApiPage(WebhookDeliveryView)
   async listWebhookDeliveries(@Query() query: ListDeliveriesQuery): Promise<Page<WebhookDeliveryView>> {
-    const rows = await this.deliveries.list({ ...query, limit: query.limit + 1 });
+    const rows = await this.deliveries.list(query);
     return toPage(rows, query.limit, (row) => [row.createdAt, row.position, row.endpointId], toView);
   }
 

@@ -108,7 +108,7 @@ export class WebhookDeliveriesStore {
   async list(query: ListDeliveriesQuery): Promise<StoredDelivery[]> {
     const { cursor: after, limit, endpointId, status, eventId, subject, since } = query;
     const position = [after?.createdAt, after?.position, after?.endpointId];
-    const values = [status, eventId, since, ...position, limit, endpointId, subject];
+    const values = [status, eventId, since, ...position, limit + 1, endpointId, subject];
     return this.database.query<StoredDelivery>(LIST_DELIVERIES, values);
   }
 
