@@ -1,21 +1,46 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
 import type { StartView } from '../../../src/onboarding/api/starts.view.js';
-import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
+import { FIND_SESSION_TO_REUSE } from '../../../src/onboarding/store/sessions.sql.js';
+import { Database } from '../../../src/platform/database/database.js';
 import type { Sent } from '../../../src/remote/outcome.rules.js';
-import { TestClient } from '../../setup/client.js';
+import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import type { SandboxControl, SandboxFault } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
 
 const service = useTestApp();
 const client = TestClient.of(service);
 let sandbox: SandboxControl;
+let database: Database;
 
 beforeAll(() => {
   sandbox = service.sandbox!.control;
+  database = service.app.get(Database);
 });
 afterEach(() => sandbox.clearFaults());
+
+const waitForState = (id: string, state: string): Promise<SessionAnswer> =>
+  waitFor(`session ${id} is ${state}`, async () => {
+    const session = await client.session(id);
+    return session.state === state && session;
+  });
+
+const startsOf = async (gridLocationId: string) =>
+  (await sandbox.ledger()).sessions.filter((effect) => effect.gridLocationId === gridLocationId);
+
+async function bringOnline({ id }: Pick<SessionAnswer, 'id'>): Promise<SessionAnswer> {
+  await sandbox.online(id, { inverters: 1 });
+  return waitForState(id, 'online');
+}
+
+const BRAND = { brand: 'acme' };
+
+async function startOnline(): Promise<SessionAnswer> {
+  return bringOnline(await client.startNew(BRAND));
+}
 
 type Listed = Omit<StartView, 'createdAt' | 'updatedAt'> & Record<'createdAt' | 'updatedAt', string>;
 
@@ -30,6 +55,136 @@ const failuresOf = async (gridLocationId: string) =>
 /** Makes the remote service respond with this fault to the starts of a location. */
 const respond = (contains: string, fault: Omit<SandboxFault, 'operation'>): Promise<unknown> =>
   sandbox.addFault({ operation: 'start_session', contains, ...fault });
+
+describe('starting a session', () => {
+  it('returns the session with its startUrl, under the remote id', async () => {
+    const gridLocationId = await client.locate('customer 1');
+    // Holds the first read, because it would show that the session has not expired.
+    await sandbox.addFault({ kind: 'hold', operation: 'read_session', times: null });
+    const { status, headers, body } = await client.start(gridLocationId, {
+      brand: 'acme',
+      metadata: { campaign: 7 },
+    });
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`/api/v1/onboarding/pv/${body.id}`);
+    expect(body).toMatchObject({
+      gridLocationId,
+      tenantReference: 'customer 1',
+      brand: 'acme',
+      metadata: { campaign: 7 },
+      state: 'awaiting_owner',
+      basis: 'observed',
+      finished: false,
+      active: true,
+      expired: null,
+      inverters: [],
+      closedAt: null,
+    });
+    expect(body.startUrl).toMatch(/\/pv-onboarding\/.+/);
+    expect((await startsOf(gridLocationId)).map(({ sessionId }) => sessionId)).toEqual([body.id]);
+    expect(await client.eventsOf(body.id)).toEqual(['session.started']);
+  });
+
+  it('returns the open session again, except for another brand or without reuse', async () => {
+    const first = await client.startNew({ brand: 'acme' });
+    const again = await client.start(first.gridLocationId, { brand: 'acme' });
+    expect([again.status, again.body.id, again.body.startUrl]).toEqual([200, first.id, first.startUrl]);
+    const other = await client.start(first.gridLocationId, { brand: 'other' });
+    const without = await client.start(first.gridLocationId);
+    const renewed = await client.start(first.gridLocationId, { brand: 'acme', reuse: false });
+    expect([other.status, without.status, renewed.status]).toEqual([201, 201, 201]);
+    expect(new Set([first.id, other.body.id, without.body.id, renewed.body.id]).size).toBe(4);
+    const reused = await client.start(first.gridLocationId, { brand: 'acme' });
+    expect(reused.body.id).toBe(renewed.body.id);
+  });
+
+  it.each([
+    [200, '1 s', '19 s'],
+    [201, '11 s', '9 s'],
+    [200, '0 s', '-1 day'],
+    [201, '1 day', '-1 s'],
+  ])('returns %i for a session started %s ago that expires in %s', async (status, startedAgo, expiresIn) => {
+    const first = await client.startNew();
+    // Waits for the first read, which also writes `expires_at`. Later reads write nothing.
+    await waitFor('the first read', async () => (await client.session(first.id)).expired === false);
+    await database.query(
+      `UPDATE onboarding_sessions SET recorded_at = clock_timestamp() - $2::interval,
+         expires_at = clock_timestamp() + $3::interval WHERE id = $1`,
+      [first.id, startedAgo, expiresIn],
+    );
+    expect((await client.start(first.gridLocationId)).status).toBe(status);
+  });
+
+  it('starts once more when the response was lost, and counts the orphan', async () => {
+    const gridLocationId = await client.locate();
+    await sandbox.addFault({ kind: 'reset', operation: 'start_session', effect: true, times: 1 });
+    const { status, body } = await client.start(gridLocationId);
+    expect([status, body.state]).toEqual([201, 'awaiting_owner']);
+    expect(body.startUrl).not.toBeNull();
+    expect(await startsOf(gridLocationId)).toHaveLength(2);
+    const [start] = await database.query(
+      'SELECT status, attempts, orphans FROM session_starts WHERE grid_location_id = $1',
+      [gridLocationId],
+    );
+    expect(start).toEqual({ status: 'started', attempts: 2, orphans: 1 });
+  });
+
+  it('leaves no start behind when the database fails between the lease and the call', async () => {
+    const gridLocationId = await client.locate();
+    const query = database.query.bind(database);
+    let runs = 0;
+    const failing = jest.spyOn(database, 'query').mockImplementation((statement, values) => {
+      if (statement === FIND_SESSION_TO_REUSE && ++runs === 2) return Promise.reject(new Error('cut off'));
+      return query(statement, values);
+    });
+    expect((await client.start(gridLocationId)).status).toBe(500);
+    failing.mockRestore();
+    expect((await client.start(gridLocationId)).status).toBe(201);
+    const starts = await query('SELECT status, orphans FROM session_starts WHERE grid_location_id = $1', [
+      gridLocationId,
+    ]);
+    expect(starts).toEqual([{ status: 'started', orphans: 0 }]);
+  });
+});
+
+describe('a start for a location that is online', () => {
+  it('returns the session that is online, without a startUrl and without a call, however often it is repeated', async () => {
+    const online = await startOnline();
+    const { id, gridLocationId } = online;
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => client.start(gridLocationId, { ...BRAND, metadata: { mail: 2 } })),
+    );
+    for (const { status, headers, body } of responses) {
+      expect([status, headers.get('location')]).toEqual([200, `/api/v1/onboarding/pv/${id}`]);
+      expect(body).toMatchObject({ id, state: 'online', startUrl: null, metadata: {} });
+      expect(body.inverters).toHaveLength(1);
+    }
+    expect(await startsOf(gridLocationId)).toHaveLength(1);
+  });
+
+  it('returns the open session that was started on purpose, and again the online one once that is over', async () => {
+    const online = await startOnline();
+    const { gridLocationId } = online;
+    const further = (await client.start(gridLocationId, { ...BRAND, reuse: false })).body;
+    const again = await client.start(gridLocationId, BRAND);
+    expect([again.status, again.body.id, again.body.startUrl]).toEqual([200, further.id, further.startUrl]);
+    await sandbox.expire(further.id);
+    await waitForState(further.id, 'expired');
+    const last = await client.start(gridLocationId, BRAND);
+    expect([last.status, last.body.id]).toEqual([200, online.id]);
+  });
+
+  it('returns the session that came online late, not the open one that was started before', async () => {
+    const late = await client.startNew(BRAND);
+    await sandbox.expire(late.id);
+    await waitForState(late.id, 'expired');
+    const second = await client.start(late.gridLocationId, BRAND);
+    expect([second.status, second.body.state]).toEqual([201, 'awaiting_owner']);
+    await bringOnline(late);
+    const third = await client.start(late.gridLocationId, BRAND);
+    expect([third.status, third.body.id, third.body.state]).toEqual([200, late.id, 'online']);
+  });
+});
 
 describe('a start that has failed', () => {
   // A call that succeeds, so that the failures of these tests do not open the circuit breaker.
@@ -131,5 +286,32 @@ describe('listing starts', () => {
     expect(failed.items.map(({ brand }) => brand)).toEqual(['e']);
     expect((await list(`userId=${session.userId}&status=sending`)).items).toEqual([]);
     expect((await list(`userId=${randomUUID()}`)).items).toEqual([]);
+  });
+});
+
+// These tests come last, because the wait that the remote service requests may outlast them.
+describe('a start that the remote service does not accept', () => {
+  it('returns 422 if it is rejected, and 503 while the remote service requests a wait', async () => {
+    const gridLocationId = await client.locate();
+    await sandbox.addFault({
+      kind: 'answer',
+      operation: 'start_session',
+      status: 422,
+      body: '{"error":"no solar here"}',
+      times: 1,
+    });
+    expect(await client.start(gridLocationId)).toMatchObject({
+      status: 422,
+      body: { code: 'remote_rejected' },
+    });
+    await sandbox.addFault({
+      kind: 'too_many_requests',
+      operation: 'start_session',
+      retryAfter: '1',
+      times: 1,
+    });
+    const unavailable = await client.start(gridLocationId);
+    expect([unavailable.status, unavailable.headers.get('retry-after')]).toEqual([503, '1']);
+    await waitFor('starts are sent again', async () => (await client.start(gridLocationId)).status === 201);
   });
 });

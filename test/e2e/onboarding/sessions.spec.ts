@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { planRederivations } from '../../../src/onboarding/store/rederivation.js';
-import { FIND_SESSION_TO_REUSE } from '../../../src/onboarding/store/sessions.sql.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
-import { TestClient } from '../../setup/client.js';
-import type { SessionAnswer } from '../../setup/client.js';
+import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -20,107 +18,12 @@ beforeAll(() => {
   sandbox = service.sandbox!.control;
   database = service.app.get(Database);
 });
-afterEach(() => sandbox.clearFaults());
 
 const waitForState = (id: string, state: string): Promise<SessionAnswer> =>
   waitFor(`session ${id} is ${state}`, async () => {
     const session = await client.session(id);
     return session.state === state && session;
   });
-
-const startsOf = async (gridLocationId: string) =>
-  (await sandbox.ledger()).sessions.filter((effect) => effect.gridLocationId === gridLocationId);
-
-describe('starting a session', () => {
-  it('returns the session with its startUrl, under the remote id', async () => {
-    const gridLocationId = await client.locate('customer 1');
-    // Holds the first read, because it would show that the session has not expired.
-    await sandbox.addFault({ kind: 'hold', operation: 'read_session', times: null });
-    const { status, headers, body } = await client.start(gridLocationId, {
-      brand: 'acme',
-      metadata: { campaign: 7 },
-    });
-    expect(status).toBe(201);
-    expect(headers.get('location')).toBe(`/api/v1/onboarding/pv/${body.id}`);
-    expect(body).toMatchObject({
-      gridLocationId,
-      tenantReference: 'customer 1',
-      brand: 'acme',
-      metadata: { campaign: 7 },
-      state: 'awaiting_owner',
-      basis: 'observed',
-      finished: false,
-      active: true,
-      expired: null,
-      inverters: [],
-      closedAt: null,
-    });
-    expect(body.startUrl).toMatch(/\/pv-onboarding\/.+/);
-    expect((await startsOf(gridLocationId)).map(({ sessionId }) => sessionId)).toEqual([body.id]);
-    expect(await client.eventsOf(body.id)).toEqual(['session.started']);
-  });
-
-  it('returns the open session again, except for another brand or without reuse', async () => {
-    const first = await client.startNew({ brand: 'acme' });
-    const again = await client.start(first.gridLocationId, { brand: 'acme' });
-    expect([again.status, again.body.id, again.body.startUrl]).toEqual([200, first.id, first.startUrl]);
-    const other = await client.start(first.gridLocationId, { brand: 'other' });
-    const without = await client.start(first.gridLocationId);
-    const renewed = await client.start(first.gridLocationId, { brand: 'acme', reuse: false });
-    expect([other.status, without.status, renewed.status]).toEqual([201, 201, 201]);
-    expect(new Set([first.id, other.body.id, without.body.id, renewed.body.id]).size).toBe(4);
-    const reused = await client.start(first.gridLocationId, { brand: 'acme' });
-    expect(reused.body.id).toBe(renewed.body.id);
-  });
-
-  it.each([
-    [200, '1 s', '19 s'],
-    [201, '11 s', '9 s'],
-    [200, '0 s', '-1 day'],
-    [201, '1 day', '-1 s'],
-  ])('returns %i for a session started %s ago that expires in %s', async (status, startedAgo, expiresIn) => {
-    const first = await client.startNew();
-    // Waits for the first read, which also writes `expires_at`. Later reads write nothing.
-    await waitFor('the first read', async () => (await client.session(first.id)).expired === false);
-    await database.query(
-      `UPDATE onboarding_sessions SET recorded_at = clock_timestamp() - $2::interval,
-         expires_at = clock_timestamp() + $3::interval WHERE id = $1`,
-      [first.id, startedAgo, expiresIn],
-    );
-    expect((await client.start(first.gridLocationId)).status).toBe(status);
-  });
-
-  it('starts once more when the response was lost, and counts the orphan', async () => {
-    const gridLocationId = await client.locate();
-    await sandbox.addFault({ kind: 'reset', operation: 'start_session', effect: true, times: 1 });
-    const { status, body } = await client.start(gridLocationId);
-    expect([status, body.state]).toEqual([201, 'awaiting_owner']);
-    expect(body.startUrl).not.toBeNull();
-    expect(await startsOf(gridLocationId)).toHaveLength(2);
-    const [start] = await database.query(
-      'SELECT status, attempts, orphans FROM session_starts WHERE grid_location_id = $1',
-      [gridLocationId],
-    );
-    expect(start).toEqual({ status: 'started', attempts: 2, orphans: 1 });
-  });
-
-  it('leaves no start behind when the database fails between the lease and the call', async () => {
-    const gridLocationId = await client.locate();
-    const query = database.query.bind(database);
-    let runs = 0;
-    const failing = jest.spyOn(database, 'query').mockImplementation((statement, values) => {
-      if (statement === FIND_SESSION_TO_REUSE && ++runs === 2) return Promise.reject(new Error('cut off'));
-      return query(statement, values);
-    });
-    expect((await client.start(gridLocationId)).status).toBe(500);
-    failing.mockRestore();
-    expect((await client.start(gridLocationId)).status).toBe(201);
-    const starts = await query('SELECT status, orphans FROM session_starts WHERE grid_location_id = $1', [
-      gridLocationId,
-    ]);
-    expect(starts).toEqual([{ status: 'started', orphans: 0 }]);
-  });
-});
 
 describe('a session that is watched', () => {
   it('goes from its owner to its installation to online, and announces this in order', async () => {
@@ -234,6 +137,23 @@ describe('reading a session', () => {
   });
 });
 
+describe('the times of a session', () => {
+  it('say when its state changed and when it came online first', async () => {
+    const started = await client.startNew();
+    expect(started.onlineAt).toBeNull();
+    expect(Date.parse(started.stateChangedAt)).toBeLessThanOrEqual(Date.parse(started.checkedAt));
+    await sandbox.complete(started.id);
+    const completed = await waitForState(started.id, 'awaiting_installation');
+    expect(completed.onlineAt).toBeNull();
+    expect(Date.parse(completed.stateChangedAt)).toBeGreaterThan(Date.parse(started.stateChangedAt));
+    await sandbox.online(started.id, { inverters: 1 });
+    const online = await waitForState(started.id, 'online');
+    expect(online.onlineAt).toBe(online.stateChangedAt);
+    await database.query("UPDATE onboarding_sessions SET state = 'unrecognised' WHERE id = $1", [started.id]);
+    expect((await client.session(started.id)).onlineAt).toBe(online.onlineAt);
+  });
+});
+
 describe('listing sessions', () => {
   it('filters, pages, and finds later changes', async () => {
     const gridLocationId = await client.locate('customer with four');
@@ -289,6 +209,41 @@ describe('listing sessions', () => {
     });
     expect(JSON.stringify(plan)).toContain('onboarding_sessions_metadata_idx');
   });
+
+  it('filters by createdAt and expiresAt', async () => {
+    const gridLocationId = await client.locate();
+    for (const brand of ['a', 'b', 'c']) await client.start(gridLocationId, { brand });
+    const list = async (query: string) =>
+      (
+        await client.call<{ items: SessionAnswer[] }>(
+          'GET',
+          `/onboarding/pv?gridLocationId=${gridLocationId}${query}`,
+        )
+      ).body.items
+        .map(({ brand }) => brand)
+        .sort();
+    // The first read of a session writes its times, and no later one does.
+    await waitFor('all were read', async () => {
+      const path = `/onboarding/pv?gridLocationId=${gridLocationId}`;
+      const { body } = await client.call<{ items: SessionAnswer[] }>('GET', path);
+      return body.items.every(({ expired }) => expired === false);
+    });
+    await database.query(
+      `UPDATE onboarding_sessions s SET created_at = t.created_at, expires_at = t.created_at + interval '1 day'
+         FROM (VALUES ('a', '2026-01-01T00:00:00Z'::timestamptz), ('b', '2026-01-02T00:00:00Z'), ('c', '2026-01-03T00:00:00Z'))
+              AS t (brand, created_at)
+        WHERE s.grid_location_id = $1 AND s.brand = t.brand`,
+      [gridLocationId],
+    );
+    expect(await list('&createdSince=2026-01-02T00:00:00Z')).toEqual(['b', 'c']);
+    expect(await list('&startedBefore=2026-01-02T00:00:00Z')).toEqual(['a']);
+    expect(await list('&createdSince=2026-01-02T00:00:00Z&startedBefore=2026-01-03T00:00:00Z')).toEqual([
+      'b',
+    ]);
+    expect(await list('&expiresBefore=2026-01-03T00:00:00Z')).toEqual(['a']);
+    expect(await list('&expiresBefore=2026-01-03T01:00:00%2B01:00')).toEqual(['a']);
+    expect(await list('&expiresBefore=2026-01-03T00:00:00.001Z')).toEqual(['a', 'b']);
+  });
 });
 
 describe('rederiving', () => {
@@ -330,32 +285,5 @@ describe('rederiving', () => {
     expect((await client.session(id)).state).toBe('expired');
     expect(await sessions.applyRederived(changes, 'cli')).toBe(0);
     expect(await client.eventsOf(id)).toEqual(['session.started', 'session.expired', 'session.expired']);
-  });
-});
-
-// These tests come last, because the wait that the remote service requests may outlast them.
-describe('a start that the remote service does not accept', () => {
-  it('returns 422 if it is rejected, and 503 while the remote service requests a wait', async () => {
-    const gridLocationId = await client.locate();
-    await sandbox.addFault({
-      kind: 'answer',
-      operation: 'start_session',
-      status: 422,
-      body: '{"error":"no solar here"}',
-      times: 1,
-    });
-    expect(await client.start(gridLocationId)).toMatchObject({
-      status: 422,
-      body: { code: 'remote_rejected' },
-    });
-    await sandbox.addFault({
-      kind: 'too_many_requests',
-      operation: 'start_session',
-      retryAfter: '1',
-      times: 1,
-    });
-    const unavailable = await client.start(gridLocationId);
-    expect([unavailable.status, unavailable.headers.get('retry-after')]).toEqual([503, '1']);
-    await waitFor('starts are sent again', async () => (await client.start(gridLocationId)).status === 201);
   });
 });

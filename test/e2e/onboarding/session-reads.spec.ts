@@ -1,0 +1,395 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { EventSignal } from '../../../src/events/event-signal.service.js';
+import { appendEvents } from '../../../src/events/outbox.js';
+import type { TimelineEntryView } from '../../../src/onboarding/api/timeline.view.js';
+import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
+import { SessionRefreshService } from '../../../src/onboarding/poll/refresh.service.js';
+import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { HeldRequests } from '../../../src/platform/http/held-requests.js';
+import type { Page } from '../../../src/platform/http/page.js';
+import { sessionEvent } from '../../db/events/fixture.js';
+import { inTime, measureUntil } from '../../faults/support/promise.js';
+import { TestClient, type SessionAnswer } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
+import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { createKey } from '../keys.js';
+
+// No poller runs: only the test reads sessions and changes states.
+const service = useTestApp({ ROLE: 'api' });
+const client = TestClient.of(service);
+let sandbox: SandboxControl;
+let database: Database;
+
+beforeAll(() => {
+  sandbox = service.sandbox!.control;
+  database = service.app.get(Database);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await sandbox.clearFaults();
+});
+
+const refresh = (id: string) => client.call<SessionAnswer>('POST', `/onboarding/pv/${id}/refresh`);
+const readsOf = async (id: string) => (await sandbox.ledger()).reads[id] ?? { total: 0, inFlight: 0 };
+
+/**
+ * Sends a refresh, holds its response, lets the session come online, and sends two further refreshes. Returns the state that the first
+ * refresh gets, and the states that the further ones get.
+ */
+async function refreshDuringChange(id: string) {
+  // Holds the response to the next read. The response shows the session at the time of the read.
+  const hold = () => sandbox.addFault({ kind: 'hold', operation: 'read_session' });
+  const first = await hold();
+  const early = refresh(id);
+  await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
+  await sandbox.online(id);
+  const late = Promise.all([refresh(id), refresh(id)]);
+  await waitForJoined();
+  // Also holds the second read, so that it does not change the session before the first refresh returns it.
+  await hold();
+  await sandbox.release(first.id);
+  const before = (await early).body.state;
+  await sandbox.clearFaults();
+  return { before, after: (await late).map(({ body }) => body.state) };
+}
+
+const waitForJoined = () =>
+  waitFor('the others', () => service.app.get(SessionRefreshService)['waiting'].size === 1);
+
+const waitForHeld = (count: number) =>
+  waitFor(`${count} requests that wait`, () => service.app.get(HeldRequests).count('wait') === count);
+const msSince = (beganAt: number): number => performance.now() - beganAt;
+
+const change = (id: string) =>
+  database.transaction(async (tx) => {
+    await tx.query(
+      `UPDATE onboarding_sessions SET state = 'awaiting_installation', basis = 'inferred' WHERE id = $1`,
+      [id],
+    );
+    await appendEvents(tx, [sessionEvent('session.awaiting_installation', id)]);
+  });
+
+async function expectWithin(mostMs: number, measure: () => Promise<number>): Promise<void> {
+  expect(await measureUntil((ms) => ms < mostMs, measure)).toBeLessThan(inTime(mostMs));
+}
+
+describe('a session that many callers read at once', () => {
+  it('is read once for the first request, and once for all that arrive meanwhile', async () => {
+    const { id } = await client.startNew();
+    const { id: fault } = await sandbox.addFault({ kind: 'hold', operation: 'read_session' });
+    const refreshes = service.app.get<{ readSince(): unknown }>(SessionRefreshService);
+    const requested = jest.spyOn(refreshes, 'readSince');
+    const getFresh = () => client.call('GET', `/onboarding/pv/${id}?maxAge=0`);
+    const first = refresh(id);
+    await waitFor('the first read', async () => (await readsOf(id)).inFlight === 1);
+    const others = Array.from({ length: 59 }, (_, i) => (i % 4 === 0 ? getFresh() : refresh(id)));
+    await waitFor('all requests', () => requested.mock.calls.length === 60);
+    await sandbox.release(fault);
+    const responses = await Promise.all([first, ...others]);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await readsOf(id)).total).toBe(2);
+  });
+
+  it('is never returned from a read that was sent before the request', async () => {
+    const { id } = await client.startNew();
+    const states = await refreshDuringChange(id);
+    expect(states).toEqual({ before: 'awaiting_owner', after: ['online', 'online'] });
+  });
+});
+
+it('looks less often for a session whose reader has vanished', async () => {
+  const { id } = await client.startNew();
+  const polls = service.app.get(PollsStore);
+  await polls.claimOne(id);
+  const look = jest.spyOn(polls, 'claimOne');
+  const read = refresh(id);
+  await waitFor('six looks', () => look.mock.calls.length >= 6);
+  const beganAt = performance.now();
+  await waitFor('two more', () => look.mock.calls.length >= 8);
+  // The first two pauses together take 125 ms.
+  expect(performance.now() - beganAt).toBeGreaterThan(700);
+  await database.query('DELETE FROM poll_batches');
+  expect((await read).status).toBe(200);
+});
+
+describe.each(['/onboarding/pv/', '/users/{userId}/pv/onboarding-sessions/'])(
+  'a session at %s that cannot be read',
+  (path) => {
+    const read = (id: string, userId: string, query: string) =>
+      client.call<SessionAnswer & { stale?: boolean; errors: readonly { field: string }[] }>(
+        'GET',
+        `${path.replace('{userId}', userId)}${id}${query}`,
+      );
+    // A read that succeeds, so that the failures of these tests do not keep the circuit breaker open.
+    afterEach(async () => {
+      const { id } = await client.startNew();
+      await sandbox.clearFaults();
+      await waitFor('reads pass', async () => (await refresh(id)).status === 200);
+    });
+    const fail = () =>
+      sandbox.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: null });
+
+    it('returns 503, or with stale=allow the last known state with the time of its read', async () => {
+      const { id, userId } = await client.startNew();
+      const { checkedAt } = await client.session(id);
+      await fail();
+      const refused = await read(id, userId, '?maxAge=0');
+      expect(refused).toMatchObject({ status: 503, body: { code: 'remote_unavailable' } });
+      const { status, body } = await read(id, userId, '?maxAge=0&stale=allow');
+      expect([status, body]).toMatchObject([200, { id, state: 'awaiting_owner', checkedAt, stale: true }]);
+    });
+
+    it('is not stale if it is young enough, was read, or is read during the wait', async () => {
+      const { id, userId } = await client.startNew();
+      expect((await read(id, userId, '?maxAge=0&stale=allow')).body.stale).toBe(false);
+      expect((await read(id, userId, '')).body).not.toHaveProperty('stale');
+      await fail();
+      expect((await read(id, userId, '?maxAge=3600&stale=allow')).body.stale).toBe(false);
+      expect((await read(id, userId, '?stale=allow')).body.stale).toBe(false);
+      const waiting = read(id, userId, '?maxAge=0&stale=allow&wait=20');
+      await waitForHeld(1);
+      await sandbox.clearFaults();
+      await sandbox.online(id);
+      await waitFor('a read', async () => (await refresh(id)).status === 200);
+      expect((await waiting).body).toMatchObject({ state: 'online', stale: false });
+    });
+  },
+);
+
+describe('a closed session that several callers read', () => {
+  /** Returns a session that expired at the remote service and was closed long ago. */
+  async function startClosed(): Promise<string> {
+    const { id } = await client.startNew();
+    await sandbox.expire(id);
+    await refresh(id);
+    await database.query(
+      `WITH unwatched AS (DELETE FROM session_polls WHERE session_id = $1)
+       UPDATE onboarding_sessions SET closed_at = now(), close_reason = 'late_window_over', state_changed_at = now() - interval '9 days'
+        WHERE id = $1`,
+      [id],
+    );
+    return id;
+  }
+
+  it('is never returned from a read that was sent before the request', async () => {
+    const states = await refreshDuringChange(await startClosed());
+    expect(states).toEqual({ before: 'expired', after: ['online', 'online'] });
+  });
+
+  it('stays watched when one read fails while another finds it online', async () => {
+    const id = await startClosed();
+    await sandbox.online(id);
+    const sessions = service.app.get<{ reschedule(...given: unknown[]): Promise<void> }>(SessionsStore);
+    const reschedule = sessions.reschedule.bind(sessions);
+    let stopped: Promise<void> | undefined;
+    jest.spyOn(sessions, 'reschedule').mockImplementationOnce(async (...given) => {
+      await reschedule(...given);
+      const waiting = await lockWaits();
+      stopped = service.app.get(PollsStore).stopWatchingClosed(id, '0');
+      // Waits until `stopWatchingClosed` waits for a lock of this transaction, or has ended.
+      await Promise.race([stopped, waitFor('it waits', async () => (await lockWaits()) > waiting)]);
+    });
+    expect((await refresh(id)).body).toMatchObject({ state: 'online', closedAt: null });
+    await stopped;
+    expect((await client.session(id)).nextCheckAt).toEqual(expect.any(String));
+  });
+
+  async function lockWaits(): Promise<number> {
+    const [row] = await database.query<{ waits: number }>(
+      `SELECT count(*)::int AS waits FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return row!.waits;
+  }
+});
+
+describe('?wait= on a session', () => {
+  it.each(['/onboarding/pv/', '/users/{userId}/pv/onboarding-sessions/'])(
+    'at %s responds as soon as the state changes',
+    async (path) => {
+      // Disables the tick of every second, so that only the notification can end the wait.
+      const signal = service.app.get(EventSignal);
+      clearInterval(signal['timer']);
+      await expectWithin(500, async () => {
+        const { id, userId } = await client.startNew();
+        const response = client.call('GET', `${path.replace('{userId}', userId)}${id}?wait=20`);
+        await waitForHeld(1);
+        const beganAt = performance.now();
+        await change(id);
+        expect((await response).body).toMatchObject({ id, state: 'awaiting_installation' });
+        return msSince(beganAt);
+      });
+      signal['timer'] = setInterval(() => signal.signal(), 1_000);
+    },
+  );
+
+  it('returns the unchanged session after the given time', async () => {
+    await expectWithin(2_500, async () => {
+      const { id } = await client.startNew();
+      const beganAt = performance.now();
+      expect((await client.session(id, '?wait=1')).state).toBe('awaiting_owner');
+      expect(msSince(beganAt)).toBeGreaterThan(950);
+      return msSince(beganAt);
+    });
+  });
+
+  it('responds at once if the state differs from the given one, or changes right after the request', async () => {
+    await expectWithin(1_500, async () => {
+      const { id } = await client.startNew();
+      const beganAt = performance.now();
+      expect((await client.session(id, '?wait=20&from=online')).state).toBe('awaiting_owner');
+      const response = client.session(id, '?wait=20&from=awaiting_owner');
+      await change(id);
+      expect((await response).state).toBe('awaiting_installation');
+      return msSince(beganAt);
+    });
+  });
+
+  it('does not wait for a closed session, and stops when the session is closed', async () => {
+    await expectWithin(2_500, async () => {
+      const { id } = await client.startNew();
+      const response = client.session(id, '?wait=20');
+      await waitForHeld(1);
+      const beganAt = performance.now();
+      await database.query('DELETE FROM session_polls WHERE session_id = $1', [id]);
+      await database.query(
+        `UPDATE onboarding_sessions SET closed_at = clock_timestamp(), close_reason = 'late_window_over', start_url_ciphertext = NULL WHERE id = $1`,
+        [id],
+      );
+      expect((await response).closedAt).not.toBeNull();
+      expect((await client.session(id, '?wait=20')).closedAt).not.toBeNull();
+      return msSince(beganAt);
+    });
+  });
+
+  it('ends when the client disconnects', async () => {
+    const { id } = await client.startNew();
+    const disconnect = new AbortController();
+    const response = fetch(`${service.url}/api/v1/onboarding/pv/${id}?wait=60`, {
+      headers: { authorization: `Bearer ${service.adminKey}` },
+      signal: disconnect.signal,
+    }).catch(() => 'disconnected');
+    await waitForHeld(1);
+    disconnect.abort();
+    expect(await response).toBe('disconnected');
+    await waitForHeld(0);
+  });
+
+  it('ends within 5 s of the revocation of its key, with a 401', async () => {
+    const { id } = await client.startNew();
+    await expectWithin(5_000, async () => {
+      const key = await createKey(client, 'onboarding:read');
+      const response = key.app.call('GET', `/onboarding/pv/${id}?wait=20`);
+      await waitForHeld(1);
+      const beganAt = performance.now();
+      await client.call('DELETE', `/api-keys/${key.id}`);
+      expect(await response).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
+      return msSince(beganAt);
+    });
+  });
+});
+
+describe('the sequence of a session', () => {
+  const eventsOf = async (id: string) => (await client.events()).filter(({ subject }) => subject === id);
+
+  it('is that of its own event in the response to a start, a refresh and a read with maxAge', async () => {
+    const lastOf = async (id: string) => (await eventsOf(id)).at(-1)!.sequence;
+    const started = await client.startNew();
+    expect(started.sequence).toBe(await lastOf(started.id));
+    await sandbox.complete(started.id, { onlineAfterMs: null });
+    const completed = await client.session(started.id, '?maxAge=0');
+    expect(completed).toMatchObject({
+      state: 'awaiting_installation',
+      sequence: await lastOf(started.id),
+    });
+    await sandbox.online(started.id, { inverters: 1 });
+    const online = (await refresh(started.id)).body;
+    expect(online).toMatchObject({ state: 'online', sequence: await lastOf(started.id) });
+  });
+
+  it('orders responses and events: a response contains every event up to its sequence', async () => {
+    const RANK = ['awaiting_owner', 'awaiting_installation', 'online'];
+    const { id } = await client.startNew();
+    const responses: SessionAnswer[] = [await client.session(id)];
+    let isDone = false;
+    const reading = (async () => {
+      while (!isDone) responses.push(await client.session(id));
+    })();
+    await sandbox.complete(id, { onlineAfterMs: null });
+    await refresh(id);
+    await sandbox.online(id, { inverters: 1 });
+    await refresh(id);
+    const events = await eventsOf(id);
+    responses.push(await client.session(id));
+    isDone = true;
+    await reading;
+    const contains = (read: SessionAnswer, upTo: string) =>
+      events
+        .filter(({ sequence }) => sequence <= upTo)
+        .every(({ data }) => RANK.indexOf(data.state as string) <= RANK.indexOf(read.state));
+    expect(responses.filter((read) => !contains(read, read.sequence ?? ''))).toEqual([]);
+    expect(new Set(responses.map(({ state }) => state)).has('awaiting_owner')).toBe(true);
+    // Seeded bug: a sequence that is read after the session.
+    const later = responses.at(-1)!.sequence!;
+    expect(responses.filter((read) => !contains(read, later))).not.toEqual([]);
+  });
+});
+
+describe('the timeline of a session', () => {
+  it('has everything that happened, with causes before effects, page by page', async () => {
+    const { id } = await client.startNew();
+    await sandbox.online(id, { inverters: 1 });
+    await refresh(id);
+    const { body } = await client.call<Page<TimelineEntryView>>('GET', `/onboarding/pv/${id}/timeline`);
+    expect(body.items.map(({ kind }) => kind)).toEqual([
+      'start',
+      'observation',
+      'transition',
+      'event',
+      'observation',
+      'transition',
+      'event',
+      'event',
+    ]);
+    expect(body.items[5]).toMatchObject({
+      summary: 'awaiting_owner -> online (observed, by the rule finished_with_inverters)',
+      details: { fromState: 'awaiting_owner', toState: 'online', basis: 'observed' },
+    });
+    const paged: TimelineEntryView[] = [];
+    for (let next: string | null = ''; next !== null;) {
+      const path = `/onboarding/pv/${id}/timeline?limit=3${next && `&cursor=${next}`}`;
+      const page: Page<TimelineEntryView> = (await client.call<Page<TimelineEntryView>>('GET', path)).body;
+      paged.push(...page.items);
+      ({ next } = page);
+    }
+    expect(paged).toEqual(body.items);
+    expect((await client.call('GET', `/onboarding/pv/${randomUUID()}/timeline`)).status).toBe(404);
+  });
+});
+
+describe('what is stuck', () => {
+  it('is listed with what a person does next, by kind', async () => {
+    await sandbox.addFault({
+      kind: 'reset',
+      operation: 'register_user',
+      times: 1,
+    });
+    const tenantReference = 'stuck-customer';
+    await client.call('POST', '/users', { tenantReference, gridLocations: [{ ean: newEan() }] });
+    const stuck = (query = '') => client.call<Page<object>>('GET', `/stuck${query}`);
+    const expected = { kind: 'registration', tenantReference, reason: 'its outcome is unknown' };
+    expect((await stuck()).body.items).toMatchObject([{ ...expected, whatToDo: expect.any(String) }]);
+    expect((await stuck('?kind=session')).body).toEqual({ items: [], next: null });
+    expect((await stuck('?kind=user')).status).toBe(400);
+    const { items } = (await stuck()).body as Page<{ id: string }>;
+    expect((await stuck(`?id=${items[0]!.id}`)).body.items).toEqual(items);
+    expect((await stuck(`?id=${randomUUID()}`)).body.items).toEqual([]);
+    const { kind, reason } = expected;
+    expect((await stuck('/groups')).body).toEqual({
+      items: [{ kind, reason, count: 1, new: 1, oldest: items }],
+    });
+  });
+});
