@@ -1,6 +1,6 @@
 import { prepared, type Transaction } from '../platform/database/database.js';
 
-/** Locks the rows of a person in all campaigns, so that no worker makes a registration of them until the commit. */
+/** Locks the rows of a person in all campaigns, so that no worker registers them until the commit. */
 const LOCK_ROWS = prepared('campaign_rows.lock_reference')`
     SELECT line FROM campaign_rows WHERE tenant_reference = $1 ORDER BY campaign_id, line FOR UPDATE`;
 

@@ -82,7 +82,7 @@ export const REVOKE = `
     UPDATE invitations i SET revoked_at = clock_timestamp(), wish_due_at = NULL
      WHERE i.id = $1 AND ${LIVE} RETURNING i.id`;
 
-/** Records the owner's wish to start, before the start. It is due again after $3 ms, unless it is fulfilled by then. */
+/** Records the owner's wish to start, before the start. Unless the wish is fulfilled, it is due again after $3 ms. */
 export const WISH = `
     UPDATE invitations i
        SET wish_brand = $2, wished_at = clock_timestamp(), wish_due_at = clock_timestamp() + $3 * interval '1 ms', wish_failed_at = NULL,

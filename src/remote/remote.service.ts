@@ -28,7 +28,7 @@ export interface Peers {
   /** Announces, once for all replicas, that calls of an operation fail or are refused. If `trouble` is null, announces the recovery. */
   announce(operation: OperationClass, trouble: string | null): void;
   readonly drawTokens: DrawTokens;
-  /** Returns whether this replica may try an operation whose breaker is open. Only one replica at a time may do so. */
+  /** Returns whether this replica may try an operation whose breaker is open. Only one replica at a time may try it. */
   claimTrial(operation: OperationClass): Promise<boolean>;
 }
 

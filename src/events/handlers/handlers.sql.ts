@@ -32,7 +32,9 @@ export const isSubscribed = async (
 ): Promise<boolean> =>
   (await prisma.webhookEndpoint.count({ where: { handler, types: { has: event } } })) > 0;
 
-/** Deletes handlers that no process has had for 7 days. Returns each of them and the number of events that it had not handled. */
+/**
+ * Deletes the handlers that no process has had for 7 days. Returns each deleted handler with the number of events that it had not handled.
+ */
 // Waits 7 days, because a release without the handler may be rolled back within a week.
 export async function retireHandlers(sql: Sql): Promise<{ name: string; pending: number }[]> {
   return sql.query(`

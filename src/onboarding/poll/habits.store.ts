@@ -49,7 +49,8 @@ const COUNT_HABITS = `
              WHERE t.phase IN ('awaiting_owner', 'awaiting_installation', 'late')) stays) grouped
      GROUP BY brand, phase, age`;
 
-// A wait is the time from `awaiting_installation` to `online`. If no read found a session between the two, its wait is unknown, but short.
+// A wait is the time from `awaiting_installation` to `online`. If no read found the session in `awaiting_installation`, the wait is
+// unknown, but short.
 const COUNT_WAITS = `
     INSERT INTO brand_waits (brand, p50_seconds, p95_seconds, known)
     SELECT s.brand, percentile_disc(0.5) WITHIN GROUP (ORDER BY t.seconds), percentile_disc(0.95) WITHIN GROUP (ORDER BY t.seconds), count(*)

@@ -66,15 +66,16 @@ interface PhasePlan {
 }
 
 const PLANS: Readonly<Record<Phase, PhasePlan>> = {
-  // Owners wait at the screen for up to 10 minutes. Of those who leave, half return within hours. After 9 hours, reads are 15 min apart.
+  // Owners wait at the screen for up to 10 minutes. Half of those who leave return within hours. After 9 hours, reads are 15 min apart.
   awaiting_owner: { first: 1, held: 40, tau: 0.6, ceiling: 1 },
   // Installations of the fastest brands take minutes, while the owner still waits. Those of other brands take hours to days.
   awaiting_installation: { first: 1, held: 40, tau: 0.6, ceiling: 1 },
-  // Nobody knows what comes next, so the session is read half as often as an open session.
+  // The next change is unknown, so the session is read half as often as an open session.
   unrecognised: { first: 2, held: 20, tau: 1.2, ceiling: 1 },
   // Further inverters come within the hour after the first, or not at all. Nobody waits for them.
   settling: { first: 4, held: 0, tau: 4, ceiling: 4 },
-  // Few expired or lost sessions change again, most of these within hours. Nobody waits: at most two hours between reads.
+  // Few expired or lost sessions change again, and most of these within hours. Nobody waits for them, so reads may be up to two hours
+  // apart.
   late: { first: 8, held: 0, tau: 6, ceiling: 8 },
 };
 

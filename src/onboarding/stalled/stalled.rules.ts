@@ -50,18 +50,18 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
- * How long unrecognised flags must last. During a deployment of the remote service, odd flags pass within minutes. By then, about fifteen
- * reads have returned the flags.
+ * How long unrecognised flags must last: longer than a deployment of the remote service, which may return odd flags for some minutes. In
+ * this time, the session is read about fifteen times.
  */
 const UNRECOGNISED_MS = 15 * MINUTE_MS;
 /**
- * How long reads must have failed: as long as a refused session takes to be lost. A restart or a short outage of the remote service is over
- * by then.
+ * How long reads must have failed: as long as a refused session takes to be lost, and longer than a restart or a short outage of the remote
+ * service.
  */
 const UNREACHABLE_MS = 60 * MINUTE_MS;
 /**
- * How many reads must have failed, as in `stuck_reason` of admin.sessions: one or two failures pass by themselves. Reads that were not
- * sent, as in an outage, do not count.
+ * How many reads must have failed, as in `stuck_reason` of admin.sessions: one or two failures pass by themselves. Reads that were not sent
+ * do not count, for example those in an outage.
  */
 const UNREACHABLE_READS = 3;
 

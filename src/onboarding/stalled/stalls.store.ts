@@ -35,7 +35,8 @@ export class StallsStore {
   }
 
   /**
-   * Decides about sessions, and writes each changed cause with its event. The lock on the session lets only one of several replicas do so.
+   * Decides about sessions, and writes each changed cause with its event. The lock on a session lets only one of several replicas decide
+   * about it.
    */
   async settle(ids: readonly string[], decide: Decide): Promise<void> {
     await this.database.transaction(async (tx) => {

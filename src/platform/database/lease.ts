@@ -78,7 +78,7 @@ export class Leases {
     } finally {
       const values = [id, leaseToken, dueInMs];
       const end = () => this.database.query(release, values, OUTCOME);
-      // Ignores a failure after leaseMs: by then, the lease has expired.
+      // Ignores a failure after leaseMs, because the lease has then expired anyway.
       await repeatWhileUnavailable(end, this.options.leaseMs).catch(() => {});
     }
   }

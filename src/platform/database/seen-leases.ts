@@ -1,6 +1,6 @@
 /**
  * How long a worker must have seen a lease before it may end the lease. During an outage of the database, a live owner can neither store
- * its outcome nor release its lease. After the outage, it does so within SEEN_MS.
+ * its outcome nor release its lease. The owner does both within SEEN_MS after the outage.
  */
 const SEEN_MS = 4_000;
 

@@ -30,5 +30,5 @@ export function parseInstant(value: unknown, form: 'rfc3339' | 'remote' = 'rfc33
   return nearest.getTime() === ms ? { kind: 'instant', at: nearest } : { kind: 'outside', nearest };
 }
 
-/** Returns the instant of these milliseconds since 1970, or the first or last valid instant if that is outside the valid range. */
+/** Returns the instant of these milliseconds since 1970. Outside the valid range, returns the first or the last valid instant. */
 export const nearestInstant = (ms: number): Date => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { RecentCalls, summarise } from './recent-calls.js';
 
-/** Returns the counts of a replica with successful calls of these durations, and failed calls for null. */
+/** Returns the counts of a replica. Each number is the duration of a successful call, and null is a failed call. */
 function countsOf(calls: readonly (number | null)[], now = 0) {
   const recent = new RecentCalls();
   for (const call of calls) recent.add(call, now);

@@ -31,7 +31,7 @@ const DUE = `status = 'pending' AND lease_token IS NULL AND next_attempt_at <= c
 export const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
 
 /** Inserts the intent of a registration, leased to the caller. Returns no row if its reference is live, or unchecked after a restore. */
-// The partial unique index lets only one of several concurrent requests insert a row. The others wait until that request has committed.
+// The partial unique index lets only one of several concurrent requests insert a row. The other requests wait for its commit.
 export const OPEN_INTENT = prepared('registrations.open_intent')`
     INSERT INTO registrations (tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
     SELECT $3, $4, $5, 1, $2, ${msFromNow('$1')}, clock_timestamp()

@@ -121,7 +121,10 @@ export class RegistrationsStore {
     return found.map(({ reference }) => reference);
   }
 
-  /** Returns how many other references have each of these EANs, as a user or in a live registration. Omits the EANs without any. */
+  /**
+   * Returns for each of these EANs how many other references have it, as a user or in a live registration. Omits the EANs that no other
+   * reference has.
+   */
   async countOthersWith(eans: readonly string[], tenantReference: string): Promise<Map<string, number>> {
     const values = [tenantReference, eans];
     const rows = await this.database.query<{ ean: string; others: number }>(sql.COUNT_OTHERS, values);

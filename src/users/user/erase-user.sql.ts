@@ -10,7 +10,10 @@ const LOCK_USER = 'SELECT id FROM users WHERE tenant_reference = $1 FOR UPDATE';
 
 type LockedPerson = Awaited<ReturnType<typeof lockPerson>>;
 
-/** Locks the registrations, then the user. A confirmation locks in the same order: the two cannot deadlock, and its new user is found. */
+/**
+ * Locks the registrations, then the user. A confirmation locks in the same order. So the two cannot deadlock, and a user that was just
+ * confirmed is found.
+ */
 // Until the commit, no other transaction can register, resolve or start anything for the person. `userId` is null if there is no user.
 export async function lockPerson(tx: Transaction, tenantReference: string) {
   const reference = [tenantReference];

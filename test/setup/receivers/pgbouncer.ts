@@ -26,7 +26,7 @@ export async function startPgBouncer(
   const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-pgbouncer-'));
   const file = join(folder, 'pgbouncer.ini');
   const password = decodeURIComponent(server.password);
-  // PgBouncer uses this list of users only with auth_type=trust.
+  // PgBouncer needs this list of users only if `settings` contain auth_type=trust.
   const users = join(folder, 'users.txt');
   await writeFile(users, `"${server.username}" ""\n`);
   await writeFile(
