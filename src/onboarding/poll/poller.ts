@@ -42,9 +42,8 @@ export class Poller extends BackgroundTasks {
       longest.set({ phase }, longestIntervalMs(phase, environment.POLL_MAX_INTERVAL_MS) / 1_000);
   }
 
-  override async beforeApplicationShutdown(): Promise<void> {
-    // A claim in flight may still add sessions, which the closing pool releases.
-    await Promise.all([super.beforeApplicationShutdown(), this.pool.close()]);
+  override beforeApplicationShutdown(): Promise<void> {
+    return this.pool.close(super.beforeApplicationShutdown());
   }
 
   /** Claims as many sessions as the pool wants, until a claim finds fewer. */

@@ -70,11 +70,15 @@ export class ReadPool {
     }
   }
 
-  /** Releases the queued sessions, and waits for the reads in flight and their results, so that no lease remains. */
-  async close(): Promise<void> {
+  /**
+   * Releases the queued sessions, and those that the claim in flight adds until `claimed` resolves. Waits for the reads in flight and
+   * their results, so that no lease remains.
+   */
+  async close(claimed: Promise<void>): Promise<void> {
     this.isClosing = true;
     this.releaseQueue();
     const deadline = performance.now() + STOP_WITHIN_MS.reads;
+    await claimed;
     await this.waitUntilIdle(deadline);
     this.giveUp.abort();
     await this.waitUntilIdle(deadline + STOP_WITHIN_MS.readResults);

@@ -66,6 +66,13 @@ describe('R34: stopping is clean', () => {
       ),
     );
 
+  const waitForUnready = () =>
+    waitFor('the service to be unready, because it stops', async () => {
+      const ready = await fetch(`${service.url}/health/ready`);
+      const { missing } = (await ready.json()) as { missing: string[] };
+      return ready.status === 503 && missing.join() === 'the service is stopping';
+    });
+
   it('after a SIGTERM amid a request and reads: the request gets its response, and every lease is released', async () => {
     const { ended, tookMs, response } = await measureUntil(answeredInTime, async () => {
       await start();
@@ -90,6 +97,27 @@ describe('R34: stopping is clean', () => {
     expect(response?.status).toBe(201);
     expect([leases, locked, await count(SENDING_STARTS)]).toEqual([0, 0, 0]);
     expect(await count(`FROM session_polls WHERE failures > 0`)).toBe(0);
+  });
+
+  it('amid a claim of sessions: they are released', async () => {
+    const { ended } = await measureUntil(stoppedInTime, async () => {
+      await start((environment) => startServiceProcess({ ...environment, ROLE: 'worker' }));
+      await admin.query('BEGIN');
+      await admin.query('LOCK TABLE poll_batches IN SHARE MODE');
+      await seed();
+      await waitFor(
+        'a claim to be in flight',
+        async () =>
+          (await count(`FROM pg_locks WHERE relation = 'poll_batches'::regclass AND NOT granted`)) > 0,
+      );
+      service.kill('SIGTERM');
+      await waitForUnready();
+      await admin.query('COMMIT');
+      return { service, ...(await endWithin(service, STOP_WITHIN_MS)) };
+    });
+    expect(ended).toEqual({ code: 0, signal: null });
+    expect(await count(LEASES)).toBe(0);
+    expect(await count('FROM session_polls WHERE failures > 0')).toBe(0);
   });
 
   it('amid calls that wait for a token: nothing was sent, and every lease is given back', async () => {
@@ -152,11 +180,7 @@ describe('R34: stopping is clean', () => {
       );
       const signalledAt = performance.now();
       service.kill('SIGTERM');
-      const answer = await waitFor('the service to be unready, because it stops', async () => {
-        const ready = await fetch(`${service.url}/health/ready`);
-        const { missing } = (await ready.json()) as { missing: string[] };
-        return ready.status === 503 && missing.join() === 'the service is stopping';
-      })
+      const answer = await waitForUnready()
         .then(() => register('served-on'))
         .catch(() => null);
       const exit = await service.exited;
