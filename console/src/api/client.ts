@@ -19,7 +19,7 @@ export type FunnelDay = Schemas['FunnelView'];
 export type Case = Schemas['CaseView'];
 export type Customer = Schemas['CustomerView'];
 
-/** Receives notice of responses before the page that sent the request reads them. */
+/** The functions that the client calls after a response, before the page that sent the request reads the response. */
 interface Listener {
   /** A response was a 401: the session of the console has ended. */
   signedOut(): void;

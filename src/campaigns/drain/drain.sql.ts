@@ -19,8 +19,8 @@ export const LOCK_LEASED = prepared('campaigns.lock_leased')`
  * Takes the next references of campaign $1 in the order of their first rows, with all rows of each. Limits the pending registrations of the
  * campaign to $2.
  */
-// Finds the rows of a reference by the index on references. Compares campaign and status as one row, so that no other index fits. With a
-// choice and without statistics, as just after an upload, the planner would read all rows of the file for each reference.
+// Finds the rows of a reference by the index on references. Compares campaign and status as one row, so that no other index fits. If
+// another index fitted, the planner might read all rows of the file for each reference, since it has no statistics just after an upload.
 export const TAKE_NEXT = prepared('campaign_rows.take_next')`
     WITH next AS MATERIALIZED (
       SELECT tenant_reference FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted' ORDER BY line

@@ -20,7 +20,10 @@ const CHANGES_PER_GROUP = 20;
 /** 2p of schedule.rules.ts: a read costs as much as 6 s of delay. The assumed schedule has the same cost: its 2p / α is 25 s at α = 0.5. */
 const TWICE_COST_SECONDS = 12.5;
 
-/** Counts the stays of a brand's sessions in a phase that ended at an age of this group. A stay that continues counts as ended now. */
+/**
+ * The numbers of stays that ended at an age of this group, for the sessions of one brand in one phase. A stay that continues counts as
+ * ended now.
+ */
 export interface HabitCount {
   readonly age: number;
   /** The number of stays that ended with a change that somebody waits for (`is_change` in habits.store.ts). */

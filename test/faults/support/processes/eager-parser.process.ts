@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { runService } from './test-service.js';
 
-// The bug, Node's default: parses and runs all pipelined requests of a connection at once.
+// The bug, which is Node's default: parses and runs all pipelined requests of a connection at once.
 const url = await runService({
   prepare: (app) => {
     const server: Server = app.getHttpServer();
