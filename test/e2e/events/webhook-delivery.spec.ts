@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { DeliveryQueue } from '../../../src/events/deliver/queue.store.js';
+import { newestSequence } from '../../../src/events/sequence.sql.js';
 import { WebhookAttemptsStore } from '../../../src/events/webhooks/send/attempts.store.js';
+import { placesOf } from '../../../src/events/webhooks/send/endpoint-health.rules.js';
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
-import type { Environment } from '../../../src/platform/env/environment.js';
 import { appendOnline } from '../../db/events/fixture.js';
 import { isLong } from '../../faults/support/promise.js';
 import { announce, makeEndpoint, type MadeEndpoint } from '../../faults/support/webhooks.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
 import { TestClient } from '../../setup/client.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import {
@@ -20,29 +26,45 @@ import {
 } from '../../setup/receivers/webhook-sink.js';
 
 const HOUR_MS = 3_600_000;
-/** The number of deliveries that wait for an earlier delivery of their subject. */
+/** How many deliveries wait for an earlier one. */
 const WAITING = isLong ? 100_000 : 5_000;
+/** More than one endpoint gets at the same time. */
+const USERS = 30;
 
-let service: TestApp;
+const service = useTestApp();
+const client = TestClient.of(service);
+const closing = closeAfterEach();
 let sink: WebhookSink;
 let database: Database;
 let endpoint: MadeEndpoint;
+/** The path of the test's endpoint at the sink. */
+let path: string;
+
 beforeAll(async () => {
   sink = await startWebhookSink();
-});
-afterEach(() => service.close());
-afterAll(() => sink.stop());
-
-async function start(rules: SinkRules, overrides: Partial<Environment> = {}): Promise<void> {
-  service = await startTestApp({
-    LOG_LEVEL: 'error',
-    WEBHOOK_RETRY_SCHEDULE_MS: [HOUR_MS],
-    ...overrides,
-  });
   database = service.app.get(Database);
-  await sink.behave({ '/hook': rules });
-  endpoint = await makeEndpoint(TestClient.of(service), `${sink.url}/hook`);
+});
+afterAll(() => sink.stop());
+afterEach(() => void jest.restoreAllMocks());
+
+/** Creates an endpoint, which the test's end deletes. */
+async function make(url: string): Promise<MadeEndpoint> {
+  const made = await makeEndpoint(client, url);
+  closing.push(() => client.call('DELETE', `/webhook-endpoints/${made.id}`));
+  return made;
 }
+
+async function start(rules: SinkRules, retryScheduleMs: readonly number[] = [HOUR_MS]): Promise<void> {
+  const schedule = service.environment.WEBHOOK_RETRY_SCHEDULE_MS;
+  schedule.splice(0, schedule.length, ...retryScheduleMs);
+  path = `/${randomUUID()}`;
+  await behave(rules);
+  endpoint = await make(`${sink.url}${path}`);
+}
+
+const behave = (rules: SinkRules) => sink.behave({ [path]: rules });
+const received = async () => (await sink.received()).filter((each) => each.path === path);
+const taken = () => sink.taken(path);
 
 interface Row {
   readonly status: string;
@@ -51,7 +73,10 @@ interface Row {
   readonly last_error: string | null;
   readonly last_answer: string | null;
 }
-const deliveries = () => database.query<Row>('SELECT * FROM webhook_deliveries ORDER BY position');
+const deliveries = () =>
+  database.query<Row>('SELECT * FROM webhook_deliveries WHERE endpoint_id = $1 ORDER BY position', [
+    endpoint.id,
+  ]);
 const endpointRow = async () => {
   const sql = 'SELECT * FROM webhook_endpoints WHERE id = $1';
   return (await database.query<Record<string, unknown>>(sql, [endpoint.id]))[0]!;
@@ -66,8 +91,8 @@ describe('a webhook', () => {
   it('is a CloudEvent in structured mode, with our user agent', async () => {
     await start({ keepsHeaders: true });
     await announce(database, 1, 1);
-    await waitFor('it has arrived', async () => (await sink.taken('/hook')) === 1);
-    const { headers, type } = (await sink.received())[0]!;
+    await waitFor('it has arrived', async () => (await taken()) === 1);
+    const { headers, type } = (await received())[0]!;
     expect(type).toBe('pv.session.online.v1');
     expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
     expect(headers['user-agent']).toMatch(/^pv-onboarding\/\d+\.\d+\.\d+$/);
@@ -88,21 +113,22 @@ describe('a webhook', () => {
   });
 
   it('that waits for its retry is sent, in order, once another arrives after the outage', async () => {
-    await start({ fail: 1 }, { WEBHOOK_RETRY_SCHEDULE_MS: [20, HOUR_MS] });
+    await start({ fail: 1 }, [20, HOUR_MS]);
     await announce(database, 1, 3);
     await waitForAttempts(2);
-    await sink.behave({});
+    await behave({});
     await announce(database, 1, 1);
-    await waitFor('everything has arrived', async () => (await sink.taken('/hook')) === 4);
-    expect(outOfOrder(arrivals(await sink.received(), '/hook'))).toEqual([]);
+    await waitFor('everything has arrived', async () => (await taken()) === 4);
+    expect(outOfOrder(arrivals(await received(), path))).toEqual([]);
   });
 
   it('that is refused is sent once more before its time, however many others arrive, and keeps its retries', async () => {
     const refused = randomUUID();
     const receiver = await startWebhookReceiver();
+    closing.push(receiver.close);
     receiver.answer = ({ body }) => ({ status: body.includes(refused) ? 500 : 204 });
     await start({});
-    const { id } = await makeEndpoint(TestClient.of(service), receiver.url);
+    const { id } = await make(receiver.url);
     const attempts = () => receiver.received.filter(({ body }) => body.includes(refused)).length;
     const retryOf = async () => {
       const [row] = await database.query<{ attempts: number; at: Date; due: Date }>(
@@ -126,13 +152,12 @@ describe('a webhook', () => {
     expect(await retryOf()).toEqual({ ...scheduled, attempts: 2 });
     expect(attempts()).toBe(2);
     // A test by a person makes the delivery due, even if it was already sent early.
-    await TestClient.of(service).call('POST', `/webhook-endpoints/${id}/test`);
+    await client.call('POST', `/webhook-endpoints/${id}/test`);
     await waitFor('it is sent once more', () => attempts() === 3);
-    await receiver.close();
   });
 
   it('is given up after the whole schedule, and the next of its subject is sent', async () => {
-    await start({ fail: 1 }, { WEBHOOK_RETRY_SCHEDULE_MS: [20, 20] });
+    await start({ fail: 1 }, [20, 20]);
     await announce(database, 1, 2);
     const rows = await waitFor('both are given up', async () => {
       const all = await deliveries();
@@ -144,22 +169,21 @@ describe('a webhook', () => {
 
   it('arrives at an endpoint that was disabled and enabled again while an attempt was in flight', async () => {
     await start({ hang: 1 });
-    service.app.get(WebhookSender).deadlineMs = 3_000;
+    jest.replaceProperty(service.app.get(WebhookSender), 'deadlineMs', 3_000);
     const found = jest.spyOn(service.app.get(WebhookAttemptsStore), 'findEndpoint');
-    const client = TestClient.of(service);
     const enable = (enabled: boolean) =>
       client.call('PATCH', `/webhook-endpoints/${endpoint.id}`, { enabled });
     await announce(database, 1, 2);
-    await waitFor('an attempt is in flight', async () => (await sink.received()).length === 1);
+    await waitFor('an attempt is in flight', async () => (await received()).length === 1);
     await enable(false);
     await waitFor('it is known to be disabled', async () => {
       const results = await Promise.all(found.mock.results.map(({ value }) => value as Promise<unknown>));
       return results.includes(null);
     });
     await enable(true);
-    await sink.behave({ '/hook': {} });
+    await behave({});
     await announce(database, 1, 1);
-    await waitFor('another subject arrives', async () => (await sink.taken('/hook')) >= 1);
+    await waitFor('another subject arrives', async () => (await taken()) >= 1);
   });
 
   it('waits for as long as the receiver requests', async () => {
@@ -169,13 +193,14 @@ describe('a webhook', () => {
     await announce(database, 3, 1);
     const ms = await waitFor('the endpoint is released', async () => {
       const [row] = await database.query<{ ms: number }>(
-        `SELECT extract(epoch FROM quiet_until - clock_timestamp())::float8 * 1000 AS ms FROM webhook_endpoints WHERE lease_until IS NULL`,
+        `SELECT extract(epoch FROM quiet_until - clock_timestamp())::float8 * 1000 AS ms FROM webhook_endpoints WHERE lease_until IS NULL AND id = $1`,
+        [endpoint.id],
       );
       return row?.ms;
     });
     expect(ms).toBeGreaterThan(15_000);
     expect(ms).toBeLessThan(31_000);
-    expect(await sink.received()).toHaveLength(1);
+    expect(await received()).toHaveLength(1);
   });
 
   it('to an endpoint that responds with 410 is the last, which is announced; pending ones stay pending', async () => {
@@ -183,25 +208,28 @@ describe('a webhook', () => {
     await appendOnline(database, randomUUID(), 'first', 'second');
     await waitFor('it is disabled', async () => (await endpointRow())['disabled_reason'] === 'gone');
     const events = await database.query<{ subject: string; data: unknown }>(
-      `SELECT subject, data FROM domain_events WHERE name = 'webhook_endpoint.disabled'`,
+      `SELECT subject, data FROM domain_events WHERE name = 'webhook_endpoint.disabled' AND subject = $1`,
+      [endpoint.id],
     );
     expect(events).toEqual([
       { subject: endpoint.id, data: { endpointId: endpoint.id, reason: 'gone', since: expect.any(String) } },
     ]);
     const audit = await database.query(
-      `SELECT actor, target FROM audit_log WHERE action = 'webhook_endpoint.disabled'`,
+      `SELECT actor FROM audit_log WHERE action = 'webhook_endpoint.disabled' AND target = $1`,
+      [endpoint.id],
     );
-    expect(audit).toEqual([{ actor: 'webhooks', target: endpoint.id }]);
+    expect(audit).toEqual([{ actor: 'webhooks' }]);
     await announce(database, 1, 1);
     await waitFor('the lease has ended', async () => (await endpointRow())['lease_token'] === null);
     expect((await deliveries()).map(({ status }) => status)).toEqual(['pending', 'pending']);
-    expect(await sink.received()).toHaveLength(1);
+    expect(await received()).toHaveLength(1);
   });
 
   it('to an endpoint that has failed for days is the last, which is announced', async () => {
     await start({ fail: 1 });
     await database.query(
-      `UPDATE webhook_endpoints SET failures = 30, failing_since = clock_timestamp() - interval '5 days'`,
+      `UPDATE webhook_endpoints SET failures = 30, failing_since = clock_timestamp() - interval '5 days' WHERE id = $1`,
+      [endpoint.id],
     );
     await announce(database, 1, 1);
     await waitFor('it is disabled', async () => (await endpointRow())['disabled_reason'] === 'failing');
@@ -212,10 +240,10 @@ describe('a webhook', () => {
     await start({ fail: 1 });
     await announce(database, 30, 1);
     await waitFor('it is failing', async () => ((await endpointRow())['failures'] as number) >= 10);
-    const before = (await sink.received()).length;
+    const before = (await received()).length;
     expect(before).toBeLessThan(30);
-    await sink.behave({});
-    await waitFor('everything has arrived', async () => (await sink.taken('/hook')) === 30);
+    await behave({});
+    await waitFor('everything has arrived', async () => (await taken()) === 30);
     await waitFor('it is well', async () => (await endpointRow())['failures'] === 0);
   });
 
@@ -223,43 +251,130 @@ describe('a webhook', () => {
     await start({ fail: 1, answer: 'customer-1 is unknown' });
     const sender = service.app.get(WebhookSender);
     const { send } = sender;
+    const subject = randomUUID();
     jest.spyOn(sender, 'send').mockImplementationOnce(async (...given) => {
       const outcome = await send.apply(sender, given);
-      await database.query(`UPDATE domain_events SET data = data || '{"tenantReference": null}'`);
+      await database.query(
+        `UPDATE domain_events SET data = data || '{"tenantReference": null}' WHERE subject = $1`,
+        [subject],
+      );
       return outcome;
     });
-    await appendOnline(database, randomUUID(), 'test');
+    await appendOnline(database, subject, 'test');
     const [row] = await waitForAttempts(1);
     expect(row).toMatchObject({ last_status: 500, last_answer: null });
   });
 
   it(`is claimed at once despite ${WAITING} that wait for an earlier one of their subject`, async () => {
     await start({});
-    await database.query(`UPDATE webhook_endpoints SET read_to = ${WAITING}`);
+    const newest = await newestSequence(database);
+    await database.query(`UPDATE webhook_endpoints SET read_to = $2::bigint + ${WAITING} WHERE id = $1`, [
+      endpoint.id,
+      newest,
+    ]);
     await database.query(
       `INSERT INTO domain_events (id, sequence, name, subject, data)
-       SELECT gen_random_uuid(), n, 'session.expired', 'blocked', '{}' FROM generate_series(1, ${WAITING}) AS n`,
+       SELECT gen_random_uuid(), $1::bigint + n, 'session.expired', 'blocked', '{}' FROM generate_series(1, ${WAITING}) AS n`,
+      [newest],
     );
     await database.query(
       `WITH queued AS (
          INSERT INTO webhook_subjects (endpoint_id, subject, due_at) VALUES ($1, 'blocked', clock_timestamp() + interval '1 hour')
        )
        INSERT INTO webhook_deliveries (endpoint_id, position, subject, attempts)
-       SELECT $1, position, subject, CASE sequence WHEN 1 THEN 1 ELSE 0 END
+       SELECT $1, position, subject, CASE sequence WHEN $2::bigint + 1 THEN 1 ELSE 0 END
        FROM domain_events WHERE subject = 'blocked' ORDER BY position`,
-      [endpoint.id],
+      [endpoint.id, newest],
     );
     await database.query('ANALYZE webhook_deliveries, webhook_subjects, domain_events');
     await announce(database, 20, 1);
-    await waitFor('the others have arrived', async () => (await sink.taken('/hook')) === 20);
+    await waitFor('the others have arrived', async () => (await taken()) === 20);
     const blocked = await database.query(
       `SELECT status, count(*)::int AS count, sum(attempts)::int AS attempts FROM webhook_deliveries
        WHERE subject = 'blocked' GROUP BY status`,
     );
     expect(blocked).toEqual([{ status: 'pending', count: WAITING, attempts: 1 }]);
     await waitFor('the others are done', async () => {
-      const queued = await database.query<{ subject: string }>('SELECT subject FROM webhook_subjects');
+      const queued = await database.query<{ subject: string }>(
+        'SELECT subject FROM webhook_subjects WHERE endpoint_id = $1',
+        [endpoint.id],
+      );
       return queued.length === 1 && queued[0]!.subject === 'blocked';
     });
+  });
+});
+
+/** Starts a receiver that responds to no request until `release`. */
+async function startHeldReceiver() {
+  const bodies: string[] = [];
+  const held: ServerResponse[] = [];
+  let isReleased = false;
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += String(chunk)));
+    request.on('end', () => {
+      bodies.push(body);
+      if (isReleased) response.writeHead(204).end();
+      else held.push(response);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(
+    () => server.closeAllConnections(),
+    () => void server.close(),
+  );
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    bodies,
+    release: () => {
+      isReleased = true;
+      for (const response of held) response.writeHead(204).end();
+    },
+  };
+}
+
+/** Makes the service claim deliveries before they can be sent. */
+function claimEarly(): void {
+  const store = service.app.get(DeliveryQueue);
+  const take = store.take.bind(store);
+  let waiting: Awaited<ReturnType<typeof take>>['deliveries'] = [];
+  jest.spyOn(store, 'take').mockImplementation(async (id, token, claimed, limit) => {
+    if (waiting.length === 0) waiting = (await take(id, token, claimed, USERS)).deliveries;
+    return { deliveries: waiting.splice(0, limit), isThereMore: waiting.length > 0 };
+  });
+}
+
+/** Erases a user whose delivery waits to be sent. Returns how often the user's reference is sent afterwards. */
+async function countSentAfterErasure(): Promise<number> {
+  const receiver = await startHeldReceiver();
+  const { id } = await make(receiver.url);
+  const enable = (enabled: boolean) => client.call('PATCH', `/webhook-endpoints/${id}`, { enabled });
+  // Makes all deliveries due at once: the endpoint is enabled only after all events exist.
+  await enable(false);
+  const references = Array.from({ length: USERS }, (_, nth) => `${randomUUID()}-${nth}.`);
+  for (const reference of references) await client.locate(reference);
+  expect((await enable(true)).status).toBe(200);
+  const places = placesOf({ failures: 0 });
+  await waitFor('every place is taken', () => receiver.bodies.length === places);
+  const isSent = (reference: string) => receiver.bodies.filter((body) => body.includes(reference)).length;
+  const waiting = references.findLast((reference) => isSent(reference) === 0)!;
+  const users = await client.call<{ items: { id: string }[] }>('GET', `/users?tenantReference=${waiting}`);
+  const { status } = await client.call('DELETE', `/users/${users.body.items[0]!.id}`);
+  expect(status).toBe(200);
+  receiver.release();
+  // Each user has one event. The erased user has a second one, user.erased.
+  await waitFor('everything is sent', () => receiver.bodies.length === USERS + 1);
+  return isSent(waiting);
+}
+
+describe('a webhook after the erasure of its user', () => {
+  it('does not carry the reference, although its delivery was due before', async () => {
+    expect(await countSentAfterErasure()).toBe(0);
+  });
+
+  it('would carry it, if deliveries were claimed before there is a place for them', async () => {
+    claimEarly();
+    expect(await countSentAfterErasure()).toBe(1);
   });
 });
