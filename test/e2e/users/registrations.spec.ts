@@ -1,43 +1,92 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
-import { TestClient } from '../../setup/client.js';
+import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+const EAN = '376104250021234569';
+const OTHER_EAN = '541448860004178013';
 
 interface Registration {
   readonly id: string;
-  readonly userId: string | null;
+  readonly status: string;
+  readonly attempts: number;
+  readonly sequence: string | null;
   readonly tenantReference: string;
-  readonly metadata: object;
+  readonly updatedAt: string;
   readonly waitingFor: string | null;
   readonly stuckReason: string | null;
   readonly whatToDo: string | null;
 }
 
-describe('registrations', () => {
-  const service = useTestApp();
-  const client = TestClient.of(service);
+interface Result {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly code: string | null;
+  readonly detail: string | null;
+}
 
-  const register = async (request: { tenantReference: string; metadata?: object; eans?: string[] }) => {
-    const { eans = [newValidEan()], ...user } = request;
-    const gridLocations = eans.map((ean) => ({ ean }));
-    await client.call('POST', '/users', { ...user, gridLocations });
-    const path = `/registrations?tenantReference=${user.tenantReference}`;
-    return (await client.call<{ items: Registration[] }>('GET', path)).body.items[0]!;
-  };
-  const lose = (contains: string) => service.sandbox!.control.addFault({ kind: 'reset', contains });
-  const listed = async (query: string) => {
-    const { status, body } = await client.call<{ items: Registration[] }>('GET', `/registrations?${query}`);
-    expect(status).toBe(200);
-    return body.items.map(({ tenantReference }) => tenantReference);
-  };
+const service = useTestApp();
+const client = TestClient.of(service);
+let database: Database;
+let sandbox: SandboxControl;
+
+beforeAll(() => {
+  database = service.app.get(Database);
+  sandbox = service.sandbox!.control;
+});
+afterEach(() => sandbox.clearFaults());
+
+interface Request {
+  readonly tenantReference?: string;
+  readonly metadata?: object;
+  readonly eans?: readonly string[];
+}
+
+/** Registers a user with this fault. Default of `fault`: none. Returns the registration. */
+async function register(
+  { eans = [EAN], tenantReference = randomUUID(), metadata }: Request = {},
+  fault?: object,
+): Promise<Registration> {
+  if (fault) await sandbox.addFault({ kind: 'reset', ...fault, contains: tenantReference });
+  const gridLocations = eans.map((ean) => ({ ean }));
+  await client.call('POST', '/users', { tenantReference, metadata, gridLocations });
+  return (await list(`tenantReference=${tenantReference}`))[0]!;
+}
+const LOST = {};
+
+/** Inserts a registration without a call. After several lost responses, the service would send no registration for some time. */
+async function insert(
+  status: string,
+  { tenantReference = `${randomUUID()}`, ean = EAN, lastError = 'the response was lost' } = {},
+): Promise<string> {
+  const [row] = await database.query<{ id: string }>(
+    `INSERT INTO registrations (tenant_reference, eans, metadata, status, attempts, last_error, created_at)
+     VALUES ($1, ARRAY[$2], '{}', $3, 1, $4, clock_timestamp() - interval '1 h') RETURNING id`,
+    [tenantReference, ean, status, lastError],
+  );
+  return row!.id;
+}
+
+const find = async (id: string) => (await client.call<Registration>('GET', `/registrations/${id}`)).body;
+const list = async (query: string) => {
+  const { status, body } = await client.call<{ items: Registration[] }>('GET', `/registrations?${query}`);
+  expect(status).toBe(200);
+  return body.items;
+};
+const becomes = (status: string, id: string) =>
+  waitFor(status, async () => (await find(id)).status === status);
+
+describe('registrations', () => {
+  const listed = async (query: string) => (await list(query)).map(({ tenantReference }) => tenantReference);
 
   it('are found by EAN, by metadata and by both, the newest first', async () => {
     const [ean, campaign] = [newValidEan(), randomUUID()];
     const metadata = { campaign, size: 5 };
-    await lose('lost-one');
-    await register({ tenantReference: 'lost-one', eans: [newValidEan(), ean], metadata });
+    await register({ tenantReference: 'lost-one', eans: [newValidEan(), ean], metadata }, LOST);
     await register({ tenantReference: 'same-ean', eans: [ean] });
     await register({ tenantReference: 'same-campaign', metadata: { ...metadata, size: '5' } });
     await register({ tenantReference: 'another', metadata: { campaign: [campaign] } });
@@ -49,19 +98,212 @@ describe('registrations', () => {
   });
 
   it('say what they wait for, why they are stuck and what to do, in the words of admin.stuck', async () => {
-    const [ended, lost] = [randomUUID(), randomUUID()];
-    expect(await register({ tenantReference: ended })).toMatchObject({
-      waitingFor: null,
-      stuckReason: null,
-      whatToDo: null,
-    });
-    await lose(lost);
-    const { id, waitingFor, stuckReason, whatToDo } = await register({ tenantReference: lost });
+    expect(await register()).toMatchObject({ waitingFor: null, stuckReason: null, whatToDo: null });
+    const id = await insert('uncertain');
+    const { waitingFor, stuckReason, whatToDo } = await find(id);
     expect(waitingFor).toBe('a person, to decide: its outcome is unknown');
-    const [stuck] = await service.app
-      .get(Database)
-      .query('SELECT reason, what_to_do FROM admin.stuck WHERE id = $1', [id]);
+    const [stuck] = await database.query('SELECT reason, what_to_do FROM admin.stuck WHERE id = $1', [id]);
     expect({ reason: stuckReason, what_to_do: whatToDo }).toEqual(stuck);
-    expect((await client.call('GET', `/registrations/${id}`)).body).toMatchObject({ stuckReason, whatToDo });
+    const [listed] = (await list('status=uncertain')).filter((each) => each.id === id);
+    expect(listed).toMatchObject({ waitingFor, stuckReason, whatToDo });
+  });
+});
+
+describe('a decision', () => {
+  interface Body extends Registration {
+    readonly code: string;
+    readonly errors: readonly { readonly field: string }[];
+  }
+  const resolve = (id: string, user: unknown) =>
+    client.call<Body>('POST', `/registrations/${id}/resolve`, user);
+
+  it('to resolve names the fields that do not fit', async () => {
+    const tenantReference: string = randomUUID();
+    const id = await insert('uncertain', { tenantReference });
+    const location = { id: randomUUID(), ean: EAN };
+    const user = { id: randomUUID(), tenantReference, gridLocations: [location] };
+    const fieldsOf = async (request: unknown) => {
+      const { status, body } = await resolve(id, request);
+      expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
+      return body.errors.map(({ field }) => field);
+    };
+    expect(await fieldsOf({ ...user, id: 'x' })).toEqual(['id']);
+    expect(await fieldsOf({ ...user, tenantReference: 'another' })).toEqual(['tenantReference']);
+    expect(await fieldsOf({ ...user, gridLocations: [{ ...location, ean: OTHER_EAN }] })).toEqual([
+      'gridLocations',
+    ]);
+    expect(await fieldsOf({ ...user, gridLocations: [{ ean: 1 }] })).toEqual([
+      'gridLocations[0].id',
+      'gridLocations[0].ean',
+    ]);
+    expect(await fieldsOf([])).toEqual(['user']);
+    expect(await fieldsOf(undefined)).toEqual(['user']);
+  });
+
+  it('to resolve takes EANs as the provider sends them, but no other EAN that the client has rounded', async () => {
+    const ean = '871685900000000000';
+    const tenantReference: string = randomUUID();
+    const id = await insert('uncertain', { tenantReference, ean });
+    const resolveWith = (...numbers: string[]) => {
+      const locations = numbers.map((number) => `{"id":"${randomUUID()}","ean":${number}}`).join(',');
+      const user = `{"id":"${randomUUID()}","tenantReference":"${tenantReference}","gridLocations":[${locations}]}`;
+      return resolve(id, user);
+    };
+    const rounded = await resolveWith(ean, '541448860004178050');
+    expect({ status: rounded.status, code: rounded.body.code, errors: rounded.body.errors }).toMatchObject({
+      status: 400,
+      code: 'ean_rounded',
+      errors: [{ field: 'gridLocations[1].ean' }],
+    });
+    expect((await resolveWith(ean)).body.status).toBe('registered');
+  });
+});
+
+describe('decisions about many registrations', () => {
+  const decide = (body: object) =>
+    client.call<{ readonly items: readonly Result[]; readonly next: string | null }>(
+      'POST',
+      '/registrations/decisions',
+      body,
+    );
+  const statusOf = async (id: string) => (await find(id)).status;
+
+  it('have a result for each id, by the rule of the single decision, and are audited', async () => {
+    const [uncertain, rejected, registered] = [
+      await insert('uncertain'),
+      await insert('rejected'),
+      await insert('registered'),
+    ];
+    const unknown = randomUUID();
+    const ids = [uncertain, registered, rejected, unknown, uncertain];
+    const { status, body } = await decide({ decision: 'discard', ids });
+    expect(status).toBe(200);
+    const conflict = (await client.call('POST', `/registrations/${registered}/discard`)).body;
+    expect(body).toEqual({
+      items: [
+        { id: uncertain, ok: true, code: null, detail: null },
+        { id: registered, ok: false, code: 'registration_conflict', detail: conflict.detail },
+        { id: rejected, ok: true, code: null, detail: null },
+        { id: unknown, ok: false, code: 'not_found', detail: `There is no registration ${unknown}` },
+      ],
+      next: null,
+    });
+    expect([await statusOf(uncertain), await statusOf(rejected)]).toEqual(['discarded', 'discarded']);
+    const entries = await database.query(
+      'SELECT action, target FROM audit_log WHERE target = ANY ($1) ORDER BY id',
+      [ids],
+    );
+    expect(entries).toEqual(
+      [uncertain, rejected].map((target) => ({ action: 'registration.discarded', target })),
+    );
+  });
+
+  it('with unchangedSince never send again what has changed since', async () => {
+    const tenantReference: string = randomUUID();
+    await sandbox.addFault({ kind: 'reset', contains: tenantReference });
+    const id = await insert('uncertain', { tenantReference });
+    const { updatedAt } = await find(id);
+    const request = { decision: 'retry', ids: [id], unchangedSince: updatedAt };
+    expect((await decide(request)).body.items).toMatchObject([{ ok: false, code: 'registration_conflict' }]);
+    expect(await statusOf(id)).toBe('uncertain');
+    const unchangedSince = new Date(Date.parse(updatedAt) + 1).toISOString();
+    expect((await decide({ ...request, unchangedSince })).body.items).toMatchObject([{ ok: true }]);
+    // It is sent again, and its response is lost.
+    await waitFor('the second attempt', async () => {
+      const { status, attempts } = await find(id);
+      return status === 'uncertain' && attempts === 2;
+    });
+    expect((await decide({ ...request, unchangedSince })).body.items).toMatchObject([{ ok: false }]);
+    expect(await statusOf(id)).toBe('uncertain');
+  });
+
+  it('take the registrations that a filter lists, and no other', async () => {
+    const lastError = randomUUID();
+    const [timeout, reset, rejected] = [
+      await insert('uncertain', { lastError: `status 503 (${lastError})` }),
+      await insert('uncertain'),
+      await insert('rejected', { lastError: `status 503 (${lastError})` }),
+    ];
+    const filter = { status: 'uncertain', lastError, createdBefore: new Date().toISOString() };
+    const found = await list(new URLSearchParams(filter).toString());
+    expect(found.map(({ id }) => id)).toEqual([timeout]);
+    expect((await decide({ decision: 'discard', filter })).body.items).toMatchObject([
+      { id: timeout, ok: true },
+    ]);
+    const since = { status: 'uncertain', createdSince: new Date().toISOString() };
+    expect((await decide({ decision: 'discard', filter: since })).body.items).toEqual([]);
+    expect(await statusOf(timeout)).toBe('discarded');
+    expect([await statusOf(reset), await statusOf(rejected)]).toEqual(['uncertain', 'rejected']);
+  });
+});
+
+type Mirrored = Pick<Registration, 'status' | 'sequence'>;
+
+/** Replays events as a reader of the feed does, by the rule in docs/events.md. */
+function mirror(events: readonly EventAnswer[]): Map<string, Mirrored> {
+  const mirrored = new Map<string, Mirrored>();
+  for (const { type, data, sequence } of events) {
+    const status = /^pv\.user\.(?:registration_)?(\w+)\.v1$/.exec(type)?.[1];
+    if (status === 'erased') for (const id of data.registrationIds as string[]) mirrored.delete(id);
+    else if (status !== undefined) mirrored.set(data.registrationId as string, { status, sequence });
+  }
+  return mirrored;
+}
+
+// Comes last, because the remote service then requests a wait of ten minutes.
+describe('a reader that mirrors registrations from the feed alone', () => {
+  async function decide(decision: string, id: string, request?: object): Promise<void> {
+    const { status } = await client.call('POST', `/registrations/${id}/${decision}`, request);
+    expect(status).toBe(200);
+  }
+  async function resolve({ id, tenantReference }: Registration): Promise<void> {
+    const gridLocations = [{ id: randomUUID(), ean: EAN }];
+    await decide('resolve', id, { id: randomUUID(), tenantReference, gridLocations });
+  }
+
+  /** Leaves at least one registration in each status, and erases one. Returns the ids of all. */
+  async function changeRegistrations(): Promise<string[]> {
+    const registered = await register();
+    const rejected = await register({}, { kind: 'answer', status: 422, times: 2 });
+    await decide('retry', rejected.id);
+    const uncertain = await register({}, { effect: true });
+    const discarded = await register({}, LOST);
+    await decide('discard', discarded.id);
+    const retried = await register({}, LOST);
+    await decide('retry', retried.id);
+    await becomes('rejected', rejected.id);
+    await becomes('registered', retried.id);
+    const resolved = await register({}, LOST);
+    await resolve(resolved);
+    const resumed = await register({}, LOST);
+    await decide('discard', resumed.id);
+    await resolve(resumed);
+    const erased = await register();
+    const path = `/users?tenantReference=${erased.tenantReference}`;
+    const { body: users } = await client.call<{ items: UserAnswer[] }>('GET', path);
+    expect(await client.call('DELETE', `/users/${users.items[0]!.id}`)).toMatchObject({ status: 200 });
+    const later = await register({}, { kind: 'too_many_requests', times: null });
+    expect(later).toMatchObject({ status: 'pending' });
+    await sandbox.clearFaults();
+    await becomes('registered', later.id);
+    // From now on, the remote service accepts no call, so each further registration stays pending.
+    const pending = await register({}, { kind: 'too_many_requests', retryAfter: '600' });
+    const dropped = await register();
+    await decide('discard', dropped.id);
+    const changed = [registered, rejected, uncertain, discarded, retried, resolved, resumed];
+    return [...changed, erased, later, pending, dropped].map(({ id }) => id);
+  }
+
+  it('has all of them, with the status and the sequence that the API returns', async () => {
+    const ids = await changeRegistrations();
+    const isOfTest = ([id]: readonly [string, Mirrored]) => ids.includes(id);
+    const mirrored = [...mirror(await client.events())].filter(isOfTest);
+    const listed = (await list('limit=200'))
+      .map(({ id, status, sequence }) => [id, { status, sequence }] as const)
+      .filter(isOfTest);
+    expect(Object.fromEntries(mirrored)).toEqual(Object.fromEntries(listed));
+    const statuses = new Set(listed.map(([, { status }]) => status));
+    expect([...statuses].sort()).toEqual(['discarded', 'pending', 'registered', 'rejected', 'uncertain']);
+    expect(listed).toHaveLength(ids.length - 1);
   });
 });

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
-import { SandboxControl } from '../../setup/sandbox-control.js';
+import { newValidEan } from '../../setup/ean.js';
+import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
-import { withReplica } from '../replica.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { withReplica } from '../replica.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 // These EANs end with a valid GS1 check digit.
 const EAN = '376104250021234569';
 const OTHER_EAN = '541448860004178013';
+const WRONG = '376104250021234560';
 
 /** All fields that these tests read from responses. Each response has only some of them. */
 interface Body {
@@ -27,18 +29,19 @@ interface Body {
   readonly items: readonly Body[];
   readonly next: string | null;
   readonly errors: readonly { readonly field: string; readonly message: string }[];
+  readonly warnings: readonly { readonly field: string; readonly code: string; readonly message: string }[];
 }
 
 const service = useTestApp();
 let sandbox: SandboxControl;
 
 beforeAll(() => {
-  sandbox = new SandboxControl(service.sandbox?.url ?? '');
+  sandbox = service.sandbox!.control;
 });
-beforeEach(() => sandbox.clearFaults());
+afterEach(() => sandbox.clearFaults());
 
-const call = (method: string, path: string, body?: unknown, key = service.adminKey, url = service.url) =>
-  new TestClient(url, key).call<Body>(method, path, body);
+const call = (method: string, path: string, body?: unknown) =>
+  TestClient.of(service).call<Body>(method, path, body);
 
 const requestFor = (tenantReference: string = randomUUID(), ...eans: string[]) => ({
   tenantReference,
@@ -46,15 +49,17 @@ const requestFor = (tenantReference: string = randomUUID(), ...eans: string[]) =
 });
 
 /** Returns a `POST /users` response in the form in which later reads return it. */
-const readAs = ({ warnings: _, ...item }: Body & { readonly warnings?: unknown }) => item;
+const readAs = ({ warnings: _, ...item }: Body) => item;
 
 const effectsOf = async (tenantReference: string) =>
   (await sandbox.ledger()).users.filter((effect) => effect.tenantReference === tenantReference);
 
 describe('registering a user', () => {
   it('returns the user under the ids of the remote service', async () => {
+    // An EAN that another test registers would get a warning.
+    const eans = [newValidEan(), newValidEan()].sort();
     const request = {
-      ...requestFor('customer 4711', EAN, OTHER_EAN),
+      ...requestFor('customer 4711', ...eans),
       metadata: { channel: 'web', n: [1, null] },
     };
     const { status, headers, body } = await call('POST', '/users', request);
@@ -69,7 +74,7 @@ describe('registering a user', () => {
       firstName: '',
       lastName: '',
       email: '',
-      gridLocations: [EAN, OTHER_EAN].map((ean) => ({ id: expect.stringMatching(UUID), ean })),
+      gridLocations: eans.map((ean) => ({ id: expect.stringMatching(UUID), ean })),
       metadata: { channel: 'web', n: [1, null] },
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
@@ -210,59 +215,6 @@ describe('registering a user', () => {
   });
 });
 
-describe('a decision', () => {
-  const uncertain = async (): Promise<{ id: string; reference: string }> => {
-    const reference = randomUUID();
-    await sandbox.addFault({ kind: 'reset', contains: reference });
-    const { body } = await call('POST', '/users', requestFor(reference));
-    return { id: body.id, reference };
-  };
-
-  it('to resolve names the fields that do not fit', async () => {
-    const { id, reference } = await uncertain();
-    const location = { id: randomUUID(), ean: EAN };
-    const user = { id: randomUUID(), tenantReference: reference, gridLocations: [location] };
-    const fieldsOf = async (body: unknown) => {
-      const response = await call('POST', `/registrations/${id}/resolve`, body);
-      expect({ status: response.status, code: response.body.code }).toEqual({
-        status: 400,
-        code: 'invalid_request',
-      });
-      return response.body.errors?.map(({ field }: { field: string }) => field);
-    };
-    expect(await fieldsOf({ ...user, id: 'x' })).toEqual(['id']);
-    expect(await fieldsOf({ ...user, tenantReference: 'another' })).toEqual(['tenantReference']);
-    expect(await fieldsOf({ ...user, gridLocations: [{ ...location, ean: OTHER_EAN }] })).toEqual([
-      'gridLocations',
-    ]);
-    expect(await fieldsOf({ ...user, gridLocations: [{ ean: 1 }] })).toEqual([
-      'gridLocations[0].id',
-      'gridLocations[0].ean',
-    ]);
-    expect(await fieldsOf([])).toEqual(['user']);
-    expect(await fieldsOf(undefined)).toEqual(['user']);
-  });
-
-  it('to resolve takes EANs as the provider sends them, but no other EAN that the client has rounded', async () => {
-    const reference = randomUUID();
-    const ean = '871685900000000000';
-    await sandbox.addFault({ kind: 'reset', contains: reference });
-    const { body: registration } = await call('POST', '/users', requestFor(reference, ean));
-    const resolve = (...numbers: string[]) => {
-      const locations = numbers.map((number) => `{"id":"${randomUUID()}","ean":${number}}`).join(',');
-      const user = `{"id":"${randomUUID()}","tenantReference":"${reference}","gridLocations":[${locations}]}`;
-      return call('POST', `/registrations/${registration.id}/resolve`, user);
-    };
-    const rounded = await resolve(ean, '541448860004178050');
-    expect({ status: rounded.status, code: rounded.body.code, errors: rounded.body.errors }).toMatchObject({
-      status: 400,
-      code: 'ean_rounded',
-      errors: [{ field: 'gridLocations[1].ean' }],
-    });
-    expect((await resolve(ean)).body.status).toBe('registered');
-  });
-});
-
 describe('the lists', () => {
   it('filter users by reference and by EAN', async () => {
     const reference = randomUUID();
@@ -316,37 +268,68 @@ describe('the lists', () => {
 });
 
 describe('the check digit', () => {
-  const WRONG = '376104250021234560';
-
   it('is not required by default', async () => {
     expect((await call('POST', '/users', requestFor(randomUUID(), WRONG))).status).toBe(201);
   });
 
   it('is required under EAN_CHECK_DIGIT=enforce', async () => {
     await withReplica(service, { EAN_CHECK_DIGIT: 'enforce' }, async (strict) => {
-      const refused = await call(
-        'POST',
-        '/users',
-        requestFor(randomUUID(), EAN, WRONG),
-        strict.adminKey,
-        strict.url,
-      );
-      expect({ status: refused.status, field: refused.body.errors[0]?.field }).toEqual({
+      const register = (...eans: string[]) =>
+        TestClient.of(strict).call<Body>('POST', '/users', requestFor(randomUUID(), ...eans));
+      const { status, body } = await register(EAN, WRONG);
+      expect({ status, field: body.errors[0]?.field }).toEqual({
         status: 400,
         field: 'gridLocations[1].ean',
       });
-      expect(
-        (await call('POST', '/users', requestFor(randomUUID(), EAN), strict.adminKey, strict.url)).status,
-      ).toBe(201);
+      expect((await register(EAN)).status).toBe(201);
     });
   });
 });
 
-// These tests come last, because the wait that the remote service requests may outlast them.
+describe('the warnings of POST /users', () => {
+  const warnedOf = async (tenantReference: string, ...eans: string[]) => {
+    const { status, body } = await call('POST', '/users', requestFor(tenantReference, ...eans));
+    return [status, ...body.warnings.map(({ field, code, message }) => `${field} ${code}: ${message}`)];
+  };
+  const elsewhere = (index: number, others: string) =>
+    `gridLocations[${index}].ean ean_elsewhere: ${others} this EAN`;
+
+  it('are empty if nothing is conspicuous', async () => {
+    expect(await warnedOf(randomUUID(), newValidEan())).toEqual([201]);
+  });
+
+  it('name the EAN with a wrong check digit, also when the registration is repeated or waits', async () => {
+    const warning =
+      'gridLocations[1].ean ean_check_digit: does not end with its GS1 check digit; a digit is probably mistyped';
+    const [reference, waiting] = [randomUUID(), randomUUID()];
+    const valid = newValidEan();
+    const wrong = `${valid.slice(0, -1)}${(Number(valid.at(-1)) + 1) % 10}`;
+    const eans = [newValidEan(), wrong];
+    expect(await warnedOf(reference, ...eans)).toEqual([201, warning]);
+    expect(await warnedOf(reference, ...eans)).toEqual([200, warning]);
+    await sandbox.addFault({ kind: 'reset', contains: waiting });
+    expect((await warnedOf(waiting, newValidEan(), wrong)).slice(0, 2)).toEqual([202, warning]);
+  });
+
+  it('say how many other references have an EAN, whether they wait or are registered, but not which', async () => {
+    const [first, second, third] = ['elsewhere-1', 'elsewhere-2', 'elsewhere-3'];
+    const [ean, own] = [newValidEan(), newValidEan()];
+    expect(await warnedOf(first, ean)).toEqual([201]);
+    await sandbox.addFault({ kind: 'reset', contains: second });
+    expect(await warnedOf(second, ean)).toEqual([202, elsewhere(0, '1 other tenantReference has')]);
+    const { status, text } = await call('POST', '/users', requestFor(third, own, ean));
+    expect(status).toBe(201);
+    expect(text).not.toMatch(/elsewhere-[12]/);
+    const both = elsewhere(1, '2 other tenantReferences have');
+    expect(await warnedOf(third, own, ean)).toEqual([200, both]);
+    expect(await warnedOf(first, ean)).toEqual([200, elsewhere(0, '2 other tenantReferences have')]);
+  });
+});
+
 describe('a registration that cannot be sent yet', () => {
   it('returns 202 when the remote service accepts no requests, and is sent later', async () => {
     const reference = randomUUID();
-    await sandbox.addFault({ kind: 'too_many_requests', contains: reference, retryAfter: '6' });
+    await sandbox.addFault({ kind: 'too_many_requests', contains: reference, times: null });
     const { status, headers, body } = await call('POST', '/users', requestFor(reference));
     expect(status).toBe(202);
     expect(headers.get('location')).toBe(`/api/v1/registrations/${body.id}`);
@@ -372,7 +355,7 @@ describe('a registration that cannot be sent yet', () => {
     });
     const again = await call('POST', '/users', requestFor(reference));
     expect({ status: again.status, id: again.body.id }).toEqual({ status: 202, id: body.id });
-    await call('POST', `/registrations/${body.id}/retry`);
+    await sandbox.clearFaults();
     const sent = await waitFor('the registration is registered', async () => {
       const { body: registration } = await call('GET', `/registrations/${body.id}`);
       return registration.status === 'registered' && registration;
