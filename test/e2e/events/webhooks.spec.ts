@@ -3,10 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Webhook } from 'standardwebhooks';
 import { TEST_TYPE, WEBHOOK_SCHEMAS } from '../../../src/events/contract/schema-document.js';
 import { WebhookEndpointsStore } from '../../../src/events/webhooks/endpoints/endpoints.store.js';
-import type { Environment } from '../../../src/platform/env/environment.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type Answer } from '../../setup/client.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
@@ -39,17 +38,22 @@ const fieldsOf = ({ status, body }: Answer<ProblemAnswer>) => [
   body.errors?.map(({ field }) => field),
 ];
 
-let service: TestApp;
-let client: TestClient;
+// Starts no worker, so the service sends only what a test requests.
+const service = useTestApp({ ROLE: 'api' });
+const client = TestClient.of(service);
 let database: Database;
 let receiver: WebhookReceiver;
 
-// Starts no worker, so the service sends only what a test requests.
-async function start(overrides: Partial<Environment> = {}): Promise<void> {
-  service = await startTestApp({ ROLE: 'api', LOG_LEVEL: 'error', ...overrides });
-  client = TestClient.of(service);
+beforeAll(async () => {
   database = service.app.get(Database);
-}
+  receiver = await startWebhookReceiver();
+});
+beforeEach(async () => {
+  await database.query('TRUNCATE webhook_endpoints, domain_events CASCADE');
+  receiver.received.length = 0;
+  receiver.answer = () => ({ status: 204 });
+});
+afterAll(() => receiver.close());
 
 const create = async (body: object = {}): Promise<Endpoint> => {
   const response = await client.call<Endpoint>('POST', '/webhook-endpoints', { url: receiver.url, ...body });
@@ -59,8 +63,6 @@ const create = async (body: object = {}): Promise<Endpoint> => {
 const read = async (id: string) => (await client.call<Endpoint>('GET', `/webhook-endpoints/${id}`)).body;
 const change = (id: string, body: object) =>
   client.call<Endpoint & ProblemAnswer>('PATCH', `/webhook-endpoints/${id}`, body);
-
-const deleteAll = () => database.query('TRUNCATE webhook_endpoints, domain_events CASCADE');
 
 /** Inserts sequenced events and returns the sequence of the first event. */
 const insertEvents = async (count: number, name = 'session.online'): Promise<number> => {
@@ -112,20 +114,6 @@ const auditOf = async (target: string) => {
 };
 
 describe('webhook endpoints', () => {
-  beforeAll(async () => {
-    receiver = await startWebhookReceiver();
-    await start();
-  });
-  beforeEach(async () => {
-    await deleteAll();
-    receiver.received.length = 0;
-    receiver.answer = () => ({ status: 204 });
-  });
-  afterAll(async () => {
-    await service.close();
-    await receiver.close();
-  });
-
   it('are created with a secret that is shown once, and start with the next event', async () => {
     await insertEvents(3);
     const { secret, ...endpoint } = await create({
@@ -285,7 +273,6 @@ describe('webhook endpoints', () => {
     expect(await statesOf(id)).toEqual({});
     expect((await statesOf(other.id)).delivered).toBeGreaterThan(11_999);
     expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.deleted']);
-    await database.query('TRUNCATE domain_events CASCADE');
   });
 
   it('are audited once, even if their deletion is interrupted and repeated', async () => {
@@ -418,7 +405,7 @@ describe('webhook endpoints', () => {
 
     it('and each signs until its own end, which a later rotation does not extend', async () => {
       const { id, secret: first } = await create();
-      const { body: second } = await rotate(id, { overlapSeconds: 2 });
+      const { body: second } = await rotate(id, { overlapSeconds: 1 });
       const { body: third } = await rotate(id);
       expect(Date.parse(third.previousSecretUntil!)).toBeGreaterThan(Date.now() + 86_000_000);
       const known = [first, second.secret, third.secret];
@@ -447,39 +434,33 @@ describe('webhook endpoints', () => {
 });
 
 describe('webhook endpoints in production', () => {
-  beforeAll(() => start({ NODE_ENV: 'production', WEBHOOK_ALLOW_PRIVATE_ADDRESSES: false }));
-  afterAll(() => service.close());
+  const production = useTestApp({
+    ROLE: 'api',
+    NODE_ENV: 'production',
+    WEBHOOK_ALLOW_PRIVATE_ADDRESSES: false,
+  });
+  const createAt = (url: string) =>
+    TestClient.of(production).call<ProblemAnswer>('POST', '/webhook-endpoints', { url });
 
   it.each([
     ['http://app.example/', 'must begin with https://'],
     ['https://127.0.0.1/', 'must lead to a public address: its host is in the loopback range'],
-
     ['https://localhost/', 'must lead to a public address: its host is a name of this machine'],
   ])('may not be at %s', async (url, message) => {
-    const { status, body } = await client.call<ProblemAnswer>('POST', '/webhook-endpoints', { url });
+    const { status, body } = await createAt(url);
     expect([status, body.errors]).toEqual([400, [{ field: 'url', message }]]);
   });
 
   it('may be at a public https address', async () => {
-    const { status } = await client.call('POST', '/webhook-endpoints', { url: 'https://app.example/hooks' });
-    expect(status).toBe(201);
+    expect((await createAt('https://app.example/hooks')).status).toBe(201);
   });
 });
 
 describe('webhook deliveries', () => {
   let endpoint: Endpoint;
 
-  beforeAll(async () => {
-    receiver = await startWebhookReceiver();
-    await start();
-  });
   beforeEach(async () => {
-    await deleteAll();
     endpoint = await create();
-  });
-  afterAll(async () => {
-    await service.close();
-    await receiver.close();
   });
 
   interface Delivery {

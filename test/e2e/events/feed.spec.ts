@@ -1,38 +1,45 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { formatSequence } from '../../../src/events/cloud-event.js';
+import { formatSequence, type CloudEvent } from '../../../src/events/cloud-event.js';
+import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
 import { eraseEvents } from '../../../src/events/erase-events.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { sessionEvent } from '../../db/events/fixture.js';
+import { listOf, sessionBody, type ReadAnswer } from '../../faults/support/network/scripted-remote.js';
+import { startScriptedService, type ScriptedService } from '../../faults/support/network/scripted-service.js';
 import { openStream, type StreamAnswer, type StreamOptions } from '../../setup/receivers/event-stream.js';
-import { TestClient } from '../../setup/client.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { TestClient, type EventAnswer, type SessionAnswer } from '../../setup/client.js';
+import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+
+interface Feed {
+  readonly items: CloudEvent[];
+  readonly next: string;
+}
 
 type SessionEventName = Parameters<typeof sessionEvent>[0];
 
-let test: TestApp;
+// No worker runs: the feed and the stream must not depend on a worker.
+const service = useTestApp({ ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9' });
+const client = TestClient.of(service);
 const open: StreamAnswer[] = [];
 
-beforeAll(async () => {
-  // No worker runs: the stream must not depend on a worker.
-  test = await startTestApp({ ROLE: 'api', SCS_BASE_URL: 'http://127.0.0.1:9' });
-  await append('session.started', 'session.awaiting_installation', 'session.online');
-});
-afterAll(() => test.close());
+/** The session of the first three events. */
+const first = randomUUID();
+beforeAll(() => appendTo(first, 'session.started', 'session.awaiting_installation', 'session.online'));
 afterEach(async () => {
   jest.restoreAllMocks();
   for (const stream of open.splice(0)) stream.leave();
-  await waitFor('the streams to be gone', () => test.app.get(HeldRequests).count('stream') === 0);
+  await waitFor('the streams to be gone', () => service.app.get(HeldRequests).count('stream') === 0);
 });
 
 const session = randomUUID();
 const append = (...names: SessionEventName[]) => appendTo(session, ...names);
 const appendTo = (subject: string, ...names: SessionEventName[]) =>
-  test.app.get(Database).transaction((tx) =>
+  service.app.get(Database).transaction((tx) =>
     appendEvents(
       tx,
       names.map((name) => sessionEvent(name, subject)),
@@ -40,19 +47,64 @@ const appendTo = (subject: string, ...names: SessionEventName[]) =>
   );
 
 async function follow(query = '', options: Partial<StreamOptions> = {}): Promise<StreamAnswer> {
-  const stream = await openStream(test.url, { key: test.adminKey, query, ...options });
+  const stream = await openStream(service.url, { key: service.adminKey, query, ...options });
   open.push(stream);
   return stream;
 }
 const referencesOf = ({ events }: StreamAnswer) =>
   events.map(({ event }) => (event.data as { tenantReference: string | null }).tenantReference);
 const idsOf = ({ events }: StreamAnswer) => events.map(({ id }) => id);
-const newest = () => test.app.get(EventsStore).getNewest();
+const newest = () => service.app.get(EventsStore).getNewest();
 const waitForEvents = (stream: StreamAnswer, count: number) =>
   waitFor(`${count} events`, () => stream.events.length >= count);
 
+const feed = async (query = ''): Promise<Feed> => (await client.call<Feed>('GET', `/events${query}`)).body;
+
+describe('GET /api/v1/events', () => {
+  it('returns CloudEvents, from the beginning', async () => {
+    const { items, next } = await feed('?limit=3');
+    expect(items.map(({ type, sequence }) => [type, sequence])).toEqual([
+      ['pv.session.started.v1', formatSequence('1')],
+      ['pv.session.awaiting_installation.v1', formatSequence('2')],
+      ['pv.session.online.v1', formatSequence('3')],
+    ]);
+    expect(next).toBe(formatSequence('3'));
+    expect(items[2]).toEqual({
+      specversion: '1.0',
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      source: '/pv-onboarding',
+      type: 'pv.session.online.v1',
+      subject: first,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      datacontenttype: 'application/json',
+      sequence: formatSequence('3'),
+      data: expect.objectContaining({ sessionId: first, state: 'online' }),
+    });
+  });
+
+  it('leads from page to page, and from the end to the same position', async () => {
+    const page = await feed('?limit=2');
+    expect(page.items).toHaveLength(2);
+    const second = await feed(`?limit=2&after=${page.next}`);
+    expect(second.items[0]!.sequence).toBe(formatSequence('3'));
+    const end = formatSequence(await newest());
+    expect(await feed(`?after=${end}`)).toEqual({ items: [], next: end });
+  });
+
+  it.each(['session.online', 'pv.session.online.v1', 'pv.session.lost.v1, session.online'])(
+    'returns only the types in %p, and skips the others',
+    async (types) => {
+      const { items, next } = await feed(`?types=${encodeURIComponent(types)}`);
+      const ofFirst = items.filter(({ subject }) => subject === first);
+      expect(ofFirst.map(({ type }) => type)).toEqual(['pv.session.online.v1']);
+      expect(next).toBe(formatSequence(await newest()));
+    },
+  );
+});
+
 describe('GET /api/v1/events/stream', () => {
   it('sends past events after a position, then new ones, each as a CloudEvent with its sequence as id', async () => {
+    const from = Number(await newest());
     const stream = await follow('?after=0');
     expect(stream.status).toBe(200);
     expect(stream.headers).toMatchObject({
@@ -61,16 +113,18 @@ describe('GET /api/v1/events/stream', () => {
       'x-accel-buffering': 'no',
       'x-request-id': expect.any(String),
     });
-    await waitForEvents(stream, 3);
-    type Feed = { items: { sequence: string; type: string }[] };
-    const { items } = (await TestClient.of(test).call<Feed>('GET', '/events?after=0')).body;
+    await waitForEvents(stream, from);
+    const { items } = await feed('?after=0');
     expect(stream.events.map(({ event }) => event)).toEqual(items);
     expect(idsOf(stream)).toEqual(items.map(({ sequence }) => sequence));
     expect(stream.events.map(({ type }) => type)).toEqual(items.map(({ type }) => type));
 
     await append('session.lost');
-    await waitForEvents(stream, 4);
-    expect(stream.events[3]).toMatchObject({ id: formatSequence('4'), type: 'pv.session.lost.v1' });
+    await waitForEvents(stream, from + 1);
+    expect(stream.events.at(-1)).toMatchObject({
+      id: formatSequence(String(from + 1)),
+      type: 'pv.session.lost.v1',
+    });
   });
 
   it('starts after the newest event by default, and sends at once the id from which to resume', async () => {
@@ -107,7 +161,7 @@ describe('GET /api/v1/events/stream', () => {
   it('reads an event once for all streams', async () => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => follow()));
     await waitFor('all of them to begin', () => streams.every((stream) => stream.lastEventId()));
-    const readPage = jest.spyOn(test.app.get(EventsStore), 'readPage');
+    const readPage = jest.spyOn(service.app.get(EventsStore), 'readPage');
     for (let count = 1; count <= 5; count++) {
       await append('session.online');
       await Promise.all(streams.map((stream) => waitForEvents(stream, count)));
@@ -123,7 +177,7 @@ describe('GET /api/v1/events/stream', () => {
     const from = early.lastEventId()!;
     await appendTo(subject, 'session.online');
     await waitForEvents(early, 1);
-    await test.app.get(Database).transaction(async (tx) => {
+    await service.app.get(Database).transaction(async (tx) => {
       await eraseEvents(tx, [], [subject]);
       await appendEvents(tx, [sessionEvent('session.lost', subject)]);
     });
@@ -160,7 +214,7 @@ describe('GET /api/v1/events/stream', () => {
   });
 
   it('refuses streams beyond the limit, with a time to retry', async () => {
-    const held = test.app.get(HeldRequests);
+    const held = service.app.get(HeldRequests);
     jest.replaceProperty(held, 'ceiling', 2);
     jest.spyOn(held, 'share', 'get').mockReturnValue(2);
     await follow();
@@ -170,5 +224,71 @@ describe('GET /api/v1/events/stream', () => {
     expect(third.status).toBe(503);
     expect(third.headers['retry-after']).toBe('5');
     expect(JSON.parse(third.text())).toMatchObject({ code: 'replica_busy' });
+  });
+});
+
+type States = Readonly<Record<string, string>>;
+
+const NAMES: readonly string[] = SESSION_STATES;
+
+/** Mirrors sessions as a reader of the feed that uses only the types and subjects of events. */
+function mirror(events: readonly EventAnswer[]): States {
+  const mirrored: Record<string, string> = {};
+  for (const { type, subject } of events) {
+    const name = /^pv\.session\.(\w+)\.v1$/.exec(type)?.[1];
+    if (name === 'started') mirrored[subject] = 'awaiting_owner';
+    else if (name !== undefined && NAMES.includes(name)) mirrored[subject] = name;
+  }
+  return mirrored;
+}
+
+/** Responses that bring a session into each state. */
+const RESPONSES: Readonly<Record<string, (sessionId: string) => ReadAnswer>> = {
+  awaiting_owner: (id) => ({ body: sessionBody(id) }),
+  awaiting_installation: (id) => ({ body: sessionBody(id, { updatedAt: '2026-11-20T11:00:00+01:00' }) }),
+  expired: (id) => ({ body: sessionBody(id, { active: false, expired: true }) }),
+  lost: () => ({ status: 404, body: '{}' }),
+  unrecognised: (id) => ({ body: sessionBody(id, { active: false }) }),
+  online: (id) => ({ body: sessionBody(id, { finished: true, active: false, inverters: listOf(1) }) }),
+};
+
+describe('a reader that mirrors sessions from the feed alone', () => {
+  let service: ScriptedService;
+  let events: readonly EventAnswer[];
+  let listed: States;
+
+  beforeAll(async () => {
+    // No poller runs: only the test reads sessions.
+    service = await startScriptedService({ ROLE: 'api' });
+    for (const state of Object.keys(RESPONSES)) {
+      await sessionWith(state);
+      await sessionWith(state, 'awaiting_owner');
+    }
+    await sessionWith('lost', 'awaiting_owner', 'unrecognised', 'awaiting_owner', 'expired');
+    const { client } = service;
+    events = await client.events();
+    const { body } = await client.call<{ items: SessionAnswer[] }>('GET', '/onboarding/pv?limit=200');
+    listed = Object.fromEntries(body.items.map(({ id, state }) => [id, state]));
+  });
+  afterAll(() => service.close());
+
+  /** Starts a session and makes it pass through `states`. No transition leaves `online`. */
+  async function sessionWith(...states: readonly string[]): Promise<void> {
+    const { remote, client } = service;
+    let { id, state } = await client.startNew();
+    for (const next of states) {
+      remote.script(id, () => RESPONSES[next]!(id));
+      while (state !== next && state !== 'online') {
+        await client.call('POST', `/onboarding/pv/${id}/refresh`);
+        ({ id, state } = await client.session(id));
+      }
+    }
+  }
+
+  it('has all of them, with the state that the API returns', () => {
+    expect(mirror(events)).toEqual(listed);
+    expect(new Set(Object.values(listed))).toEqual(new Set(NAMES));
+    const last = new Map(events.map(({ subject, data }) => [subject, data.state]));
+    for (const [id, state] of Object.entries(listed)) expect(last.get(id)).toBe(state);
   });
 });
