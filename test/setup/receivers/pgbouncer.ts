@@ -15,20 +15,13 @@ export interface PgBouncer {
 
 export const findPgBouncer = () => findProgram('pgbouncer', 'PGBOUNCER');
 
-/** Starts PgBouncer before the test server, as docs/postgresql.md configures it, on a free port. The last of equal `settings` counts. */
-export async function startPgBouncer(
-  program: string,
-  mode: 'transaction' | 'session',
-  settings: Readonly<Record<string, string | number>> = {},
-): Promise<PgBouncer> {
+/** Starts PgBouncer before the test server, as docs/postgresql.md configures it, on a free port. */
+export async function startPgBouncer(program: string, mode: 'transaction' | 'session'): Promise<PgBouncer> {
   const server = new URL(process.env.PV_TEST_SERVER_URL ?? '');
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-pgbouncer-'));
   const file = join(folder, 'pgbouncer.ini');
   const password = decodeURIComponent(server.password);
-  // PgBouncer needs this list of users only if `settings` contain auth_type=trust.
-  const users = join(folder, 'users.txt');
-  await writeFile(users, `"${server.username}" ""\n`);
   await writeFile(
     file,
     `[databases]
@@ -38,14 +31,11 @@ listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
-auth_file = ${users}
 pool_mode = ${mode}
 max_client_conn = 1000
 default_pool_size = 60
 server_login_retry = 1
-${Object.entries(settings)
-  .map(([name, value]) => `${name} = ${value}\n`)
-  .join('')}`,
+`,
   );
   // PgBouncer refuses to run as root.
   const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
