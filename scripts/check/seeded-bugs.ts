@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import type { Statement } from '../../src/platform/database/database.js';
 
-// A test seeds a bug by replacing a text in an SQL statement. Checks that each statement contains its text, faster than the tests do.
+// Some tests seed a bug by replacing a part of an SQL statement. This script checks that the statement still contains that part. The tests
+// would notice a missing part too, but more slowly.
 
 const TESTS = resolve('test');
 const found: string[] = [];

@@ -30,7 +30,7 @@ export interface InvitationAges {
   /** How long an owner who has begun may wait before the next step. */
   readonly ownerMs: number;
   readonly installationMs: number;
-  /** How long the remote service may refuse a start: longer than a restart or a short outage. */
+  /** How long a start may fail before the invitation counts as stalled: longer than a restart or a short outage. */
   readonly wishMs: number;
 }
 

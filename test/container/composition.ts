@@ -25,7 +25,8 @@ const IMAGE = 'pv-onboarding';
 const APPLIED =
   'image build pull_policy command environment env_file secrets depends_on deploy healthcheck read_only cap_drop security_opt tmpfs stop_grace_period';
 /**
- * Keys that have no effect in these tests: no process is the first of a process namespace, none is restarted, and the test publishes ports.
+ * Keys that these tests ignore. `init`: no process has the process id 1. `restart`: no process is restarted. `ports`: the test publishes
+ * them. `profiles`: the test names the services that it runs.
  */
 const WITHOUT_EFFECT = 'init restart profiles ports';
 const KEYS = `${APPLIED} ${WITHOUT_EFFECT}`.split(' ');

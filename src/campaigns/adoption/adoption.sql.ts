@@ -86,7 +86,10 @@ export const FIND_NEXT = prepared('campaign_rows.find_to_adopt')`
      WHERE campaign_id = $1 AND campaign_rows.status = 'accepted' AND lease_token = $2 AND campaigns.status = 'running'
      ORDER BY line LIMIT $3`;
 
-/** Locks row $3 of campaign $1 under lease $2. Like an erasure, locks it before the person. Returns no row if it has been cancelled. */
+/**
+ * Locks row $3 of campaign $1 under lease $2. The caller locks this row before the user, as an erasure does. Returns no row if the row has
+ * been cancelled.
+ */
 export const LOCK_ROW = prepared('campaign_rows.lock_to_adopt')`
     SELECT line FROM campaign_rows WHERE campaign_id = $1 AND line = $3 AND status = 'accepted'
        AND EXISTS (SELECT FROM campaigns WHERE id = $1 AND lease_token = $2) FOR UPDATE`;

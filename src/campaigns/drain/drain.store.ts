@@ -26,7 +26,7 @@ const CONFLICT = JSON.stringify([
   },
 ]);
 
-/** A step of a drain. */
+/** What one call of `advance` found and changed in a campaign. */
 interface Advanced {
   readonly status: CampaignStatus;
   readonly invites: boolean;

@@ -14,7 +14,10 @@ export const ANALYZE_ROWS = 'ANALYZE campaign_rows (campaign_id, line, status, t
 const withProblem = (column: string, code: RowProblemCode, message: string): string =>
   `problems || jsonb_build_array(jsonb_build_object('column', ${column}, 'code', '${code}', 'message', ${message}))`;
 
-/** If a row has a rounded EAN, also marks the perhaps rounded EANs as rounded, since one program has written all rows. $2: the message. */
+/**
+ * If an EAN of the file was certainly rounded, marks the perhaps rounded EANs of all its rows as rounded, too: one program wrote the whole
+ * file. $2: the message.
+ */
 export const MARK_ROUNDED = `
     UPDATE campaign_rows SET status = 'invalid', ean = NULL, problems = (
              SELECT jsonb_agg(CASE problem ->> 'code' WHEN 'ean_perhaps_rounded'

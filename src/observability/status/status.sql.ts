@@ -175,8 +175,9 @@ const STARTED = `to_state = 'awaiting_owner' AND from_state IS NULL`;
 const OF_DAY = (condition: string, length: string): string =>
   countOf(condition, `now() - day * interval '1 day' - ${length}`, `now() - day * interval '1 day'`);
 
-// Compares with the same hours of the last 7 days. Takes their lowest count, so that a quiet night or weekend does not count as unusual.
-// Returns null for the usual counts if there are fewer than 3 such days. Counts only changes that the remote service decides on.
+// Returns the last change of a session to awaiting_installation or online, and the number of sessions started within the last hour. The
+// usual counts are the lowest counts in the same part of each of the last 7 days, so that a quiet night or weekend does not look unusual.
+// A usual count is null if fewer than 3 of these days have data. `usualChanges` is also null until 15 minutes have passed without a change.
 export const READ_ACTIVITY = `
   WITH first AS (
     SELECT at FROM session_transitions WHERE to_state = 'awaiting_owner' ORDER BY at LIMIT 1

@@ -10,7 +10,7 @@
 
 /** The number of groups between an age and e times that age. Finer groups would need more changes for the same precision. */
 export const HABIT_AGES_PER_E = 2;
-/** The last group. All ages above about 14 days belong to it. */
+/** The index of the last group, which contains all ages above e^(28 / 2) seconds, about 14 days. */
 export const OLDEST_HABIT = 28;
 
 /** If fewer changes of a brand in a phase are known, its sessions follow the assumed hazard. */

@@ -16,7 +16,7 @@ const uploading = new WeakSet<Socket>();
 /** Returns whether a file is being received on this connection. An upload may take longer than HTTP_LIMITS.requestMs, but not be idle. */
 export const isUploading = (socket: Socket): boolean => uploading.has(socket);
 
-/** Tells a client that waits with its body (`Expect: 100-continue`) to send it. */
+/** Tells a client that holds back its body (`Expect: 100-continue`) to send it. */
 export function continueBody({ raw, request }: FastifyReply): void {
   if (request.headers.expect !== undefined) raw.writeContinue();
 }

@@ -4,7 +4,7 @@ import { Database, prepared, type Transaction } from '../../platform/database/da
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import type { OperationClass } from '../outcome.rules.js';
 
-/** Notifies replicas of requested waits and of breakers that open or close. Notifications may be lost, so replicas also poll. */
+/** Notifies replicas of waits that the remote service has requested, and of breakers that open or close. Notifications may be lost, so replicas also poll. */
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
 
 /** Executed four times a second by every replica, hence a prepared statement. */

@@ -26,7 +26,7 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
   /** Whether a call is in flight, or was in flight when its sender died. */
   readonly isBeingSent: boolean;
   readonly isDue: boolean;
-  /** The texts of admin.registrations_open: null unless the registration is pending or uncertain. `stuckReason` comes from admin.stuck. */
+  /** This text and the next two are those of admin.registrations_open and admin.stuck: null unless the registration is pending or uncertain. */
   readonly waitingFor: string | null;
   readonly stuckReason: string | null;
   readonly whatToDo: string | null;

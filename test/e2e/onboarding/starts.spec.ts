@@ -59,7 +59,7 @@ const respond = (contains: string, fault: Omit<SandboxFault, 'operation'>): Prom
 describe('starting a session', () => {
   it('returns the session with its startUrl, under the remote id', async () => {
     const gridLocationId = await client.locate('customer 1');
-    // Holds the first read, because it would show that the session has not expired.
+    // Holds the first read, so that `expired` stays null. The read would set it to false.
     await sandbox.addFault({ kind: 'hold', operation: 'read_session', times: null });
     const { status, headers, body } = await client.start(gridLocationId, {
       brand: 'acme',

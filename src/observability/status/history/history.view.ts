@@ -2,7 +2,7 @@ import { IntegerParameter } from '../../../platform/http/parameters.js';
 import { count, field, instant, listOf, oneOf, schemaOf } from '../../../platform/openapi/schema-of.js';
 import { OPERATION_CLASSES } from '../../../remote/outcome.rules.js';
 import { REASON_CODES } from '../health.rules.js';
-import { FIGURES, nameOf, OPERATION_FIGURES, type HistoryFigure } from './figures.js';
+import { FIGURES, nameOf, OPERATION_FIGURES, type HistoryFigure } from './sampled-figures.js';
 import type { SamplesStore } from './samples.store.js';
 
 export class HistoryQuery {

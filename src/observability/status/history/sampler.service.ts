@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../../../platform/async/background-tasks.js';
 import { STOP_WITHIN_MS } from '../../../platform/shutdown/limits.js';
 import { StatusService } from '../status.service.js';
-import { sampleOf } from './figures.js';
+import { sampleOf } from './sampled-figures.js';
 import { SamplesStore } from './samples.store.js';
 
 /** The pause between two samples: less than a minute, so that every minute has a sample. */

@@ -1,4 +1,4 @@
-import { SUMMARIES } from './figures.js';
+import { SUMMARIES } from './sampled-figures.js';
 
 /** The longest absence after which a reason keeps its beginning: perhaps no process took samples, or the reason comes and goes. */
 const GAP = `interval '5 minutes'`;

@@ -4,7 +4,7 @@ import { MigrationError, readMigrationNames, type Migration } from './script.js'
 
 const UNDEFINED_TABLE = '42P01';
 
-// Prisma's own table of migrations, so that Prisma's command line can read and correct it. We apply the migrations ourselves,
+// This is Prisma's own table of migrations, so that Prisma's command line can read and correct it. We apply the migrations ourselves,
 // because Prisma would download an engine to apply them.
 export const CREATE_RECORDS = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LANES, shareOfFresh } from '../poll/lanes.rules.js';
+import { LANES, shareOfFresh } from './lanes.rules.js';
 
 describe('lanes', () => {
   it('reach from a second to hours, each four times the one before', () => {
