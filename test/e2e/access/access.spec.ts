@@ -1,105 +1,63 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Post } from '@nestjs/common';
 import { Authentication } from '../../../src/access/authentication.service.js';
 import { SCOPES, type Scope } from '../../../src/access/scopes.js';
+import { Cipher } from '../../../src/platform/crypto/cipher.js';
+import { Database } from '../../../src/platform/database/database.js';
 import { Public } from '../../../src/platform/http/public.decorator.js';
 import { dumpTables, findSecrets } from '../../faults/support/input/secret-search.js';
 import { inTime, itAtLength, promise } from '../../faults/support/promise.js';
-import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { TestClient, type Answer } from '../../setup/client.js';
+import { useTestApp, type TestApp } from '../../setup/test-app.js';
+import { createKey } from '../keys.js';
 import { startReplica, withReplica } from '../replica.js';
-import { withClient } from '../../setup/database/with-client.js';
 
 const UNKNOWN_ID = '3f0c6a5e-1111-4222-8333-444455556666';
 const REVOKED_WITHIN_MS = 5_000;
+const REQUESTS = 20;
 
-let service: TestApp;
+// Starts no worker, because a worker would deliver events to the webhook endpoints.
+const service = useTestApp({ ROLE: 'api' });
+const admin = TestClient.of(service);
+let database: Database;
 
-beforeAll(async () => {
-  service = await startTestApp({ TRUSTED_PROXIES: ['127.0.0.1'] });
+beforeAll(() => {
+  database = service.app.get(Database);
 });
 
-afterAll(() => service.close());
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Record<string, unknown>;
-}
-
-interface Call {
-  readonly method?: string;
-  readonly key?: string;
-  readonly body?: unknown;
-  readonly at?: string;
-}
-
-let calls = 0;
-
-/** Sends each call from a new client address, because the service blocks an address after too many calls with unknown keys. */
-async function call(
-  path: string,
-  { method = 'GET', key = service.adminKey, body, at = service.url }: Call = {},
-): Promise<Answer> {
-  const response = await fetch(at + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      'x-forwarded-for': `2001:db8:${(++calls).toString(16)}::1`,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  // The body of an event stream never ends, so the test does not read it.
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  if (isStream) await response.body?.cancel();
-  const text = isStream ? '' : await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
-  };
-}
-
-async function createKey(...scopes: Scope[]): Promise<{ id: string; key: string }> {
-  const { status, body } = await call('/api/v1/api-keys', {
-    method: 'POST',
-    body: { name: 'an app', scopes },
-  });
-  expect(status).toBe(201);
-  return body as { id: string; key: string };
-}
+const listKeys = async (client: TestClient) => (await client.call('GET', '/api-keys')).status;
+const revoke = (id: string) => admin.call('DELETE', `/api-keys/${id}`);
 
 describe('API keys', () => {
   it('are created, used, listed without the key, and revoked', async () => {
-    const created = await call('/api/v1/api-keys', {
-      method: 'POST',
-      body: { name: 'An app', scopes: ['admin', 'users:read'] },
-    });
+    const input = { name: 'An app', scopes: ['admin', 'users:read'] };
+    const created = await admin.call<{ id: string; key: string }>('POST', '/api-keys', input);
     expect(created).toMatchObject({
       status: 201,
       body: {
+        ...input,
         id: expect.any(String),
-        name: 'An app',
-        scopes: ['admin', 'users:read'],
         key: expect.stringMatching(/^pvo_[\w-]{43}$/),
         createdAt: expect.any(String),
       },
     });
-    const { id, key } = created.body as { id: string; key: string };
-    const { body: list } = await call('/api/v1/api-keys', { key });
-    const items = list['items'] as Record<string, unknown>[];
-    expect(items[0]).toMatchObject({ id, name: 'An app', createdBy: 'environment', revokedAt: null });
-    expect(JSON.stringify(list)).not.toContain('pvo_');
-
-    expect((await call(`/api/v1/api-keys/${id}`, { method: 'DELETE' })).status).toBe(204);
-    expect((await call(`/api/v1/api-keys/${id}`, { method: 'DELETE' })).status).toBe(204);
-    const { body: after } = await call('/api/v1/api-keys');
-    expect((after['items'] as Record<string, unknown>[])[0]).toMatchObject({
+    const { id, key } = created.body;
+    const newest = async (client: TestClient) => {
+      const { text, body } = await client.call<{ items: object[] }>('GET', '/api-keys');
+      expect(text).not.toContain('pvo_');
+      return body.items[0];
+    };
+    expect(await newest(new TestClient(service.url, key))).toMatchObject({
       id,
-      revokedAt: expect.any(String),
+      name: 'An app',
+      createdBy: 'environment',
+      revokedAt: null,
     });
+    expect([(await revoke(id)).status, (await revoke(id)).status]).toEqual([204, 204]);
+    expect(await newest(admin)).toMatchObject({ id, revokedAt: expect.any(String) });
   });
 });
 
@@ -129,15 +87,23 @@ describe('every route', () => {
     const routes = await scopedRoutes();
     const keys = new Map<string, string>();
     for (const scopes of [...SCOPES, ...routes.map(({ scope }) => scope)])
-      if (!keys.has(scopes)) keys.set(scopes, (await createKey(...(scopes.split(' ') as Scope[]))).key);
+      if (!keys.has(scopes))
+        keys.set(scopes, (await createKey(admin, ...(scopes.split(' ') as Scope[]))).key);
     expect(routes.length).toBeGreaterThan(2);
     for (const { method, path, scope } of routes) {
-      const statusWith = async (key: string) => (await call(path, { method, key })).status;
+      const statusWith = async (key: string) => {
+        const headers = { authorization: `Bearer ${key}` };
+        const response = await fetch(service.url + path, { method, headers });
+        // The body of an event stream never ends.
+        const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+        await (isStream ? response.body?.cancel() : response.text());
+        return response.status;
+      };
       const others = SCOPES.filter((other) => other !== scope && other !== 'admin');
       const said = `${method} ${path}`;
       expect([said, await statusWith('')]).toEqual([said, 401]);
-      for (const other of others)
-        expect([said, other, await statusWith(keys.get(other)!)]).toEqual([said, other, 403]);
+      const refusals = await Promise.all(others.map((other) => statusWith(keys.get(other)!)));
+      expect([said, ...refusals]).toEqual([said, ...others.map(() => 403)]);
       for (const allowed of [scope, 'admin'] as const) {
         expect([200, 201, 202, 204, 400, 404, 409, 422, 503]).toContain(await statusWith(keys.get(allowed)!));
       }
@@ -145,9 +111,9 @@ describe('every route', () => {
   });
 
   it('refuses a key without the scope before it reads the body', async () => {
-    const { key } = await createKey('users:read');
+    const { app } = await createKey(admin, 'users:read');
     const body = { tenantReference: 'x'.repeat(2_000_000) };
-    expect((await call('/api/v1/users', { method: 'POST', key, body })).status).toBe(403);
+    expect((await app.call('POST', '/users', body)).status).toBe(403);
   });
 
   it('is refused at boot if it neither declares a scope nor is public', async () => {
@@ -171,11 +137,10 @@ describe('every route', () => {
 describe('R35: keys are safe', () => {
   /** Revokes a key. Returns how many milliseconds after the revocation a replica last accepted the key. */
   async function msUntilRefused(replicas: readonly TestApp[]): Promise<number> {
-    const { id, key } = await createKey('admin');
-    const isTaken = async ({ url }: TestApp) =>
-      (await call('/api/v1/api-keys?limit=1', { key, at: url })).status === 200;
+    const { id, key } = await createKey(admin, 'admin');
+    const isTaken = async ({ url }: TestApp) => (await listKeys(new TestClient(url, key))) === 200;
     expect(await Promise.all(replicas.map(isTaken))).toEqual(replicas.map(() => true));
-    await call(`/api/v1/api-keys/${id}`, { method: 'DELETE' });
+    await revoke(id);
     const revokedAt = performance.now();
     let lastTakenMs = 0;
     while (lastTakenMs <= REVOKED_WITHIN_MS) {
@@ -198,10 +163,10 @@ describe('R35: keys are safe', () => {
   });
 
   it('a revoked key is refused at once by the replica that revoked it', async () => {
-    const { id, key } = await createKey('admin');
-    expect((await call('/api/v1/api-keys', { key })).status).toBe(200);
-    await call(`/api/v1/api-keys/${id}`, { method: 'DELETE' });
-    expect((await call('/api/v1/api-keys', { key })).status).toBe(401);
+    const { id, app } = await createKey(admin, 'admin');
+    expect(await listKeys(app)).toBe(200);
+    await revoke(id);
+    expect(await listKeys(app)).toBe(401);
   });
 
   itAtLength('turns red when a replica caches keys for ever', async () => {
@@ -214,8 +179,8 @@ describe('R35: keys are safe', () => {
   });
 
   it('no key is in the database in any encoding, neither whole nor its random part', async () => {
-    const { id, key } = await createKey('admin');
-    await call('/api/v1/api-keys', { key });
+    const { id, key, app } = await createKey(admin, 'admin');
+    await listKeys(app);
     const tables = await dumpTables(service.environment.DATABASE_URL);
     expect(tables.get('table public.api_keys')).toContain(id);
     const found = findSecrets({ key, random: key.slice(4), admin: service.adminKey }, tables);
@@ -224,9 +189,125 @@ describe('R35: keys are safe', () => {
   });
 
   itAtLength('turns red when a key is stored in the clear', async () => {
-    const { key } = await createKey('admin');
-    const { DATABASE_URL } = service.environment;
-    await withClient(DATABASE_URL, (client) => client.query('UPDATE api_keys SET name = $1', [key]));
-    expect(findSecrets({ key }, await dumpTables(DATABASE_URL))).not.toEqual([]);
+    const { id, key } = await createKey(admin, 'admin');
+    await database.query('UPDATE api_keys SET name = $2 WHERE id = $1', [id, key]);
+    expect(findSecrets({ key }, await dumpTables(service.environment.DATABASE_URL))).not.toEqual([]);
+  });
+});
+
+const post = (path: string, body: object, idempotencyKey: string) =>
+  admin.call('POST', path, body, { 'idempotency-key': idempotencyKey });
+
+const countOf = async (table: string): Promise<number> =>
+  (await database.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`))[0]!.count;
+
+const ENDPOINT = { url: 'http://127.0.0.1:4020/webhooks', headers: { 'X-Tenant': 'a' }, description: 'app' };
+
+describe.each([
+  {
+    path: '/webhook-endpoints',
+    table: 'webhook_endpoints',
+    secret: 'secret',
+    request: ENDPOINT,
+    reordered: { description: 'app', headers: { 'X-Tenant': 'a' }, url: ENDPOINT.url },
+    other: { ...ENDPOINT, headers: { 'X-Tenant': 'b' } },
+  },
+  {
+    path: '/api-keys',
+    table: 'api_keys',
+    secret: 'key',
+    request: { name: 'an app', scopes: ['admin'] },
+    reordered: { scopes: ['admin'], name: 'an app' },
+    other: { name: 'an app', scopes: ['users:read'] },
+  },
+])('POST $path with an Idempotency-Key', ({ path, table, secret, request, reordered, other }) => {
+  const created = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = await countOf(table);
+    await work();
+    return (await countOf(table)) - before;
+  };
+
+  it('creates one, however often it is repeated, and returns the same response', async () => {
+    const key = randomUUID();
+    const responses: Answer[] = [];
+    const count = await created(async () => {
+      for (const body of [request, request, reordered]) responses.push(await post(path, body, key));
+    });
+    expect(count).toBe(1);
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect(responses[0]!.body[secret]).toEqual(expect.any(String));
+  });
+
+  it('creates one for concurrent requests, and returns the same response to all', async () => {
+    const key = randomUUID();
+    let responses: Answer[] = [];
+    const count = await created(async () => {
+      responses = await Promise.all(Array.from({ length: REQUESTS }, () => post(path, request, key)));
+    });
+    expect(count).toBe(1);
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(responses[0]!.status).toBe(201);
+  });
+
+  it('refuses another body, and still returns the first response', async () => {
+    const key = randomUUID();
+    const first = await post(path, request, key);
+    expect(await created(() => post(path, other, key))).toBe(0);
+    expect(await post(path, other, key)).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    });
+    expect((await post(path, request, key)).text).toBe(first.text);
+  });
+
+  it('stores nothing of a request that failed', async () => {
+    const key = randomUUID();
+    expect((await post(path, {}, key)).status).toBe(400);
+    expect((await post(path, request, key)).status).toBe(201);
+  });
+
+  it('creates nothing when its response cannot be stored', async () => {
+    const cipher = service.app.get(Cipher);
+    const encrypt = cipher.encrypt.bind(cipher);
+    const spy = jest.spyOn(cipher, 'encrypt').mockImplementation((text, context) => {
+      if (context.startsWith('idempotency_keys/')) throw new Error('the process dies');
+      return encrypt(text, context);
+    });
+    const key = randomUUID();
+    try {
+      const count = await created(async () => {
+        expect((await post(path, request, key)).status).toBe(500);
+      });
+      expect(count).toBe(0);
+    } finally {
+      spy.mockRestore();
+    }
+    expect((await post(path, request, key)).status).toBe(201);
+  });
+
+  it('stores neither the secret nor the key in the clear', async () => {
+    const key = `order-${randomUUID()}`;
+    const { body } = await post(path, request, key);
+    const rows = await database.query<{ row: string; bytes: Buffer }>(
+      'SELECT idempotency_keys::text AS row, response_ciphertext AS bytes FROM idempotency_keys',
+    );
+    const dump = rows.map(({ row, bytes }) => row + bytes.toString('latin1')).join('\n');
+    for (const text of [body[secret] as string, body['id'] as string, key]) expect(dump).not.toContain(text);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const request = { name: 'an app', scopes: ['users:read'] };
+
+  it.each([
+    ['is empty', ''],
+    ['has a blank', 'a b'],
+    ['is not ASCII', 'cl\u00e9'],
+    ['has 256 characters', 'k'.repeat(256)],
+  ])('that %s is refused by name', async (_, key) => {
+    const { status, body } = await post('/api-keys', request, key);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'invalid_request', errors: [{ field: 'Idempotency-Key' }] });
   });
 });
