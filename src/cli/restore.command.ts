@@ -93,7 +93,7 @@ function unknownReferences(unknown: readonly string[], all: number): CommandErro
   const named = unknown.slice(0, NAMED).join(', ');
   const more = unknown.length > NAMED ? `, and ${unknown.length - NAMED} more (--json has all)` : '';
   const detail =
-    `${unknown.length} of ${all} references are not known here, and nothing was changed: ${named}${more}. ` +
+    `${unknown.length} of ${all} references are not in this database, and nothing was changed: ${named}${more}. ` +
     'Register each; it becomes uncertain without being sent. Then resolve it with the user that the provider confirms.';
   const code = 'unknown_references';
   return new CommandError(code, detail, 1, { code, detail, known: all - unknown.length, unknown });

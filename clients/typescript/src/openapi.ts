@@ -1437,7 +1437,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description When it was confirmed here
+             * @description When we recorded the confirmation
              */
             registeredAt: string;
             /** @description What is conspicuous about the request, which was accepted nevertheless. Empty if nothing is */
@@ -1527,7 +1527,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description When it was confirmed here
+             * @description When we recorded the confirmation
              */
             registeredAt: string;
         };

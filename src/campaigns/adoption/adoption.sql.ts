@@ -53,16 +53,16 @@ export const MARK_CONTRADICTIONS = prepared('campaign_rows.mark_contradictions')
         FROM given JOIN registrations USING (tenant_reference)
        WHERE ${LIVE} AND registrations.status = 'registered' AND registrations.user_id IS DISTINCT FROM given.user_id
       UNION ALL
-      SELECT line, 3, 'user.id', 'the id belongs to another reference or object here'
+      SELECT line, 3, 'user.id', 'the id belongs to another reference or object in our database'
         FROM given LEFT JOIN users ON users.id = given.user_id
        WHERE CASE WHEN users.id IS NULL THEN EXISTS (SELECT FROM domain_events WHERE subject = given.user_id::text)
              ELSE users.tenant_reference IS DISTINCT FROM given.tenant_reference END
       UNION ALL
-      SELECT line, 4, format('user.gridLocations[%s].id', number - 1), 'the id belongs to another user here'
+      SELECT line, 4, format('user.gridLocations[%s].id', number - 1), 'the id belongs to another user in our database'
         FROM located JOIN grid_locations USING (id) JOIN users ON users.id = grid_locations.user_id
        WHERE users.tenant_reference IS DISTINCT FROM located.tenant_reference
       UNION ALL
-      SELECT line, 5, 'user.gridLocations', 'the user has other grid locations here'
+      SELECT line, 5, 'user.gridLocations', 'the user has other grid locations in our database'
         FROM given JOIN users ON users.id = given.user_id
        WHERE (SELECT array_agg((id, ean) ORDER BY id) FROM grid_locations WHERE user_id = users.id)
              IS DISTINCT FROM (SELECT array_agg((id, ean) ORDER BY id) FROM located WHERE located.line = given.line)

@@ -38,7 +38,7 @@ export class AdoptionStore {
     } catch (error) {
       if (!(error instanceof AdoptedIdentityTaken)) throw error;
       const column = `user.${error.foreignFields[0]}`;
-      const message = `${column}: it belongs to another user or object here`;
+      const message = `${column}: it belongs to another user or object in our database`;
       await this.end(id, row, 'invalid', null, [{ column, code: 'adopt_contradicts', message }]);
       return 'invalid';
     }

@@ -37,7 +37,8 @@ export class SessionAdoption {
     seen.sort((one, other) => other.at.createdAt.getTime() - one.at.createdAt.getTime());
     for (const { session, at } of seen) {
       const recorded = await this.store.record(session, at);
-      if (recorded === 'foreign') faults.set(session.id, 'belongs to another user, location or brand here');
+      if (recorded === 'foreign')
+        faults.set(session.id, 'belongs to another user, location or brand in our database');
       if (recorded === 'gone') faults.set(session.id, 'belongs to a user who has been erased');
     }
     return { faults, isLater: false };

@@ -69,7 +69,7 @@ function problemOf(
   if (decided.status === 'not_found')
     return new Problem('not_found', `There is no registration ${registrationId}`);
   const fields = decided.status === 'identity_taken' ? decided.foreignFields : [];
-  const message = 'belongs to another user or another object here';
+  const message = 'belongs to another user or another object in our database';
   return new Problem('registration_conflict', detailOf(decided, decision), {
     ids: { registrationId },
     ...(fields.length > 0 && { errors: fields.map((field) => ({ field, message })) }),
@@ -89,6 +89,6 @@ function detailOf(decided: Conflict, decision: PersonDecision): string {
     case 'reference_taken':
       return 'The tenantReference has another live registration';
     case 'identity_taken':
-      return 'The id or a grid location belongs to another user here';
+      return 'The id or a grid location belongs to another user in our database';
   }
 }

@@ -31,7 +31,7 @@ const FIELDS = {
     "The remote service's time; the time of the confirmation if it gave none in the years 1 to 9999",
   ),
   updatedAt: instant("The remote service's time; `createdAt` if it gave none in the years 1 to 9999"),
-  registeredAt: instant('When it was confirmed here'),
+  registeredAt: instant('When we recorded the confirmation'),
 };
 
 class WarningView extends schemaOf({
