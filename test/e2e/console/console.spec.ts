@@ -1,18 +1,52 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { newApiKey } from '../../../src/access/api-keys.store.js';
+import { ConsoleFiles } from '../../../src/access/console/console-files.service.js';
 import { ConsoleSessions } from '../../../src/access/console/console-sessions.service.js';
 import { SESSION_MS } from '../../../src/access/console/console-session.rules.js';
 import { RateLimit } from '../../../src/access/rate-limit.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
-import { useTestApp } from '../../setup/test-app.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
+import { startReplica, withReplica } from '../replica.js';
 import { ConsoleBrowser, createKey } from './console-client.js';
-import { withReplica } from '../replica.js';
 
 const FAILURES_A_MINUTE = 30;
 const KEYS = '/api/v1/api-keys';
+const INDEX = '<!doctype html><script type="module" src="/console/assets/index-4f2a.js"></script>';
+const SCRIPT = 'console.log("the console");'.repeat(100);
+const SECRET = 'not for browsers';
 
-const service = useTestApp({ TRUSTED_PROXIES: ['127.0.0.1'] });
+let folder: string;
+let service: TestApp;
+/** Its console is not built, browsers reach it below PUBLIC_URL, and a key may make one request a second. */
+let other: TestApp;
+
+const servesFrom = (from: string) => ({
+  prepare: (app: TestApp['app']) => void Object.assign(app.get(ConsoleFiles), { folder: from }),
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pv-console-'));
+  const built = join(folder, 'console');
+  await mkdir(join(built, 'assets'), { recursive: true });
+  await writeFile(join(folder, 'secret.txt'), SECRET);
+  await writeFile(join(built, 'index.html'), INDEX);
+  await writeFile(join(built, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+  await writeFile(join(built, 'assets/index-4f2a.js'), SCRIPT);
+  service = await startTestApp({ ROLE: 'api', TRUSTED_PROXIES: ['127.0.0.1'] }, servesFrom(built));
+  const settings = { PUBLIC_URL: 'https://pv.example', API_MAX_REQUESTS_PER_SECOND: 1 };
+  other = await startReplica(service, { ROLE: 'api', ...settings }, servesFrom(join(folder, 'nothing')));
+});
+afterAll(async () => {
+  await other.close();
+  await service.close();
+  await rm(folder, { recursive: true });
+});
 
 async function signedIn(key = service.adminKey): Promise<ConsoleBrowser> {
   const browser = new ConsoleBrowser(service);
@@ -48,10 +82,8 @@ describe('signing in with a key', () => {
     const signIn = { key: service.adminKey };
     const response = await new ConsoleBrowser(service).send('POST', '/console/session', signIn, behindProxy);
     expect(response.headers.getSetCookie()[0]).toMatch(/; Secure$/);
-    await withReplica(service, { PUBLIC_URL: 'https://pv.example' }, async (published) => {
-      const secure = await new ConsoleBrowser(published).signIn(service.adminKey);
-      expect(secure.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Strict; Secure$/);
-    });
+    const secure = await new ConsoleBrowser(other).signIn(service.adminKey);
+    expect(secure.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Strict; Secure$/);
   });
 
   it('shows who signed in, until when, and with which scopes', async () => {
@@ -206,16 +238,14 @@ describe('a request with the cookie', () => {
   });
 
   it('is limited like the key', async () => {
-    await withReplica(service, { API_MAX_REQUESTS_PER_SECOND: 1 }, async (limited) => {
-      const browser = new ConsoleBrowser(limited);
-      const { key } = await createKey(service, 'users:read');
-      await browser.signIn(key);
-      stopClockOfLimits();
-      const send = () => browser.send('GET', '/api/v1/users');
-      for (let nth = 1; nth <= 10; nth++) expect((await send()).status).toBe(200);
-      expect((await send()).status).toBe(429);
-      expect((await new TestClient(limited.url, key).call('GET', '/users')).status).toBe(429);
-    });
+    const browser = new ConsoleBrowser(other);
+    const { key } = await createKey(service, 'users:read');
+    await browser.signIn(key);
+    stopClockOfLimits();
+    const send = () => browser.send('GET', '/api/v1/users');
+    for (let nth = 1; nth <= 10; nth++) expect((await send()).status).toBe(200);
+    expect((await send()).status).toBe(429);
+    expect((await new TestClient(other.url, key).call('GET', '/users')).status).toBe(429);
   });
 });
 
@@ -251,19 +281,115 @@ describe('a session', () => {
     expect((await browser.send('GET', KEYS)).status).toBe(401);
   });
 
-  it('does not survive a change of the administrator’s key, of the encryption key or of CONSOLE', async () => {
+  it('does not survive a change of the administrator’s key or of the encryption key', async () => {
     const { cookie } = await signedIn();
     const changes = [
       { ADMIN_API_KEY: 'another-key-of-the-administrator-0001' },
       { ENCRYPTION_KEYS: [Buffer.alloc(32, 'another key').toString('base64')] },
-      { CONSOLE: false },
     ];
     for (const change of changes) {
-      await withReplica(service, change, async (changed) => {
+      await withReplica(service, { ROLE: 'api', ...change }, async (changed) => {
         const browser = new ConsoleBrowser(changed);
         browser.cookie = cookie;
         expect([change, (await browser.send('GET', KEYS)).status]).toEqual([change, 401]);
       });
     }
+  });
+});
+
+const get = (path: string) => fetch(`${service.url}${path}`);
+
+/** Sends a path unchanged: fetch would resolve the dots in it. */
+const getRaw = (path: string): Promise<{ status: number; body: string }> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(service.url);
+    request({ hostname, port, path }, (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    })
+      .on('error', reject)
+      .end();
+  });
+
+describe('the page of the console', () => {
+  it.each(['/console', '/console/', '/console/sessions/7f1c?x=1', '/console/nothing/at/all'])(
+    'is the response to %s, and is not stored',
+    async (path) => {
+      const response = await get(path);
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe(INDEX);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'x-robots-tag': 'noindex',
+        'content-security-policy':
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      });
+    },
+  );
+
+  it('loads files whose names contain their hash, which browsers keep', async () => {
+    const response = await get('/console/assets/index-4f2a.js');
+    expect(await response.text()).toBe(SCRIPT);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-encoding': 'gzip',
+      vary: 'accept-encoding',
+    });
+    expect((await get('/console/favicon.svg')).headers.get('content-type')).toBe('image/svg+xml');
+  });
+
+  it('is sent as it is to a client that takes no gzip', async () => {
+    expect(await getRaw('/console/assets/index-4f2a.js')).toEqual({ status: 200, body: SCRIPT });
+  });
+
+  it('has no other files below assets: an old name is a 404, not the page', async () => {
+    expect((await get('/console/assets/index-0000.js')).status).toBe(404);
+    expect((await get('/console/assets/')).status).toBe(404);
+  });
+
+  it.each([
+    '/console/../secret.txt',
+    '/console/assets/../../secret.txt',
+    '/console/assets/..%2f..%2fsecret.txt',
+    '/console/..%2fsecret.txt',
+    '/console/%2e%2e/secret.txt',
+    '/console//etc/passwd',
+    '/console/assets/%00',
+    '/console/..\\secret.txt',
+  ])('leads to no file outside of its folder: %s', async (path) => {
+    const { status, body } = await getRaw(path);
+    expect([200, 400, 404]).toContain(status);
+    expect(body).not.toContain(SECRET);
+    if (status === 200) expect(body).toBe(INDEX);
+  });
+
+  it('says so if it is not built', async () => {
+    expect(await (await fetch(`${other.url}/console`)).text()).toContain('npm run build');
+  });
+
+  it.each([
+    ['it is switched off', { ROLE: 'api', CONSOLE: false }, 401],
+    ['the process is a worker', { ROLE: 'worker' }, 404],
+  ] as const)('is not there if %s, nor is a session', async (_what, settings, status) => {
+    const browser = await signedIn();
+    await withReplica(service, settings, async (without) => {
+      for (const path of [
+        '/console',
+        '/console/sessions',
+        '/console/session',
+        '/console/assets/index-4f2a.js',
+      ])
+        expect([path, (await fetch(`${without.url}${path}`)).status]).toEqual([path, 404]);
+      const signIn = await fetch(`${without.url}/console/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ key: without.adminKey }),
+      });
+      expect(signIn.status).toBe(404);
+      expect((await fetch(without.url + KEYS, { headers: { cookie: browser.cookie } })).status).toBe(status);
+    });
   });
 });
