@@ -1,9 +1,21 @@
 import { Readable } from 'node:stream';
-import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  applyDecorators,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
 import {
   ApiAcceptedResponse,
   ApiBody,
   ApiConsumes,
+  ApiNoContentResponse,
   ApiOkResponse,
   ApiProduces,
   ApiTags,
@@ -22,10 +34,11 @@ import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { LOCATION } from '../platform/openapi/response-headers.js';
 import { found } from '../platform/problem/found.js';
 import { Problem } from '../platform/problem/problem.js';
-import { CampaignProgress } from './campaign-progress.service.js';
+import { CONTROLS, type Control } from './campaign.rules.js';
 import { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
 import { CampaignRowsQuery, CampaignsQuery, NewCampaignQuery } from './campaigns.dto.js';
 import { CampaignsStore } from './campaigns.store.js';
+import { DrainStore } from './drain/drain.store.js';
 import { Intake } from './intake/intake.service.js';
 import { bytesOf, refuseUpload } from './intake/upload.js';
 import { CampaignResults } from './result/campaign-results.service.js';
@@ -36,7 +49,7 @@ import { resultCsv } from './result/result-csv.js';
 export class CampaignsController {
   constructor(
     private readonly store: CampaignsStore,
-    private readonly progress: CampaignProgress,
+    private readonly drain: DrainStore,
     private readonly intake: Intake,
     private readonly results: CampaignResults,
     private readonly invitations: InvitationsService,
@@ -98,7 +111,7 @@ export class CampaignsController {
   })
   @ApiOkResponse({ type: CampaignView })
   async readCampaign(@Param('id', ParseUuid) id: string): Promise<CampaignView> {
-    return found(await this.progress.find(id), `campaign ${id}`);
+    return found(await this.store.findWithProgress(id), `campaign ${id}`);
   }
 
   @Get(':id/rows')
@@ -145,4 +158,60 @@ export class CampaignsController {
     });
     await reply.send(stream);
   }
+
+  @Controls('pause', 'Pause a campaign', 'No further row is sent. What has been sent still gets its result.')
+  pauseCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<CampaignView> {
+    return this.control(id, 'pause', key);
+  }
+
+  @Controls('resume', 'Resume a paused campaign', 'It continues with the next row.')
+  resumeCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<CampaignView> {
+    return this.control(id, 'resume', key);
+  }
+
+  @Controls(
+    'cancel',
+    'Cancel a campaign',
+    'Rows that have not been sent become `cancelled`, for ever. What has been sent still gets its result.',
+  )
+  cancelCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<CampaignView> {
+    return this.control(id, 'cancel', key);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @Operation('users:write', {
+    summary: 'Delete a campaign that has ended, or a dry run',
+    description:
+      'With its rows and their personal data, at once. Users, registrations and invitations stay. Cancel a campaign first that runs or is paused; once what had been sent has its result, it has ended.',
+  })
+  @ApiNoContentResponse({ description: 'Deleted' })
+  @ApiProblems('campaign_conflict')
+  async deleteCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<void> {
+    if (await this.drain.delete(id, actorOf(key))) return;
+    const { status } = found(await this.store.findWithProgress(id), `campaign ${id}`);
+    throw new Problem(
+      'campaign_conflict',
+      `A campaign can be deleted once it has ended; this one is ${status}`,
+    );
+  }
+
+  private async control(id: string, control: Control, key: Principal): Promise<CampaignView> {
+    await this.drain.control(id, control, actorOf(key));
+    const campaign = found(await this.store.findWithProgress(id), `campaign ${id}`);
+    const { from, to } = CONTROLS[control];
+    if (campaign.status === to) return campaign;
+    const detail = `${control} is for the statuses ${from.join(', ')}; this campaign is ${campaign.status}`;
+    throw new Problem('campaign_conflict', detail);
+  }
+}
+
+function Controls(control: Control, summary: string, description: string): MethodDecorator {
+  return applyDecorators(
+    Post(`:id/${control}`),
+    HttpCode(200),
+    Operation('users:write', { summary, description: `${description} May be repeated.` }),
+    ApiOkResponse({ type: CampaignView }),
+    ApiProblems('campaign_conflict'),
+  );
 }

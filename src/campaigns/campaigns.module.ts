@@ -3,10 +3,8 @@ import { InvitationsModule } from '../invitations/invitations.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { CampaignAdoption } from './adoption/adoption.service.js';
 import { AdoptionStore } from './adoption/adoption.store.js';
-import { CampaignProgress } from './campaign-progress.service.js';
 import { CampaignsController } from './campaigns.controller.js';
 import { CampaignsStore } from './campaigns.store.js';
-import { CampaignControlController } from './drain/campaign-control.controller.js';
 import { CampaignDrain } from './drain/drain.service.js';
 import { DrainStore } from './drain/drain.store.js';
 import { Intake } from './intake/intake.service.js';
@@ -15,10 +13,9 @@ import { CampaignResults } from './result/campaign-results.service.js';
 
 @Module({
   imports: [InvitationsModule, OnboardingModule],
-  controllers: [CampaignsController, CampaignControlController],
+  controllers: [CampaignsController],
   providers: [
     CampaignsStore,
-    CampaignProgress,
     Intake,
     IntakeStore,
     CampaignResults,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Sql } from '../platform/database/database.js';
+import { Environment } from '../platform/env/environment.js';
 import { selectPage } from '../platform/database/where.js';
-import { ROW_STATUSES, type RowStatus } from './campaign.rules.js';
+import { remainingSeconds, ROW_STATUSES, summaryOf, type RowStatus } from './campaign.rules.js';
 import type { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
 import type { CampaignRowsQuery, CampaignsQuery } from './campaigns.dto.js';
 import * as sql from './campaigns.sql.js';
@@ -19,7 +20,10 @@ interface Counted {
 
 @Injectable()
 export class CampaignsStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly environment: Environment,
+  ) {}
 
   list({ limit, cursor, status }: CampaignsQuery): Promise<CampaignSummaryView[]> {
     return selectPage(this.database, sql.SELECT_CAMPAIGN, 'created_at DESC, id DESC', limit, [
@@ -35,16 +39,23 @@ export class CampaignsStore {
   }
 
   /** Returns the campaign with the counts of its rows, which take some milliseconds for 100,000 rows. */
-  async findWithCounts(id: string): Promise<Omit<CampaignView, 'summary' | 'remainingSeconds'> | null> {
+  async findWithProgress(id: string): Promise<CampaignView | null> {
     const campaign = await this.find(id);
     if (campaign === null) return null;
     const [rate] = await this.database.query<{ perSecond: number | null }>(sql.SELECT_RATE, [id]);
-    const problems = await this.database.query<Counted>(sql.COUNT_PROBLEMS, [id]);
+    const problems = byName(await this.database.query<Counted>(sql.COUNT_PROBLEMS, [id]));
+    const counts = await countRows(this.database, id);
+    const perSecond = rate?.perSecond ?? null;
+    const requestsPerSecond = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
+    const progress = { status: campaign.status, rowsLeft: counts.accepted, perSecond, requestsPerSecond };
+    const summary = summaryOf(counts, problems);
     return {
       ...campaign,
-      counts: await countRows(this.database, id),
-      problems: byName(problems),
-      perSecond: rate?.perSecond ?? null,
+      summary,
+      counts,
+      problems,
+      perSecond,
+      remainingSeconds: remainingSeconds(progress),
     };
   }
 
