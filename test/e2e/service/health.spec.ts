@@ -6,7 +6,7 @@ import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { withClient } from '../../setup/database/with-client.js';
-import { withReplica } from '../replica.js';
+import { startReplica } from '../replica.js';
 
 describe('the service', () => {
   const service = useTestApp({ ROLE: 'api' });
@@ -92,12 +92,17 @@ describe('the service', () => {
     await waitFor('it is ready', async () => (await probe('ready')).status === 200);
   });
 
-  it('is unready once a statement found no space', async () => {
-    await withReplica(service, { ROLE: 'api' }, async (other) => {
+  it('is unready once a statement found no space, and from the moment it begins to stop', async () => {
+    const other = await startReplica(service, { ROLE: 'api' });
+    const readiness = other.app.get(Readiness);
+    try {
       const write = `DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`;
       await expect(other.app.get(Database).query(write)).rejects.toThrow('could not extend file');
-      expect(await other.app.get(Readiness).missing()).toEqual(['the database has no space left']);
-    });
+      expect(await readiness.missing()).toEqual(['the database has no space left']);
+    } finally {
+      await other.close();
+    }
+    expect(await readiness.missing()).toEqual(['the service is stopping']);
   });
 
   it('is unready when the database is gone, and responds to requests with a 503 and Retry-After', async () => {
@@ -127,12 +132,5 @@ describe('the service', () => {
     } finally {
       await other.close();
     }
-  });
-
-  it('is unready from the moment it begins to stop', async () => {
-    const other = await startTestApp({ ROLE: 'api' });
-    const readiness = other.app.get(Readiness);
-    await other.close();
-    expect(await readiness.missing()).toEqual(['the service is stopping']);
   });
 });

@@ -1,17 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ServiceLogger } from '../../../src/observability/logging/service-logger.js';
+import { waitUntilHeld } from '../../faults/support/waits.js';
 import { TestClient } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
 import { startWebhookSink, type WebhookSink } from '../../setup/receivers/webhook-sink.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
-import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
+import { ADMIN_KEY, environmentFor, testEnvironment } from '../../setup/test-environment.js';
 import type { TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 type Line = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string };
 
-/** Simulates a library that prints an error to the console when a signal arrives. */
-const LIBRARY = `process.on('SIGUSR2', () => console.trace(new Error('a library fails')))`;
+/** A library that prints an error to the console, throws an error, or rejects a promise, each at a signal. */
+const LIBRARY = `
+  process.on('SIGWINCH', () => console.trace(new Error('a library fails')));
+  process.on('SIGUSR2', () => { throw new Error('nobody catches this'); });
+  process.on('SIGHUP', () => void Promise.reject(new Error('nobody handles this')));`;
+
+/** Clears the screen twice (ESC [ and CSI), returns the carriage, and overrides the text direction. */
+const HOSTILE = '\u001b[2J\u009b2J\r\u202ename';
+/** Any control or format character except a line feed. */
+const CONTROL = /[^\P{Cc}\n]|\p{Cf}/u;
 
 let sandbox: TestSandbox;
 let database: TestDatabase;
@@ -26,6 +37,8 @@ const environment = (): Record<string, string> => ({
   LOG_LEVEL: 'info',
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(LIBRARY)}`,
   WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'true',
+  WEBHOOK_RETRY_SCHEDULE_MS: Array(50).fill(200).join(),
+  SHUTDOWN_DELAY_MS: '0',
 });
 
 beforeAll(async () => {
@@ -91,7 +104,7 @@ describe('every line', () => {
   }
 
   it('is JSON with level, time, role and replica, from the start to the stop, and contains no secret', async () => {
-    service.kill('SIGUSR2');
+    service.kill('SIGWINCH');
     await findOne({ level: 'warn', context: 'Process' }, 'Error: a library fails');
     expect((await service.stop()).code).toBe(0);
     const lines = linesOf(service.logs());
@@ -103,5 +116,50 @@ describe('every line', () => {
     const { SCS_API_KEY, SCS_CLIENT_SECRET } = sandbox.environment;
     for (const secret of [ADMIN_KEY, SCS_API_KEY, SCS_CLIENT_SECRET, testEnvironment().ENCRYPTION_KEYS!])
       expect(service.logs()).not.toContain(secret);
+  });
+});
+
+describe('an error that nothing catches', () => {
+  it.each([
+    ['SIGUSR2', 'uncaughtException: Error: nobody catches this'],
+    ['SIGHUP', 'unhandledRejection: Error: nobody handles this'],
+  ] as const)('is logged once and stops the process in order (%s)', async (signal, logged) => {
+    const failing = await startServiceProcess(environment());
+    await sandbox.control.addFault({ kind: 'hold', operation: 'register_user' });
+    const response = new TestClient(failing.url, ADMIN_KEY).call('POST', '/users', {
+      tenantReference: signal,
+      gridLocations: [{ ean: newEan() }],
+    });
+    await waitUntilHeld(sandbox.control, 1);
+    failing.kill(signal);
+    await waitFor('the line', () => failing.logs().includes(logged));
+    await sandbox.control.clearFaults();
+
+    expect((await response).status).toBe(201);
+    expect(await failing.exited).toEqual({ code: 1, signal: null });
+    expect(failing.logs().split(logged)).toHaveLength(2);
+    expect(failing.logs().match(/"level":"fatal"/g)).toHaveLength(1);
+  });
+});
+
+describe('a log line', () => {
+  const log = (format: 'pretty' | 'json', write: (logger: ServiceLogger) => void): string => {
+    const settings = environmentFor('postgresql://none@127.0.0.1/none', { LOG_FORMAT: format });
+    const written: string[] = [];
+    write(new ServiceLogger(settings, { write: (line) => written.push(line) }));
+    return written.join('');
+  };
+
+  it.each(['pretty', 'json'] as const)('in %s contains no control characters', (format) => {
+    const error = new Error(`${HOSTILE}\n[pv-onboarding] 1  - forged`);
+    const output = log(format, (logger) => {
+      logger.warn(`of data: ${HOSTILE}\n[pv-onboarding] 1  - forged`, 'Test');
+      logger.error(error.message, error.stack, 'Test');
+      logger.error(error);
+      logger.warn({ of: HOSTILE });
+    });
+    expect(output).not.toMatch(CONTROL);
+    expect(output).toContain('\\u001b[2J\\u009b2J');
+    expect(output).not.toMatch(/^\[pv-onboarding\] 1 {2}- forged/m);
   });
 });

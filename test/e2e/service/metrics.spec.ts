@@ -1,94 +1,88 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readBuild } from '../../../src/platform/build.js';
 import { MetricsServer } from '../../../src/observability/metrics/metrics-server.js';
 import { TestClient } from '../../setup/client.js';
-import { startTestApp, useTestApp } from '../../setup/test-app.js';
+import { useTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';
+import { startReplica } from '../replica.js';
 
 const PREFIX = 'pv_onboarding_';
 
-const service = useTestApp({ ROLE: 'worker', METRICS_PORT: 0 });
+const production = { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: 0 } as const;
+let api: TestApp;
+// Closes the replica before the database is dropped.
+afterAll(() => api.close());
+const service = useTestApp({ ...production, ROLE: 'worker', METRICS_PORT: 0 });
 
-const metricsPort = () => service.app.get(MetricsServer).port;
-const metricsAt = (port: number, init?: RequestInit) => fetch(`http://127.0.0.1:${port}/metrics`, init);
+beforeAll(async () => {
+  api = await startReplica(service, { ...production, ROLE: 'api' });
+});
+
+const atMetricsPort = (path = '/metrics', init?: RequestInit) =>
+  fetch(`http://127.0.0.1:${service.app.get(MetricsServer).port}${path}`, init);
+const metricsOfApi = (key?: string) =>
+  fetch(`${api.url}/metrics?from=prometheus`, {
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+  });
 
 describe('the metrics', () => {
   it('are served only on METRICS_PORT, which serves nothing else', async () => {
     expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
-    expect((await metricsAt(metricsPort(), { method: 'HEAD' })).headers.get('content-type')).toContain(
-      'text/plain; version=0.0.4',
-    );
-    expect((await metricsAt(metricsPort(), { method: 'POST' })).status).toBe(404);
+    const ofAdmin = { headers: { authorization: `Bearer ${service.adminKey}` } };
+    expect((await fetch(`${service.url}/metrics`, ofAdmin)).status).toBe(404);
+    const head = await atMetricsPort('/metrics', { method: 'HEAD' });
+    expect(head.headers.get('content-type')).toContain('text/plain; version=0.0.4');
+    expect((await atMetricsPort('/metrics', { method: 'POST' })).status).toBe(404);
     for (const path of ['/', '/health/live', '/api/v1/status'])
-      expect((await fetch(`http://127.0.0.1:${metricsPort()}${path}`)).status).toBe(404);
-    const text = await (await metricsAt(metricsPort())).text();
+      expect((await atMetricsPort(path)).status).toBe(404);
+    const text = await (await atMetricsPort()).text();
     expect(text).toMatch(/^pv_onboarding_build_info\{version="[\d.]+",commit="[\da-f]*",role="worker"\} 1$/m);
   });
 
   it('need a key on PORT in production, with whatever scope, and none on METRICS_PORT', async () => {
-    const { METRICS_PORT: _, ...environment } = service.environment;
-    const production = { ...environment, NODE_ENV: 'production', SHUTDOWN_DELAY_MS: 0 } as const;
-    const [api, separate] = await Promise.all([
-      startTestApp({ ...production, ROLE: 'api' }),
-      startTestApp({ ...production, ROLE: 'worker', METRICS_PORT: 0 }),
-    ]);
-    try {
-      const { key } = await createKey(TestClient.of(api), 'events:read');
-      const statusWith = async (headers: Record<string, string>) =>
-        (await fetch(`${api.url}/metrics?from=prometheus`, { headers })).status;
-      expect(await statusWith({ authorization: `Bearer ${key}` })).toBe(200);
-      expect(await statusWith({ authorization: `Bearer ${api.adminKey}` })).toBe(200);
-      expect(await statusWith({ authorization: `Bearer ${key}x` })).toBe(401);
-      expect(await statusWith({})).toBe(401);
-      expect((await fetch(`${api.url}/health/ready`)).status).toBe(200);
-      const ofAdmin = { headers: { authorization: `Bearer ${separate.adminKey}` } };
-      expect((await fetch(`${separate.url}/metrics`, ofAdmin)).status).toBe(404);
-      expect((await metricsAt(separate.app.get(MetricsServer).port)).status).toBe(200);
-    } finally {
-      await Promise.all([api.close(), separate.close()]);
-    }
+    const { key } = await createKey(TestClient.of(api), 'events:read');
+    expect((await metricsOfApi(key)).status).toBe(200);
+    expect((await metricsOfApi(api.adminKey)).status).toBe(200);
+    expect((await metricsOfApi(`${key}x`)).status).toBe(401);
+    expect((await metricsOfApi()).status).toBe(401);
+    expect((await fetch(`${api.url}/health/ready`)).status).toBe(200);
+    expect((await atMetricsPort()).status).toBe(200);
   });
 
   it('count registrations, starts, reads, claims, remote calls and statements', async () => {
-    const { METRICS_PORT: _, ...environment } = service.environment;
-    const api = await startTestApp({ ...environment, ROLE: 'api' });
-    try {
-      const client = TestClient.of(api);
-      const { body: user } = await client.call<{ gridLocations: { id: string }[] }>('POST', '/users', {
-        tenantReference: 'metrics',
-        gridLocations: [{ ean: '871685900000000011' }],
-      });
-      const path = `/onboarding/pv/${user.gridLocations[0]!.id}`;
-      await client.call('POST', path);
-      await client.call('POST', path);
-      const ofApi = await (await fetch(`${api.url}/metrics`)).text();
-      const { version, commit } = await readBuild();
-      for (const sample of [
-        'registration_calls_total{outcome="registered"} 1',
-        'session_starts_total{outcome="started"} 1',
-        'session_starts_total{outcome="reused"} 1',
-        'remote_calls_total{operation="token",outcome="done"} 1',
-        'remote_calls_total{operation="register_user",outcome="done"} 1',
-        'remote_call_duration_seconds_count{operation="start_session",outcome="done"} 1',
-        'remote_breaker_state{operation="start_session",state="closed"} 1',
-        'http_requests_total{method="POST",route="/api/v1/onboarding/pv/:gridLocationId",status="201"} 1',
-        `build_info{version="${version}",commit="${commit ?? ''}",role="api"} 1`,
-      ])
-        expect(ofApi).toContain(`${PREFIX}${sample}\n`);
-      expect(ofApi).toMatch(/database_statement_duration_seconds_count [1-9]\d/);
-      expect(ofApi).toMatch(/database_statement_duration_seconds_bucket\{le="0.0001"\} \d/);
-      const ofWorker = await waitFor('a read of the session', async () => {
-        const now = await (await metricsAt(metricsPort())).text();
-        return /session_reads_total\{outcome="unchanged"\} [1-9]/.test(now) && now;
-      });
-      expect(ofWorker).toMatch(/session_claims_total [1-9]/);
-      expect(ofWorker).toMatch(/remote_calls_total\{operation="read_session",outcome="done"\} [1-9]/);
-      expect(ofWorker).toMatch(/remote_last_success_timestamp_seconds\{operation="read_session"\} 1\d{9}/);
-      expect(ofWorker).not.toContain('871685900000000011');
-    } finally {
-      await api.close();
-    }
+    const client = TestClient.of(api);
+    const { body: user } = await client.call<{ gridLocations: { id: string }[] }>('POST', '/users', {
+      tenantReference: 'metrics',
+      gridLocations: [{ ean: '871685900000000011' }],
+    });
+    const path = `/onboarding/pv/${user.gridLocations[0]!.id}`;
+    await client.call('POST', path);
+    await client.call('POST', path);
+    const ofApi = await (await metricsOfApi(api.adminKey)).text();
+    const { version, commit } = await readBuild();
+    for (const sample of [
+      'registration_calls_total{outcome="registered"} 1',
+      'session_starts_total{outcome="started"} 1',
+      'session_starts_total{outcome="reused"} 1',
+      'remote_calls_total{operation="token",outcome="done"} 1',
+      'remote_calls_total{operation="register_user",outcome="done"} 1',
+      'remote_call_duration_seconds_count{operation="start_session",outcome="done"} 1',
+      'remote_breaker_state{operation="start_session",state="closed"} 1',
+      'http_requests_total{method="POST",route="/api/v1/onboarding/pv/:gridLocationId",status="201"} 1',
+      `build_info{version="${version}",commit="${commit ?? ''}",role="api"} 1`,
+    ])
+      expect(ofApi).toContain(`${PREFIX}${sample}\n`);
+    expect(ofApi).toMatch(/database_statement_duration_seconds_count [1-9]\d/);
+    expect(ofApi).toMatch(/database_statement_duration_seconds_bucket\{le="0.0001"\} \d/);
+    const ofWorker = await waitFor('a read of the session', async () => {
+      const now = await (await atMetricsPort()).text();
+      return /session_reads_total\{outcome="unchanged"\} [1-9]/.test(now) && now;
+    });
+    expect(ofWorker).toMatch(/session_claims_total [1-9]/);
+    expect(ofWorker).toMatch(/remote_calls_total\{operation="read_session",outcome="done"\} [1-9]/);
+    expect(ofWorker).toMatch(/remote_last_success_timestamp_seconds\{operation="read_session"\} 1\d{9}/);
+    expect(ofWorker).not.toContain('871685900000000011');
   });
 });

@@ -21,18 +21,22 @@ type Json<T> = T extends Date
 type History = Json<StatusHistoryView>;
 type Status = Json<StatusView>;
 
+const service = useTestApp({ ROLE: 'api' });
+const client = TestClient.of(service);
+let database: Database;
+beforeAll(() => {
+  database = service.app.get(Database);
+});
+
+const status = async () => (await client.call<Status>('GET', '/status')).body;
+
 describe('GET /status/history', () => {
-  const service = useTestApp({ ROLE: 'api' });
-  const client = TestClient.of(service);
-  let database: Database;
   beforeAll(async () => {
-    database = service.app.get(Database);
     // Stops the sampler, so that only the test writes samples. Waits for a sample that is being written.
     await Promise.all(service.app.get(Sampler)['loops'].map((loop) => loop.stop()));
     await waitFor('a sign of life', async () => (await status()).replicas.some(({ isAlive }) => isAlive));
   });
 
-  const status = async () => (await client.call<Status>('GET', '/status')).body;
   const history = async (hours: number) =>
     (await client.call<History>('GET', `/status/history?hours=${hours}`)).body;
   const count = async () =>
@@ -151,10 +155,7 @@ describe('GET /status/history', () => {
 });
 
 describe('the calls of all replicas', () => {
-  const service = useTestApp({ ROLE: 'api' });
-
   it('are counted with their failures and percentiles', async () => {
-    const client = TestClient.of(service);
     const { id } = await client.startNew();
     const { control } = service.sandbox!;
     await control.addFault({ kind: 'answer', status: 500, operation: 'read_session', times: 1 });
@@ -162,15 +163,12 @@ describe('the calls of all replicas', () => {
     // A live process with slow calls, and a dead one.
     const recentCalls = { read_session: { failed: 7, durations: { 24: 99 } } };
     for (const expiresAt of [fromNow(3_600), fromNow(-3_600)])
-      await insertReplica(
-        service.app.get(Database),
-        { name: 'other:1', role: 'worker', expiresAt },
-        { recentCalls },
-      );
+      await insertReplica(database, { name: 'other:1', role: 'worker', expiresAt }, { recentCalls });
     const calls = await waitFor('the calls', async () => {
-      const found = (await client.call<Status>('GET', '/status')).body.remote.deployment.calls;
+      const found = (await status()).remote.deployment.calls;
       return found.some(({ operation, failed }) => operation === 'read_session' && failed === 8) && found;
     });
+    await database.query(`DELETE FROM remote_replicas WHERE name = 'other:1'`);
     expect(calls.map(({ operation }) => operation)).toEqual([
       'token',
       'register_user',
