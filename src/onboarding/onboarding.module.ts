@@ -19,7 +19,6 @@ import { SessionsService } from './api/sessions.service.js';
 import { SessionsStore } from './store/sessions.store.js';
 import { StartSessionService } from './start/start-session.service.js';
 import { SessionAdoption } from './adopt/session-adoption.service.js';
-import { AdoptSessionStore } from './adopt/adopt-session.store.js';
 import { AbandonedStarts } from './start/abandoned-starts.service.js';
 import { StartsStore } from './start/starts.store.js';
 
@@ -31,7 +30,6 @@ import { StartsStore } from './start/starts.store.js';
     StartSessionService,
     StartsStore,
     SessionAdoption,
-    AdoptSessionStore,
     AbandonedStarts,
     SessionsStore,
     SessionViewsStore,

@@ -8,7 +8,7 @@ import { TenantTokens } from '../../auth/tenant-tokens.service.js';
 import { TokenStore } from '../../auth/token.store.js';
 import { Database } from '../../platform/database/database.js';
 import { HistoryQuery, StatusHistoryView, stepOf, toPoint } from './history/history.view.js';
-import { SamplesStore } from './history/samples.store.js';
+import { readHistory } from './history/samples.store.js';
 import { CredentialsProbeView } from './remote.view.js';
 import { StatusService } from './status.service.js';
 import { StatusView } from './status.view.js';
@@ -18,7 +18,6 @@ import { StatusView } from './status.view.js';
 export class StatusController {
   constructor(
     private readonly status: StatusService,
-    private readonly samples: SamplesStore,
     private readonly tokens: TokenStore,
     private readonly tenantTokens: TenantTokens,
     private readonly database: Database,
@@ -45,7 +44,7 @@ export class StatusController {
   @ApiOkResponse({ type: StatusHistoryView })
   async getStatusHistory(@Query() { hours }: HistoryQuery): Promise<StatusHistoryView> {
     const stepSeconds = stepOf(hours);
-    const rows = await this.samples.read(hours, stepSeconds);
+    const rows = await readHistory(this.database, hours, stepSeconds);
     return { stepSeconds, points: rows.map(toPoint) };
   }
 

@@ -3,7 +3,6 @@ import { AuthModule } from '../../auth/auth.module.js';
 import { RemoteModule } from '../../remote/remote.module.js';
 import { DeploymentMetrics } from './deployment-metrics.js';
 import { Sampler } from './history/sampler.service.js';
-import { SamplesStore } from './history/samples.store.js';
 import { StatusController } from './status.controller.js';
 import { StatusService } from './status.service.js';
 import { StatusStore } from './status.store.js';
@@ -12,6 +11,6 @@ import { StuckController } from './stuck.controller.js';
 @Module({
   imports: [AuthModule, RemoteModule],
   controllers: [StatusController, StuckController],
-  providers: [StatusStore, StatusService, SamplesStore, Sampler, DeploymentMetrics],
+  providers: [StatusStore, StatusService, Sampler, DeploymentMetrics],
 })
 export class StatusModule {}

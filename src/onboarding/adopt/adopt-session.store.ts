@@ -1,7 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import { appendEvents } from '../../events/outbox.js';
-import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { Database, type Transaction } from '../../platform/database/database.js';
+import type { Transaction } from '../../platform/database/database.js';
 import { classify, type Observation } from '../rules/machine.rules.js';
 import { startedEvent } from '../rules/session-events.rules.js';
 import { findOtherSubject, insertSession, type LockedSession } from '../start/record-session.store.js';
@@ -21,17 +19,8 @@ export type SeenSession = Observation & { readonly createdAt: Date; readonly exp
 /** `gone`: the user has been erased. `foreign`: the id already belongs to another object in our database. */
 type RecordedAdoption = 'recorded' | 'gone' | 'foreign';
 
-@Injectable()
-export class AdoptSessionStore {
-  constructor(private readonly database: Database) {}
-
-  /** Records a session that has just been read. May be repeated. */
-  record(session: SessionToAdopt, seen: SeenSession): Promise<RecordedAdoption> {
-    return this.database.transaction((tx) => adopt(tx, session, seen), OUTCOME);
-  }
-}
-
-async function adopt(
+/** Records a session that has just been read. May be repeated. */
+export async function recordAdopted(
   tx: Transaction,
   session: SessionToAdopt,
   { createdAt, expiresAt }: SeenSession,

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
+import { Database } from '../../platform/database/database.js';
 import { SessionReader } from '../remote/session-reader.service.js';
-import { AdoptSessionStore, type SeenSession, type SessionToAdopt } from './adopt-session.store.js';
+import { recordAdopted, type SeenSession, type SessionToAdopt } from './adopt-session.store.js';
 
 /** Maximum reads of a session, one after the other, until one has a usable response. */
 const READS = 3;
@@ -18,7 +20,7 @@ interface AdoptedSessions {
 export class SessionAdoption {
   constructor(
     private readonly reader: SessionReader,
-    private readonly store: AdoptSessionStore,
+    private readonly database: Database,
   ) {}
 
   /**
@@ -36,7 +38,7 @@ export class SessionAdoption {
     }
     seen.sort((one, other) => other.at.createdAt.getTime() - one.at.createdAt.getTime());
     for (const { session, at } of seen) {
-      const recorded = await this.store.record(session, at);
+      const recorded = await this.database.transaction((tx) => recordAdopted(tx, session, at), OUTCOME);
       if (recorded === 'foreign')
         faults.set(session.id, 'belongs to another user, location or brand in our database');
       if (recorded === 'gone') faults.set(session.id, 'belongs to a user who has been erased');

@@ -3,7 +3,7 @@ import { count, field, instant, listOf, oneOf, schemaOf } from '../../../platfor
 import { OPERATION_CLASSES } from '../../../remote/outcome.rules.js';
 import { REASON_CODES } from '../health.rules.js';
 import { FIGURES, nameOf, OPERATION_FIGURES, type HistoryFigure } from './sampled-figures.js';
-import type { SamplesStore } from './samples.store.js';
+import type { SampleRow } from './samples.store.js';
 
 export class HistoryQuery {
   @IntegerParameter({ minimum: 1, maximum: 168, default: 24, description: 'How far back, in hours' })
@@ -41,7 +41,7 @@ type Point = StatusHistoryView['points'][number];
 /** Returns the length of a step in seconds: whole minutes, so that there are at most some 300 steps. */
 export const stepOf = (hours: number): number => 60 * Math.ceil(hours / 5);
 
-export function toPoint({ at, reasons, figures }: Awaited<ReturnType<SamplesStore['read']>>[number]): Point {
+export function toPoint({ at, reasons, figures }: SampleRow): Point {
   /** Returns the stored figures with these names. A figure is null if the release that wrote the samples did not know it. */
   const pick = <F extends Figures>(names: F, nameIn = (name: string) => name) =>
     Object.fromEntries(Object.keys(names).map((name) => [name, figures[nameIn(name)] ?? null])) as Record<
