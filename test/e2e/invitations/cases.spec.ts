@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { CaseView, CustomerView } from '../../../src/invitations/case/case.view.js';
+import type { FunnelView } from '../../../src/invitations/funnel.view.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
@@ -8,7 +9,9 @@ import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';
 
-const service = useTestApp({ POLL_MIN_INTERVAL_MS: 50, POLL_TICK_MS: 50 });
+const DAY_MS = 86_400_000;
+
+const service = useTestApp();
 const client = TestClient.of(service);
 
 const caseOf = async (id: string) => (await client.call<CaseView>('GET', `/grid-locations/${id}/case`)).body;
@@ -22,7 +25,7 @@ const register = async (eans: readonly string[], tenantReference: string = rando
     })
   ).body;
 const invite = async (input: object) =>
-  (await client.call<{ url: string }>('POST', '/invitations', input)).body.url;
+  (await client.call<{ id: string; url: string; state: string }>('POST', '/invitations', input)).body;
 const click = async (url: string) => (await fetch(url, { method: 'POST', redirect: 'manual' })).status;
 
 afterEach(() => service.sandbox!.control.clearFaults());
@@ -40,7 +43,7 @@ describe('the case of a grid location', () => {
       'Nothing has been started, and the owner has no invitation.',
     ]);
     const brands = ['acme', 'sunward'];
-    const url = await invite({ gridLocationId, brands, expected: { inverters: 3 } });
+    const { url } = await invite({ gridLocationId, brands, expected: { inverters: 3 } });
     expect(await waits()).toEqual(['owner', expect.stringContaining('has not opened the page')]);
     await fetch(`${url}?opened=1`, { method: 'POST' });
     expect(await waits()).toEqual(['owner', expect.stringContaining('has not started acme')]);
@@ -99,7 +102,7 @@ describe('the case of a grid location', () => {
   it('shows no link, and the EAN to keys with users:read only', async () => {
     const tenantReference = randomUUID();
     const gridLocationId = await client.locate(tenantReference);
-    const url = await invite({ gridLocationId });
+    const { url } = await invite({ gridLocationId });
     const { body: session } = await client.start(gridLocationId);
     const seen = await client.call<CaseView>('GET', `/grid-locations/${gridLocationId}/case`);
     const customers = await customersBy({ tenantReference });
@@ -222,5 +225,62 @@ describe('a customer', () => {
     };
     expect([await statementsFor(1), await statementsFor(5)]).toEqual([6, 6]);
     query.mockRestore();
+  });
+});
+
+describe('the funnel', () => {
+  const inviteFor = (gridLocationId: string, brand: string) => invite({ gridLocationId, brands: [brand] });
+  const goOnline = async (gridLocationId: string, brand: string) => {
+    const { body: session } = await client.start(gridLocationId, { brand });
+    await service.sandbox!.control.complete(session.id, { onlineAfterMs: 0 });
+    await waitFor(
+      'the session to be online',
+      async () => (await client.session(session.id)).state === 'online',
+    );
+  };
+  const funnelOf = async (key: string, query = '') => {
+    const { body } = await client.call<{ items: FunnelView[] }>('GET', `/funnel?by=brand${query}`);
+    return body.items.find((item) => item.key === key);
+  };
+
+  it('has no time to online of a location that was online before its owner was invited', async () => {
+    const [before, after] = [await client.locate(), await client.locate()];
+    await goOnline(before, 'quick');
+    expect((await inviteFor(before, 'quick')).state).toBe('online');
+    expect(await funnelOf('quick')).toMatchObject({
+      online: 1,
+      medianSecondsToOnline: null,
+      p95SecondsToOnline: null,
+    });
+    await inviteFor(after, 'quick');
+    await goOnline(after, 'quick');
+    const both = await waitFor('both to be counted', async () => {
+      const counted = await funnelOf('quick');
+      return counted?.online === 2 && counted;
+    });
+    expect(both.medianSecondsToOnline).toBeGreaterThan(0);
+    expect(both.p95SecondsToOnline).toBe(both.medianSecondsToOnline);
+  });
+
+  it('begins with a whole day in UTC', async () => {
+    const { id } = await inviteFor(await client.locate(), 'thirty days ago');
+    const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+    const createAt = (ms: number) =>
+      service.app
+        .get(Database)
+        .query('UPDATE invitations SET created_at = $2 WHERE id = $1', [id, new Date(ms)]);
+    await createAt(today - 30 * DAY_MS);
+    expect(await funnelOf('thirty days ago')).toMatchObject({ invited: 1 });
+    await createAt(today - 30 * DAY_MS - 1);
+    expect(await funnelOf('thirty days ago')).toBeUndefined();
+  });
+
+  it('is refused for a period that ends before it begins', async () => {
+    const at = '2026-06-01T00:00:00Z';
+    for (const query of [`from=${at}&to=${at}`, `from=9999-01-01T00:00:00Z`])
+      expect((await client.call('GET', `/funnel?${query}`)).body).toMatchObject({
+        code: 'invalid_request',
+        errors: [{ field: 'from', message: 'must be before `to`' }],
+      });
   });
 });

@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
+import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
+import { Database } from '../../../src/platform/database/database.js';
 import { newEan } from '../../setup/ean.js';
-import { TestClient, type UserAnswer } from '../../setup/client.js';
-import { useTestApp } from '../../setup/test-app.js';
+import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
+import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';
+import { startReplica } from '../replica.js';
 
-const service = useTestApp({ POLL_MIN_INTERVAL_MS: 50, POLL_TICK_MS: 50 });
+// The service sends no reminders: the tests do.
+const service = useTestApp({ REMINDER_QUIET_HOURS: 'off', REMINDER_SCHEDULE_HOURS: [0] });
 const client = TestClient.of(service);
 
 interface Invitation {
   readonly id: string;
   readonly url: string;
   readonly state: string;
+  readonly userId: string;
+  readonly gridLocationId: string;
+  readonly expiresAt: string;
   readonly [field: string]: unknown;
 }
 
@@ -27,6 +35,20 @@ const open = (url: string, headers: Record<string, string> = { 'accept-language'
 const click = (url: string, headers: Record<string, string> = {}) =>
   fetch(url, { method: 'POST', headers, redirect: 'manual' });
 const textOf = async (response: Response) => (await response.text()).replace(/\s+/g, ' ');
+
+const isIn = (id: string, state: string) =>
+  waitFor(`the invitation is ${state}`, async () => (await read(id)).state === state);
+/** Moves the date of an invitation into the past. */
+const pass = (id: string) =>
+  service.app.get(Database).query('UPDATE invitations SET expires_at = now() WHERE id = $1', [id]);
+const inviteAgain = (gridLocationId: string) =>
+  client.call<Invitation>('POST', '/invitations', { gridLocationId });
+async function sessionOf({ gridLocationId }: Pick<Invitation, 'gridLocationId'>): Promise<string> {
+  const path = `/onboarding/pv?gridLocationId=${gridLocationId}`;
+  const { body } = await client.call<{ items: { id: string }[] }>('GET', path);
+  expect(body.items).toHaveLength(1);
+  return body.items[0]!.id;
+}
 
 afterEach(() => service.sandbox!.control.clearFaults());
 
@@ -111,22 +133,17 @@ describe('an invitation', () => {
     const startUrl = clicked.headers.get('location')!;
     expect(startUrl).toContain(service.environment.SCS_BASE_URL.replace(/\/api.*/, ''));
     expect((await click(url)).headers.get('location')).toBe(startUrl);
-    const { body } = await client.call<{ items: { id: string }[] }>(
-      'GET',
-      `/onboarding/pv?gridLocationId=${(await read(id)).gridLocationId as string}`,
-    );
-    expect(body.items).toHaveLength(1);
+    const sessionId = await sessionOf(await read(id));
     expect(await read(id)).toMatchObject({ state: 'started', openedAt: expect.any(String) });
-    const sessionId = body.items[0]!.id;
     await service.sandbox!.control.complete(sessionId, { onlineAfterMs: null });
-    await waitFor('the owner to be done', async () => (await read(id)).state === 'owner_done');
+    await isIn(id, 'owner_done');
     expect(await textOf(await open(url))).toContain('You have done your part');
     const known = { p50Seconds: 60, p95Seconds: 900, known: 20 };
     const usualWait = jest.spyOn(service.app.get(ReadHabits), 'usualWait').mockReturnValue(known);
     expect(await textOf(await open(url))).toContain('This usually takes at most 15 minutes.');
     usualWait.mockRestore();
     await service.sandbox!.control.online(sessionId);
-    await waitFor('the invitation to be done', async () => (await read(id)).state === 'online');
+    await isIn(id, 'online');
     expect(await textOf(await open(url))).toContain('Your installation is connected');
     expect((await client.eventsOf(id)).sort()).toEqual(['invitation.created', 'invitation.opened']);
   });
@@ -219,5 +236,212 @@ describe('the link of an invitation', () => {
     const other = await invite();
     const french = await open(other.url, { 'accept-language': 'es, fr;q=0.8, en;q=0.5' });
     expect(await textOf(french)).toContain('<html lang="fr">');
+  });
+});
+
+/** Invites an owner and starts the session as the owner does. Returns the invitation with the id of the session. */
+async function begin() {
+  const invitation = await invite();
+  await click(invitation.url);
+  return { ...invitation, sessionId: await sessionOf(invitation) };
+}
+
+describe('an owner who is done', () => {
+  it('waits for the installation after the session and the date, and sees it come online', async () => {
+    const { id, url, sessionId } = await begin();
+    const { control } = service.sandbox!;
+    await control.complete(sessionId, { onlineAfterMs: null });
+    await isIn(id, 'owner_done');
+    await control.expire(sessionId);
+    await waitFor(
+      'the session is expired',
+      async () => (await client.session(sessionId)).state === 'expired',
+    );
+    await pass(id);
+    const page = await textOf(await open(url));
+    expect(page).toContain('Connect again');
+    expect((await read(id)).state).toBe('owner_done');
+    await control.online(sessionId);
+    await isIn(id, 'online');
+  });
+
+  it('gets the same invitation again', async () => {
+    const { id, gridLocationId, sessionId } = await begin();
+    await service.sandbox!.control.online(sessionId);
+    await isIn(id, 'online');
+    expect(await inviteAgain(gridLocationId)).toMatchObject({ status: 200, body: { id, state: 'online' } });
+  });
+});
+
+describe('an invitation past its date', () => {
+  it('is expired at once, and another one can be made, although the tenant has started a session', async () => {
+    const gridLocationId = await client.locate();
+    const { body } = await inviteAgain(gridLocationId);
+    await client.start(gridLocationId);
+    await pass(body.id);
+    expect((await read(body.id)).state).toBe('expired');
+    expect(await textOf(await open(body.url))).toContain('This invitation has expired');
+    expect((await inviteAgain(gridLocationId)).status).toBe(201);
+  });
+
+  it('lets an owner who has begun finish, but not begin again', async () => {
+    const { id, url, sessionId } = await begin();
+    await pass(id);
+    expect((await read(id)).state).toBe('started');
+    await service.sandbox!.control.expire(sessionId);
+    await isIn(id, 'expired');
+    expect(await textOf(await open(url))).toContain('This invitation has expired');
+  });
+});
+
+describe('a start that the remote service refuses', () => {
+  it('is on the page and in the invitation until the owner tries again', async () => {
+    const { body } = await inviteAgain(await client.locate());
+    const refusal = { operation: 'start_session', kind: 'answer', status: 422, times: 1 } as const;
+    await service.sandbox!.control.addFault(refusal);
+    const clicked = await click(body.url);
+    expect([clicked.status, await clicked.text()]).toEqual([422, expect.stringContaining('Connect now')]);
+    expect(await textOf(await open(body.url))).toContain('This did not work');
+    const { stalled } = (await client.call('GET', `/invitations/${body.id}`)).body;
+    expect(stalled).toMatchObject({ cause: 'remote_unreachable', evidence: { isGivenUp: true } });
+    const listed = await client.call<{ items: Invitation[] }>(
+      'GET',
+      `/invitations?stalled=any&gridLocationId=${body.gridLocationId}`,
+    );
+    expect(listed.body.items.map(({ id }) => id)).toEqual([body.id]);
+    expect((await click(body.url)).headers.get('location')).toContain('pv-onboarding');
+    expect(await textOf(await open(body.url))).toContain('You are almost there');
+  });
+});
+
+describe('in production', () => {
+  it('nobody is invited without PUBLIC_URL', async () => {
+    const gridLocationId = await client.locate();
+    const production = await startTestApp({
+      ...service.environment,
+      NODE_ENV: 'production',
+      SHUTDOWN_DELAY_MS: 0,
+    });
+    try {
+      const there = TestClient.of(production);
+      expect((await there.call('POST', '/invitations', { gridLocationId })).body).toMatchObject({
+        code: 'invalid_request',
+        detail: expect.stringContaining('PUBLIC_URL'),
+      });
+    } finally {
+      await production.close();
+    }
+    expect((await client.call('GET', `/invitations?gridLocationId=${gridLocationId}`)).body).toMatchObject({
+      items: [],
+    });
+  });
+});
+
+describe('a reminder', () => {
+  const SCHEDULE = scheduleOf([48, 120], 'UTC', 'off');
+  const EVENT = 'pv.invitation.reminder_due.v1';
+
+  const query = <Row>(text: string, values: readonly unknown[]) =>
+    service.app.get(Database).query<Row>(text, values);
+
+  /** Moves all times of an invitation into the past, and makes its reminder due. */
+  const age = (id: string, hours: number) =>
+    query(
+      `UPDATE invitations
+          SET created_at = created_at - $2 * interval '1 hour', opened_at = opened_at - $2 * interval '1 hour',
+              started_at = started_at - $2 * interval '1 hour', wished_at = wished_at - $2 * interval '1 hour',
+              reminded_at = reminded_at - $2 * interval '1 hour', reminder_due_at = clock_timestamp() - interval '1 second'
+        WHERE id = $1`,
+      [id, hours],
+    );
+
+  const remind = () => service.app.get(RemindersStore).remind(SCHEDULE);
+  const remindersOf = async (id: string): Promise<EventAnswer[]> =>
+    (await client.events()).filter(({ type, subject }) => type === EVENT && subject === id);
+  const dueAt = async (id: string) =>
+    (
+      await query<{ at: Date | null }>('SELECT reminder_due_at AS at FROM invitations WHERE id = $1', [id])
+    )[0]!.at;
+
+  it('says which attempt it is and where the owner stands, without the link and the EAN', async () => {
+    const { id, url, userId, gridLocationId, expiresAt } = await invite({
+      locale: 'nl',
+      metadata: { label: 'Barn' },
+    });
+    await remind();
+    expect(await remindersOf(id)).toEqual([]);
+    await age(id, 49);
+    await remind();
+    const [reminder] = await remindersOf(id);
+    expect(reminder?.data).toEqual({
+      invitationId: id,
+      gridLocationId,
+      userId,
+      tenantReference: expect.any(String),
+      brands: [],
+      locale: 'nl',
+      metadata: { label: 'Barn' },
+      campaignId: null,
+      expiresAt,
+      attempt: 1,
+      attempts: 3,
+      cause: 'never_opened',
+    });
+    expect(JSON.stringify(reminder)).not.toContain(url.split('/').at(-1));
+    expect(JSON.stringify(reminder)).not.toMatch(/\b\d{18}\b/);
+    await click(`${url}?opened=1`);
+    await age(id, 72);
+    await remind();
+    expect(await inviteAgain(gridLocationId)).toMatchObject({ status: 200, body: { id } });
+    await age(id, 500);
+    await remind();
+    expect((await remindersOf(id)).map(({ data }) => [data.attempt, data.cause])).toEqual([
+      [1, 'never_opened'],
+      [2, 'opened_not_started'],
+    ]);
+    expect(await dueAt(id)).toEqual(new Date(Date.parse(expiresAt) - 24 * 3_600_000));
+  });
+
+  it('is not due once the owner is done or the invitation is revoked', async () => {
+    const [done, revoked] = [await invite(), await invite()];
+    await click(done.url);
+    await service.sandbox!.control.complete(await sessionOf(done), { onlineAfterMs: null });
+    await isIn(done.id, 'owner_done');
+    await client.call('DELETE', `/invitations/${revoked.id}`);
+    for (const { id } of [done, revoked]) await age(id, 100);
+    await remind();
+    expect([await remindersOf(done.id), await remindersOf(revoked.id)]).toEqual([[], []]);
+    expect(await dueAt(done.id)).toBeNull();
+  });
+
+  it('says nothing of a person once the user has been erased', async () => {
+    const { id, userId } = await invite({ locale: 'nl', metadata: { label: 'Kerkstraat 12' } });
+    await age(id, 49);
+    await remind();
+    await client.call('DELETE', `/users/${userId}`);
+    const [reminder] = await remindersOf(id);
+    expect(reminder?.data).toMatchObject({ tenantReference: null, metadata: {}, locale: null, attempt: 1 });
+    expect(await dueAt(id)).toBeNull();
+  });
+
+  it('is announced by a worker, unless reminders are switched off', async () => {
+    const [overdue, reminded] = [await invite(), await invite()];
+    const start = (REMINDER_SCHEDULE_HOURS: number[]) =>
+      startReplica(service, { ROLE: 'worker', REMINDER_QUIET_HOURS: 'off', REMINDER_SCHEDULE_HOURS });
+    await age(reminded.id, 49);
+    await pass(overdue.id);
+    const off = await start([0]);
+    await waitFor('another task to have run', async () =>
+      (await client.eventsOf(overdue.id)).includes('invitation.expired'),
+    );
+    await off.close();
+    expect(await remindersOf(reminded.id)).toEqual([]);
+    const on = await start([48]);
+    const [reminder] = await waitFor('the reminder', async () => {
+      const reminders = await remindersOf(reminded.id);
+      return reminders.length > 0 && reminders;
+    });
+    await on.close();
+    expect(reminder?.data).toMatchObject({ attempt: 1, attempts: 2 });
   });
 });
