@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type pg from 'pg';
 import { IntakeStore } from '../../../src/campaigns/intake/intake.store.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { TestClient } from '../../setup/client.js';
@@ -14,27 +15,45 @@ import { createKey } from '../keys.js';
 
 const MAX_BYTES = 20_000_000;
 
+const MANIFEST = 'manifest.json';
+const FOLDERS = ['eans', 'encodings', 'headers', 'layout', 'rows'];
+const folderOf = (name: string) => new URL(`../../campaigns/files/${name}/`, import.meta.url);
+
+interface WorstFile {
+  readonly file: string;
+  /** How such a file is made in practice. */
+  readonly reason: string;
+  /** The code and the detail of the problem, if the whole file is refused. */
+  readonly problem?: readonly [code: string, detail: string];
+  /** The detected type, encoding, byte order mark and delimiter. */
+  readonly format?: readonly unknown[];
+  /** The rows in the form of `reportOf`. */
+  readonly rows?: readonly string[];
+}
+
+const listed = (folder: string): WorstFile[] =>
+  JSON.parse(readFileSync(new URL(MANIFEST, folderOf(folder)), 'utf8')) as WorstFile[];
+
+// Starts no worker, because a worker would register the customers.
+const service = useTestApp({ ROLE: 'api', CAMPAIGN_MAX_BYTES: MAX_BYTES });
+const client = TestClient.of(service);
+
+const csv = (...rows: readonly string[]) => ['tenantReference,ean', ...rows].join('\n');
+const query = (text: string) =>
+  withClient(service.environment.DATABASE_URL, async (pg) => (await pg.query(text)).rows);
+const stored = async () => (await query('SELECT id FROM campaigns')).length;
+
+/** Starts an upload whose body never ends. */
+const startUpload = (body: string, type = 'text/csv') => {
+  const { port } = service.app.getHttpServer().address() as AddressInfo;
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    `POST /api/v1/campaigns HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.adminKey}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length + 1_000}\r\n\r\n${body}`,
+  );
+  return socket;
+};
+
 describe('the file of a campaign', () => {
-  // Starts no worker, because a worker would register the customers.
-  const service = useTestApp({ ROLE: 'api', CAMPAIGN_MAX_BYTES: MAX_BYTES });
-  const csv = (...rows: readonly string[]) => ['tenantReference,ean', ...rows].join('\n');
-  const query = (text: string) =>
-    withClient(
-      service.environment.DATABASE_URL,
-      async (client: pg.Client) => (await client.query(text)).rows,
-    );
-  const stored = async () => (await query('SELECT id FROM campaigns')).length;
-
-  /** Starts an upload whose body never ends. */
-  const startUpload = (body: string, type = 'text/csv') => {
-    const { port } = service.app.getHttpServer().address() as AddressInfo;
-    const socket = connect(port, '127.0.0.1');
-    socket.write(
-      `POST /api/v1/campaigns HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.adminKey}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length + 1_000}\r\n\r\n${body}`,
-    );
-    return socket;
-  };
-
   it('is stored with a status for each row, and visible at once', async () => {
     const { status, body } = await upload(
       service,
@@ -60,10 +79,7 @@ describe('the file of a campaign', () => {
       finishedAt: null,
     });
     expect(reportOf(await rowsOf(service, body.id, '&status=invalid'))).toEqual(['3 invalid ean:ean_length']);
-    const { body: list } = await TestClient.of(service).call<{ items: { id: string }[] }>(
-      'GET',
-      '/campaigns',
-    );
+    const { body: list } = await client.call<{ items: { id: string }[] }>('GET', '/campaigns');
     expect(list.items[0]).toMatchObject({ id: body.id, status: 'running' });
   });
 
@@ -177,7 +193,7 @@ describe('the file of a campaign', () => {
   });
 
   it('leaves places for the files of other keys', async () => {
-    const other = await createKey(TestClient.of(service), 'users:read', 'users:write');
+    const other = await createKey(client, 'users:read', 'users:write');
     const rows = Array.from({ length: 4_000 }, (_, at) => `H-${at},${newValidEan()}`);
     const before = await stored();
     const sockets = [startUpload(csv(...rows)), startUpload(csv(...rows))];
@@ -251,7 +267,6 @@ describe('the file of a campaign', () => {
     it('if it is sent as JSON, or to another route', async () => {
       const json = { 'content-type': 'application/json' };
       expect((await upload(service, '{}', '', json)).status).toBe(415);
-      const client = TestClient.of(service);
       for (const type of ['text/csv', 'application/x-ndjson', 'multipart/form-data; boundary=x'])
         expect((await client.call('POST', '/users', 'a', { 'content-type': type })).status).toBe(415);
     });
@@ -315,5 +330,99 @@ describe('the file of a campaign', () => {
       { alive: true },
     ]);
     await query(`DELETE FROM campaigns WHERE status = 'receiving'`);
+  });
+});
+
+describe.each(FOLDERS)('the worst files of test/campaigns/files/%s', (folder) => {
+  it('are all in its manifest', () => {
+    const files = readdirSync(folderOf(folder)).filter((name) => name !== MANIFEST);
+    expect(listed(folder).map(({ file }) => file)).toEqual(files.sort());
+  });
+
+  it.each(listed(folder))('$file: $reason', async ({ file, problem, format, rows }) => {
+    const { status, body } = await upload(service, readFileSync(new URL(file, folderOf(folder))));
+    if (problem !== undefined) {
+      expect([body.code, body.detail]).toEqual(problem);
+      expect(status).toBe(body.code === 'unsupported_media_type' ? 415 : 400);
+      return;
+    }
+    expect([status, body.detail]).toEqual([202, undefined]);
+    const { type, encoding, bom, delimiter } = body.format;
+    expect([type, encoding, bom ? 'with BOM' : 'without BOM', delimiter]).toEqual(format);
+    expect(reportOf(await rowsOf(service, body.id))).toEqual(rows);
+  });
+});
+
+describe('a dry run', () => {
+  it('tells what would happen, and registers nobody', async () => {
+    const [known, other] = [randomUUID(), randomUUID()];
+    const eans = Array.from({ length: 5 }, newValidEan);
+    for (const [tenantReference, ...of] of [
+      [known, eans[0], eans[1]],
+      [other, eans[2]],
+    ])
+      await client.call('POST', '/users', { tenantReference, gridLocations: of.map((ean) => ({ ean })) });
+    const fresh = randomUUID();
+    const { body } = await upload(
+      service,
+      csv(
+        `${known},${eans[1]}`,
+        `${known},${eans[0]}`,
+        `${other},${eans[3]}`,
+        `${fresh},${eans[4]}`,
+        `${randomUUID()},${eans[2]}`,
+        `${fresh},${eans[4]}`,
+        `,${eans[0]}`,
+      ),
+    );
+    expect(body).toMatchObject({
+      status: 'checked',
+      dryRun: true,
+      summary: { new: 2, known: 2, conflicts: 1, invalid: 1, duplicates: 1 },
+      counts: { accepted: 2, known: 2, invalid: 3, registered: 0 },
+      problems: { reference_conflict: 1, ean_elsewhere: 1, duplicate_row: 1 },
+    });
+    expect(body.finishedAt).not.toBeNull();
+    const rows = await rowsOf(service, body.id);
+    expect(reportOf(rows)).toEqual([
+      '2 known',
+      '3 known',
+      '4 invalid *:reference_conflict',
+      '5 accepted',
+      '6 accepted ean:ean_elsewhere',
+      '7 invalid *:duplicate_row',
+      '8 invalid tenantReference:required',
+    ]);
+    expect(rows[0]!.userId).not.toBeNull();
+    const { body: users } = await client.call<{ items: unknown[] }>('GET', `/users?tenantReference=${fresh}`);
+    expect(users.items).toEqual([]);
+  });
+
+  it('refuses more EANs than one customer can have', async () => {
+    const rows = Array.from({ length: 101 }, () => `C-many,${newValidEan()}`);
+    const { body } = await upload(service, csv(...rows, `C-few,${newValidEan()}`));
+    expect(body).toMatchObject({ counts: { accepted: 1, invalid: 101 }, problems: { too_many_eans: 101 } });
+  });
+});
+
+describe('campaigns', () => {
+  it('need users:write to be uploaded and users:read to be read', async () => {
+    const { body } = await upload(service, csv(`S-1,${newValidEan()}`));
+    const { app: reader } = await createKey(client, 'users:read');
+    const { app: writer } = await createKey(client, 'users:write');
+    const csvType = { 'content-type': 'text/csv' };
+    expect((await reader.call('POST', '/campaigns?dryRun=true', csv(), csvType)).status).toBe(403);
+    expect((await writer.call('POST', '/campaigns?dryRun=true', csv('S,1'), csvType)).status).toBe(202);
+    for (const path of ['', `/${body.id}`, `/${body.id}/rows`]) {
+      expect((await reader.call('GET', `/campaigns${path}`)).status).toBe(200);
+      expect((await writer.call('GET', `/campaigns${path}`)).status).toBe(403);
+    }
+  });
+
+  it('are not found by another id, and have no unknown parameters', async () => {
+    for (const path of ['', '/rows', '/result.csv'])
+      expect((await client.call('GET', `/campaigns/${randomUUID()}${path}`)).status).toBe(404);
+    for (const parameters of ['dryRun=1', 'dryrun=true', 'name=', `name=${'n'.repeat(201)}`])
+      expect((await upload(service, csv(), parameters)).status).toBe(400);
   });
 });

@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { campaignStatus, insertCampaign, readRows } from '../../setup/campaign.js';
 import { TestClient } from '../../setup/client.js';
+import { CampaignsStore } from '../../../src/campaigns/campaigns.store.js';
 import { DrainStore } from '../../../src/campaigns/drain/drain.store.js';
-import { newEan } from '../../setup/ean.js';
+import { newEan, newValidEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { createKey } from '../keys.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
 
 const service = useTestApp();
@@ -288,5 +291,120 @@ describe('the erasure of a person', () => {
     const dump = await database.query<{ row: string }>('SELECT r::text AS row FROM campaign_rows r');
     expect(dump.filter(({ row }) => row.includes(tenantReference) || row.includes('Kerkstraat'))).toEqual([]);
     expect(await statusesOf(paused)).toEqual(['cancelled']);
+  });
+});
+
+async function resultOf(id: string, key = client.key): Promise<{ text: string; headers: Headers }> {
+  const response = await fetch(`${service.url}/api/v1/campaigns/${id}/result.csv`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  return { text: bytes.toString(), headers: response.headers };
+}
+
+describe('the downloads of a key', () => {
+  it('are at most two at once', async () => {
+    const { body } = await upload(service, `tenantReference,ean\n${randomUUID()},${newValidEan()}`);
+    let end = (): void => {};
+    const unread = new Promise<[]>((resolve) => (end = () => resolve([])));
+    const rows = jest.spyOn(service.app.get(CampaignsStore), 'rows').mockReturnValue(unread);
+    const download = (key: string) =>
+      fetch(`${service.url}/api/v1/campaigns/${body.id}/result.csv`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+    const open = [await download(client.key), await download(client.key)];
+    const refused = await download(client.key);
+    expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'too_many_requests' }]);
+    const { app: other } = await createKey(client, 'users:read');
+    open.push(await download(other.key));
+    expect(open.map(({ status }) => status)).toEqual([200, 200, 200]);
+    rows.mockRestore();
+    end();
+    await Promise.all(open.map((each) => each.text()));
+    expect((await resultOf(body.id)).text).toContain('accepted');
+  });
+});
+
+describe('result.csv', () => {
+  const [ean, wrong] = [newValidEan(), '5,41449E+17'];
+  const file = `Reference;EAN;metadata.note\r\n=1+1;${ean};"a;""b"""\r\n-2;${wrong};@x\r\n007;;\r\n`.replace(
+    'Reference',
+    'Tenant reference',
+  );
+
+  it('has the columns as sent and what became of each row, safe for a spreadsheet', async () => {
+    const { body } = await upload(service, file);
+    const { text, headers } = await resultOf(body.id);
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(headers.get('content-disposition')).toBe(`attachment; filename="campaign-${body.id}.csv"`);
+    const rounded = (await rowsOf(service, body.id))[1]!.problems[0]!.message;
+    expect(text.split('\r\n')).toEqual([
+      '\ufeffTenant reference;EAN;metadata.note;status;problems;registrationId;userId;invitationUrl',
+      `'=1+1;"=""${ean}""";"a;""b""";accepted;;;;`,
+      `'-2;"=""${wrong}""";'@x;invalid;EAN: ${rounded};;;`,
+      '"=""007""";;;invalid;EAN: The EAN is missing;;;',
+      '',
+    ]);
+  });
+
+  it('can be uploaded again, and means the same', async () => {
+    const first = await upload(service, file);
+    const { text } = await resultOf(first.body.id);
+    const second = await upload(service, text);
+    const meaning = async (id: string) =>
+      (await rowsOf(service, id)).map(({ tenantReference, ean: each, problems }) => [
+        tenantReference,
+        each,
+        problems,
+      ]);
+    expect(await meaning(second.body.id)).toEqual(await meaning(first.body.id));
+    expect(second.body.format.columns).toEqual(first.body.format.columns);
+  });
+
+  it('has all cells of a row with more than the header, so that it is refused again', async () => {
+    const { body } = await upload(service, `ean,tenantReference\n${ean},Jansen, Piet\n`);
+    const { text } = await resultOf(body.id);
+    expect(text.split('\r\n')[1]).toMatch(/^"=""\d{18}""",Jansen,invalid,.*,,,, Piet$/);
+    const again = await upload(service, text);
+    expect(reportOf(await rowsOf(service, again.body.id))).toEqual(['2 invalid *:too_many_cells']);
+    expect((await resultOf(again.body.id)).text).toContain(', Piet');
+  });
+
+  it('has the links of invitations for keys with links:read only', async () => {
+    const gridLocationId = await client.locate();
+    const invitation = await client.call<{ id: string; url: string }>('POST', '/invitations', {
+      gridLocationId,
+    });
+    const { body } = await upload(service, file);
+    await database.query('UPDATE campaign_rows SET invitation_id = $2 WHERE campaign_id = $1 AND line = 2', [
+      body.id,
+      invitation.body.id,
+    ]);
+    const { url } = invitation.body;
+    const { app: reader } = await createKey(client, 'users:read');
+    const { app: linked } = await createKey(client, 'users:read', 'links:read');
+    expect((await resultOf(body.id, linked.key)).text).toContain(url);
+    expect((await resultOf(body.id, reader.key)).text).not.toContain(url);
+    const linksFor = async (key: TestClient) =>
+      (
+        await key.call<{ items: { invitationUrl: string | null }[] }>('GET', `/campaigns/${body.id}/rows`)
+      ).body.items.map(({ invitationUrl }) => invitationUrl);
+    expect(await linksFor(linked)).toEqual([url, null, null]);
+    expect(await linksFor(reader)).toEqual([null, null, null]);
+  });
+
+  it('of NDJSON is separated by semicolons', async () => {
+    const file = `{"tenantReference":"1E5","ean":"${ean}"}`;
+    const { body } = await upload(service, file, 'dryRun=true', { 'content-type': 'application/x-ndjson' });
+    const [, line] = (await resultOf(body.id)).text.split('\r\n');
+    expect(line).toBe(`"=""1E5""";"=""${ean}""";;;;;accepted;;;;`);
+  });
+
+  it('is complete beyond a page of rows', async () => {
+    const rows = Array.from({ length: 2_500 }, (_, at) => `P-${at},${newValidEan()}`);
+    const { body } = await upload(service, ['tenantReference,ean', ...rows].join('\n'));
+    const lines = (await resultOf(body.id)).text.trimEnd().split('\r\n');
+    expect(lines).toHaveLength(2_501);
+    expect(lines[2_500]).toMatch(/^P-2499,/);
   });
 });
