@@ -7,14 +7,18 @@ import { actorOf, type Principal } from '../../access/scopes.js';
 import { TenantTokens } from '../../auth/tenant-tokens.service.js';
 import { TokenStore } from '../../auth/token.store.js';
 import { Database } from '../../platform/database/database.js';
+import { toPage, type Page } from '../../platform/http/page.js';
+import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { HistoryQuery, StatusHistoryView, stepOf, toPoint } from './history/history.view.js';
 import { readHistory } from './history/samples.store.js';
 import { CredentialsProbeView } from './remote.view.js';
 import { StatusService } from './status.service.js';
 import { StatusView } from './status.view.js';
+import { groupStuck, listStuck } from './stuck.store.js';
+import { StuckGroupsView, StuckQuery, StuckView } from './stuck.view.js';
 
 @ApiTags('Operation')
-@Controller('status')
+@Controller()
 export class StatusController {
   constructor(
     private readonly status: StatusService,
@@ -24,7 +28,7 @@ export class StatusController {
   ) {}
 
   // The scope is not `admin`, because apps must know whether sessions are up to date. The status has no personal data and no secret.
-  @Get()
+  @Get('status')
   @Operation('onboarding:read', {
     summary:
       'Status of the deployment: what is wrong, who is alive, the remote service, the poller and the outbox',
@@ -36,7 +40,7 @@ export class StatusController {
     return this.status.read();
   }
 
-  @Get('history')
+  @Get('status/history')
   @Operation('onboarding:read', {
     summary: 'The status of the last hours: the reasons and the main figures over time',
     description: 'One sample per minute is stored for 8 days. There are at most some 300 points.',
@@ -48,7 +52,7 @@ export class StatusController {
     return { stepSeconds, points: rows.map(toPoint) };
   }
 
-  @Post('credentials/probe')
+  @Post('status/credentials/probe')
   @HttpCode(200)
   @Operation('admin', {
     summary: 'Request an access token from the remote service now',
@@ -62,5 +66,28 @@ export class StatusController {
     await recordAudit(this.database, { actor: actorOf(key), ...audit });
     const { lastError, nextAttemptAt } = await this.tokens.getStatus();
     return { outcome, lastError, nextAttemptAt };
+  }
+
+  @Get('stuck')
+  @Operation('onboarding:read', {
+    summary: 'List what does not continue by itself, or has not for too long, the oldest first',
+    description:
+      'The same as `admin.stuck`. Without `id`, it reads every open session, so do not request it more often than once a minute.',
+  })
+  @ApiPage(StuckView)
+  async listStuck(@Query() query: StuckQuery): Promise<Page<StuckView>> {
+    const rows = await listStuck(this.database, query);
+    return toPage(rows, query.limit, ({ since, id }) => [since, id]);
+  }
+
+  @Get('stuck/groups')
+  @Operation('onboarding:read', {
+    summary: 'Count what is stuck by its kind and reason, with the oldest of each',
+    description:
+      'The groups with the most new items come first, of these the largest. It costs as much as one page of `GET /stuck`.',
+  })
+  @ApiOkResponse({ type: StuckGroupsView })
+  async groupStuck(): Promise<StuckGroupsView> {
+    return { items: await groupStuck(this.database) };
   }
 }

@@ -6,11 +6,10 @@ import { Sampler } from './history/sampler.service.js';
 import { StatusController } from './status.controller.js';
 import { StatusService } from './status.service.js';
 import { StatusStore } from './status.store.js';
-import { StuckController } from './stuck.controller.js';
 
 @Module({
   imports: [AuthModule, RemoteModule],
-  controllers: [StatusController, StuckController],
+  controllers: [StatusController],
   providers: [StatusStore, StatusService, Sampler, DeploymentMetrics],
 })
 export class StatusModule {}
