@@ -37,7 +37,7 @@ export async function sequenceBeforeRead(sql: Sql): Promise<void> {
  * both share a snapshot: the subject then includes all changes up to the event with that sequence.
  */
 // An event that has just been committed has no sequence yet, so the result may be the sequence of the event before it, but never a later
-// one. Sorts by `position`, which has an index: the sequences of a subject are in the same order (`feed-plans.spec.ts`).
+// one. Sorts by `position`, which has an index: the sequences of a subject are in the same order (`feed.spec.ts`).
 export const lastSequence = (subject: string): string => `(
   SELECT sequence FROM domain_events WHERE subject = ${subject} AND sequence IS NOT NULL ORDER BY position DESC LIMIT 1)`;
 

@@ -15,7 +15,7 @@ export interface EventFilter {
 const SPAN = 100_000;
 
 // `until` is the sequence of an existing event, because restores and retention leave gaps in the sequences. `reach` and the page are read
-// in one statement, so that they share a snapshot. Without filters, the cost does not grow with the feed (`feed-plans.spec.ts`).
+// in one statement, so that they share a snapshot. Without filters, the cost does not grow with the feed (`feed.spec.ts`).
 export const READ_PAGE = prepared('events.read_page')`
     SELECT reach.last, reach.until, page.*
     FROM (

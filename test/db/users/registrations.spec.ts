@@ -1,24 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
+import { insertPending } from '../../../src/users/registration/campaign-registrations.store.js';
+import { type Decided, DecisionsStore } from '../../../src/users/registration/decisions.store.js';
 import {
+  type Claim,
   DECIDABLE,
   PERSON_DECISIONS,
-  REGISTRATION_STATUSES,
   type PersonDecision,
+  REGISTRATION_STATUSES,
   type Settlement,
 } from '../../../src/users/registration/registration.rules.js';
-import { DecisionsStore, type Decided } from '../../../src/users/registration/decisions.store.js';
 import {
-  RegistrationsStore,
   type RegistrationRecord,
+  RegistrationsStore,
 } from '../../../src/users/registration/registrations.store.js';
-import type { Claim } from '../../../src/users/registration/registration.rules.js';
 import { confirmReferences } from '../../../src/users/registration/unchecked-references.store.js';
-import type { RequestedUser, RemoteUser } from '../../../src/users/remote/remote-user.rules.js';
+import type { RemoteUser, RequestedUser } from '../../../src/users/remote/remote-user.rules.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
-import { useTestDatabase } from '../../setup/database/test-database.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
+import { newEan } from '../../setup/ean.js';
 
 const EANS = ['541448860004178019', '541448860004178026'];
 const UNCERTAIN: Settlement = { status: 'uncertain', lastError: 'lost', reason: 'lost' };
@@ -299,5 +301,49 @@ describe('a decision of a person', () => {
     const { id } = await claimed();
     expect(await decide(decision, id)).toBe('being_sent');
     expect(await read(id)).toMatchObject({ status: 'pending', isBeingSent: true });
+  });
+});
+
+describe('registrations of campaigns', () => {
+  const request = (tenantReference: string) => ({ tenantReference, eans: [newEan()], metadata: {} });
+
+  const insert = (campaignId: string, ...references: string[]) =>
+    database.transaction((tx) => insertPending(tx, references.map(request), campaignId));
+
+  /** Inserts a registration of an app that waits to be sent again, due now. */
+  async function insertRetry(reference: string): Promise<void> {
+    const claim = await store.openIntent(request(reference));
+    await store.settle(claim!, {
+      status: 'pending',
+      lastError: 'unreachable',
+      reason: 'unreachable',
+      nextAttemptInMs: 0,
+    });
+  }
+
+  const claim = async (limit: number) =>
+    (await store.claimDue(limit)).map(({ tenantReference }) => tenantReference).sort();
+
+  it('are claimed after all that apps wait for, however long they have been due', async () => {
+    await insert(randomUUID(), ...Array.from({ length: 64 }, (_, nth) => `campaign-${nth}`));
+    await insertRetry('app-1');
+    await insertRetry('app-2');
+    expect(await claim(2)).toEqual(['app-1', 'app-2']);
+    await insertRetry('app-3');
+    expect(await claim(4)).toEqual([
+      'app-3',
+      ...Array.from({ length: 3 }, () => expect.stringMatching(/^campaign/)),
+    ]);
+    expect(await claim(100)).toHaveLength(61);
+  });
+
+  it('are not inserted for a live reference, whose registration is returned', async () => {
+    await insertRetry('taken');
+    const live = await insert(randomUUID(), 'taken', 'free');
+    expect(live.map(({ tenantReference }) => tenantReference).sort()).toEqual(['free', 'taken']);
+    expect(await insert(randomUUID(), 'free')).toEqual(
+      live.filter((each) => each.tenantReference === 'free'),
+    );
+    expect(await database.query('SELECT FROM registrations')).toHaveLength(2);
   });
 });

@@ -1,12 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import type { EventName, EventPayloads } from '../../../src/events/catalogue.rules.js';
-import { EventsStore } from '../../../src/events/feed/events.store.js';
+import { EventSignal } from '../../../src/events/event-signal.service.js';
+import { EventsStore, READ_PAGE } from '../../../src/events/feed/events.store.js';
 import { appendEvents } from '../../../src/events/outbox.js';
+import { lastSequence } from '../../../src/events/sequence.sql.js';
+import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { startTcpProxy, type TcpProxy } from '../../faults/support/network/tcp-proxy.js';
+import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
+import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { LOCK_SEQUENCING, sessionEvent } from './fixture.js';
+import { appendOnline, LOCK_SEQUENCING, sessionEvent } from './fixture.js';
 
 const testDatabase = useTestDatabase();
 let database: Database;
@@ -167,5 +174,145 @@ describe('the catalogue', () => {
     // Does not compile if a payload has a forbidden field.
     const none: never[] = [] as Extract<Fields, Forbidden>[];
     expect(none).toEqual([]);
+  });
+});
+
+describe('among many events', () => {
+  const EVENTS = 100_000;
+
+  const database = useTestDatabase();
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    client = await database.connect();
+    await client.query(`
+    INSERT INTO domain_events (id, sequence, name, subject, data)
+    SELECT gen_random_uuid(), n, 'session.online', 's' || n, '{}' FROM generate_series(1, ${EVENTS}) AS n;
+    ANALYZE domain_events;
+    PREPARE page (bigint, text[], int, text) AS ${READ_PAGE.text};
+    PREPARE last_sequences (int) AS SELECT ${lastSequence("'s' || n")} AS sequence FROM generate_series(1, $1) AS n`);
+  });
+
+  async function planOf(execution: string): Promise<string> {
+    const explain = `EXPLAIN (ANALYZE, BUFFERS, COSTS off) EXECUTE ${execution}`;
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(explain);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  }
+
+  // PostgreSQL makes custom plans for the first five executions and may then reuse one generic plan.
+  const MODES = ['force_custom_plan', 'force_generic_plan'];
+
+  describe('a page of the feed, which the broker reads too', () => {
+    it.each(MODES)('is read as a range of one index, under %s', async (mode) => {
+      await client.query(`SET plan_cache_mode = ${mode}`);
+      for (const position of [0, EVENTS / 2, EVENTS - 10]) {
+        const plan = await planOf(`page(${position}, NULL, 1000, NULL)`);
+        expect(plan).toContain('Index Scan using domain_events_sequence_key');
+        expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
+      }
+    });
+  });
+
+  describe('the last sequence of each subject of a page', () => {
+    it.each(MODES)('is read as one entry of the index by subject, under %s', async (mode) => {
+      await client.query(`SET plan_cache_mode = ${mode}`);
+      const plan = await planOf('last_sequences(200)');
+      expect(plan).toMatch(
+        /Index Scan Backward using domain_events_subject_position_idx .*rows=1(\.00)? loops=200/,
+      );
+      expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
+    });
+  });
+});
+
+describe('EventSignal', () => {
+  /** The application_name of the LISTEN connection. */
+  const LISTENING = 'pv-onboarding listen';
+  /** The limit for a signal caused by a notification: much shorter than the tick of one second. */
+  const SOON_MS = 500;
+  const isSoon = (ms: number) => ms < SOON_MS;
+  const never = new AbortController().signal;
+
+  let proxy: TcpProxy;
+  let listener: Listener;
+  let signal: EventSignal;
+
+  beforeEach(async () => {
+    proxy = await startTcpProxy(testDatabase.url);
+    await start();
+  });
+  afterEach(async () => {
+    signal.onApplicationShutdown();
+    await listener.onApplicationShutdown();
+    await proxy.close();
+  });
+
+  const listeners = async (): Promise<number> => {
+    const rows = await database.query(
+      `SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = $1 AND state = 'idle' AND (query LIKE '%pg_listening_channels%' OR query = $2)`,
+      [LISTENING, 'LISTEN "pv_onboarding_events"'],
+    );
+    return rows.length;
+  };
+  const waitUntilListening = () =>
+    waitFor('a connection that listens', async () => (await listeners()) === 1);
+  const start = async (): Promise<void> => {
+    listener = new Listener(environmentFor(proxy.url));
+    signal = new EventSignal(listener);
+    signal.onApplicationBootstrap();
+    await waitUntilListening();
+  };
+  const append = () => appendOnline(database, randomUUID(), 'test');
+  const msOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const beganAt = performance.now();
+    await work();
+    return performance.now() - beganAt;
+  };
+
+  it('signals a committed event at once to every waiting caller', async () => {
+    const tookMs = await measureUntil(isSoon, async () => {
+      await signal.wait(never, 5_000);
+      const waits = [signal.wait(never, 5_000), signal.wait(never, 5_000)];
+      return msOf(async () => Promise.all([append(), ...waits]));
+    });
+    expect(tookMs).toBeLessThan(inTime(SOON_MS));
+  });
+
+  it('signals every second, even without a notification', async () => {
+    await proxy.refuse();
+    const tookMs = await measureUntil(
+      (ms) => ms < 1_500,
+      () => msOf(() => signal.wait(never, 5_000)),
+    );
+    expect(tookMs).toBeLessThan(inTime(1_500));
+  });
+
+  it('notices that its connection is silent, and listens again', async () => {
+    const silenced = proxy.fallSilent(LISTENING);
+    await waitFor('another connection', () => proxy.begun(LISTENING) > silenced);
+    await waitUntilListening();
+    const tookMs = await measureUntil(isSoon, async () => {
+      await signal.wait(never, 5_000);
+      const waiting = msOf(() => signal.wait(never, 5_000));
+      await append();
+      return waiting;
+    });
+    expect(tookMs).toBeLessThan(inTime(SOON_MS));
+  });
+
+  it('stops at once although the server does not respond, and leaves no connection', async () => {
+    const tookMs = await measureUntil(
+      (ms) => ms < 1_000,
+      async () => {
+        proxy.fallSilent(LISTENING);
+        signal.onApplicationShutdown();
+        const ms = await msOf(() => listener.onApplicationShutdown());
+        await waitFor('the connection to be gone', async () => (await listeners()) === 0);
+        await start();
+        return ms;
+      },
+    );
+    expect(tookMs).toBeLessThan(inTime(1_000));
   });
 });

@@ -1,10 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { withMigrationLock } from '../../src/platform/database/migrations/lock.js';
 import { applyMissing, migrate } from '../../src/platform/database/migrations/migrate.js';
-import { readMigrations, type Migration } from '../../src/platform/database/migrations/script.js';
-import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
+import { type Migration, readMigrations } from '../../src/platform/database/migrations/script.js';
+import { CATALOGUE, differences, ONLY_IN_MIGRATIONS } from '../../scripts/check/catalogue.js';
+import { sqlOfSchema } from '../../scripts/check/sql-of-schema.js';
+import { createTestDatabase, type TestDatabase, useTestDatabase } from '../setup/database/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
 
 describe('migrate', () => {
@@ -165,5 +167,134 @@ describe('migrate', () => {
         WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`);
       return rows.length === 0;
     });
+  });
+});
+
+describe('the views of the schema admin', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    client = await database.connect();
+  });
+  afterEach(() => database.drop());
+
+  const forget = () => client.query(`COMMENT ON SCHEMA admin IS 'Read-only views. Views: 0'`);
+  const columnsOf = async (view: string) => {
+    const { rows } = await client.query<{ name: string; comment: string | null }>(
+      `SELECT attname AS name, col_description(attrelid, attnum) AS comment
+       FROM pg_attribute WHERE attrelid = to_regclass($1) ORDER BY attnum`,
+      [`admin.${view}`],
+    );
+    return rows;
+  };
+
+  it('are replaced when their text has changed, and keep grants and what others have built on them', async () => {
+    const before = await columnsOf('erasures');
+    await client.query(`CREATE VIEW mine AS SELECT erasure_id FROM admin.erasures;
+      CREATE ROLE auditor_of_erasures; GRANT SELECT ON admin.erasures TO auditor_of_erasures`);
+    try {
+      await forget();
+      await migrate(database.url);
+      expect(await columnsOf('erasures')).toEqual(before);
+      const { rows } = await client.query(
+        `SELECT has_table_privilege('auditor_of_erasures', 'admin.erasures', 'SELECT') AS granted FROM mine
+         RIGHT JOIN (VALUES (1)) AS one ON true`,
+      );
+      expect(rows).toEqual([{ granted: true }]);
+    } finally {
+      await client.query('DROP OWNED BY auditor_of_erasures; DROP ROLE auditor_of_erasures');
+    }
+  });
+
+  it('are dropped and created again where PostgreSQL cannot replace them, with a comment on every column', async () => {
+    const before = await columnsOf('erasures');
+    await client.query('DROP VIEW admin.erasures; CREATE VIEW admin.erasures AS SELECT 1 AS other');
+    await forget();
+    await migrate(database.url);
+    expect(await columnsOf('erasures')).toEqual(before);
+    expect(before.filter(({ comment }) => comment === null)).toEqual([]);
+  });
+
+  it('do not change while a view cannot be created', async () => {
+    await client.query('DROP VIEW admin.stuck; CREATE TABLE admin.stuck ()');
+    await client.query(`COMMENT ON VIEW admin.api_keys IS 'mine'`);
+    await forget();
+    await expect(migrate(database.url)).rejects.toThrow('"stuck" is not a view');
+    const { rows } = await client.query(`SELECT obj_description('admin.api_keys'::regclass) AS comment`);
+    expect(rows).toEqual([{ comment: 'mine' }]);
+  });
+});
+
+const SCHEMA = new URL('../../prisma/schema.prisma', import.meta.url).pathname;
+
+describe('the drift check', () => {
+  let migrated: TestDatabase;
+  let declared: TestDatabase;
+  let client: pg.Client;
+  let declaredFacts: Set<string>;
+
+  beforeAll(async () => {
+    [migrated, declared] = await Promise.all([createTestDatabase(), createTestDatabase('empty')]);
+    client = await migrated.connect();
+    const pool = new pg.Pool({ connectionString: declared.url });
+    await pool.query(await sqlOfSchema(pool, SCHEMA));
+    declaredFacts = await factsOf(pool);
+    await pool.end();
+  });
+  afterAll(() => Promise.all([migrated.drop(), declared.drop()]));
+
+  async function factsOf(database: pg.Pool | pg.Client): Promise<Set<string>> {
+    const { rows } = await database.query<{ fact: string }>(CATALOGUE);
+    return new Set(rows.map(({ fact }) => fact));
+  }
+
+  const drift = async () => differences(await factsOf(client), declaredFacts, ONLY_IN_MIGRATIONS);
+
+  it('finds none between the schema and the migrations', async () => {
+    expect(await drift()).toEqual([]);
+  });
+
+  it.each([
+    ['a column', 'ALTER TABLE users ADD COLUMN extra text'],
+    [
+      'a type',
+      'DROP SCHEMA admin CASCADE; ALTER TABLE remote_tokens ALTER COLUMN last_error TYPE varchar(50)',
+    ],
+    ['a default', 'ALTER TABLE registrations ALTER COLUMN attempts SET DEFAULT 1'],
+    ['nullability', 'ALTER TABLE users ALTER COLUMN tenant_name DROP NOT NULL'],
+    ['an index', 'CREATE INDEX extra ON inverters (missing_since)'],
+    ['a dropped index', 'DROP INDEX session_polls_due_at_idx'],
+    ['a foreign key', 'ALTER TABLE inverters DROP CONSTRAINT inverters_session_id_fkey'],
+  ])('finds %s that only one of them has', async (_, change) => {
+    await client.query(`BEGIN; ${change}`);
+    expect(await drift()).not.toEqual([]);
+    await client.query('ROLLBACK');
+  });
+});
+
+const UNEXPLAINED = `
+  SELECT format('%s.%s', n.nspname, c.relname) || coalesce('.' || a.attname, '') AS name
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+   WHERE n.nspname IN ('public', 'admin') AND c.relkind IN ('r', 'p', 'v', 'm')
+     AND (obj_description(c.oid, 'pg_class') IS NULL OR col_description(c.oid, a.attnum) IS NULL)
+   ORDER BY name`;
+
+describe('comments', () => {
+  const database = useTestDatabase();
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    client = await database.connect();
+  });
+
+  const unexplained = async () =>
+    (await client.query<{ name: string }>(UNEXPLAINED)).rows.map((row) => row.name);
+
+  it('say what every table, view and column means', async () => {
+    expect(await unexplained()).toEqual([]);
   });
 });

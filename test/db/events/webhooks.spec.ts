@@ -1,15 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { Attempt } from '../../../src/events/deliver/outlet.js';
 import { settle } from '../../../src/events/deliver/queue.sql.js';
 import { DeliveryQueue } from '../../../src/events/deliver/queue.store.js';
+import { ENDPOINT_LEASES, FIND_DUE } from '../../../src/events/deliver/take.sql.js';
 import { WebhookEndpointsStore } from '../../../src/events/webhooks/endpoints/endpoints.store.js';
+import { WebhookDeliveriesStore } from '../../../src/events/webhooks/log/deliveries.store.js';
 import type { WebhookSealing } from '../../../src/events/webhooks/secrets/sealing.service.js';
 import { WebhookAttemptsStore } from '../../../src/events/webhooks/send/attempts.store.js';
 import type { Database } from '../../../src/platform/database/database.js';
-import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
-import { insertRow } from '../valid-rows.js';
+import { Leases } from '../../../src/platform/database/lease.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
+import { insertRow } from '../valid-rows.js';
 
 const URL = 'https://supplier.example/hooks';
 /** A stand-in: these tests neither read nor write a secret. */
@@ -17,18 +20,15 @@ const sealing = {
   openDestination: (_: string, { url }: { url: string }) => ({ url }),
 } as unknown as WebhookSealing;
 
-let testDatabase: TestDatabase;
+const testDatabase = useTestDatabase();
 let database: Database;
 let client: pg.Client;
-beforeEach(async () => {
-  testDatabase = await createTestDatabase();
+beforeAll(async () => {
   database = testDatabase.open();
   client = await testDatabase.connect();
 });
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await testDatabase.drop();
-});
+beforeEach(() => client.query('TRUNCATE webhook_endpoints, domain_events CASCADE'));
+afterEach(() => void jest.restoreAllMocks());
 
 const insertEndpoint = async (values: object = {}) =>
   (await insertRow<{ id: string }>(client, 'webhook_endpoints', { url: URL, ...values })).id;
@@ -109,5 +109,56 @@ describe('an endpoint', () => {
     expect((await client.query('SELECT status FROM webhook_deliveries')).rows).toEqual([
       { status: 'pending' },
     ]);
+  });
+});
+
+async function insertDelivery(endpoint_id: string, subject: string, values: object = {}): Promise<string> {
+  const { position } = await insertRow<{ position: string }>(client, 'domain_events', { subject });
+  await client.query('UPDATE domain_events SET sequence = position WHERE position = $1', [position]);
+  const row = { endpoint_id, position, subject, ...values };
+  return (await insertRow<{ id: string }>(client, 'webhook_deliveries', row)).id;
+}
+
+describe('the next attempt of a delivery is shown', () => {
+  const at = new Date(Date.now() + 3_600_000);
+  const next = async (id: string) => (await new WebhookDeliveriesStore(database).find(id))!.nextAttemptAt;
+
+  it.each([
+    ['delivered', { status: 'delivered', next_attempt_at: null }, at],
+    ['given up', { status: 'failed', next_attempt_at: null }, at],
+    ['pending', {}, null],
+  ])('if the earlier one of its subject is %s', async (_, earlier, shown) => {
+    const [endpoint, subject] = [await insertEndpoint(), `subject ${_}`];
+    await insertDelivery(endpoint, subject, earlier);
+    const id = await insertDelivery(endpoint, subject);
+    await insertRow(client, 'webhook_subjects', { endpoint_id: endpoint, subject, due_at: at });
+    expect(await next(id)).toEqual(shown);
+  });
+});
+
+describe('a disabled endpoint', () => {
+  it('is due for nobody and gets no deliveries; an enabled one does', async () => {
+    const disabled = await insertEndpoint({ disabled_at: 'now', disabled_reason: 'requested' });
+    const enabled = await insertEndpoint();
+    for (const id of [disabled, enabled]) await insertDelivery(id, 'a subject');
+    const due = (await database.query<{ id: string }>(FIND_DUE, [['']])).map(({ id }) => id);
+    expect([due.includes(enabled), due.includes(disabled)]).toEqual([true, false]);
+    const queue = new DeliveryQueue(database);
+    const leases = new Leases(database, ENDPOINT_LEASES, {
+      leaseMs: 30_000,
+      backoff: { firstMs: 1, mostMs: 1 },
+    });
+    const takenOf = async (id: string) => {
+      let taken = 0;
+      await leases.runUnderLease(id, new AbortController().signal, async ({ token }) => {
+        taken = (await queue.take(id, token, [], 10)).deliveries.length;
+        return 0;
+      });
+      return taken;
+    };
+    expect([(await takenOf(enabled)) > 0, await takenOf(disabled)]).toEqual([true, 0]);
+    expect((await queue.take(enabled, '00000000-0000-4000-8000-000000000000', [], 10)).deliveries).toEqual(
+      [],
+    );
   });
 });

@@ -1,10 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { FIND_EXPIRED_LEASES } from '../../src/onboarding/start/starts.sql.js';
 import type { Database } from '../../src/platform/database/database.js';
-import { Leases, type Lease } from '../../src/platform/database/lease.js';
+import { type Lease, Leases } from '../../src/platform/database/lease.js';
 import { leasesOn } from '../../src/platform/database/lease.sql.js';
-import { createTestDatabase, type TestDatabase } from '../setup/database/test-database.js';
+import { SeenLeases } from '../../src/platform/database/seen-leases.js';
+import { ReplicasStore } from '../../src/remote/shared/replicas.store.js';
+import { FIND_LEASES } from '../../src/users/registration/registrations.sql.js';
+import { createTestDatabase, type TestDatabase, useTestDatabase } from '../setup/database/test-database.js';
 import { waitFor } from '../setup/wait-for.js';
+import { insertCustomer, insertRow } from './valid-rows.js';
 
 const STATEMENTS = leasesOn({ table: 'leased', key: 'name' });
 const BACKOFF = { firstMs: 60_000, mostMs: 240_000 };
@@ -175,4 +181,93 @@ it('renews the lease on a row that another statement has claimed, and does not r
     await waitFor('a renewal', async () => (await readRow()).leaseSeconds > 0.2);
   });
   expect((await readRow()).token).toBe(leaseToken);
+});
+
+describe('leases that are seen', () => {
+  const testDatabase = useTestDatabase();
+  let database: Database;
+  const lease_token = randomUUID();
+  const lease_until = new Date(0);
+
+  beforeAll(async () => {
+    database = testDatabase.open();
+    const { gridLocationId: grid_location_id } = await insertCustomer(database.pool);
+    await insertRow(database.pool, 'session_starts', { grid_location_id, lease_token, lease_until });
+    await insertRow(database.pool, 'registrations', { lease_token, lease_until, next_attempt_at: null });
+  });
+
+  describe.each([
+    ['starts', FIND_EXPIRED_LEASES],
+    ['registrations', FIND_LEASES],
+  ])('an expired lease of %s', (_, statement) => {
+    let now = 0;
+    let isReadOnly = false;
+    let leases: SeenLeases;
+
+    const find = () =>
+      database.transaction(async (tx) => {
+        if (isReadOnly) await tx.query('SET TRANSACTION READ ONLY');
+        return (await tx.query<{ lease: string }>(statement)).map(({ lease }) => lease);
+      });
+    const findAfter = (ms: number) => {
+      now += ms;
+      return leases.findSeen();
+    };
+
+    beforeEach(() => {
+      leases = new SeenLeases(find);
+      isReadOnly = false;
+      jest.spyOn(performance, 'now').mockImplementation(() => now);
+    });
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
+
+    it('may be ended once it has been seen for 4 s', async () => {
+      expect(await findAfter(0)).toEqual([]);
+      expect(await findAfter(3_999)).toEqual([]);
+      expect(await findAfter(1)).toEqual([lease_token]);
+    });
+
+    it('may be ended only 4 s after the database can be written again, so that its process can return it', async () => {
+      expect(await findAfter(0)).toEqual([]);
+      isReadOnly = true;
+      await expect(findAfter(60_000)).rejects.toMatchObject({ code: '25006' });
+      isReadOnly = false;
+      expect(await findAfter(1)).toEqual([]);
+      expect(await findAfter(4_000)).toEqual([lease_token]);
+    });
+  });
+});
+
+describe('a draw of request tokens', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  const store = () => new ReplicasStore(database.open());
+
+  it('gives no two replicas tokens of the same time', async () => {
+    const replicas = [store(), store(), store()];
+    const beganAt = performance.now();
+    const draws = await Promise.all(
+      replicas.flatMap((replica) => Array.from({ length: 4 }, () => replica.drawTokens(1_000))),
+    );
+    const tookMs = performance.now() - beganAt;
+    const inMs = draws.toSorted((a, b) => a - b);
+    for (const [nth, ms] of inMs.entries()) {
+      // At the start, the bucket still has the tokens of the last 100 ms.
+      expect(ms).toBeGreaterThan(nth * 1_000 - 100 - tookMs - 1);
+      expect(ms).toBeLessThan(nth * 1_000 + 1);
+    }
+  });
+
+  it('gives tokens within a minute after the clock was set back', async () => {
+    await database
+      .open()
+      .query(`UPDATE request_tokens SET drawn_until = clock_timestamp() + interval '1 day'`);
+    expect(await store().drawTokens(10)).toBeLessThanOrEqual(60_000);
+  });
 });

@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SESSION_STALL_CAUSES } from '../../src/events/event-schemas.rules.js';
+import type { InvertersQuery } from '../../src/onboarding/api/sessions.dto.js';
+import { StallsStore } from '../../src/onboarding/stalled/stalls.store.js';
+import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
+import { Cipher } from '../../src/platform/crypto/cipher.js';
+import { Database, type Statement } from '../../src/platform/database/database.js';
+import type { ListPosition } from '../../src/platform/database/list-position.js';
+import { RegistrationsStore } from '../../src/users/registration/registrations.store.js';
+import { UsersStore } from '../../src/users/user/users.store.js';
+import type { ListRegistrationsQuery, ListUsersQuery } from '../../src/users/users.dto.js';
+import { useTestDatabase } from '../setup/database/test-database.js';
+import { environmentFor } from '../setup/test-environment.js';
+import { insertCustomer, insertRow, type Table } from './valid-rows.js';
+
+describe('among many users and registrations', () => {
+  const USERS = 20_000;
+  const PAGE = 51;
+
+  const testDatabase = useTestDatabase();
+  let database: Database;
+  let store: UsersStore;
+
+  beforeAll(async () => {
+    database = testDatabase.open();
+    store = new UsersStore(database);
+    // Inserts three users with the campaign `rare`, half of all users per season, and two users per registered_at.
+    await database.query(
+      `INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, created_at, updated_at, metadata, registered_at)
+     SELECT gen_random_uuid(), n, '', '', '', '', now(), now(),
+       jsonb_build_object('season', (ARRAY['autumn', 'spring'])[1 + n % 2],
+         'campaign', CASE WHEN n % 7000 = 1 THEN 'rare' ELSE 'campaign-' || n % 100 END),
+       now() - interval '1 s' * (n / 2)
+     FROM generate_series(1, ${USERS}) AS n`,
+    );
+    await database.query(
+      `INSERT INTO registrations (tenant_reference, eans, metadata, status, next_attempt_at, created_at)
+     SELECT tenant_reference, ARRAY[(871687400000000000 + tenant_reference::int / 2)::text], metadata,
+       CASE WHEN tenant_reference::int % 4000 = 0 THEN 'pending' ELSE 'rejected' END,
+       CASE WHEN tenant_reference::int % 4000 = 0 THEN now() END, registered_at FROM users`,
+    );
+    await database.query('ANALYZE users, registrations');
+  });
+
+  async function planOf(list: () => Promise<unknown>): Promise<string> {
+    const query = jest.spyOn(database, 'query');
+    await list();
+    const [statement, values] = query.mock.calls[0] as [string, unknown[]];
+    query.mockRestore();
+    const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${statement}`, values);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  }
+
+  const planOfUsers = (filter: Partial<ListUsersQuery>, cursor?: ListPosition) =>
+    planOf(() => store.listUsers({ ...filter, cursor, limit: PAGE - 1 }));
+
+  async function referencesOf(filter: Partial<ListUsersQuery>): Promise<number[]> {
+    const references: number[] = [];
+    for (let cursor: ListPosition | undefined; ;) {
+      const users = await store.listUsers({ ...filter, cursor, limit: 1_000 });
+      references.push(...users.map(({ tenantReference }) => Number(tenantReference)));
+      const last = users.at(-1);
+      if (last === undefined) return references;
+      cursor = { at: last.registeredAt, id: last.id };
+    }
+  }
+
+  describe('the list of users by metadata', () => {
+    const middle = {
+      at: new Date(Date.now() - (USERS / 4) * 1_000),
+      id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    };
+
+    it.each([undefined, middle])('finds a rare value through its index, from %j', async (position) => {
+      expect(await planOfUsers({ metadata: { campaign: 'rare' } }, position)).toContain('users_metadata_idx');
+      expect(await planOfUsers({ metadata: { campaign: 'rare', season: 'spring' } }, position)).toContain(
+        'users_metadata_idx',
+      );
+    });
+
+    it.each([undefined, middle])(
+      'reads a frequent value in the order of the list, from %j',
+      async (position) => {
+        const plan = await planOfUsers({ metadata: { season: 'autumn' } }, position);
+        expect(plan).toContain('users_registered_at_id_idx');
+        expect(plan).not.toMatch(/Seq Scan|users_metadata_idx/);
+      },
+    );
+
+    it('returns every user with the values, the newest first, and no other', async () => {
+      expect(await referencesOf({ metadata: { campaign: 'rare' } })).toEqual([1, 7_001, 14_001]);
+      expect(await referencesOf({ metadata: { campaign: 'rare', season: 'autumn' } })).toEqual([]);
+      const all = Array.from({ length: USERS }, (_, index) => index + 1);
+      expect(await referencesOf({ metadata: { season: 'autumn' } })).toEqual(all.filter((n) => n % 2 === 0));
+      const rest = await referencesOf({ metadata: { season: 'spring', campaign: 'campaign-7' } });
+      expect(rest).toEqual(all.filter((n) => n % 100 === 7));
+    });
+  });
+
+  describe('the list of registrations', () => {
+    const list = (filter: Partial<ListRegistrationsQuery>) =>
+      new RegistrationsStore(database).listRegistrations({ ...filter, limit: PAGE - 1 });
+
+    it.each<[string, Partial<ListRegistrationsQuery>, number]>([
+      ['registrations_eans_idx', { ean: '871687400000000077' }, 2],
+      ['registrations_metadata_idx', { metadata: { campaign: 'rare' } }, 3],
+      ['registrations_created_at_id_idx', {}, PAGE],
+    ])('uses %s, and reads no table as a whole for %j', async (index, filter, count) => {
+      expect(await list(filter)).toHaveLength(count);
+      const plan = await planOf(() => list(filter));
+      expect(plan).toContain(index);
+      expect(plan).not.toContain('Seq Scan');
+    });
+  });
+});
+
+describe('among many sessions', () => {
+  const SESSIONS = 20_000;
+  const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+  const testDatabase = useTestDatabase();
+  let database: Database;
+
+  beforeAll(async () => {
+    database = testDatabase.open();
+    const { userId, gridLocationId } = await insertCustomer(database.pool);
+    // One session in twenty is open, and one in 200 is stalled. Half of the closed sessions never left awaiting_owner.
+    await database.query(
+      `INSERT INTO onboarding_sessions (id, user_id, grid_location_id, brand, metadata, state, basis, rule, finished, active, created_at,
+       updated_at, expires_at, started_updated_at, state_changed_at, last_checked_at, changed_at, closed_at, close_reason)
+     SELECT gen_random_uuid(), $1, $2, n, '{}', CASE WHEN n % 20 = 0 OR n % 2 = 1 THEN 'awaiting_owner' ELSE 'online' END, 'observed', 'test',
+       false, true, now(), now(), now() + interval '1 day', now(), now(), now(), now() - n * interval '1 s',
+       CASE WHEN n % 20 > 0 THEN now() END, CASE WHEN n % 20 > 0 THEN 'settled' END
+     FROM generate_series(1, ${SESSIONS}) AS n`,
+      [userId, gridLocationId],
+    );
+    await database.query(
+      `INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
+     SELECT id, user_id, now(), now(), now(), 'awaiting_owner', now() FROM onboarding_sessions WHERE closed_at IS NULL`,
+    );
+    await database.query(
+      `INSERT INTO session_stalls (session_id, cause, since, evidence)
+     SELECT id, ('{${SESSION_STALL_CAUSES.join()}}'::text[])[1 + brand::int / 200 % 5], now(), '{}' FROM onboarding_sessions WHERE brand::int % 200 = 0`,
+    );
+    await database.query('ANALYZE onboarding_sessions, session_polls, session_stalls');
+  });
+
+  async function planOf(read: () => Promise<unknown>): Promise<string> {
+    const query = jest.spyOn(database, 'query');
+    await read();
+    const [statement, values] = query.mock.calls[0] as [string | Statement, unknown[]];
+    query.mockRestore();
+    const text = typeof statement === 'string' ? statement : statement.text;
+    const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE) ${text}`, values);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  }
+
+  describe('the search for stalled sessions', () => {
+    it('looks at each session that somebody waits for once, on pages by id', async () => {
+      const store = new StallsStore(database);
+      const found: string[] = [];
+      for (let after = FIRST_ID; ;) {
+        const page = await store.findAwaited(after, 300);
+        found.push(...page.map(({ id }) => id));
+        if (page.length < 300) break;
+        after = page.at(-1)!.id;
+      }
+      expect(new Set(found).size).toBe(SESSIONS / 20);
+      expect(found).toHaveLength(SESSIONS / 20);
+    });
+
+    it('reads a page by the index of these sessions alone', async () => {
+      const plan = await planOf(() => new StallsStore(database).findAwaited(FIRST_ID, 500));
+      expect(plan).toContain('onboarding_sessions_awaited_idx');
+      expect(plan).not.toMatch(/Seq Scan on (onboarding_sessions|session_polls)/);
+    });
+
+    it('is done by one worker at a time', async () => {
+      const store = new StallsStore(database);
+      const claims = await Promise.all(Array.from({ length: 5 }, () => store.claimSearch(60_000)));
+      expect(claims.filter(Boolean)).toHaveLength(1);
+    });
+  });
+
+  describe('the list of stalled sessions', () => {
+    it.each(['any', 'expiring_soon'] as const)(
+      'reads no session that is not stalled, for %s',
+      async (stalled) => {
+        const store = new SessionViewsStore(database, new Cipher(environmentFor(testDatabase.url)));
+        const plan = await planOf(() => store.listSessions({ limit: 50, stalled }));
+        expect(plan).not.toMatch(/Seq Scan on onboarding_sessions/);
+      },
+    );
+  });
+});
+
+describe('of inverters', () => {
+  const testDatabase = useTestDatabase();
+  let database: Database;
+  let store: SessionViewsStore;
+  let cipher: Cipher;
+
+  beforeAll(() => {
+    database = testDatabase.open();
+    cipher = new Cipher(environmentFor(testDatabase.url));
+    store = new SessionViewsStore(database, cipher);
+  });
+
+  const insert = (table: Table, row: Parameters<typeof insertRow>[2]) => insertRow(database.pool, table, row);
+  const customer = () => insertCustomer(database.pool);
+  type Owner = Awaited<ReturnType<typeof insertCustomer>>;
+
+  /** Inserts a session of the owner, and an inverter of this session. The inverter is missing if `missingSince` is given. */
+  async function insertListed(
+    inverterId: string,
+    owner: Owner,
+    at: string,
+    missingSince: string | null = null,
+  ) {
+    const id = randomUUID();
+    await insert('onboarding_sessions', {
+      id,
+      user_id: owner.userId,
+      grid_location_id: owner.gridLocationId,
+      brand: id,
+    });
+    await insert('inverters', {
+      session_id: id,
+      id: inverterId,
+      first_seen_at: at,
+      last_seen_at: at,
+      missing_since: missingSince,
+    });
+    return id;
+  }
+
+  const sessionsOf = async (filter: { userId?: string; gridLocationId?: string }) =>
+    (await store.listInverters({ limit: 50, ...filter })).map(({ sessionId }) => sessionId);
+
+  describe('inverters', () => {
+    it('are listed once for each user, as the latest session of that user has them', async () => {
+      const inverter = randomUUID();
+      const [alice, bob] = [await customer(), await customer()];
+      await insertListed(inverter, alice, '2026-01-01T00:00:00Z');
+      const hers = await insertListed(inverter, alice, '2026-01-02T00:00:00Z');
+      await insertListed(inverter, alice, '2026-01-04T00:00:00Z', '2026-01-05T00:00:00Z');
+      const his = await insertListed(inverter, bob, '2026-01-03T00:00:00Z');
+      expect(await sessionsOf({ userId: alice.userId })).toEqual([hers]);
+      expect(await sessionsOf({ userId: bob.userId })).toEqual([his]);
+      expect(await sessionsOf({})).toEqual([his, hers]);
+      expect(await store.findInverter(inverter)).toMatchObject({ sessionId: his, ...bob });
+    });
+
+    it('are listed for each grid location of a user that has them', async () => {
+      const inverter = randomUUID();
+      const owner = await customer();
+      const elsewhere = { userId: owner.userId, gridLocationId: randomUUID() };
+      await insert('grid_locations', { id: elsewhere.gridLocationId, user_id: owner.userId });
+      const first = await insertListed(inverter, owner, '2026-02-01T00:00:00Z');
+      const second = await insertListed(inverter, elsewhere, '2026-02-02T00:00:00Z');
+      expect(await sessionsOf({ gridLocationId: owner.gridLocationId })).toEqual([first]);
+      expect(await sessionsOf({ gridLocationId: elsewhere.gridLocationId })).toEqual([second]);
+      expect(await sessionsOf({ userId: owner.userId })).toEqual([second]);
+    });
+
+    it('are paged without gap or repetition where many were seen in the same millisecond', async () => {
+      const at = '2026-03-01T00:00:00Z';
+      const inverters = [randomUUID(), randomUUID()];
+      const owners = await Promise.all(Array.from({ length: 4 }, customer));
+      const expected: string[] = [];
+      for (const owner of owners)
+        for (const inverter of inverters) expected.push(await insertListed(inverter, owner, at));
+      const seen: string[] = [];
+      for (let cursor: InvertersQuery['cursor']; ;) {
+        const page = await store.listInverters({ limit: 2, cursor });
+        seen.push(...page.map(({ sessionId }) => sessionId));
+        cursor = page.at(-1);
+        if (cursor === undefined) break;
+      }
+      expect(seen.filter((id) => expected.includes(id)).sort()).toEqual(expected.sort());
+    });
+  });
+});
