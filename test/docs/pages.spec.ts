@@ -1,13 +1,28 @@
+import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Command } from 'commander';
 import { ROW_PROBLEMS } from '../../src/campaigns/campaign.rules.js';
+import { apiCommands } from '../../src/cli/api/api-commands.js';
+import { eraseCommand } from '../../src/cli/erase.command.js';
+import { keysCommand } from '../../src/cli/keys.command.js';
+import { migrateCommand } from '../../src/cli/migrate.command.js';
+import { psqlCommand } from '../../src/cli/psql.command.js';
+import { rederiveCommand } from '../../src/cli/rederive.command.js';
+import { restoreCommand } from '../../src/cli/restore.command.js';
 import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
+import { asyncapiDocument } from '../../src/events/contract/asyncapi.js';
+import { schemaDocument } from '../../src/events/contract/schema-document.js';
 import { SESSION_STATES } from '../../src/events/event-schemas.rules.js';
 import { RULES } from '../../src/onboarding/rules/machine.rules.js';
+import { migrate } from '../../src/platform/database/migrations/migrate.js';
 import { ENVIRONMENT_NAMES } from '../../src/platform/env/environment-names.js';
 import { Environment } from '../../src/platform/env/environment.js';
 import { LOCAL_DEFAULTS } from '../../src/platform/env/read-environment.js';
-import { anchorsOf, readPage, readPages, ROOT, rowsOf } from './pages.js';
+import { createTestDatabase } from '../setup/database/test-database.js';
+import { withClient } from '../setup/database/with-client.js';
+import { anchorsOf, blockOf, readPage, readPages, ROOT, rowsOf } from './pages.js';
 
 const wordsOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
 
@@ -19,6 +34,46 @@ beforeAll(async () => {
   pages = await readPages();
   allText = [...pages.values()].join('\n');
 });
+
+const unused = () => {
+  throw new Error('no command runs here');
+};
+const throughApi = apiCommands(unused);
+const others = [
+  ...[migrateCommand, keysCommand, eraseCommand, rederiveCommand, restoreCommand].map((make) => make(unused)),
+  psqlCommand(unused, {}),
+];
+const commands = [...throughApi, ...others];
+const WITHOUT_JSON = {
+  'campaigns result': 'prints CSV',
+  psql: 'prints what psql prints',
+};
+/** Options that the page describes once for all commands. */
+const OF_ALL = ['--json', '--limit', '--cursor'];
+
+/** Returns why the command line would refuse these words, or null if it would accept them. */
+function faultOf([name = '', ...words]: readonly string[]): string | null {
+  let command: Command | undefined = commands.find((each) => each.name() === name);
+  if (command === undefined) return `there is no command ${name}`;
+  const rest = [...words];
+  while (command.commands.length > 0) {
+    const sub = rest.shift();
+    const found: Command | undefined = command.commands.find((each) => each.name() === sub);
+    if (found === undefined) return `${command.name()} has no command ${sub}`;
+    command = found;
+  }
+  const unknown = rest.filter(
+    (word) => word.startsWith('--') && !command.options.some((option) => option.long === word),
+  );
+  return unknown.length === 0 ? null : `${command.name()} has no ${unknown.join(', ')}`;
+}
+
+/** Returns each command that has no subcommands, with its options. */
+function leavesOf(command: Command, parent = ''): string[][] {
+  const path = `${parent} ${command.name()}`.trim();
+  if (command.commands.length > 0) return command.commands.flatMap((sub) => leavesOf(sub, path));
+  return [[path, ...command.options.flatMap(({ long }) => long ?? [])]];
+}
 
 describe('the documents', () => {
   it('have no broken links', async () => {
@@ -96,6 +151,16 @@ describe('the documents', () => {
     expect(after.sort()).toEqual([...new Set([...RULES.map(({ state }) => state), 'lost'])].sort());
   });
 
+  it('name commands and options that exist', () => {
+    const named = [...pages.values()].flatMap((text) =>
+      [...text.matchAll(/(?<!-n )(?:npm run (?:-s )?cli --|pv-onboarding) ([a-z][^`\n#|&\]]*)/g)].map(
+        ([, words = '']) => words.trim(),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(12);
+    expect(named.map((words) => faultOf(words.split(/\s+/))).filter((fault) => fault !== null)).toEqual([]);
+  });
+
   it('lead from each promise to a test that names it', async () => {
     const rows = [...pages.get('docs/guarantees.md')!.matchAll(/^\| (R\d+) +\|(.*)\|$/gm)];
     const promises = [...(await readPage('scripts/promises.mjs')).matchAll(/\{ id: '(R\d+)'/g)];
@@ -105,6 +170,91 @@ describe('the documents', () => {
       const tests = await Promise.all(links.map(readPage));
       const proves = tests.some((test) => new RegExp(`['"\`]${id}[: ]`).test(test));
       expect([id, proves]).toEqual([id, true]);
+    }
+  });
+});
+
+describe('docs/command-line.md', () => {
+  const documented = (table: string) =>
+    rowsOf(pages.get('docs/command-line.md')!, table).map(([command = '', options = '']) => [
+      command.replace(/ [A-Z_]+|`/g, '').trim(),
+      ...options.split(/[` ]+/).filter((word) => word !== ''),
+    ]);
+
+  it('has every command with its options, and no other', () => {
+    const ofApi = throughApi.flatMap((command) => leavesOf(command));
+    expect(documented('api-commands')).toEqual(
+      ofApi.map((words) => words.filter((word) => !OF_ALL.includes(word))),
+    );
+    expect(documented('database-commands')).toEqual(others.flatMap((command) => leavesOf(command)));
+  });
+});
+
+it('every command that prints a result has --json', () => {
+  const without = commands
+    .flatMap((command) => leavesOf(command))
+    .filter((words) => !words.includes('--json'));
+  expect(without.map(([path]) => path)).toEqual(Object.keys(WITHOUT_JSON));
+});
+
+const readJson = async (path: string) => JSON.parse(await readPage(path)) as Record<string, unknown>;
+
+describe('asyncapi.json', () => {
+  it('is what the catalogue says: otherwise run `npm run asyncapi`', async () => {
+    expect(await readJson('asyncapi.json')).toEqual(JSON.parse(JSON.stringify(asyncapiDocument())));
+  });
+});
+
+describe('docs/events.schema.json', () => {
+  it('is what the catalogue says: otherwise run `npm run asyncapi`', async () => {
+    expect(await readJson('docs/events.schema.json')).toEqual(JSON.parse(JSON.stringify(schemaDocument())));
+  });
+
+  it('is a schema that takes the event of docs/events.md, and no event without its data', async () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const validate = ajv.compile(await readJson('docs/events.schema.json'));
+    const [feed = ''] = /\{\n {2}"items".*?\n\}/s.exec(pages.get('docs/events.md')!) ?? [];
+    const [event] = (JSON.parse(feed) as { items: { type: string; data: { sessionId?: string } }[] }).items;
+    expect(validate(event)).toBe(true);
+    expect(validate({ ...event, data: {} })).toBe(false);
+    expect(validate({ ...event, type: 'pv.unknown.v1' })).toBe(false);
+  });
+});
+
+describe('the SQL of docs/postgresql.md', () => {
+  it('creates a role with few rights and a database in UTF8, which the service can migrate and read', async () => {
+    const server = await createTestDatabase('empty');
+    const name = `pv_test_${randomBytes(6).toString('hex')}`;
+    // The role of readers belongs to the whole server, so other tests may have created it.
+    const [role, create, revoke, , member] = blockOf(pages.get('docs/postgresql.md')!, 'database').split(
+      '\n',
+    );
+    await withClient(server.url, async (client) => {
+      await client.query(
+        `DO $$ BEGIN CREATE ROLE pv_onboarding_reader; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
+      );
+      for (const statement of [role, create, revoke, member])
+        await client.query(statement!.replace(/\bpv_onboarding\b/g, name));
+    });
+    const url = new URL(server.url);
+    Object.assign(url, { username: name, password: 'change-me', pathname: `/${name}` });
+    try {
+      expect((await migrate(url.href)).length).toBeGreaterThan(0);
+      await withClient(url.href, async (client) => {
+        const { rows } = await client.query(
+          `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS "isStrong",
+                  current_setting('server_encoding') AS encoding
+             FROM pg_roles WHERE rolname = current_user`,
+        );
+        expect(rows).toEqual([{ isStrong: false, encoding: 'UTF8' }]);
+        await client.query('SET ROLE pv_onboarding_reader; SELECT FROM admin.sessions LIMIT 0');
+      });
+    } finally {
+      await withClient(server.url, async (client) => {
+        await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+        await client.query(`DROP ROLE ${name}`);
+      });
+      await server.drop();
     }
   });
 });

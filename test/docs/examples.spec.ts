@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { scheduleOf } from '../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../src/invitations/reminders/reminders.store.js';
@@ -10,6 +9,7 @@ import { TestClient } from '../setup/client.js';
 import { freePort } from '../setup/receivers/programs.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
+import { blockOf, readPage, ROOT } from './pages.js';
 import { ReminderMailsModule } from './reminders.example.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 'secret of reminders').toString('base64')}`;
@@ -34,16 +34,17 @@ afterAll(async () => {
 });
 
 /** Runs an example on a free port, and waits until it listens. */
-async function run(file: string, env: Record<string, string> = {}): Promise<Program> {
+async function run(program: readonly string[], env: Record<string, string> = {}): Promise<Program> {
   const port = await freePort();
-  const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url))], {
+  const child = spawn(process.execPath, program, {
+    cwd: ROOT,
     env: { PATH: process.env.PATH, PORT: String(port), ...env },
   });
   children.push(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await waitFor(`${file} to listen`, async () => {
+  await waitFor('the program to listen', async () => {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.destroy();
@@ -70,21 +71,21 @@ async function remind(tenantReference: string, locale: string) {
 
 describe('the examples of reminders', () => {
   it('send one mail with the link, in the language of the owner, although the event is delivered twice', async () => {
-    const catcher = await run('smtp-catcher.example.mjs');
+    const catcher = await run(['test/docs/smtp-catcher.example.mjs']);
     const receive = async (scopes: readonly string[]) => {
       const { body } = await client.call<{ key: string }>('POST', '/api-keys', { name: 'mailing', scopes });
-      const receiver = await run('reminder-mail.example.mjs', {
+      const receiver = await run(['test/docs/reminder-mail.example.mjs'], {
         API: `${service.url}/api/v1`,
         KEY: body.key,
         WEBHOOK_SECRET: SECRET,
         SMTP_URL: `smtp://127.0.0.1:${catcher.port}`,
       });
-      await client.call('POST', '/webhook-endpoints', {
+      const endpoint = await client.call<{ id: string }>('POST', '/webhook-endpoints', {
         url: `http://127.0.0.1:${receiver.port}/`,
         secret: SECRET,
         types: ['invitation.reminder_due'],
       });
-      return receiver;
+      return { ...receiver, endpointId: endpoint.body.id };
     };
     const receiver = await receive(['onboarding:read', 'links:read']);
     const withoutLinks = await receive(['onboarding:read']);
@@ -92,7 +93,7 @@ describe('the examples of reminders', () => {
     const delivery = await waitFor('the event to be delivered', async () => {
       const { body } = await client.call<{ items: { id: string; status: string; lastAttemptAt: string }[] }>(
         'GET',
-        '/webhook-deliveries',
+        `/webhook-deliveries?endpointId=${receiver.endpointId}`,
       );
       return body.items.find(({ status }) => status === 'delivered');
     });
@@ -136,5 +137,32 @@ describe('the examples of reminders', () => {
         is_last: false,
       }),
     ]);
+  });
+});
+
+describe('docs/webhooks.md', () => {
+  async function sendTest(url: string, secret: string) {
+    const { body } = await client.call<{ id: string }>('POST', '/webhook-endpoints', {
+      url,
+      secret,
+      // No such event occurs here.
+      types: ['session.online'],
+    });
+    return (
+      await client.call<{ delivered: boolean; status: number | null }>(
+        'POST',
+        `/webhook-endpoints/${body.id}/test`,
+      )
+    ).body;
+  }
+
+  it('has a receiver that accepts genuine webhooks only', async () => {
+    const text = blockOf(await readPage('docs/webhooks.md'), 'receiver: library');
+    const receiver = await run(['--input-type=module', '--eval', text], { WEBHOOK_SECRET: SECRET });
+    const url = `http://127.0.0.1:${receiver.port}/webhooks`;
+    expect(await sendTest(url, SECRET)).toMatchObject({ delivered: true, status: 204 });
+    expect(receiver.output()).toMatch(/^pv\.webhook_endpoint\.test\.v1 [0-9a-f-]{36}\n$/);
+    const other = `whsec_${Buffer.alloc(32, 'another').toString('base64')}`;
+    expect(await sendTest(url, other)).toMatchObject({ delivered: false, status: 401 });
   });
 });
