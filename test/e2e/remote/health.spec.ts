@@ -1,0 +1,320 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
+import { TRIALS } from '../../../src/remote/pace/breaker.rules.js';
+import type { Remote } from '../../../src/remote/remote.service.js';
+import { type RemoteReplica, startRemoteReplica } from '../../faults/support/remote-replica.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { replicaEnvironment, startReplica, startTokenService, type TokenService } from '../auth/fixture.js';
+import {
+  type RawServer,
+  readSession,
+  registerUser,
+  reply,
+  startRawServer,
+  startRemote,
+  startSession,
+} from './fixture.js';
+
+describe('the events about the remote service', () => {
+  interface Announced {
+    readonly name: string;
+    readonly subject: string;
+    readonly data: Readonly<Record<string, string | null>>;
+  }
+
+  let database: TestDatabase;
+  let client: pg.Client;
+  const closing = closeAfterEach();
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    client = await database.connect();
+  });
+
+  afterEach(() => database.drop());
+
+  const announced = async (): Promise<Announced[]> =>
+    (await client.query<Announced>(`SELECT name, subject, data FROM domain_events ORDER BY position`)).rows;
+  const names = async (): Promise<string[]> => (await announced()).map(({ name }) => name);
+  const health = async (operation: string): Promise<string | undefined> =>
+    (
+      await client.query<{ health: string }>('SELECT health FROM admin.remote_health WHERE operation = $1', [
+        operation,
+      ])
+    ).rows[0]?.health;
+
+  describe('the health of the remote service', () => {
+    let down: boolean;
+    let server: RawServer;
+
+    beforeEach(async () => {
+      down = true;
+      server = await startRawServer((socket) => socket.write(reply(down ? 500 : 200, '{}')));
+      closing.push(server.close);
+    });
+
+    async function start(count: number): Promise<RemoteReplica[]> {
+      const settings = { DATABASE_URL: database.url, SCS_BASE_URL: server.url };
+      const replicas = await Promise.all(Array.from({ length: count }, () => startRemoteReplica(settings)));
+      for (const replica of replicas) closing.push(replica.close);
+      return replicas;
+    }
+
+    const call = ({ remote }: RemoteReplica) => remote.send(readSession);
+    const failOften = (replica: RemoteReplica) =>
+      Promise.all(Array.from({ length: 20 }, () => call(replica)));
+
+    it('is announced once when it fails and once when it recovers, however many replicas detect it', async () => {
+      const replicas = await start(3);
+      await Promise.all(replicas.map(failOften));
+      expect(replicas.map(({ remote }) => remote.status().operations.read_session.breaker)).toEqual(
+        Array(3).fill('open'),
+      );
+      await waitFor('every announcement', () => replicas.every(({ state }) => state['writing'].size === 0));
+      down = false;
+      for (const replica of replicas) {
+        await waitFor('its probe', async () => (await call(replica)).kind === 'response');
+      }
+      await waitFor('the recovery', async () => (await names()).includes('remote.recovered'));
+      // Closes the replicas, which waits until they have written their events.
+      for (const close of closing.splice(1)) await close();
+      expect(await announced()).toEqual([
+        {
+          name: 'remote.degraded',
+          subject: 'read_session',
+          data: { operation: 'read_session', reason: 'status 500', since: expect.any(String) },
+        },
+        {
+          name: 'remote.recovered',
+          subject: 'read_session',
+          data: {
+            operation: 'read_session',
+            from: 'degraded',
+            since: expect.any(String),
+            recoveredAt: expect.any(String),
+          },
+        },
+      ]);
+      expect(await health('read_session')).toBe('healthy');
+    });
+
+    it('stays degraded while one replica has trouble, and recovers by another replica once that trouble is over', async () => {
+      const [first, second] = await start(2);
+      await failOften(first!);
+      await waitFor('the announcement', async () => (await health('read_session')) === 'degraded');
+      down = false;
+      await call(second!);
+      // Gives the second replica, whose call has just succeeded, time to announce a recovery.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect(await names()).toEqual(['remote.degraded']);
+      // Simulates that the first replica died: the trouble that it reported expires.
+      await client.query(
+        `UPDATE remote_operations SET trouble_until = clock_timestamp() - interval '1 ms' WHERE health = 'degraded'`,
+      );
+      await call(second!);
+      await waitFor('the recovery', async () => (await names()).includes('remote.recovered'));
+    });
+
+    it('is announced when the service requests a wait of a minute or longer, but not for a shorter one', async () => {
+      const [replica] = await start(1);
+      let retryAfter = '30';
+      server = await startRawServer((socket) => socket.write(reply(503, '', { 'retry-after': retryAfter })));
+      closing.push(server.close);
+      const settings = { DATABASE_URL: database.url, SCS_BASE_URL: server.url };
+      const waiting = await startRemoteReplica(settings);
+      closing.push(waiting.close);
+      await waiting.remote.send(registerUser);
+      retryAfter = '60';
+      await call(waiting);
+      await waitFor('the announcement', async () => (await announced()).length > 0);
+      expect(await announced()).toMatchObject([
+        {
+          name: 'remote.degraded',
+          subject: 'read_session',
+          data: { reason: 'status 503, asked to wait for 60 s' },
+        },
+      ]);
+      expect(await health('register_user')).toBe('healthy');
+      const seen = () => replica!.remote.status().operations.read_session.health;
+      await waitFor('the other replica to know', () => seen() === 'unavailable');
+    });
+  });
+
+  describe('rejected credentials', () => {
+    let service: TokenService;
+
+    beforeEach(async () => {
+      service = await startTokenService();
+      closing.push(service.close);
+    });
+
+    function start(overrides: Record<string, string> = {}) {
+      const replica = startReplica({ ...replicaEnvironment(database.url, service), ...overrides });
+      closing.push(replica.close);
+      return replica;
+    }
+
+    it('are announced once while fresh tokens are refused, and once when they are accepted again', async () => {
+      const [one, other] = [start(), start()];
+      service.refuseCalls = true;
+      await Promise.all([one.read(), other.read(), one.read()]);
+      await waitFor('a second trial', async () => {
+        await other.read();
+        return ((await other.store.getStatus()).failures ?? 0) >= 2;
+      });
+      expect(await announced()).toEqual([
+        {
+          name: 'remote.credentials_rejected',
+          subject: 'token',
+          data: {
+            operation: 'token',
+            reason: 'the service refused a fresh token',
+            since: expect.any(String),
+          },
+        },
+      ]);
+      expect(await health('token')).toBe('credentials_rejected');
+      service.refuseCalls = false;
+      await client.query('UPDATE remote_tokens SET next_attempt_at = NULL');
+      await waitFor('a call to be accepted', async () => (await one.read()).kind === 'response');
+      expect((await announced()).slice(1)).toMatchObject([
+        {
+          name: 'remote.recovered',
+          subject: 'token',
+          data: { operation: 'token', from: 'credentials_rejected' },
+        },
+      ]);
+      expect(await health('token')).toBe('healthy');
+    });
+  });
+});
+
+describe('trials', () => {
+  const BASE = '/api/v1/ssa';
+  const closing = closeAfterEach();
+
+  /** The status of the responses to the base probe, to POSTs and to reads. */
+  let status: { base: number; post: number; read: number };
+  let server: RawServer;
+
+  beforeEach(async () => {
+    status = { base: 503, post: 503, read: 503 };
+    server = await startRawServer((socket, { method, path }) =>
+      socket.write(reply(method === 'POST' ? status.post : path === BASE ? status.base : status.read, '{}')),
+    );
+    closing.push(server.close);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  const posts = (): number => server.requests.filter(({ method }) => method === 'POST').length;
+  const probes = () => server.requests.filter(({ path }) => path === BASE);
+  const isSent = async (remote: Remote, request: RemoteRequest): Promise<boolean> =>
+    (await remote.send(request)).kind === 'response';
+
+  function connect(): Remote {
+    const remote = startRemote({ SCS_BASE_URL: server.url });
+    closing.push(() => remote.onApplicationShutdown());
+    return remote;
+  }
+
+  async function failOften(remote: Remote, request = registerUser): Promise<void> {
+    for (let call = 0; call < 5; call++) await remote.send(request);
+    expect(await remote.send(request)).toMatchObject({ kind: 'not_sent', reason: 'breaker_open' });
+  }
+
+  describe.each([
+    ['a registration', registerUser],
+    ['a start', startSession],
+  ])('%s after failures', (_, request) => {
+    it('is not sent before the base probe has shown that the service is up', async () => {
+      const remote = connect();
+      await failOften(remote, request);
+      const refused = await waitFor('a base probe', async () => {
+        const sent = await remote.send(request);
+        return probes().length === 1 && sent;
+      });
+      expect(refused).toMatchObject({ kind: 'not_sent', reason: 'breaker_open' });
+      expect(posts()).toBe(5);
+      expect(probes()[0]).toMatchObject({ method: 'GET', headers: { apikey: expect.any(String) } });
+      expect(probes()[0]!.headers).not.toHaveProperty('authorization');
+
+      Object.assign(status, { base: 200, post: 200 });
+      await waitFor('the recovery', () => isSent(remote, request));
+      expect(await isSent(remote, request)).toBe(true);
+      expect([posts(), probes().length]).toEqual([7, 2]);
+    });
+  });
+
+  describe('the base probe', () => {
+    it('is not needed while reads are served', async () => {
+      const remote = connect();
+      await failOften(remote);
+      Object.assign(status, { post: 200, read: 200 });
+      await remote.send(readSession);
+      await waitFor('the recovery', () => isSent(remote, registerUser));
+      expect(probes()).toHaveLength(1);
+    });
+  });
+
+  describe('replicas', () => {
+    let database: TestDatabase;
+
+    beforeEach(async () => {
+      database = await createTestDatabase();
+      closing.push(() => database.drop());
+    });
+
+    async function join(): Promise<RemoteReplica> {
+      const replica = await startRemoteReplica({ DATABASE_URL: database.url, SCS_BASE_URL: server.url });
+      closing.push(replica.close);
+      return replica;
+    }
+
+    /**
+     * Waits until the breaker is open in all replicas. Then lets them send registrations until two trials have been sent. Returns the times
+     * of the trials.
+     */
+    async function tryOut(): Promise<number[]> {
+      status.base = 200;
+      jest.replaceProperty(TRIALS, 'register_user', { ...TRIALS.register_user!, firstMs: 2_000 });
+      const replicas = await Promise.all([join(), join(), join()]);
+      await failOften(replicas[0].remote);
+      await waitFor('the others to know', () =>
+        replicas.every(({ remote }) => remote.status().operations.register_user.breaker === 'open'),
+      );
+      const lost = posts();
+      expect(lost).toBe(5);
+      const trials: number[] = [];
+      await waitFor('two trials', async () => {
+        await Promise.all(replicas.map(({ remote }) => remote.send(registerUser)));
+        for (let nth = trials.length; nth < posts() - lost; nth++) trials.push(performance.now());
+        return trials.length >= 2;
+      });
+      return trials;
+    }
+
+    it('lose one registration per trial to a service that fails only for them, and wait longer after each', async () => {
+      const [first, second] = await tryOut();
+      // The second trial is due at least 1.6 s after the first.
+      expect(second! - first!).toBeGreaterThan(1_000);
+    });
+
+    it('know of the outage when they start, and of its end by one of them', async () => {
+      const first = await join();
+      await failOften(first.remote);
+      await waitFor('it is stored', () => first.state['writing'].size === 0);
+      const [second, third] = [await join(), await join()];
+      for (const { remote } of [second, third])
+        expect(remote.status().operations.register_user.breaker).toBe('open');
+      Object.assign(status, { base: 200, post: 200 });
+      await waitFor('the trial', () => isSent(second.remote, registerUser));
+      await waitFor('the other one', () => isSent(third.remote, registerUser));
+      expect(posts()).toBe(7);
+    });
+  });
+});
