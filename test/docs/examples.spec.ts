@@ -87,8 +87,10 @@ describe('the examples of reminders', () => {
       });
       return { ...receiver, endpointId: endpoint.body.id };
     };
-    const receiver = await receive(['onboarding:read', 'links:read']);
-    const withoutLinks = await receive(['onboarding:read']);
+    const [receiver, withoutLinks] = await Promise.all([
+      receive(['onboarding:read', 'links:read']),
+      receive(['onboarding:read']),
+    ]);
     const { url } = await remind('customer-1', 'nl');
     const delivery = await waitFor('the event to be delivered', async () => {
       const { body } = await client.call<{ items: { id: string; status: string; lastAttemptAt: string }[] }>(
