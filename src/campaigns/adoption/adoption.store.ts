@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import type { Metadata } from '../../users/metadata.rules.js';
-import { adoptUser, AdoptedIdentityTaken } from '../../users/registration/campaign-registrations.store.js';
+import { adoptUser } from '../../users/registration/campaign-registrations.store.js';
 import { repeatOnConflict } from '../../users/registration/confirm-user.store.js';
 import type { RowProblem } from '../campaign.rules.js';
 import { restoredUser, type Adoption } from './adoption.rules.js';
@@ -30,30 +30,19 @@ export class AdoptionStore {
   }
 
   /** Stores the user of a row. Returns `invalid` if it contradicts our database, null if it cannot be stored now. May be repeated. */
-  async adoptUser(id: string, leaseToken: string, row: RowToAdopt): Promise<AdoptedRow | 'invalid' | null> {
-    try {
-      return await repeatOnConflict(() =>
-        this.database.transaction((tx) => adopt(tx, id, leaseToken, row), OUTCOME),
-      );
-    } catch (error) {
-      if (!(error instanceof AdoptedIdentityTaken)) throw error;
-      const column = `user.${error.foreignFields[0]}`;
-      const message = `${column}: it belongs to another user or object in our database`;
-      await this.end(id, row, 'invalid', null, [{ column, code: 'adopt_contradicts', message }]);
-      return 'invalid';
-    }
+  adoptUser(id: string, leaseToken: string, row: RowToAdopt): Promise<AdoptedRow | 'invalid' | null> {
+    return repeatOnConflict(() => this.database.transaction((tx) => adopt(tx, id, leaseToken, row), OUTCOME));
   }
 
   /** Gives the row its result. Returns false if it has been cancelled. */
   async end(
     id: string,
     { line, adoption }: RowToAdopt,
-    status: AdoptedRow['status'] | 'invalid',
-    registrationId: string | null,
+    status: AdoptedRow['status'],
+    registrationId: string,
     problems: readonly RowProblem[],
   ): Promise<boolean> {
-    const userId = status === 'invalid' ? null : adoption.user.id;
-    const values = [id, line, status, registrationId, userId, JSON.stringify(problems)];
+    const values = [id, line, status, registrationId, adoption.user.id, JSON.stringify(problems)];
     return (await this.database.query(sql.END_ROW, values, OUTCOME)).length > 0;
   }
 }

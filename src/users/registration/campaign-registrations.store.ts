@@ -1,6 +1,6 @@
 import type { Transaction } from '../../platform/database/database.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
-import { confirmUser, type IdentityTaken } from './confirm-user.store.js';
+import { confirmUser } from './confirm-user.store.js';
 import type { RegistrationRequest } from './registration.rules.js';
 import * as sql from './registrations.sql.js';
 
@@ -29,17 +29,10 @@ interface AdoptedUser {
   readonly campaignId: string | null;
 }
 
-/** Thrown to roll back the inserted registration if ids of its user belong to another user. */
-export class AdoptedIdentityTaken extends Error {
-  constructor(readonly foreignFields: IdentityTaken['foreignFields']) {
-    super('the user has ids of another user');
-  }
-}
-
 /**
  * Stores a user that already exists at the remote service, with its registration. Makes no remote call. Returns the registration, which may
  * be an earlier one of this user. Returns null if the reference has any other live registration, or if references are unchecked after a
- * restore. Throws AdoptedIdentityTaken.
+ * restore. The caller has compared the ids of the user with our database: throws if another user has taken one since then.
  */
 export async function adoptUser(
   tx: Transaction,
@@ -53,6 +46,6 @@ export async function adoptUser(
   if (inserted === undefined)
     return (await tx.query<AdoptedUser>(sql.FIND_REGISTERED, [tenantReference, user.id]))[0] ?? null;
   const confirmed = await confirmUser(tx, { ...request, id: inserted.id }, user);
-  if (confirmed !== 'stored') throw new AdoptedIdentityTaken(confirmed.foreignFields);
+  if (confirmed !== 'stored') throw new Error('another user has just taken an id of the user');
   return { registrationId: inserted.id, campaignId };
 }
