@@ -353,7 +353,7 @@ async function countSentAfterErasure(): Promise<number> {
   // Makes all deliveries due at once: the endpoint is enabled only after all events exist.
   await enable(false);
   const references = Array.from({ length: USERS }, (_, nth) => `${randomUUID()}-${nth}.`);
-  for (const reference of references) await client.locate(reference);
+  await Promise.all(references.map((reference) => client.locate(reference)));
   expect((await enable(true)).status).toBe(200);
   const places = placesOf({ failures: 0 });
   await waitFor('every place is taken', () => receiver.bodies.length === places);
