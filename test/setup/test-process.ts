@@ -64,6 +64,7 @@ export async function startTestProcess(
     exited,
     kill: (signal) => void child.kill(signal),
     stop: async (signal = 'SIGTERM') => {
+      child.ref();
       child.kill(signal);
       return exited;
     },

@@ -129,7 +129,8 @@ describe('R50: each row once', () => {
   it(`for ${ROWS} rows, while every process is killed in turn, the file is uploaded twice, the second time with a changed row, and its campaign is paused`, async () => {
     const scene = await prepare(ROWS);
     const { database, sandbox } = scene;
-    await sandbox.control.change({ latencyMs: 20 });
+    // Few rows are registered slowly, so that the campaign still runs when it is paused and when replicas are killed.
+    await sandbox.control.change({ latencyMs: isLong ? 20 : 100 });
     for (let nth = 0; nth < REPLICAS; nth++) await scene.start();
     const first = await scene.upload();
     await killInCall(scene);
