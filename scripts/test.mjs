@@ -6,7 +6,7 @@ import { ROOT } from './root.mjs';
 const WORKER_MEMORY = '1GB';
 const SLOWEST = 10;
 
-/** Runs Jest. Skips test/faults unless `args` name test files. Prints `N passed, N failed` as the last line, and returns the exit code. */
+/** Runs Jest. Skips test/faults and test/pages, which take as long as all others, unless `args` name test files. Prints `N passed, N failed` as the last line, and returns the exit code. */
 export async function test(args) {
   const { code, results } = await runJest([
     // `args` must come first: after an option with several values, Jest would read them as further values of that option.
@@ -14,7 +14,7 @@ export async function test(args) {
     `--workerIdleMemoryLimit=${WORKER_MEMORY}`,
     `--testPathIgnorePatterns=${LONG.replaceAll('.', '\\.')}$`,
     '--testPathIgnorePatterns=/test/container/',
-    ...(args.every((arg) => arg.startsWith('-')) ? ['--testPathIgnorePatterns=/test/faults/'] : []),
+    ...(args.every((arg) => arg.startsWith('-')) ? ['--testPathIgnorePatterns=/test/(faults|pages)/'] : []),
     '--testPathIgnorePatterns=/node_modules/',
   ]);
   printSlowest(results?.testResults ?? []);
