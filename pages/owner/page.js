@@ -5,7 +5,9 @@ const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart'];
 const main = document.querySelector('main');
 
 /** Reports that a person, and not a scanner of mail, has opened the page. */
-function reportPerson() {
+function reportPerson({ type, movementX, movementY }) {
+  // Some browsers without a screen report a pointer that does not move when they have loaded the page.
+  if (type === 'pointermove' && movementX === 0 && movementY === 0) return;
   for (const event of SIGNS) removeEventListener(event, reportPerson);
   if (!main.hasAttribute('data-unopened')) return;
   main.removeAttribute('data-unopened');

@@ -111,6 +111,7 @@ if (CHROMIUM === null) {
         await visit({ javaScriptEnabled, locale, viewport: SCREENS.phone }, async (page) => {
           await page.goto(url);
           await page.mouse.move(100, 100);
+          await page.mouse.move(200, 200);
           if (javaScriptEnabled)
             await waitFor('a person to be seen', async () => (await stateOf(id)) === 'opened');
           else expect(await stateOf(id)).toBe('invited');
