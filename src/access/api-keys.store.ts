@@ -85,12 +85,12 @@ export class ApiKeysStore {
   }
 
   /** Lists the keys, newest first, including the revoked ones. Default: all keys. */
-  async list({ cursor, limit = Infinity }: Partial<PageQuery> = {}): Promise<ApiKeyView[]> {
+  async list({ cursor, limit }: Partial<PageQuery> = {}): Promise<ApiKeyView[]> {
     const rows = await this.database.prisma.apiKey.findMany({
       omit: { keyHash: true },
       where: cursor && after(cursor),
       orderBy: NEWEST_FIRST,
-      take: limit === Infinity ? undefined : limit + 1,
+      take: limit && limit + 1,
     });
     return rows.map((key) => ({
       ...(key as Omit<typeof key, 'scopes'> & { scopes: Scope[] }),

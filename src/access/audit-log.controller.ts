@@ -4,7 +4,7 @@ import { Database } from '../platform/database/database.js';
 import { toPage, type Page } from '../platform/http/page.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { listAudit } from './audit-log.store.js';
-import { AuditEntryView, ListAuditLogQuery } from './audit-log.view.js';
+import { AuditEntryView, ListAuditLogQuery } from './audit-log.dto.js';
 import { Operation } from './operation.decorator.js';
 
 @ApiTags('Operation')

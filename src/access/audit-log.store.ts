@@ -1,8 +1,8 @@
 import type { Sql, Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
-import { selectPage } from '../platform/database/where.js';
+import { selectPage } from '../platform/database/select-page.js';
 import { currentRequest } from '../platform/http/request-context.js';
-import type { AuditEntryView, ListAuditLogQuery } from './audit-log.view.js';
+import type { AuditEntryView, ListAuditLogQuery } from './audit-log.dto.js';
 
 export interface AuditEntry {
   /** The result of `actorOf`; for an action without an API key, a name such as `cli`. */

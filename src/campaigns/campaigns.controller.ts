@@ -189,7 +189,7 @@ export class CampaignsController {
   @ApiProblems('campaign_conflict')
   async deleteCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<void> {
     if (await this.drain.delete(id, actorOf(key))) return;
-    const { status } = found(await this.store.findWithProgress(id), `campaign ${id}`);
+    const { status } = found(await this.store.find(id), `campaign ${id}`);
     throw new Problem(
       'campaign_conflict',
       `A campaign can be deleted once it has ended; this one is ${status}`,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Sql } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
-import { selectPage } from '../platform/database/where.js';
+import { selectPage } from '../platform/database/select-page.js';
 import { remainingSeconds, ROW_STATUSES, summaryOf, type RowStatus } from './campaign.rules.js';
 import type { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
 import type { CampaignRowsQuery, CampaignsQuery } from './campaigns.dto.js';

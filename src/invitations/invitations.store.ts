@@ -4,7 +4,7 @@ import { recordAudit } from '../access/audit-log.store.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
-import { selectPage } from '../platform/database/where.js';
+import { selectPage } from '../platform/database/select-page.js';
 import { Environment } from '../platform/env/environment.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import { announce } from './invitation-events.store.js';

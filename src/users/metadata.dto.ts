@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
-import type { Condition } from '../platform/database/where.js';
+import type { Condition } from '../platform/database/select-page.js';
 import { AsParsed, CheckedBy, KeyedParameters, MayBeAbsent } from '../platform/http/validation.js';
 import { isPlainObject, metadataFault, type Metadata } from './metadata.rules.js';
 

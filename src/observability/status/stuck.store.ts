@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/database.js';
-import { selectPage } from '../../platform/database/where.js';
+import { selectPage } from '../../platform/database/select-page.js';
 import type { StuckGroupView, StuckQuery, StuckView } from './stuck.view.js';
 
 const SELECT_STUCK = `

@@ -5,7 +5,7 @@ import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database } from '../../platform/database/database.js';
 import { after, NEWEST_FIRST } from '../../platform/database/list-position.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
-import { selectPage } from '../../platform/database/where.js';
+import { selectPage } from '../../platform/database/select-page.js';
 import { containsMetadata } from '../../users/metadata.dto.js';
 import type { InvertersQuery, SessionsQuery } from '../api/sessions.dto.js';
 import type { InverterView, SessionView } from '../api/sessions.view.js';

@@ -6,7 +6,7 @@ import type { Registration } from '../../platform/database/generated/client.js';
 import { Leases } from '../../platform/database/lease.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
-import { selectPage } from '../../platform/database/where.js';
+import { selectPage } from '../../platform/database/select-page.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { ListRegistrationsQuery } from '../users.dto.js';

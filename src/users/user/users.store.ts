@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, prepared, type Transaction } from '../../platform/database/database.js';
 import type { Prisma } from '../../platform/database/generated/client.js';
-import { selectPage } from '../../platform/database/where.js';
+import { selectPage } from '../../platform/database/select-page.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
