@@ -9,12 +9,7 @@ import { WWW_AUTHENTICATE } from './common-headers.js';
 export function describeProblems(document: OpenAPIObject): void {
   const methods = Object.values(document.paths).flatMap((path) => Object.entries(path));
   for (const [method, operation] of methods as [string, Operation][]) {
-    const declared = operation[PROBLEM_CODES] ?? [];
-    const codes = new Set([
-      ...requestCodes(method, operation),
-      ...declared,
-      ...generalCodes(method, operation),
-    ]);
+    const codes = new Set([...generalCodes(method, operation), ...(operation[PROBLEM_CODES] ?? [])]);
     operation[PROBLEM_CODES] = [...codes];
     for (const code of codes) {
       const { status } = PROBLEMS[code];
@@ -41,22 +36,15 @@ export function shareProblems(document: OpenAPIObject): void {
 const codesOf = (operation: Operation, status: number): ProblemCode[] =>
   (operation[PROBLEM_CODES] ?? []).filter((code) => PROBLEMS[code].status === status);
 
-/** Returns the problems of a faulty request. A body is checked even if the operation takes no body. */
-function requestCodes(method: string, { parameters = [] }: Operation): ProblemCode[] {
+/** Returns the problems that follow from the method and the parameters. A body is checked even if the operation takes no body. */
+function generalCodes(method: string, { parameters = [], security }: Operation): ProblemCode[] {
   return [
     'invalid_request',
-    ...(method === 'get' ? [] : (['invalid_json'] as const)),
-    ...(parameters.some((parameter) => parameter.in === 'path') ? (['not_found'] as const) : []),
-  ];
-}
-
-/** Returns the other problems that every operation with this method can have. */
-function generalCodes(method: string, { security }: Operation): ProblemCode[] {
-  return [
     'request_timeout',
     'headers_too_large',
     'internal_error',
-    ...(method === 'get' ? [] : (['body_too_large', 'unsupported_media_type'] as const)),
+    ...(parameters.some((parameter) => parameter.in === 'path') ? (['not_found'] as const) : []),
+    ...(method === 'get' ? [] : (['invalid_json', 'body_too_large', 'unsupported_media_type'] as const)),
     ...(security?.length ? (['database_unavailable'] as const) : []),
   ];
 }

@@ -5647,11 +5647,11 @@ export interface components {
             };
         };
         /**
-         * @description `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica, and it receives at most 4 files at a time. Send the request again after `Retry-After` seconds, or to another replica.
+         * @description `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
          *
-         *     `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
+         *     `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica, and it receives at most 4 files at a time. Send the request again after `Retry-After` seconds, or to another replica.
          */
-        "replica_busy-or-database_unavailable": {
+        "database_unavailable-or-replica_busy": {
             headers: {
                 /** @description Seconds to wait before the next request */
                 "Retry-After"?: number;
@@ -5661,7 +5661,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
-                    code?: "replica_busy" | "database_unavailable";
+                    code?: "database_unavailable" | "replica_busy";
                 };
             };
         };
@@ -5724,13 +5724,13 @@ export interface components {
             };
         };
         /**
-         * @description `remote_unavailable`: It did not respond, returned an unusable response, limits our requests, or refuses our credentials. Send the request again after `Retry-After` seconds.
+         * @description `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
+         *
+         *     `remote_unavailable`: It did not respond, returned an unusable response, limits our requests, or refuses our credentials. Send the request again after `Retry-After` seconds.
          *
          *     `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica, and it receives at most 4 files at a time. Send the request again after `Retry-After` seconds, or to another replica.
-         *
-         *     `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
          */
-        "remote_unavailable-or-replica_busy-or-database_unavailable": {
+        "database_unavailable-or-remote_unavailable-or-replica_busy": {
             headers: {
                 /** @description Seconds to wait before the next request */
                 "Retry-After"?: number;
@@ -5740,7 +5740,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
-                    code?: "remote_unavailable" | "replica_busy" | "database_unavailable";
+                    code?: "database_unavailable" | "remote_unavailable" | "replica_busy";
                 };
             };
         };
@@ -5758,11 +5758,11 @@ export interface components {
             };
         };
         /**
-         * @description `remote_unavailable`: It did not respond, returned an unusable response, limits our requests, or refuses our credentials. Send the request again after `Retry-After` seconds.
+         * @description `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
          *
-         *     `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
+         *     `remote_unavailable`: It did not respond, returned an unusable response, limits our requests, or refuses our credentials. Send the request again after `Retry-After` seconds.
          */
-        "remote_unavailable-or-database_unavailable": {
+        "database_unavailable-or-remote_unavailable": {
             headers: {
                 /** @description Seconds to wait before the next request */
                 "Retry-After"?: number;
@@ -5772,7 +5772,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
-                    code?: "remote_unavailable" | "database_unavailable";
+                    code?: "database_unavailable" | "remote_unavailable";
                 };
             };
         };
@@ -6193,7 +6193,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["replica_busy-or-database_unavailable"];
+            503: components["responses"]["database_unavailable-or-replica_busy"];
         };
     };
     listWebhookEndpoints: {
@@ -7181,7 +7181,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["remote_unavailable-or-replica_busy-or-database_unavailable"];
+            503: components["responses"]["database_unavailable-or-remote_unavailable-or-replica_busy"];
         };
     };
     refreshSession: {
@@ -7218,7 +7218,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["remote_unavailable-or-database_unavailable"];
+            503: components["responses"]["database_unavailable-or-remote_unavailable"];
         };
     };
     listInverters: {
@@ -7743,7 +7743,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["replica_busy-or-database_unavailable"];
+            503: components["responses"]["database_unavailable-or-replica_busy"];
         };
     };
     readCampaign: {
@@ -8222,7 +8222,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["remote_unavailable-or-replica_busy-or-database_unavailable"];
+            503: components["responses"]["database_unavailable-or-remote_unavailable-or-replica_busy"];
         };
     };
     startSession: {
@@ -8280,7 +8280,7 @@ export interface operations {
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
-            503: components["responses"]["remote_unavailable-or-database_unavailable"];
+            503: components["responses"]["database_unavailable-or-remote_unavailable"];
         };
     };
     receiveEvent: {
