@@ -1,4 +1,5 @@
 import { SandboxControl } from './sandbox-control.js';
+import { CREDENTIALS } from './test-environment.js';
 import { startTestProcess, type TestProcess } from './test-process.js';
 
 export interface TestSandbox {
@@ -14,22 +15,10 @@ export interface TestSandbox {
   stop(): Promise<unknown>;
 }
 
-const CREDENTIALS = {
-  SCS_API_KEY: 'test-api-key-of-the-sandbox',
-  SCS_CLIENT_ID: 'test-client-id-of-the-sandbox',
-  SCS_CLIENT_SECRET: 'test-client-secret-of-the-sandbox',
-};
-
 /** Starts a sandbox on a free port, in the process that all sandboxes of the test run share (sandboxes.process.ts). */
 export async function startSandbox(): Promise<TestSandbox> {
   const shared = process.env.PV_TEST_SANDBOXES_URL ?? '';
-  const { SCS_API_KEY: apiKey, SCS_CLIENT_ID: clientId, SCS_CLIENT_SECRET: clientSecret } = CREDENTIALS;
-  const response = await fetch(shared, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ apiKey, clientId, clientSecret }),
-  });
-  const url = await response.text();
+  const url = await (await fetch(shared, { method: 'POST' })).text();
   return {
     ...sandboxAt(url),
     stop: () => fetch(new URL(new URL(url).port, shared), { method: 'DELETE' }),

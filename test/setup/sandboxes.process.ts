@@ -1,14 +1,19 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import type { Credentials } from '../../src/sandbox/sandbox.js';
 import { createSandbox } from '../../src/sandbox/server.js';
+import { CREDENTIALS } from './test-environment.js';
 
 // Runs the sandboxes of a test run, because starting a process for each of them takes 0.6 s of CPU.
-// `POST /` with Credentials starts a sandbox and answers with its URL, `DELETE /:port` ends it.
+// `POST /` starts a sandbox and responds with its URL, `DELETE /:port` ends it.
+const credentials = {
+  apiKey: CREDENTIALS.SCS_API_KEY,
+  clientId: CREDENTIALS.SCS_CLIENT_ID,
+  clientSecret: CREDENTIALS.SCS_CLIENT_SECRET,
+};
 const running = new Map<string, FastifyInstance>();
 const server = Fastify();
 
-server.post<{ Body: Credentials }>('/', async ({ body }) => {
-  const { app, sandbox } = createSandbox(body, ['127.0.0.1'], null);
+server.post('/', async () => {
+  const { app, sandbox } = createSandbox(credentials, ['127.0.0.1'], null);
   await app.listen({ host: '127.0.0.1', port: 0 });
   running.set(new URL(sandbox.url()).port, app);
   return sandbox.url();

@@ -3,7 +3,7 @@ import { readEnvironment } from '../../src/platform/env/read-environment.js';
 
 export const ADMIN_KEY = 'administrator-key-of-the-tests-0123456789';
 
-/** Credentials for tests whose remote service does not check credentials or does not exist. */
+/** The credentials of the sandboxes. Tests whose remote service checks none use them, too. */
 export const CREDENTIALS = {
   SCS_API_KEY: 'test-api-key',
   SCS_CLIENT_ID: 'test-client-id',

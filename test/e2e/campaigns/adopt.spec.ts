@@ -173,6 +173,31 @@ describe('adopting what exists', () => {
     expect(reportOf(await adopt([one, one]))).toEqual(['1 registered', '2 invalid *:duplicate_row']);
   });
 
+  it('adopts no user whose id another user takes at the same time', async () => {
+    const taken = await seedOne();
+    let id = '';
+    await database.transaction(async (tx) => {
+      // The worker compares the row with the database, and then waits to insert its registration.
+      await tx.query('LOCK TABLE registrations IN SHARE MODE');
+      id = (await send([rowOf(taken)])).body.id;
+      await waitFor('the row to be stored', async () => {
+        const waiting = `SELECT FROM pg_locks WHERE relation = 'registrations'::regclass AND NOT granted`;
+        return (await database.query(waiting)).length > 0;
+      });
+      const values = [taken.userId, randomUUID()];
+      await tx.query(
+        `INSERT INTO users (id, tenant_reference, tenant_name, first_name, last_name, email, metadata, created_at, updated_at)
+         VALUES ($1, $2, '', '', '', '', '{}', now(), now())`,
+        values,
+      );
+    });
+    await waitFor(
+      'the campaign is finished',
+      async () => (await campaignStatus(database, id)) === 'finished',
+    );
+    expect(reportOf(await rowsOf(service, id))).toEqual(['1 invalid user.id:adopt_contradicts']);
+  });
+
   it('believes no session that is gone, of another user or unreadable, and keeps the user', async () => {
     const [one, other, broken] = (await control.seed(3)) as [Existing, Existing, Existing];
     await control.deleteSession(broken.sessionId);

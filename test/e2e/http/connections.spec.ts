@@ -3,10 +3,48 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { HTTP_LIMITS } from '../../../src/platform/http/http-limits.js';
+import { HTTP_LIMITS, type HttpLimits } from '../../../src/platform/http/http-limits.js';
 import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startHttpFixture } from './http-fixture.js';
+
+/** Serves with these limits while the tests of the block run. */
+function useServer(limits: HttpLimits) {
+  type Fixture = Awaited<ReturnType<typeof startHttpFixture>>;
+  let own: Fixture;
+  let current: Fixture;
+  const sockets: Socket[] = [];
+  const disconnect = () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  };
+  beforeAll(async () => {
+    current = own = await startHttpFixture(limits);
+  });
+  afterEach(disconnect);
+  afterAll(() => own.app.close());
+  return {
+    url: () => current.url,
+    /** Opens a connection, which ends with the test. */
+    connect: async (): Promise<Socket> => {
+      const { port, hostname } = new URL(current.url);
+      const socket = connect(Number(port), hostname);
+      sockets.push(socket);
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      return socket;
+    },
+    /** Serves with other limits until `close`. */
+    replace: async (others: HttpLimits) => {
+      const { app } = (current = await startHttpFixture(others));
+      const close = async () => {
+        disconnect();
+        await app.close();
+        current = own;
+      };
+      return { app, close };
+    },
+  };
+}
 
 describe('limits', () => {
   const LIMITS = {
@@ -21,19 +59,7 @@ describe('limits', () => {
   const TOLERANCE_MS = 1_500;
   const HEAD = 'POST /api/v1/things HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
 
-  let app: NestFastifyApplication;
-  let url: URL;
-  const sockets: Socket[] = [];
-
-  beforeAll(async () => {
-    const fixture = await startHttpFixture(LIMITS);
-    app = fixture.app;
-    url = new URL(fixture.url);
-  });
-  afterEach(() => {
-    for (const socket of sockets.splice(0)) socket.destroy();
-  });
-  afterAll(() => app.close());
+  const server = useServer(LIMITS);
 
   interface Ended {
     readonly response: string;
@@ -43,12 +69,9 @@ describe('limits', () => {
   /** Sends `text` at once, then `drip` byte by byte, and waits until the server closes the connection. */
   async function sendAndWait(text: string, drip = ''): Promise<Ended> {
     const startedAt = performance.now();
-    const socket = connect(Number(url.port), url.hostname);
-    sockets.push(socket);
+    const socket = await server.connect();
     let response = '';
     socket.on('data', (chunk) => (response += chunk.toString()));
-    socket.on('error', () => {});
-    await once(socket, 'connect');
     const closed = once(socket, 'close');
     let isOpen = true;
     void closed.then(() => (isOpen = false));
@@ -110,19 +133,12 @@ describe('limits', () => {
 
     it('at once when there are too many', async () => {
       const patient = { headersMs: 20_000, requestMs: 20_000, idleMs: 60_000 };
-      const fixture = await startHttpFixture({ ...LIMITS, ...patient });
-      url = new URL(fixture.url);
-      for (let i = 0; i < LIMITS.connections; i++) {
-        const socket = connect(Number(url.port), url.hostname);
-        sockets.push(socket);
-        await once(socket, 'connect');
-      }
+      const other = await server.replace({ ...LIMITS, ...patient });
+      for (let i = 0; i < LIMITS.connections; i++) await server.connect();
       const { response, afterMs } = await sendAndWaitWithin(LIMITS.headersMs, '');
       expect(response).toBe('');
       expect(afterMs).toBeLessThan(inTime(LIMITS.headersMs));
-      for (const socket of sockets.splice(0)) socket.destroy();
-      await fixture.app.close();
-      url = new URL(await app.getUrl());
+      await other.close();
     });
   });
 
@@ -153,19 +169,7 @@ describe('pipelining and other raw requests', () => {
   const LIMITS = { ...HTTP_LIMITS, checkMs: 50, idleMs: 20_000, pipeliningConnections: 3 };
   const TOLERANCE_MS = 3_000;
 
-  let app: NestFastifyApplication;
-  let url: URL;
-  const sockets: Socket[] = [];
-
-  beforeAll(async () => {
-    const fixture = await startHttpFixture(LIMITS);
-    app = fixture.app;
-    url = new URL(fixture.url);
-  });
-  afterEach(() => {
-    for (const socket of sockets.splice(0)) socket.destroy();
-  });
-  afterAll(() => app.close());
+  const server = useServer(LIMITS);
 
   interface Connection {
     readonly socket: Socket;
@@ -175,14 +179,11 @@ describe('pipelining and other raw requests', () => {
   }
 
   async function open(): Promise<Connection> {
-    const socket = connect(Number(url.port), url.hostname);
-    sockets.push(socket);
+    const socket = await server.connect();
     let text = '';
     socket.on('data', (bytes: Buffer) => (text += bytes.toString()));
-    socket.on('error', () => {});
     // `once(socket, 'close')` would reject if the server resets the connection.
     const closed = new Promise((resolve) => void socket.on('close', resolve));
-    await once(socket, 'connect');
     return {
       socket,
       text: () => text,
@@ -262,8 +263,7 @@ describe('pipelining and other raw requests', () => {
 
     it('end with their connection if the client reads nothing', async () => {
       const idleMs = 1_500;
-      const fixture = await startHttpFixture({ ...LIMITS, idleMs });
-      url = new URL(fixture.url);
+      const other = await server.replace({ ...LIMITS, idleMs });
       const { socket, closed } = await open();
       socket.pause();
       socket.write(get('unread', '/metrics').repeat(2_000));
@@ -271,14 +271,13 @@ describe('pipelining and other raw requests', () => {
       const beganAt = performance.now();
       await waitFor(
         'the service to close the connection',
-        async () => (await openConnections(fixture.app)) === 0,
+        async () => (await openConnections(other.app)) === 0,
       );
       expect(performance.now() - beganAt).toBeLessThan(inTime(idleMs + 15_000 + TOLERANCE_MS));
       expect(isOpen()).toBe(true);
       socket.destroy();
       await closed;
-      await fixture.app.close();
-      url = new URL(await app.getUrl());
+      await other.close();
     });
   });
 
@@ -295,7 +294,7 @@ describe('pipelining and other raw requests', () => {
       'of %i MB: the client reads its 413, and the connection stays usable',
       async (megabytes) => {
         for (let attempt = 0; attempt < 5; attempt += 1) {
-          const response = await fetch(new URL('/api/v1/things', url), {
+          const response = await fetch(`${server.url()}/api/v1/things`, {
             method: 'POST',
             headers: { 'content-type': 'application/json' },
             body: bodyOf(megabytes),
@@ -322,14 +321,12 @@ describe('pipelining and other raw requests', () => {
     });
 
     it('that stops arriving after its response: the connection is closed without a second response', async () => {
-      const fixture = await startHttpFixture({ ...LIMITS, headersMs: 300, requestMs: 500 });
-      url = new URL(fixture.url);
+      const other = await server.replace({ ...LIMITS, headersMs: 300, requestMs: 500 });
       const { socket, ids, closed } = await open();
       socket.write(post('large', bodyOf(1)).slice(0, 1_000));
       await closed;
       expect(ids()).toEqual(['large']);
-      await fixture.app.close();
-      url = new URL(await app.getUrl());
+      await other.close();
     });
   });
 

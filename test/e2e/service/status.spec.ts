@@ -88,7 +88,7 @@ describe('calls that are held back', () => {
   const client = TestClient.of(service);
 
   it('by our ceiling are reported with the ceiling', async () => {
-    const registered = Array.from({ length: 8 }, (_, n) =>
+    const registered = Array.from({ length: 12 }, (_, n) =>
       client.call('POST', '/users', {
         tenantReference: `held ${n}`,
         gridLocations: [{ ean: `5414488200441865${10 + n}` }],

@@ -102,6 +102,10 @@ describe('R34: stopping is clean', () => {
   it('amid a claim of sessions: they are released', async () => {
     const { ended } = await measureUntil(stoppedInTime, async () => {
       await start((environment) => startServiceProcess({ ...environment, ROLE: 'worker' }));
+      // Delays the release, so that a shutdown that does not wait for it ends before.
+      await admin.query(`
+        CREATE FUNCTION delay() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.4); RETURN NULL; END';
+        CREATE TRIGGER delayed AFTER UPDATE ON session_polls EXECUTE FUNCTION delay()`);
       await admin.query('BEGIN');
       await admin.query('LOCK TABLE poll_batches IN SHARE MODE');
       await seed();
