@@ -91,7 +91,7 @@ describe('R14: expires_in is read, whatever it is', () => {
     );
   });
 
-  itAtLength('would be red with Number()', () => {
+  itAtLength('turns red with Number()', () => {
     const naive: Reader = (value) => ({ lifetimeMs: Number(value) * 1_000, reading: 'seconds' });
     const broken = TABLE.filter(([value]) => !holds(naive, value)).map(([value]) => value);
     expect(broken).toEqual(

@@ -110,7 +110,7 @@ describe('R13: a 401 never storms', () => {
     await polling.stop();
   });
 
-  itAtLength('would be red with a refresh on every 401', async () => {
+  itAtLength('turns red with a refresh on every 401', async () => {
     const one = replica();
     service.refuseCalls = true;
     const everyTime: BearerTokens = {

@@ -99,7 +99,7 @@ describe('R12: one token for all', () => {
     STARTING_PROCESSES_MS,
   );
 
-  itAtLength('would be red with a promise within the process only', async () => {
+  itAtLength('turns red with a promise within the process only', async () => {
     class Alone extends TokenStore {
       private row: Awaited<ReturnType<TokenStore['read']>> | undefined;
       override async read() {

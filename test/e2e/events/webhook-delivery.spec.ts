@@ -10,7 +10,7 @@ import { placesOf } from '../../../src/events/webhooks/send/endpoint-health.rule
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { appendOnline } from '../../db/events/fixture.js';
-import { isLong } from '../../faults/support/promise.js';
+import { isLong, itAtLength } from '../../faults/support/promise.js';
 import { announce, makeEndpoint, type MadeEndpoint } from '../../faults/support/webhooks.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { TestClient } from '../../setup/client.js';
@@ -338,9 +338,11 @@ async function startHeldReceiver() {
 function claimEarly(): void {
   const store = service.app.get(DeliveryQueue);
   const take = store.take.bind(store);
-  let waiting: Awaited<ReturnType<typeof take>>['deliveries'] = [];
+  const claimedEarly = new Map<string, Awaited<ReturnType<typeof take>>['deliveries']>();
   jest.spyOn(store, 'take').mockImplementation(async (id, token, claimed, limit) => {
-    if (waiting.length === 0) waiting = (await take(id, token, claimed, USERS)).deliveries;
+    const waiting = claimedEarly.get(id) ?? [];
+    if (waiting.length === 0) waiting.push(...(await take(id, token, claimed, USERS)).deliveries);
+    claimedEarly.set(id, waiting);
     return { deliveries: waiting.splice(0, limit), isThereMore: waiting.length > 0 };
   });
 }
@@ -373,7 +375,7 @@ describe('a webhook after the erasure of its user', () => {
     expect(await countSentAfterErasure()).toBe(0);
   });
 
-  it('would carry it, if deliveries were claimed before there is a place for them', async () => {
+  itAtLength('turns red when deliveries are claimed before there is a place for them', async () => {
     claimEarly();
     expect(await countSentAfterErasure()).toBe(1);
   });

@@ -126,7 +126,7 @@ describe('R28: a redirect gets no credentials', () => {
     expect(other.requests).toHaveLength(0);
   });
 
-  itAtLength('would be red with default redirects', async () => {
+  itAtLength('turns red with default redirects', async () => {
     const other = await elsewhere();
     const server = await startRawServer((socket) =>
       socket.write(reply(302, '', { location: `${other.url}/x` })),
@@ -207,7 +207,7 @@ describe('R22: every remote call ends', () => {
     await waitFor('the socket to go', () => !process.getActiveResourcesInfo().includes('TCPConnectWrap'));
   });
 
-  itAtLength('would be red with an idle timeout', async () => {
+  itAtLength('turns red with an idle timeout', async () => {
     const { server } = await serve(ENDLESS['a body that drips']!);
     const controller = new AbortController();
     closing.push(() => controller.abort());

@@ -113,7 +113,7 @@ describe('R25: overload reduces the load', () => {
     expect(figures.share).toBeGreaterThanOrEqual(0.8);
   });
 
-  it('would be red with a fixed concurrency', async () => {
+  it('turns red with a fixed concurrency', async () => {
     const server = await startCapped();
     const gate = fixed(100);
     const figures = await measure(server, () => gate(() => fetchOnce(server)), { warmUp: 0, due: 100 });

@@ -113,7 +113,7 @@ describe('R23: a hostile response is contained', () => {
     expect(grownMb).toBeLessThan(64);
   });
 
-  itAtLength('would be red with the defaults of axios', async () => {
+  itAtLength('turns red with the defaults of axios', async () => {
     const server = await startRawServer((socket) => socket.write(HOSTILE['50 MB']!));
     closing.push(server.close);
     const { data } = await axios.get<string>(server.url);

@@ -166,7 +166,7 @@ describe('R26: Retry-After binds all replicas', () => {
     expect(arrivedBetween(knownMs, Infinity)).toBe(0);
   });
 
-  itAtLength('would be red with a timer in each replica', async () => {
+  itAtLength('turns red with a timer in each replica', async () => {
     class Alone extends OperationsStore {
       override async quiet(): Promise<void> {}
     }
