@@ -57,8 +57,8 @@ export function expiryFault(expiresAt: Date, now: Date): string | undefined {
 }
 
 /** Returns why the owner's page must not lead to this URL, else undefined. `origins`: the configured ones. */
-export function returnUrlFault(returnUrl: string, origins: readonly string[], isProduction: boolean) {
-  const { protocol, hostname, origin, username, password } = new URL(returnUrl);
+export function returnUrlFault(returnUrl: URL, origins: readonly string[], isProduction: boolean) {
+  const { protocol, hostname, origin, username, password } = returnUrl;
   if (username !== '' || password !== '') return 'must not contain credentials';
   const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   if (!isProduction && isLoopback && (protocol === 'http:' || protocol === 'https:')) return undefined;

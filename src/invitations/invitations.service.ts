@@ -22,16 +22,21 @@ export class InvitationsService {
   async invite(input: NewInvitation): Promise<{ invitation: InvitationRow; created: boolean }> {
     this.requireOrigin();
     const { INVITATION_TTL_DAYS, INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
-    const { brands = [], locale = null, expected, metadata = {}, returnUrl = null } = input;
+    const { brands = [], locale = null, expected, metadata = {} } = input;
     const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
     refuse('expiresAt', expiresAt && expiryFault(expiresAt, new Date()));
+    const returnUrl = input.returnUrl === undefined ? null : new URL(input.returnUrl);
     refuse(
       'returnUrl',
       returnUrl && returnUrlFault(returnUrl, INVITATION_RETURN_ORIGINS, NODE_ENV === 'production'),
     );
     const gridLocationId = await this.locationOf(input);
     const expectedInverters = expected?.inverters ?? null;
-    const wanted = { gridLocationId, brands, locale, expectedInverters, metadata, returnUrl, expiresAt };
+    // Stores the URL as it was checked: a browser may read the text that was sent as another URL.
+    const wanted = {
+      ...{ gridLocationId, brands, locale, expectedInverters, metadata, expiresAt },
+      returnUrl: returnUrl && returnUrl.href,
+    };
     return found(await this.store.create(wanted, INVITATION_TTL_DAYS), `grid location ${gridLocationId}`);
   }
 

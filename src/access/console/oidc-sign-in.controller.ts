@@ -84,7 +84,8 @@ export class OidcSignInController {
 
   private async identify(request: FastifyRequest, flow: SignInFlow): Promise<Identity | null> {
     const callback = new URL(this.redirectUriOf(request));
-    callback.search = new URL(request.url, callback).search;
+    // Not `new URL(request.url)`, which throws for some targets in absolute form.
+    callback.search = request.url.replace(/^[^?]*/, '');
     try {
       return await this.provider.finish(callback, flow);
     } catch (error) {

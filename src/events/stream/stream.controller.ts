@@ -74,12 +74,14 @@ export class StreamController {
   @ApiProblems('replica_busy')
   async streamEvents(
     @Query() { after, types, sessionId }: StreamQuery,
-    @Headers(LAST_EVENT_ID) lastEventId: string | undefined,
+    @Headers(LAST_EVENT_ID) sentEventId: string | undefined,
     @CurrentKey() key: Principal,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const filter = { types: types && eventNamesOf(types), sessionId };
+    // A client that has received no id yet may send an empty one (HTML standard, section 9.2.3).
+    const lastEventId = sentEventId === '' ? undefined : sentEventId;
     if (lastEventId !== undefined && !SEQUENCE.test(lastEventId)) {
       const message = 'must be the `id` of an event of this stream: a number of at most 19 digits';
       refuse([{ field: LAST_EVENT_ID, message }]);

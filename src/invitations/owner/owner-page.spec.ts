@@ -100,7 +100,7 @@ describe('the language', () => {
 
 describe('a way home', () => {
   const fault = (url: string, isProduction = true) =>
-    returnUrlFault(url, ['https://home.example'], isProduction);
+    returnUrlFault(new URL(url), ['https://home.example'], isProduction);
   it('leads to a configured origin by https only, outside production also to the loopback', () => {
     expect(fault('https://home.example/done?id=1')).toBeUndefined();
     expect(fault('https://home.example.evil.example/')).toContain('INVITATION_RETURN_ORIGINS');

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { NotFoundException, type DynamicModule, type LoggerService, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -60,9 +60,7 @@ export async function createApp(
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (length === '0' && encoding === undefined) delete request.headers['content-type'];
     reply.headers({ ...RESPONSE_HEADERS, 'x-request-id': request.id });
-    runInContext(contextOf(request), () =>
-      done(headerProblem(request.raw) ?? routeProblem(request, settings)),
-    );
+    runInContext(contextOf(request), () => done(headerProblem(request) ?? routeProblem(request, settings)));
   });
   const metrics = app.get(Metrics);
   const { version, commit } = await readBuild();
@@ -140,14 +138,24 @@ function parseBody(body: Buffer): unknown {
   }
 }
 
+/** Matches the host of a URL, with or without a port (RFC 3986, section 3.2.2). */
+const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
 /** Returns a problem for headers that HTTP forbids (RFC 9112, section 3.2; RFC 9110, section 10.1.1) and that Node accepts here. */
-function headerProblem(request: IncomingMessage): Problem | undefined {
-  const { headers, httpVersion } = request;
+function headerProblem({ raw, headers, host, protocol }: FastifyRequest): Problem | undefined {
   const refusal = (field: string, message: string) => invalidRequest([{ field, message }]);
   // `headers` contains only the first Host.
-  const hosts = request.rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
+  const hosts = raw.rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
   if (hosts > 1) return refusal('Host', 'must be given once');
-  if (hosts === 0 && httpVersion === '1.1') return refusal('Host', 'is required in HTTP/1.1');
+  if (hosts === 0 && raw.httpVersion === '1.1') return refusal('Host', 'is required in HTTP/1.1');
+  const isHost = (text: string) => HOST.test(text) && URL.canParse(`http://${text}`);
+  if (hosts === 1 && !isHost(headers.host ?? ''))
+    return refusal('Host', 'must be a host name or an address, with or without a port');
+  // Fastify reads these headers if they come from a trusted proxy.
+  if (host !== (headers.host ?? '') && !isHost(host))
+    return refusal('X-Forwarded-Host', 'must be a host name or an address, with or without a port');
+  if (protocol !== 'http' && protocol !== 'https')
+    return refusal('X-Forwarded-Proto', 'must be http or https');
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect.trim()))
     return refusal('Expect', 'must be 100-continue');
   return undefined;

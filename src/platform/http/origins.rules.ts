@@ -6,9 +6,12 @@ export const isLoopback = (hostname: string): boolean =>
 
 type Received = Pick<FastifyRequest, 'protocol' | 'host'>;
 
-/** Returns the address under which browsers reach this service, without a slash at its end: PUBLIC_URL, else the address of the request. */
+/**
+ * Returns the address under which browsers reach this service, without a slash at its end: PUBLIC_URL, else the address of the request. A
+ * request in HTTP/1.0 may have no host.
+ */
 export const baseUrlOf = ({ protocol, host }: Received, publicUrl: string | undefined): string =>
-  publicUrl?.replace(/\/$/, '') ?? `${protocol}://${host}`;
+  publicUrl?.replace(/\/$/, '') ?? `${protocol}://${host || 'localhost'}`;
 
 /** Returns the origins of our own pages. */
 export const ownOriginsOf = ({ protocol, host }: Received, publicUrl: string | undefined): string[] => [

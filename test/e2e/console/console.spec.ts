@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -158,6 +159,87 @@ function stopClockOfLimits(): void {
 }
 
 afterEach(() => void jest.restoreAllMocks());
+
+describe('a header that nobody can read', () => {
+  const HOST = ['', 'a b', 'a/b', 'a@b', 'a:b', '[', '[::1', 'x:99999', '%', '<', 'é', ':80'];
+  const HEADERS: [string, readonly string[]][] = [
+    ['host', HOST],
+    ['x-forwarded-host', HOST],
+    ['x-forwarded-proto', ['', 'a b', ':', 'javascript', 'https:, ://']],
+    ['x-forwarded-for', ['', 'nobody', '[', '::ffff', ',,,']],
+    ['forwarded', ['host=[', ';;', 'for="']],
+    ['origin', ['', 'null', 'http://[', '://']],
+    ['referer', ['', 'http://[', '%']],
+    [
+      'cookie',
+      ['', '=', 'pvo_console', 'pvo_console=%', 'pvo_console=;;=', `pvo_console=${'A'.repeat(200)}`],
+    ],
+    ['accept-language', ['', ';q=', ',;,', 'en;q=x;q=y', '*']],
+    ['accept-encoding', ['', ';', 'gzip;q=x']],
+    ['traceparent', ['', '00-', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`]],
+    [
+      'content-type',
+      ['', ';', 'application/json; charset', 'application/json; charset="', 'multipart/form-data'],
+    ],
+    ['range', ['', 'bytes=', 'bytes=9-1', 'x=0-1']],
+    ['if-none-match', ['', '"', 'W/']],
+    ['x-request-id', ['', 'é']],
+    ['authorization', ['', 'Bearer', 'Bearer é', 'Basic %']],
+    ['idempotency-key', ['', 'é']],
+    ['last-event-id', ['é', '-']],
+  ];
+  const PATHS = [
+    'POST /console/session',
+    'GET /console',
+    'GET /console/session',
+    'GET /console/callback',
+    'GET /i/x',
+  ];
+  const OTHERS = [
+    'POST /api/v1/api-keys',
+    'POST /api/v1/campaigns',
+    'GET /api/v1/events/stream',
+    'GET /docs',
+  ];
+
+  /** Returns the status line of the response. */
+  const statusOf = (line: string, headers: object, version = '1.1') =>
+    new Promise<string>((resolve, reject) => {
+      const { hostname, port } = new URL(service.url);
+      const [method, target] = line.split(' ');
+      const body = method === 'POST' ? JSON.stringify({ key: service.adminKey }) : '';
+      const all = { host: 'x', connection: 'close', 'content-type': 'application/json', ...headers };
+      const fields = Object.entries({ 'content-length': body.length, ...all })
+        .filter(([, value]) => value !== undefined)
+        .map((pair) => pair.join(': '));
+      const socket = connect(Number(port), hostname, () =>
+        socket.write([`${method} ${target} HTTP/${version}`, ...fields, '', body].join('\r\n'), 'latin1'),
+      );
+      socket.once('data', (bytes) => resolve(bytes.toString().slice(9, 12))).on('error', reject);
+      socket.once('data', () => socket.destroy());
+    });
+
+  it.each(HEADERS)('is no 5xx: %s', async (name, values) => {
+    for (const value of values) {
+      const authorization = `Bearer ${service.adminKey}`;
+      const statuses = await Promise.all([
+        ...PATHS.map((path) => statusOf(path, { [name]: value })),
+        ...OTHERS.map((path) => statusOf(path, { authorization, [name]: value })),
+      ]);
+      expect([value, statuses.filter((status) => status >= '500')]).toEqual([value, []]);
+      const isRefused = name === 'host' || (HOST === values && value !== '');
+      if (isRefused) expect([value, ...new Set(statuses)]).toEqual([value, '400']);
+    }
+  });
+
+  it.each(['http://[/console/callback?code=x', 'http://x:99999/console/session'])(
+    'is no 5xx as a target in absolute form: %s',
+    async (target) => expect((await statusOf(`GET ${target}`, {})) < '500').toBe(true),
+  );
+
+  it('may be absent in HTTP/1.0', async () =>
+    expect(await statusOf('POST /console/session', { host: undefined }, '1.0')).toBe('204'));
+});
 
 describe('failed sign-ins from one address', () => {
   it('are refused after 30 in a minute, which stops no key that is known', async () => {

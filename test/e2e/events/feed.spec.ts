@@ -143,6 +143,12 @@ describe('GET /api/v1/events/stream', () => {
     expect(idsOf(stream).slice(0, 2)).toEqual(['2', '3'].map(formatSequence));
   });
 
+  it('takes an empty Last-Event-ID for none', async () => {
+    const stream = await follow('?after=1', { lastEventId: '' });
+    await waitForEvents(stream, 2);
+    expect(idsOf(stream).slice(0, 2)).toEqual(['2', '3'].map(formatSequence));
+  });
+
   it('sends only events of the requested types or session', async () => {
     const other = randomUUID();
     const ofSession = await follow(`?after=0&sessionId=${other.toUpperCase()}`);
@@ -200,7 +206,6 @@ describe('GET /api/v1/events/stream', () => {
     ['?sessionId=1', undefined, 'sessionId'],
     ['?limit=10', undefined, 'limit'],
     ['', 'abc', 'Last-Event-ID'],
-    ['', '', 'Last-Event-ID'],
     ['', '-1', 'Last-Event-ID'],
     ['', '1, 2', 'Last-Event-ID'],
     ['', '99999999', 'Last-Event-ID'],

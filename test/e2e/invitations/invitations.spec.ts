@@ -96,6 +96,14 @@ describe('an invitation', () => {
   });
 
   it.each([
+    ['https:\\\\127.0.0.1\\a b/../c', 'https://127.0.0.1/a%20b/../c'],
+    [' HTTP://LOCALHOST:80/done\n', 'http://localhost/done'],
+  ])('has the returnUrl that was checked, not its text: %j', async (returnUrl) => {
+    const { id } = await invite({ returnUrl });
+    expect((await read(id))['returnUrl']).toBe(new URL(returnUrl).href);
+  });
+
+  it.each([
     ['expiresAt', { expiresAt: '2020-01-01T00:00:00Z' }],
     ['expiresAt', { expiresAt: 'soon' }],
     ['locale', { locale: 'xx' }],
