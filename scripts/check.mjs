@@ -10,7 +10,7 @@ export const NOT_POSSIBLE = 75;
  * @type {[string, string[]][]}
  */
 const CHECKS = [
-  ['packages', ['scripts/check/packages.mjs']],
+  ['packages', [...TYPESCRIPT, 'scripts/check/packages.ts']],
   ['format', ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.']],
   [
     'dependency rules',
