@@ -85,7 +85,7 @@ function stepOf({ openedAt, startedAt }: RemindedInvitation): Reminder['cause'] 
 
 /**
  * Returns `at`, or the end of the quiet hours that contain it. If the clocks are put forward over that end, the result is later by the
- * skipped time.
+ * skipped time. If that end comes twice, because the clocks are put back, the result is the second one.
  */
 export function afterQuietHours(at: Date, schedule: ReminderSchedule): Date {
   if (schedule.quietHours === null) return at;
@@ -95,9 +95,14 @@ export function afterQuietHours(at: Date, schedule: ReminderSchedule): Date {
   const isEvening = from > to && minutes >= from;
   const isQuiet = isEvening || (minutes < to && (from > to || minutes >= from));
   if (!isQuiet) return at;
+  // Adds the day in UTC, where each local time exists. In a zone, the same time of the next day may be skipped, and lie in the day after.
   const end = local
+    .setZone('utc', { keepLocalTime: true })
     .plus({ days: isEvening ? 1 : 0 })
-    .set({ hour: Math.floor(to / 60), minute: to % 60, second: 0, millisecond: 0 });
+    .set({ hour: Math.floor(to / 60), minute: to % 60, second: 0, millisecond: 0 })
+    .setZone(schedule.timeZone, { keepLocalTime: true })
+    .getPossibleOffsets()
+    .at(-1)!;
   // If the clocks skip the whole time between two quiet periods, the end of the first period lies in the second period.
   return afterQuietHours(end.toJSDate(), schedule);
 }

@@ -194,8 +194,44 @@ describe('quiet hours', () => {
     expect(endOf(at, quiet)).toBe(end);
   });
 
+  it('end the next morning, whenever the clocks of any time zone change', () => {
+    const months = Array.from({ length: 13 }, (_, month) => DateTime.utc(2026).plus({ months: month }));
+    const offsetsOf = (zone: string) => months.map((month) => month.setZone(zone).offset);
+    // One zone of those whose clocks agree.
+    const zones = new Map(
+      Intl.supportedValuesOf('timeZone').map((zone) => [offsetsOf(zone).join(), zone] as const),
+    );
+    const nights = [...zones.values()].flatMap((zone) => {
+      const offsets = offsetsOf(zone);
+      return months
+        .filter((_, month) => month < 12 && offsets[month] !== offsets[month + 1])
+        .flatMap((month) =>
+          Array.from({ length: 31 }, (_, day) => [zone, month.plus({ days: day })] as const),
+        );
+    });
+    const wrong = nights.flatMap(([zone, date]) => {
+      const night = { ...SCHEDULE, timeZone: zone, quietHours: { from: 21 * 60, to: 8 * 60 } };
+      const at = DateTime.fromISO(`${date.toISODate()}T23:30`, { zone });
+      const end = DateTime.fromJSDate(afterQuietHours(at.toJSDate(), night), { zone });
+      // If the clocks skip 23:30, `at` lies after midnight.
+      const expected = at.hour === 23 ? date.plus({ days: 1 }) : at;
+      const found = end.toFormat('yyyy-MM-dd HH:mm');
+      return found === `${expected.toISODate()} 08:00` ? [] : [`${zone} ${at.toISO()}: ${found}`];
+    });
+    expect(zones.size).toBeGreaterThan(30);
+    expect(wrong).toEqual([]);
+  });
+
   it('never end within themselves, or before the time that is moved', () => {
-    const zones = fc.constantFrom(ZONE, 'America/Santiago', 'Australia/Lord_Howe', 'UTC');
+    const zones = fc.constantFrom(
+      ZONE,
+      'America/Santiago',
+      'America/Nuuk',
+      'America/Havana',
+      'Africa/Cairo',
+      'Australia/Lord_Howe',
+      'UTC',
+    );
     const time = fc
       .integer({ min: 0, max: 1439 })
       .map((m) => `${String(Math.floor(m / 60)).padStart(2, '0')}:${String(m % 60).padStart(2, '0')}`);
