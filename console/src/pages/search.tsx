@@ -71,12 +71,12 @@ async function byId(id: string) {
   return { kind: 'nothing' } as const;
 }
 
-/** Returns the response, or null if the object is unknown or the person lacks the scope to read it. */
+/** Returns the response, or null if the object is unknown. Throws a refusal for lack of a scope, since the object may exist. */
 async function unlessUnknown<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof ProblemError && ['not_found', 'forbidden'].includes(error.code)) return null;
+    if (error instanceof ProblemError && error.code === 'not_found') return null;
     throw error;
   }
 }

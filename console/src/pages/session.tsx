@@ -147,18 +147,23 @@ function WhatNext({ session: { id, gridLocationId } }: { readonly session: Sessi
       (await client.GET('/api/v1/stuck', { params: { query: { kind: 'session', id } } })).data.items,
     refetchInterval,
   });
-  if (stuck.isPending) return <p className="loading">Loading …</p>;
-  const [item] = stuck.data ?? [];
-  if (item === undefined) return <LocationWaits id={gridLocationId} />;
   return (
-    <div className="notice">
-      <p>
-        <strong>Stuck:</strong> {item.reason}, <For at={item.since} />.
-      </p>
-      <p>
-        Next: <WhatToDo text={item.whatToDo} />
-      </p>
-    </div>
+    <Loaded query={stuck}>
+      {([item]) =>
+        item === undefined ? (
+          <LocationWaits id={gridLocationId} />
+        ) : (
+          <div className="notice">
+            <p>
+              <strong>Stuck:</strong> {item.reason}, <For at={item.since} />.
+            </p>
+            <p>
+              Next: <WhatToDo text={item.whatToDo} />
+            </p>
+          </div>
+        )
+      }
+    </Loaded>
   );
 }
 

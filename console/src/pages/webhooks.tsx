@@ -51,7 +51,7 @@ export function WebhooksPage({ filters }: Props) {
           )}
         </Loaded>
       </Panel>
-      <Deliveries filters={filters} endpoints={endpoints.data?.items ?? []} />
+      <Deliveries filters={filters} endpoints={endpoints.data?.items ?? null} />
     </>
   );
 }
@@ -100,16 +100,19 @@ function How({ of: endpoint }: { readonly of: Endpoint }) {
   );
 }
 
-function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readonly Endpoint[] }) {
+/** `endpoints`: null until they have been read. */
+function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readonly Endpoint[] | null }) {
   const statuses = Object.keys(STATUSES) as DeliveryStatus[];
   const status =
     filters.status === 'any' ? undefined : (statuses.find((each) => each === filters.status) ?? 'pending');
-  const endpointId = endpoints.find(({ id }) => id === filters.endpoint)?.id;
+  // Keeps the filter of the address while the endpoints are unknown, so that deliveries of other endpoints are not shown.
+  const options = endpoints ?? [{ id: filters.endpoint ?? '', url: filters.endpoint ?? 'any' }];
+  const endpointId = options.find(({ id }) => id !== '' && id === filters.endpoint)?.id;
   // Default: `pending`. A failing delivery stays pending until the service gives it up.
   const list = useList('webhooks', '/api/v1/webhook-deliveries', { status, endpointId, limit: 50 });
   const filter = (name: string) => (value: string) =>
     replaceFilters('webhooks', { ...filters, [name]: value });
-  const addressOf = (id: string) => endpoints.find((each) => each.id === id)?.url ?? id;
+  const addressOf = (id: string) => endpoints?.find((each) => each.id === id)?.url ?? id;
   return (
     <Panel title="Deliveries" isWide>
       <div className="filters">
@@ -122,7 +125,10 @@ function Deliveries({ filters, endpoints }: Props & { readonly endpoints: readon
         <Choice
           label="Endpoint"
           value={endpointId ?? ''}
-          options={[['', 'any'], ...endpoints.map(({ id, url }) => [id, url] as const)]}
+          options={[
+            ['', 'any'],
+            ...options.filter(({ id }) => id !== '').map(({ id, url }) => [id, url] as const),
+          ]}
           onChoice={filter('endpoint')}
         />
       </div>

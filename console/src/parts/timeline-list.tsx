@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { readPage } from '#client/pages.js';
-import { client, type Delivery, type TimelineEntry } from '../api/client.js';
+import { client, type TimelineEntry } from '../api/client.js';
 import { useInterval } from '../api/queries.js';
 import { wordsOf } from '../format/words.js';
-import { rowsOf, type Row } from '../rules/timeline.js';
+import { receivedBy, rowsOf, type KnownDeliveries, type Row } from '../rules/timeline.js';
 import { useMay } from './may.js';
 import { Table } from './table.js';
 import { Instant } from './time.js';
@@ -23,8 +23,11 @@ export function TimelineList({ entries, sessionId }: Props) {
     refetchInterval,
     enabled: isAllowed,
   });
-  const received = (row: Row) =>
-    deliveries.data?.items.filter(({ eventId }) => eventId === row.eventId) ?? [];
+  // Without the scope, after a failed read, and beyond the first page, the deliveries of an event are unknown.
+  const known =
+    deliveries.data === undefined
+      ? null
+      : { items: deliveries.data.items, isWhole: deliveries.data.next === null };
   return (
     <Table
       label="What happened"
@@ -34,13 +37,13 @@ export function TimelineList({ entries, sessionId }: Props) {
       columns={[
         { title: 'When', of: ({ at }) => <Instant at={at} /> },
         { title: 'What happened', of: ({ summary }) => summary },
-        { title: 'What we made of it', of: (row) => <Made row={row} deliveries={received(row)} /> },
+        { title: 'What we made of it', of: (row) => <Made row={row} known={known} /> },
       ]}
     />
   );
 }
 
-function Made({ row, deliveries }: { readonly row: Row; readonly deliveries: readonly Delivery[] }) {
+function Made({ row, known }: { readonly row: Row; readonly known: KnownDeliveries | null }) {
   if (row.made !== null)
     return (
       <>
@@ -51,13 +54,5 @@ function Made({ row, deliveries }: { readonly row: Row; readonly deliveries: rea
     );
   if (row.kind === 'observation') return <span className="soft">no change of state</span>;
   if (row.eventId === null) return null;
-  const got = deliveries.filter(({ status }) => status === 'delivered').length;
-  const open = deliveries.length - got;
-  if (deliveries.length === 0) return <span className="soft">in the feed and the stream; no endpoint</span>;
-  return (
-    <span className={open > 0 ? '' : 'soft'}>
-      {`received by ${got} of ${deliveries.length} endpoints`}
-      {open > 0 && `; ${open} not yet`}
-    </span>
-  );
+  return <span className="soft">{receivedBy(row.eventId, known)}</span>;
 }

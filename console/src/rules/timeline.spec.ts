@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TimelineEntry } from '../api/client.js';
-import { layOut, rowsOf, segmentsOf } from './timeline.js';
+import { layOut, receivedBy, rowsOf, segmentsOf } from './timeline.js';
 
 const at = (minute: number) => `2026-11-26T12:${String(minute).padStart(2, '0')}:00.000Z`;
 const entry = (
@@ -29,6 +29,24 @@ const ENTRIES = [
   entry(20, 'observation', { observationId: 3 }),
   entry(30, 'transition', { toState: 'lost', basis: 'observed', rule: 'refused', observationId: null }),
 ];
+
+it.each([
+  [null, 'in the feed and the stream; its deliveries are not known here'],
+  [{ items: [], isWhole: false }, 'in the feed and the stream; its deliveries are not known here'],
+  [{ items: [], isWhole: true }, 'in the feed and the stream; no endpoint'],
+  [
+    { items: [{ eventId: 'other', status: 'failed' } as const], isWhole: true },
+    'in the feed and the stream; no endpoint',
+  ],
+  [
+    { items: [{ eventId: 'e', status: 'delivered' } as const], isWhole: false },
+    'received by 1 of 1 endpoint',
+  ],
+  [
+    { items: (['delivered', 'pending'] as const).map((status) => ({ eventId: 'e', status })), isWhole: true },
+    'received by 1 of 2 endpoints; 1 not yet',
+  ],
+])('an event with the deliveries %j is %s', (known, words) => expect(receivedBy('e', known)).toBe(words));
 
 describe('the timeline of a session', () => {
   it('shows the states one after the other, the last until now', () => {

@@ -1,4 +1,5 @@
-import type { TimelineEntry } from '../api/client.js';
+import type { Delivery, TimelineEntry } from '../api/client.js';
+import { countOf } from '../format/words.js';
 
 /** A period in which the session stays in one state. */
 interface Segment {
@@ -67,6 +68,25 @@ export function rowsOf(entries: readonly TimelineEntry[]): Row[] {
       },
     ];
   });
+}
+
+/** The deliveries of events as far as they are known. `isWhole`: whether these are all of them. */
+export interface KnownDeliveries {
+  readonly items: readonly Pick<Delivery, 'eventId' | 'status'>[];
+  readonly isWhole: boolean;
+}
+
+/** Returns to whom an event was delivered, in words. `known`: null if the deliveries could not be read, or not yet. */
+export function receivedBy(eventId: string, known: KnownDeliveries | null): string {
+  const deliveries = known?.items.filter((each) => each.eventId === eventId) ?? [];
+  if (deliveries.length === 0)
+    return known?.isWhole === true
+      ? 'in the feed and the stream; no endpoint'
+      : 'in the feed and the stream; its deliveries are not known here';
+  const got = deliveries.filter(({ status }) => status === 'delivered').length;
+  const open = deliveries.length - got;
+  const received = `received by ${got} of ${countOf(deliveries.length, 'endpoint')}`;
+  return open > 0 ? `${received}; ${open} not yet` : received;
 }
 
 /**

@@ -68,7 +68,7 @@ export function DatabasePanel({ status, history }: Overview) {
       )}
       <p className="soft">
         {oldestTransaction === null
-          ? 'No transaction is open.'
+          ? 'No open transaction is visible to the service.'
           : `The oldest open transaction: ${formatSeconds(oldestTransaction.seconds)}.`}{' '}
         Locks against writing: {countOf(status.tableLocks.length, 'table')}.
       </p>

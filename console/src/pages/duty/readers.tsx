@@ -37,9 +37,12 @@ export function ReadersPanel({ status: { outbox }, history }: Overview) {
       <Trend
         title="The reader that is furthest behind"
         history={history}
-        of={(point) =>
-          Math.max(point.handlersLagSeconds ?? 0, point.webhooksLagSeconds ?? 0, point.brokerLagSeconds ?? 0)
-        }
+        of={({ handlersLagSeconds, webhooksLagSeconds, brokerLagSeconds }) => {
+          const known = [handlersLagSeconds, webhooksLagSeconds, brokerLagSeconds].flatMap(
+            (each) => each ?? [],
+          );
+          return known.length === 0 ? null : Math.max(...known);
+        }}
         format={formatSeconds}
       />
     </Panel>
