@@ -22,7 +22,8 @@ SELECT s.id AS session_id,
          WHEN s.state = 'lost' THEN 'the remote service, to know it again'
        END AS waiting_for,
        -- The most important reason first. A minute, five minutes, three failures: what passes by itself is not stuck. Reasons contain no
-       -- times or counts, so that they can be grouped. last_error belongs to the last read only if claimed_at equals checked_at.
+       -- times or counts, so that they can be grouped. last_error belongs to the last read only if claimed_at equals checked_at. One read
+       -- that failed passes by itself: a second failure has to confirm it, or the next read is overdue.
        CASE
          WHEN s.closed_at IS NOT NULL THEN NULL
          WHEN p.session_id IS NULL THEN 'no worker watches it: it is not closed, and has no row in session_polls'
@@ -32,8 +33,9 @@ SELECT s.id AS session_id,
          WHEN p.not_found >= 2 AND p.last_error LIKE 'refused%' THEN 'its last reads were refused on every path (401 or 403)'
          WHEN p.not_found >= 2 THEN 'its last reads found it on no path (404 or 410)'
          WHEN p.failures >= 3 THEN format('its last reads failed: %s', coalesce(p.last_error, 'no reason was recorded'))
-         WHEN p.last_error IS NOT NULL AND (b.id IS NOT NULL OR p.claimed_at = p.checked_at) AND p.checked_at < now() - interval '5 minutes'
-           THEN format('it could not be read: %s', p.last_error)
+         WHEN p.last_error IS NOT NULL AND (b.id IS NOT NULL OR p.claimed_at = p.checked_at)
+           AND greatest(p.checked_at, p.failing_since) < now() - interval '5 minutes'
+           AND (p.failures <> 1 OR b.id IS NULL AND p.due_at < now() - interval '5 minutes') THEN format('it could not be read: %s', p.last_error)
          WHEN b.id IS NULL AND p.due_at < now() - interval '5 minutes' THEN 'its read is overdue: see admin.poll_lag'
          WHEN p.flapping_since IS NOT NULL AND p.changes_clear_at > now() THEN
            'the responses of the remote service change too often; not every change is recorded'
@@ -70,7 +72,8 @@ SELECT s.id AS session_id,
        p.not_found,
        CASE WHEN b.id IS NOT NULL OR p.claimed_at = p.checked_at THEN p.last_error END AS last_error,
        s.closed_at,
-       s.close_reason
+       s.close_reason,
+       CASE WHEN p.failing_since > CASE WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END THEN p.failing_since END AS failing_since
   FROM public.onboarding_sessions s
   LEFT JOIN public.users u ON u.id = s.user_id
   LEFT JOIN public.grid_locations g ON g.id = s.grid_location_id
@@ -87,3 +90,4 @@ COMMENT ON COLUMN admin.sessions.checked_at IS 'When it was last read successful
 COMMENT ON COLUMN admin.sessions.next_check_at IS 'When it is read next; overdue if in the past. Null once closed.';
 COMMENT ON COLUMN admin.sessions.being_read IS 'Whether a worker has claimed it and not completed the read.';
 COMMENT ON COLUMN admin.sessions.last_error IS 'Why the last read failed or was not sent. Null after a good read and once closed.';
+COMMENT ON COLUMN admin.sessions.failing_since IS 'When the first read after the last good one failed or was not sent. Null: the last read was good.';

@@ -434,6 +434,7 @@ CREATE TABLE session_polls (
   phase text NOT NULL,
   anchor_at timestamptz(3) NOT NULL,
   failures smallint DEFAULT 0 NOT NULL,
+  failing_since timestamptz(3),
   not_found smallint DEFAULT 0 NOT NULL,
   answer_hash bytea,
   last_error text,
@@ -460,6 +461,7 @@ COMMENT ON COLUMN session_polls.checked_at IS 'claimed_at of the claim before. W
 COMMENT ON COLUMN session_polls.phase IS 'Why it is watched, which decides how often: awaiting_owner, awaiting_installation, settling (online, further inverters may follow), late (expired, may still come online), unrecognised.';
 COMMENT ON COLUMN session_polls.anchor_at IS 'When the phase began. The older the phase, the longer the intervals between reads.';
 COMMENT ON COLUMN session_polls.failures IS 'Reads in a row that failed or found nothing; each doubles the interval. 0 after a good read. A read that was not sent (see last_error) does not count, because it says nothing about the session.';
+COMMENT ON COLUMN session_polls.failing_since IS 'When the first of the reads failed, or was not sent, that came after the last good read. Means nothing if it is before the last good read, since a good read that changes nothing writes no row.';
 COMMENT ON COLUMN session_polls.not_found IS 'Consecutive reads that found the session on no path (404 or 410), or that were refused on every path (401 or 403) while other sessions were read. Too many make the session lost (src/onboarding/rules/read-plan.rules.ts).';
 COMMENT ON COLUMN session_polls.answer_hash IS 'SHA-1 of the last stored response. A response with the same hash is not evaluated again. Null until the first read.';
 COMMENT ON COLUMN session_polls.last_error IS 'Why a read failed or was not sent, without secrets. Belongs to the last read only if claimed_at equals checked_at, because a good read without news does not write it. admin.sessions shows it accordingly.';

@@ -90,7 +90,7 @@ export const READ_QUEUES = `
     SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
            ${age(`min(created_at) FILTER (WHERE status = 'pending')`)} AS "oldestPendingSeconds",
            count(*) FILTER (WHERE status = 'uncertain') AS uncertain,
-           ${age(`min(created_at) FILTER (WHERE status = 'uncertain')`)} AS "oldestUncertainSeconds"
+           ${age(`min(coalesce(sent_at, created_at)) FILTER (WHERE status = 'uncertain')`)} AS "oldestUncertainSeconds"
     FROM registrations WHERE status IN ('pending', 'uncertain')
   ), abandoned AS (
     SELECT count(*) AS abandoned, ${age('min(lease_until)')} AS "oldestAbandonedSeconds"

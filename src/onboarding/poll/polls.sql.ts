@@ -118,16 +118,19 @@ const DUE = `CASE WHEN f."retryMs" = 0 THEN f."dueAt" ELSE least(f."dueAt" + ${I
 /** The part of RECORD_FAILURES that a fault test replaces with a seeded bug. */
 export const STAYS_LATE = `planned_at = CASE WHEN f."retryMs" = 0 THEN p.planned_at ELSE ${DUE} - ${INTERVAL} END, due_at = ${DUE}`;
 
+/** Keeps the time of the first failure since the last good read. A session that is only released from a queue has no error. */
+const BEGAN_TO_FAIL = `failing_since = CASE WHEN f.error IS NULL OR p.failing_since > p.checked_at THEN p.failing_since ELSE clock_timestamp() END`;
+
 /**
  * Records reads without a usable response. Resets `claimed_at` to the last successful read. The session is due again after `retryMs`.
- * `dueAt` is given if the read showed nothing about the session. If no request was tried (`retryMs` is 0), the session is due at `dueAt`
+ * If `failures` is null, the read is one more failure. `dueAt` is given if the read showed nothing about the session. If no request was tried (`retryMs` is 0), the session is due at `dueAt`
  * again. Otherwise, it is due one interval after `dueAt`, but at the latest `retryMs` from now.
  */
 // Rejected: to make refused sessions due again after a pause. With a remote limit of 20 reads per second, each refusal moved a session to
 // the back of its lane or into the lane of the pause, where it delayed fresh sessions: a change was noticed after 17 s instead of 2 s.
 export const RECORD_FAILURES = prepared('onboarding.record_poll_failures')`
     UPDATE session_polls p
-       SET failures = f.failures, not_found = f."notFound", last_error = coalesce(f.error, p.last_error), claimed_at = p.checked_at,
+       SET failures = coalesce(f.failures, p.failures + 1), ${BEGAN_TO_FAIL}, not_found = f."notFound", last_error = coalesce(f.error, p.last_error), claimed_at = p.checked_at,
            ${STAYS_LATE}
       FROM jsonb_to_recordset($1::jsonb)
         AS f("sessionId" uuid, "batchId" bigint, failures int, "notFound" int, error text, "retryMs" float8, "dueAt" timestamptz)
@@ -143,7 +146,7 @@ export const RESCHEDULE = prepared('onboarding.reschedule_polls')`
            changes_clear_at = r."changesClearAt", flapping_since = r."flappingSince",
            answer_hash = CASE WHEN r."isRecorded" THEN decode(r.hash, 'hex') ELSE p.answer_hash END,
            facts_hash = CASE WHEN r."isRecorded" THEN decode(r."factsHash", 'hex') ELSE p.facts_hash END,
-           failures = 0, not_found = 0, last_error = NULL,
+           failures = 0, failing_since = NULL, not_found = 0, last_error = NULL,
            due_at = ${msFromNow('r."nextMs"')}
       FROM jsonb_to_recordset($1::jsonb)
         AS r("sessionId" uuid, phase text, "anchorAt" timestamptz, "endingSince" timestamptz, "endingReads" int,

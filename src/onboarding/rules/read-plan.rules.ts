@@ -26,7 +26,8 @@ export type ReadStep =
 
 export interface Postponement {
   readonly kind: 'postpone';
-  readonly failures: number;
+  /** The failed reads since the last good one; null: one more than before. */
+  readonly failures: number | null;
   readonly notFound: number;
   readonly error: string | null;
   /** The wait before the next read. 0 if no request was tried. */
@@ -108,7 +109,7 @@ export const planUnread = (
 /** Returns what to write about a session whose response the database rejects. */
 export const planUnsavable = (sqlState: string): Postponement => ({
   kind: 'postpone',
-  failures: 1,
+  failures: null,
   notFound: 0,
   error: `the response cannot be saved (SQLSTATE ${sqlState})`,
   retryMs: UNSAVABLE_RETRY_MS,

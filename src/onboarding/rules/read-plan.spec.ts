@@ -100,10 +100,10 @@ describe('planRead', () => {
 });
 
 describe('planUnsavable', () => {
-  it('counts one failure, says nothing of a lost session, and waits a quarter of an hour', () => {
+  it('counts one more failure, says nothing of a lost session, and waits a quarter of an hour', () => {
     expect(planUnsavable('22P05')).toEqual({
       kind: 'postpone',
-      failures: 1,
+      failures: null,
       notFound: 0,
       error: 'the response cannot be saved (SQLSTATE 22P05)',
       retryMs: 900_000,

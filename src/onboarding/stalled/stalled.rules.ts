@@ -31,9 +31,9 @@ export interface AwaitedSession {
   readonly finished: boolean;
   readonly active: boolean;
   readonly expired: boolean | null;
-  /** When the session was last read with success. */
-  readonly checkedAt: Date;
-  /** The reads since then, all of which have failed. */
+  /** When the first read after the last good one failed. If none has failed, when the session was last read with success. */
+  readonly failingSince: Date;
+  /** The reads after the last good one, all of which have failed. */
   readonly failures: number;
   /** Whether the session is closed or superseded. Nobody waits for it then. */
   readonly isOver: boolean;
@@ -117,10 +117,10 @@ function unrecognised(
   };
 }
 
-function unreachable({ checkedAt, failures }: AwaitedSession, now: Date): Stall | null {
-  if (failures < UNREACHABLE_READS || !hasLasted(checkedAt, UNREACHABLE_MS, now)) return null;
+function unreachable({ failingSince, failures }: AwaitedSession, now: Date): Stall | null {
+  if (failures < UNREACHABLE_READS || !hasLasted(failingSince, UNREACHABLE_MS, now)) return null;
   const thresholdSeconds = inSeconds(UNREACHABLE_MS);
-  return { cause: 'remote_unreachable', since: checkedAt, evidence: { failures, thresholdSeconds } };
+  return { cause: 'remote_unreachable', since: failingSince, evidence: { failures, thresholdSeconds } };
 }
 
 function completedNotOnline(

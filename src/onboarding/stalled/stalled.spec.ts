@@ -17,13 +17,13 @@ const session: AwaitedSession = {
   finished: false,
   active: true,
   expired: false,
-  checkedAt: after(1_000 * HOUR_MS),
+  failingSince: after(1_000 * HOUR_MS),
   failures: 0,
   isOver: false,
 };
 const done = { ...session, state: 'awaiting_installation', stateChangedAt: after(HOUR_MS) } as const;
 const odd = { ...session, state: 'unrecognised', finished: true } as const;
-const unread = { checkedAt: after(HOUR_MS), failures: 3 };
+const unread = { failingSince: after(HOUR_MS), failures: 3 };
 const stalled = (given: AwaitedSession, ms: number, thresholds = {}) =>
   stalledSession(given, { ...THRESHOLDS, ...thresholds }, after(ms));
 
@@ -72,7 +72,7 @@ describe('a session is stalled', () => {
     expect(stalled(done, 99 * HOUR_MS, usualWait(100 * 3_600))).toBeNull();
   });
 
-  it('once three reads of it have failed and an hour has passed without a good one', () => {
+  it('once three reads of it have failed, and an hour has passed since the first of them', () => {
     expect(stalled({ ...done, ...unread }, 2 * HOUR_MS - 1)).toBeNull();
     expect(stalled({ ...done, ...unread, failures: 2 }, 9 * HOUR_MS)).toBeNull();
     expect(stalled({ ...done, ...unread }, 2 * HOUR_MS)).toEqual({

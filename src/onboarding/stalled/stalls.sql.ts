@@ -10,7 +10,7 @@ export const CLAIM_SEARCH = `
 
 const FACTS = `
     SELECT s.id, s.brand, s.state, s.state_changed_at AS "stateChangedAt", s.recorded_at AS "recordedAt", s.expires_at AS "expiresAt",
-           s.finished, s.active, s.expired, ${CHECKED_AT} AS "checkedAt", coalesce(p.failures, 0) AS failures,
+           s.finished, s.active, s.expired, greatest(${CHECKED_AT}, p.failing_since) AS "failingSince", coalesce(p.failures, 0) AS failures,
            NOT (s.closed_at IS NULL AND s.superseded_at IS NULL) AS "isOver", x.cause, clock_timestamp() AS now`;
 const JOIN_FACTS = `${JOIN_POLL}
       LEFT JOIN session_stalls x ON x.session_id = s.id`;

@@ -92,6 +92,34 @@ describe('the views of admin', () => {
         null,
       ],
       [
+        'nothing of one failure after a long time without a read',
+        { ...failed, failures: 1, failing_since: ago(9), last_error: 'reset' },
+        {},
+        null,
+        null,
+      ],
+      [
+        'nothing of reads that have not been sent for a moment',
+        { ...failed, failing_since: ago(1), last_error: 'breaker_open' },
+        {},
+        null,
+        null,
+      ],
+      [
+        'two failures, one at once and one after a while',
+        { ...failed, failures: 2, failing_since: ago(9), last_error: 'reset' },
+        {},
+        'it could not be read: reset',
+        REFRESH,
+      ],
+      [
+        'one failure that no read has followed',
+        { ...failed, failures: 1, failing_since: ago(9), due_at: ago(6), last_error: 'breaker_open' },
+        {},
+        'it could not be read: breaker_open',
+        REFRESH,
+      ],
+      [
         'reads that are not sent',
         { ...failed, last_error: 'breaker_open' },
         {},
@@ -173,6 +201,33 @@ describe('the views of admin', () => {
       expect(words).toEqual(advice === null ? [] : [expect.stringMatching(advice)]);
     });
 
+    it.each<readonly [string, Values, Values, Date]>([
+      ['reads fail', { ...failing, failing_since: ago(12) }, {}, ago(12)],
+      ['reads find nothing', { ...failed, failures: 2, not_found: 2, failing_since: ago(12) }, {}, ago(12)],
+      ['reads are not sent', { ...failed, last_error: 'open', failing_since: ago(12) }, {}, ago(12)],
+      ['its read is due', { due_at: ago(7.5) }, {}, ago(7.5)],
+      ['responses change too often', { flapping_since: ago(9), changes_clear_at: ago(-9) }, {}, ago(9)],
+      ['its flags changed', {}, { state: 'unrecognised', state_changed_at: ago(50) }, ago(50)],
+      ['it was lost', {}, { state: 'lost', state_changed_at: ago(50) }, ago(50)],
+      ['it expired', {}, { expires_at: ago(7) }, ago(7)],
+      ['it was closed', {}, { state: 'lost', closed_at: ago(3), close_reason: 'lost' }, ago(3)],
+    ])('since %s, not since the last good read', async (_what, poll, values, since) => {
+      const id = await insertWatched(poll, values);
+      const { rows } = await client.query<{ since: Date }>('SELECT since FROM admin.stuck WHERE id = $1', [
+        id,
+      ]);
+      expect(rows).toHaveLength(1);
+      expect(Math.abs(rows[0]!.since.getTime() - since.getTime())).toBeLessThan(5_000);
+    });
+
+    it('when reads began to fail, but not if a good read came later', async () => {
+      const failing_since = ago(12);
+      const still = await insertWatched({ ...failed, failing_since, failures: 2 });
+      expect((await readSession(still)).failing_since).toEqual(failing_since);
+      const good = await insertWatched({ failing_since }, { brand: 'Alpha' });
+      expect((await readSession(good)).failing_since).toBeNull();
+    });
+
     it('a reader that died', async () => {
       const id = await insertWatched({ batch_id: await insertBatch(ago(2)) });
       expect((await readSession(id)).stuck_reason).toBe(
@@ -201,6 +256,10 @@ describe('the views of admin', () => {
         'it is online, and all its inverters are missing',
       );
       const [advised] = await stuck(session_id);
+      const { rows } = await client.query<{ since: Date }>('SELECT since FROM admin.stuck WHERE id = $1', [
+        session_id,
+      ]);
+      expect(Math.abs(rows[0]!.since.getTime() - ago(3).getTime())).toBeLessThan(5_000);
       expect(advised?.what_to_do).toMatch(/^Ask the customer or the provider whether the inverters/);
       await client.query('UPDATE inverters SET missing_since = NULL WHERE id = $1', [id]);
       expect((await readSession(session_id)).stuck_reason).toBeNull();
@@ -235,6 +294,10 @@ describe('the views of admin', () => {
           what_to_do: expect.stringMatching(/is one running/),
         },
       ]);
+      const { rows } = await client.query<{ since: Date }>('SELECT since FROM admin.stuck WHERE id = $1', [
+        id,
+      ]);
+      expect(Math.abs(rows[0]!.since.getTime() - ago(2).getTime())).toBeLessThan(5_000);
       await client.query('UPDATE session_starts SET lease_until = now() WHERE id = $1', [id]);
       expect(await stuck(id)).toEqual([]);
     });
@@ -437,9 +500,12 @@ describe('the views of admin', () => {
     for (let nth = 0; nth < customers; nth++) {
       const { userId, gridLocationId } = await insertCustomer(client);
       place = { user_id: userId, grid_location_id: gridLocationId };
-      await insertRow(client, 'inverters', { session_id: await insertSession(), id });
+      const first_seen_at = ago(90 - nth);
+      await insertRow(client, 'inverters', { session_id: await insertSession(), id, first_seen_at });
     }
     const { rows } = await client.query('SELECT kind, reason FROM admin.stuck WHERE id = $1', [id]);
     expect(rows).toEqual(expected);
+    const since = `SELECT since = (SELECT max(first_seen_at) FROM inverters WHERE id = $1) AS "isSinceTheFifth" FROM admin.stuck WHERE id = $1`;
+    expect((await client.query(since, [id])).rows).toEqual(expected.map(() => ({ isSinceTheFifth: true })));
   });
 });

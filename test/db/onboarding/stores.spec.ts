@@ -115,8 +115,49 @@ describe('polls', () => {
     });
   });
 
+  it('remembers when reads began to fail, until a good read', async () => {
+    const session_id = await insertPoll({ due_at: new Date(0) });
+    const attempt = async (error: string | null, failures: number | null) => {
+      const claimed = (await polls.claimDue(100)).find(({ sessionId }) => sessionId === session_id)!;
+      const { batchId } = claimed;
+      await polls.recordFailures([
+        { sessionId: session_id, batchId, failures, notFound: 0, error, retryMs: 60_000 },
+      ]);
+      await polls.closeBatches([batchId]);
+      await client.query('UPDATE session_polls SET due_at = to_timestamp(0) WHERE session_id = $1', [
+        session_id,
+      ]);
+      return found();
+    };
+    const found = async () =>
+      (
+        await client.query<{ failing_since: Date | null; failures: number }>(
+          'SELECT failing_since, failures FROM admin.sessions WHERE session_id = $1',
+          [session_id],
+        )
+      ).rows[0]!;
+    expect((await attempt(null, 0)).failing_since).toBeNull();
+    const first = await attempt('breaker_open', 0);
+    expect(first.failing_since).toBeInstanceOf(Date);
+    expect(await attempt('reset', 1)).toEqual({ ...first, failures: 1 });
+    expect(await attempt(null, 1)).toEqual({ ...first, failures: 1 });
+    expect(await attempt('the response cannot be saved', null)).toEqual({ ...first, failures: 2 });
+    // A good read that changes nothing writes nothing but its claim.
+    await client.query('UPDATE session_polls SET failures = 0, last_error = NULL WHERE session_id = $1', [
+      session_id,
+    ]);
+    const [good] = (await polls.claimDue(100)).filter(({ sessionId }) => sessionId === session_id);
+    await polls.closeBatches([good!.batchId]);
+    expect((await found()).failing_since).toBeNull();
+    await client.query('UPDATE session_polls SET due_at = to_timestamp(0) WHERE session_id = $1', [
+      session_id,
+    ]);
+    const again = await attempt('reset', 1);
+    expect(again.failing_since!.getTime()).toBeGreaterThan(first.failing_since!.getTime());
+  });
+
   it('forgets all failures after a good read', async () => {
-    const failed = { failures: 7, not_found: 3, last_error: 'status 404' };
+    const failed = { failures: 7, failing_since: new Date(), not_found: 3, last_error: 'status 404' };
     const session_id = await insertPoll({ due_at: 'tomorrow', ...failed });
     const read = {
       sessionId: session_id,
@@ -127,11 +168,13 @@ describe('polls', () => {
       nextMs: 1_000,
     };
     await database.query(RESCHEDULE, [JSON.stringify([read])]);
-    const columns = 'failures, not_found, last_error, phase';
+    const columns = 'failures, failing_since, not_found, last_error, phase';
     const { rows } = await client.query(`SELECT ${columns} FROM session_polls WHERE session_id = $1`, [
       session_id,
     ]);
-    expect(rows).toEqual([{ failures: 0, not_found: 0, last_error: null, phase: 'late' }]);
+    expect(rows).toEqual([
+      { failures: 0, failing_since: null, not_found: 0, last_error: null, phase: 'late' },
+    ]);
   });
 });
 
