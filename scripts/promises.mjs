@@ -73,4 +73,5 @@ export const PROMISES = [
   { id: 'R71', promise: 'a refused session is not refused credentials' },
   { id: 'R72', promise: 'an outage makes few registrations uncertain' },
   { id: 'R78', promise: 'each fault at each remote call is survived' },
+  { id: 'R79', promise: 'strangers hold nothing' },
 ];

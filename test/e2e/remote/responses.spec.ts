@@ -17,6 +17,7 @@ import { outcomeOf, UnreadableResponse } from '../../../src/remote/wire/read-res
 import { watchLoop } from '../../faults/support/evidence/loop-watch.js';
 import { inTime, itAtLength, measureUntil, promise } from '../../faults/support/promise.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
+import { waitFor } from '../../setup/wait-for.js';
 import {
   CREDENTIALS,
   type RawServer,
@@ -268,6 +269,16 @@ describe('informational responses', () => {
       expect(await send()).toMatchObject({ kind: 'delivered', status: 200 });
       expect(server.connections()).toBe(1);
     });
+  });
+
+  it('a handshake that never ends holds no later webhook up, and its connection is closed', async () => {
+    const server = await serve(() => {});
+    const send = webhooksTo({ ...server, url: server.url.replace('http:', 'https:') }, 300);
+    for (let nth = 1; nth <= 2; nth++) {
+      expect(await send()).toMatchObject({ kind: 'failed' });
+      await waitFor('the connection is closed', () => server.open() === 0);
+      expect(server.connections()).toBe(nth);
+    }
   });
 
   describe('an informational response', () => {

@@ -1,23 +1,28 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 
-export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+/** Returns the addresses of a host name. Rejects when `signal` aborts. */
+export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>;
 
-export const resolveName: Resolve = (hostname) => lookup(hostname, { all: true });
+interface Guard {
+  readonly resolve: Resolve;
+  /** Returns why webhooks must not be sent to an address; null if they may. */
+  readonly refusal: (address: string) => string | null;
+  /** How long a connection may take, from resolving the name to the end of the TLS handshake. */
+  readonly withinMs: number;
+  /** Aborts the names that are being resolved. */
+  readonly closing: AbortSignal;
+}
 
 /** Connects only to addresses that `refusal` allows. Resolves each name once, because a second lookup could return another address. */
-export function guardedConnector(
-  resolve: Resolve,
-  refusal: (address: string) => string | null,
-): buildConnector.connector {
+export function guardedConnector({ resolve, refusal, withinMs, closing }: Guard): buildConnector.connector {
   const refused = (address: string): Error | null => {
     const why = refusal(address);
     return why === null ? null : new Error(`${address} ${why}; webhooks go to public addresses only`);
   };
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
-    resolve(hostname).then(
+    resolve(hostname, AbortSignal.any([closing, AbortSignal.timeout(withinMs)])).then(
       (addresses) => {
         const [first] = addresses;
         // Refuses a name if any of its addresses is refused: a mix of public and other addresses is a mistake or a probe.
@@ -30,7 +35,8 @@ export function guardedConnector(
       (error: Error) => callback(error, '', 0),
     );
   };
-  const connect = buildConnector({ timeout: 0, lookup: guardedLookup });
+  // undici continues to connect after the deadline of the request, and its next request would wait for the same connection.
+  const connect = buildConnector({ timeout: withinMs, lookup: guardedLookup });
   return (target, callback) => {
     // Checks an IP address in this function, because Node does not look it up.
     const error = isIP(target.hostname) === 0 ? null : refused(target.hostname);

@@ -2,13 +2,14 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
 import { Environment } from '../../../platform/env/environment.js';
 import { skippingInformational } from '../../../platform/http-client/informational.js';
+import { resolveName } from '../../../platform/http-client/names.js';
 import { errorText } from '../../../observability/redaction/error-text.js';
 import { redact } from '../../../observability/redaction/redaction.js';
 import { HIDDEN } from '../../../observability/redaction/secrets.js';
 import { VERSION } from '../../../platform/version.js';
 import type { SendOutcome } from '../../deliver/delivery-plan.rules.js';
 import { refusalOf } from './addresses.js';
-import { guardedConnector, resolveName, type Resolve } from './guarded-connector.js';
+import { guardedConnector, type Resolve } from './guarded-connector.js';
 import { sendOutcomeOf } from './response.rules.js';
 import { signedHeaders, type Message } from './signature.js';
 
@@ -34,26 +35,20 @@ export interface Destination {
 /** Sends webhooks to public addresses or, with WEBHOOK_ALLOW_PRIVATE_ADDRESSES, to any address. */
 @Injectable()
 export class WebhookSender implements OnApplicationShutdown {
-  /** Tests replace these two fields. */
+  /** Tests replace these two fields before the first attempt. */
   deadlineMs = DEADLINE_MS;
   resolve: Resolve = resolveName;
-  private readonly agent: Agent;
+  private readonly refusal: (address: string) => string | null;
+  private readonly closing = new AbortController();
+  private agent: Agent | undefined;
 
   constructor({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate }: Environment) {
-    const refusal = allowsPrivate ? () => null : refusalOf;
-    this.agent = new Agent({
-      connect: skippingInformational(guardedConnector((hostname) => this.resolve(hostname), refusal)),
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      // Ignores a longer lifetime that the server offers in its Keep-Alive header.
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      // Disables both timeouts, because they restart with every byte. DEADLINE_MS limits the whole attempt.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+    this.refusal = allowsPrivate ? () => null : refusalOf;
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.agent.destroy();
+    this.closing.abort();
+    await this.agent?.destroy();
   }
 
   /** Makes one attempt. If `stop` aborts, the attempt ends as failed. Never rejects: a failure is an outcome. */
@@ -62,7 +57,7 @@ export class WebhookSender implements OnApplicationShutdown {
     const { origin, pathname, search } = new URL(url);
     const deadline = AbortSignal.timeout(this.deadlineMs);
     try {
-      const response = await this.agent.request({
+      const response = await this.connections().request({
         origin,
         path: pathname + search,
         method: 'POST',
@@ -86,6 +81,22 @@ export class WebhookSender implements OnApplicationShutdown {
       const text = deadline.aborted ? `no response within ${this.deadlineMs} ms` : describe(error as Error);
       return { kind: 'failed', error: text };
     }
+  }
+
+  /** Makes the agent at the first attempt. */
+  private connections(): Agent {
+    if (this.agent !== undefined) return this.agent;
+    const { resolve, refusal, deadlineMs: withinMs } = this;
+    const connect = guardedConnector({ resolve, refusal, withinMs, closing: this.closing.signal });
+    return (this.agent = new Agent({
+      connect: skippingInformational(connect),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Ignores a longer lifetime that the server offers in its Keep-Alive header.
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      // Disables both timeouts, because they restart with every byte. DEADLINE_MS limits the whole attempt.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    }));
   }
 }
 

@@ -1,0 +1,136 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startNameServer, type NameServer } from '../../../test/setup/receivers/name-server.js';
+import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
+import { resolveName } from './names.js';
+
+describe('resolv.conf', () => {
+  it.each([
+    ['', [], 1],
+    ['nameserver 10.0.0.1', [], 1],
+    [
+      'search shop.svc.cluster.local svc.cluster.local\noptions ndots:5 timeout:2',
+      ['shop.svc.cluster.local', 'svc.cluster.local'],
+      5,
+    ],
+    ['  search\ta.example.\tB.example # not this\r\n', ['a.example', 'b.example'], 1],
+    ['search old.example\ndomain a.example ignored', ['a.example'], 1],
+    ['domain old.example\nsearch .', [], 1],
+    ['#search x\n; search y\noptions ndots:0\noptions rotate', [], 0],
+    ['options ndots:99', [], 15],
+    ['options ndots:x', [], 1],
+  ])('%j has the domains %j and ndots %i', (text, domains, ndots) =>
+    expect(readNameSearch(text)).toEqual({ domains, ndots }),
+  );
+
+  it.each([
+    ['crm.shop', 5, ['crm.shop.a', 'crm.shop.b', 'crm.shop']],
+    ['crm.shop', 1, ['crm.shop', 'crm.shop.a', 'crm.shop.b']],
+    ['crm', 1, ['crm.a', 'crm.b', 'crm']],
+    ['crm', 0, ['crm', 'crm.a', 'crm.b']],
+    ['crm.shop.', 5, ['crm.shop']],
+  ])('completes %s with ndots %i to %j', (name, ndots, candidates) =>
+    expect(candidatesOf(name, { domains: ['a', 'b'], ndots })).toEqual(candidates),
+  );
+});
+
+describe('the hosts file', () => {
+  const HOSTS =
+    '# 10.0.0.9 crm\n10.0.0.1\tcrm.shop CRM # old\r\nfe00::1 crm\nnonsense\n127.0.0.2 localhost\n';
+  it.each([
+    ['crm', ['10.0.0.1', 'fe00::1']],
+    ['Crm.Shop.', ['10.0.0.1']],
+    ['old', []],
+    ['shop', []],
+    ['localhost', ['127.0.0.2']],
+    ['app.localhost', ['127.0.0.1', '::1']],
+    ['localhost.example', []],
+  ])('has for %s the addresses %j', (name, addresses) =>
+    expect(listedAddresses(HOSTS, name)).toEqual(addresses),
+  );
+});
+
+describe('a name', () => {
+  let server: NameServer;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'names-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  beforeEach(async () => {
+    server = await startNameServer();
+  });
+  afterEach(() => server.close());
+
+  async function resolve(
+    name: string,
+    { hosts = '', conf = '', signal = new AbortController().signal } = {},
+  ) {
+    const sources = { hosts: join(folder, 'hosts'), resolvConf: join(folder, 'resolv.conf') };
+    await writeFile(sources.hosts, hosts);
+    await writeFile(sources.resolvConf, conf);
+    const addresses = await resolveName(name, signal, { ...sources, servers: [server.address] });
+    return addresses.map(({ address, family }) => `${family} ${address}`);
+  }
+
+  it('has the addresses of both families, IPv4 first', async () => {
+    server.answer = (_, type) => ({
+      addresses: ['192.0.2.1', '2001:db8::1'],
+      delayMs: type === 'A' ? 50 : 0,
+    });
+    expect(await resolve('app.example')).toEqual(['4 192.0.2.1', '6 2001:db8::1']);
+  });
+
+  it.each([
+    ['192.0.2.1', '4 192.0.2.1'],
+    ['2001:db8::1', '6 2001:db8::1'],
+  ])('may have one family: %s', async (address, expected) => {
+    server.answer = () => ({ addresses: [address] });
+    expect(await resolve('app.example')).toEqual([expected]);
+  });
+
+  it('does not wait long for a name server that never responds for IPv6', async () => {
+    server.answer = (_, type) => (type === 'A' ? { addresses: ['192.0.2.1'] } : null);
+    expect(await resolve('app.example')).toEqual(['4 192.0.2.1']);
+    expect(server.queries).toEqual(['A app.example', 'AAAA app.example']);
+  });
+
+  it('in the hosts file is not queried', async () => {
+    expect(await resolve('crm.shop', { hosts: '10.0.0.1 crm.shop' })).toEqual(['4 10.0.0.1']);
+    expect(server.queries).toEqual([]);
+  });
+
+  it('is completed as resolv.conf says', async () => {
+    const conf = 'search shop.svc.cluster.local svc.cluster.local\noptions ndots:5';
+    server.answer = (name) =>
+      name === 'crm.shop.svc.cluster.local' ? { addresses: ['10.0.0.1'] } : { code: 3 };
+    expect(await resolve('crm.shop', { conf })).toEqual(['4 10.0.0.1']);
+    expect(new Set(server.queries.map((query) => query.split(' ')[1]))).toEqual(
+      new Set(['crm.shop.shop.svc.cluster.local', 'crm.shop.svc.cluster.local']),
+    );
+  });
+
+  it.each([2, 5])('is completed by the next domain after the response code %i', async (code) => {
+    server.answer = (name) => (name === 'crm' ? { addresses: ['10.0.0.1'] } : { code });
+    expect(await resolve('crm', { conf: 'search broken.example' })).toEqual(['4 10.0.0.1']);
+  });
+
+  it('that does not exist is an error with its code', async () => {
+    await expect(resolve('app.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    server.answer = () => ({});
+    await expect(resolve('app.example')).rejects.toMatchObject({ code: 'ENODATA' });
+  });
+
+  it('is given up when the signal aborts, before and during the query', async () => {
+    const during = new AbortController();
+    server.answer = () => {
+      setImmediate(() => during.abort());
+      return null;
+    };
+    const resolving = resolve('app.example', { conf: 'search a b', signal: during.signal });
+    await expect(resolving).rejects.toMatchObject({ code: 'ECANCELLED' });
+    await expect(resolve('app.example', { signal: AbortSignal.abort() })).rejects.toThrow(/abort/);
+  });
+});

@@ -1,0 +1,85 @@
+import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { within } from '../async/within.js';
+import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
+
+/** Where a machine has its names. Default of `servers`: the name servers of the machine, as c-ares finds them. */
+export interface NameSources {
+  readonly hosts: string;
+  readonly resolvConf: string;
+  readonly servers?: readonly string[];
+}
+
+const OF_THIS_MACHINE: NameSources = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' };
+/** How long to wait for the other address family. Some name servers never respond to queries for IPv6 addresses. */
+const OTHER_FAMILY_MS = 1_000;
+/** After these responses, glibc tries the next candidate, too. */
+const TRY_NEXT: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED']);
+
+type Queried =
+  | { readonly kind: 'found'; readonly addresses: readonly LookupAddress[] }
+  | { readonly kind: 'failed'; readonly error: NodeJS.ErrnoException };
+
+/**
+ * Resolves a host name that a stranger has chosen. Rejects if there is no address, and when `signal` aborts. Rejected: dns.lookup. It occupies
+ * one of the few threads of libuv until getaddrinfo returns, so that the names of the database and of the remote service wait behind
+ * a slow name. Unlike getaddrinfo, this function reads only the hosts file and queries name servers, whatever nsswitch.conf contains.
+ */
+export async function resolveName(
+  name: string,
+  signal: AbortSignal,
+  { hosts, resolvConf, servers }: NameSources = OF_THIS_MACHINE,
+): Promise<readonly LookupAddress[]> {
+  const listed = listedAddresses(await readIfExists(hosts), name).flatMap(toAddress);
+  if (listed.length > 0) return listed;
+  const candidates = candidatesOf(name, readNameSearch(await readIfExists(resolvConf)));
+  // Each name has a resolver of its own, because `cancel` ends all queries of a resolver.
+  const resolver = new Resolver();
+  if (servers !== undefined) resolver.setServers(servers);
+  const cancel = (): void => resolver.cancel();
+  signal.addEventListener('abort', cancel);
+  try {
+    let failure: NodeJS.ErrnoException | undefined;
+    for (const candidate of candidates) {
+      signal.throwIfAborted();
+      const queried = await query(resolver, candidate);
+      if (queried.kind === 'found') return queried.addresses;
+      failure = queried.error;
+      if (!TRY_NEXT.has(failure.code)) break;
+    }
+    throw failure!;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    // Ends a query for the other family.
+    cancel();
+  }
+}
+
+/** Queries both families at once. Returns IPv4 addresses first, because a machine may have no route for IPv6. */
+async function query(resolver: Resolver, name: string): Promise<Queried> {
+  const found: LookupAddress[] = [];
+  const errors: NodeJS.ErrnoException[] = [];
+  const queries = [resolver.resolve4(name), resolver.resolve6(name)].map((each) =>
+    each.then(
+      (addresses) => void found.push(...addresses.flatMap(toAddress)),
+      (error: NodeJS.ErrnoException) => {
+        errors.push(error);
+        throw error;
+      },
+    ),
+  );
+  const all = Promise.allSettled(queries);
+  await Promise.any(queries).catch(() => {});
+  await within(OTHER_FAMILY_MS, all);
+  if (found.length > 0) return { kind: 'found', addresses: [...found].sort((a, b) => a.family - b.family) };
+  return { kind: 'failed', error: errors.find(({ code }) => !TRY_NEXT.has(code)) ?? errors[0]! };
+}
+
+const toAddress = (address: string): LookupAddress[] => {
+  const family = isIP(address);
+  return family === 0 ? [] : [{ address, family }];
+};
+
+const readIfExists = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');

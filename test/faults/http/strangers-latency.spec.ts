@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import type { Resolve } from '../../../src/events/webhooks/send/guarded-connector.js';
+import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { resolveName } from '../../../src/platform/http-client/names.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
+import { TestClient } from '../../setup/client.js';
+import { createTestDatabase } from '../../setup/database/test-database.js';
+import { newEan } from '../../setup/ean.js';
+import { startNameServer } from '../../setup/receivers/name-server.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
+import { startSandbox } from '../../setup/sandbox.js';
+import { startTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
+import { announce, makeEndpoint } from '../support/webhooks.js';
+
+const NAMES = ['one.test', 'two.test', 'three.test', 'four.test'];
+/** How long the names do not resolve. In the short form, until two rounds of users are registered. */
+const SLOW_MS = isLong ? 8_000 : 0;
+/** More than fit into the connections that are open already, so that our own hosts must be resolved, too. */
+const AT_ONCE = 10;
+const SUBJECTS = 20;
+const MOST_MS = 1_000;
+
+const closing = closeAfterEach();
+
+/** Starts the service, whose database and remote service have a name, with an endpoint at each of NAMES. */
+async function startBesideNames(receiver: WebhookReceiver, resolve: Resolve) {
+  const [database, sandbox] = await Promise.all([createTestDatabase(), startSandbox()]);
+  const named = (url: string) => url.replace('127.0.0.1', 'localhost');
+  const service = await startTestApp(
+    {
+      LOG_LEVEL: 'error',
+      DATABASE_URL: named(database.url),
+      ...sandbox.environment,
+      SCS_BASE_URL: named(sandbox.environment.SCS_BASE_URL),
+    },
+    { prepare: (app) => void (app.get(WebhookSender).resolve = resolve) },
+  );
+  closing.push(
+    () => database.drop(),
+    () => sandbox.stop(),
+    () => service.close(),
+  );
+  const client = TestClient.of(service);
+  const { port } = new URL(receiver.url);
+  for (const name of NAMES) await makeEndpoint(client, `http://${name}:${port}/`);
+  await announce(service.app.get(Database), SUBJECTS, 1);
+  return { service, client };
+}
+
+/** Registers AT_ONCE users at once. Returns the longest duration. */
+async function registerUsers(client: TestClient): Promise<number> {
+  const durations = Array.from({ length: AT_ONCE }, async () => {
+    const beganAt = performance.now();
+    const body = { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] };
+    const { status } = await client.call('POST', '/users', body);
+    expect(status).toBe(201);
+    return performance.now() - beganAt;
+  });
+  return Math.max(...(await Promise.all(durations)));
+}
+
+async function startReceiver(): Promise<WebhookReceiver> {
+  const receiver = await startWebhookReceiver();
+  closing.push(receiver.close);
+  return receiver;
+}
+
+/** Lists the host names that getaddrinfo resolves, as Node reports them. */
+function watchGetaddrinfo(): readonly string[] {
+  const names: string[] = [];
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries())
+      if (entry.name === 'lookup')
+        names.push((entry as unknown as { detail: { hostname: string } }).detail.hostname);
+  });
+  observer.observe({ entryTypes: ['dns'] });
+  closing.push(() => observer.disconnect());
+  return names;
+}
+
+describe('R79: strangers hold nothing', () => {
+  it('by names that resolve slowly: users are registered meanwhile, and the webhooks arrive once the names resolve', async () => {
+    const nameServer = await startNameServer();
+    closing.push(nameServer.close);
+    nameServer.answer = () => null;
+    const receiver = await startReceiver();
+    const looked = watchGetaddrinfo();
+    const sources = { hosts: '/dev/null', resolvConf: '/dev/null', servers: [nameServer.address] };
+    const { client } = await startBesideNames(receiver, (name, signal) => resolveName(name, signal, sources));
+    await waitFor('every name is queried', () =>
+      NAMES.every((name) => nameServer.queries.includes(`A ${name}`)),
+    );
+    const beganAt = performance.now();
+    const slowest = await measureUntil(
+      (ms) => ms < MOST_MS,
+      async () => {
+        let ms = await registerUsers(client);
+        do ms = Math.max(ms, await registerUsers(client));
+        while (performance.now() - beganAt < SLOW_MS);
+        return ms;
+      },
+    );
+    promise('R79', {
+      figure: `POST /users in at most ${Math.round(slowest)} ms beside ${NAMES.length} names that do not resolve for ${SLOW_MS} ms`,
+      bound: `${MOST_MS} ms`,
+    });
+    expect(receiver.received).toEqual([]);
+    expect(slowest).toBeLessThan(inTime(MOST_MS));
+    nameServer.answer = (_, type) => (type === 'A' ? { addresses: ['127.0.0.1'] } : {});
+    await waitFor('every webhook arrives', () => receiver.received.length >= NAMES.length * SUBJECTS);
+    // Our own hosts show that Node reports names.
+    await waitFor('our own names are reported', () => looked.includes('localhost'));
+    expect(looked.filter((name) => name !== 'localhost')).toEqual([]);
+  });
+
+  itAtLength('turns red when getaddrinfo resolves the names of receivers', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pipe-'));
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    closing.push(() => rm(folder, { recursive: true }));
+    let waiting = 0;
+    // Stands for a slow getaddrinfo: it occupies a thread of libuv until there is a writer.
+    const { client } = await startBesideNames(await startReceiver(), async () => {
+      waiting += 1;
+      await (await open(pipe, 'r')).close();
+      return [{ address: '127.0.0.1', family: 4 }];
+    });
+    await waitFor('every thread of libuv is occupied', () => waiting >= NAMES.length);
+    const registering = registerUsers(client);
+    const isLate = await Promise.race([registering.then(() => false), sleep(2 * MOST_MS, true)]);
+    const writer = openSync(pipe, 'r+');
+    await registering;
+    closing.push(() => closeSync(writer));
+    expect(isLate).toBe(true);
+  });
+});
