@@ -18,7 +18,17 @@ describe('metadata', () => {
       parseLossless('{"a":[123456789012345678901]}'),
       'must not contain a number that a double cannot hold exactly; send it as a string',
     ],
+    [{ a: 1, b: nested(8) }, 'must be at most 8 levels deep'],
+    [[nested(1)], 'must be a JSON object'],
+    [{ a: [1, [nested(6)]] }, 'must be at most 8 levels deep'],
   ])('may not be %j', (value, fault) => {
     expect(metadataFault(value)).toBe(fault);
+  });
+
+  it('may have 4096 bytes as JSON', () => {
+    // The quotes, the colon and the braces have 8 bytes, and `é` has 2.
+    const withBytes = (bytes: number) => ({ a: `é${'x'.repeat(bytes - 10)}` });
+    expect(metadataFault(withBytes(4_096))).toBeUndefined();
+    expect(metadataFault(withBytes(4_097))).toBe('must have at most 4096 bytes as JSON, not 4097');
   });
 });

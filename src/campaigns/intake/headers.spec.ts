@@ -20,6 +20,15 @@ describe('the header', () => {
     expect(readHeader(names)).toMatchObject({ columns: [{}, {}, { kind: 'skipped' }, { kind: 'skipped' }] });
   });
 
+  it('may have 200 columns', () => {
+    const names = [
+      'tenantReference',
+      'ean',
+      ...Array.from({ length: MAX_COLUMNS - 2 }, (_, at) => `metadata.${at}`),
+    ];
+    expect(readHeader(names)).toMatchObject({ columns: { length: MAX_COLUMNS } });
+  });
+
   it.each([
     [['ean'], '"tenantReference" is missing'],
     [['a'], 'column 1 ("a") is not known'],

@@ -132,6 +132,13 @@ const webhooks = (state: object): Partial<Facts> => {
   const { readers } = outbox;
   return { outbox: { ...outbox, readers: { ...readers, webhooks: { ...readers.webhooks, ...state } } } };
 };
+const broker = (state: object): Partial<Facts> => {
+  const { readers } = outbox;
+  const quiet = { oldestUnpublishedSeconds: 0, failingSeconds: 0, lastError: null };
+  return {
+    outbox: { ...outbox, readers: { ...readers, broker: { ...quiet, ...state } as typeof readers.broker } },
+  };
+};
 const reads = (state: object): Partial<Facts> => ({
   remote: { ...remote, operations: { ...remote.operations, read_session: { ...operation, ...state } } },
 });
@@ -243,6 +250,8 @@ it.each<[string, string, Partial<Facts>]>([
     { poller: { ...poller, overdue: 7, oldestOverdueSeconds: 130 } },
   ],
   ['events_unsequenced', '3 events', { outbox: { ...outbox, unsequenced: 3, oldestUnsequencedSeconds: 61 } }],
+  ['reader_behind', 'broker: an event has not arrived for 901 s', broker({ oldestUnpublishedSeconds: 901 })],
+  ['broker_failing', 'for 61 s: no stream', broker({ failingSeconds: 61, lastError: 'no stream' })],
   ['reader_behind', 'webhooks', webhooks({ oldestUndeliveredSeconds: 901 })],
   ['starts_abandoned', '2 starts', { starts: { abandoned: 2, oldestAbandonedSeconds: 61, orphans: 0 } }],
   ['tables_locked', 'users is locked by process 1', { tableLocks: ['users is locked by process 1'] }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { findEnd } from './ending.rules.js';
+import { findEnd, weighEnd } from './ending.rules.js';
 import type { Phase } from './schedule.rules.js';
 
 const HOUR = 3_600_000;
@@ -37,4 +37,21 @@ describe('findEnd', () => {
       expect(find(phase, anchorAgoMs, expiresAgoMs)).toBe(reason);
     },
   );
+});
+
+describe('weighEnd', () => {
+  const NONE = { endingSince: null, endingReads: 0 };
+  const since = (hours: number, endingReads: number) => ({ endingSince: ago(hours * HOUR), endingReads });
+
+  it.each([
+    ['time has passed', 'settled', false, NONE, 'settled', NONE],
+    ['a first reason of the remote service', 'lost', true, NONE, null, { endingSince: NOW, endingReads: 1 }],
+    ['four reasons, for long', 'lost', true, since(7, 3), null, since(7, 4)],
+    ['five reasons, too soon', 'lost', true, since(5, 4), null, since(5, 5)],
+    ['five reasons, for long enough', 'lost', true, since(6, 4), 'lost', NONE],
+    ['elapsed time after other reasons', 'settled', false, since(1, 1), null, since(1, 2)],
+    ['a good read after four reasons: five are needed again', null, false, since(7, 4), null, NONE],
+  ] as const)('%s', (_, reason, mustLast, before, close, evidence) => {
+    expect(weighEnd(reason, mustLast, before, NOW, SETTINGS)).toEqual({ close, evidence });
+  });
 });
