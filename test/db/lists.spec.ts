@@ -264,6 +264,24 @@ describe('of inverters', () => {
       expect(await sessionsOf({ userId: owner.userId })).toEqual([second]);
     });
 
+    it('were not last seen before they were first seen, although the read that found them began before', async () => {
+      const at = new Date('2026-02-03T00:00:00Z');
+      const session = await insertListed(randomUUID(), await customer(), at.toISOString());
+      const lastSeen = async () =>
+        (await store.listInverters({ limit: 50 })).find(({ sessionId }) => sessionId === session)?.lastSeenAt;
+      await database.query('UPDATE onboarding_sessions SET last_checked_at = $2 WHERE id = $1', [
+        session,
+        new Date(at.getTime() - 1_000),
+      ]);
+      expect(await lastSeen()).toEqual(at);
+      const later = new Date(at.getTime() + 1_000);
+      await database.query('UPDATE onboarding_sessions SET last_checked_at = $2 WHERE id = $1', [
+        session,
+        later,
+      ]);
+      expect(await lastSeen()).toEqual(later);
+    });
+
     it('are paged without gap or repetition where many were seen in the same millisecond', async () => {
       const at = '2026-03-01T00:00:00Z';
       const inverters = [randomUUID(), randomUUID()];

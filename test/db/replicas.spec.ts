@@ -9,6 +9,7 @@ import { SeenLeases } from '../../src/platform/database/seen-leases.js';
 import { ReplicasStore } from '../../src/remote/shared/replicas.store.js';
 import { FIND_LEASES } from '../../src/users/registration/registrations.sql.js';
 import { createTestDatabase, type TestDatabase, useTestDatabase } from '../setup/database/test-database.js';
+import { QUIET } from '../setup/replicas.js';
 import { waitFor } from '../setup/wait-for.js';
 import { insertCustomer, insertRow } from './valid-rows.js';
 
@@ -237,6 +238,25 @@ describe('leases that are seen', () => {
       expect(await findAfter(1)).toEqual([]);
       expect(await findAfter(4_000)).toEqual([lease_token]);
     });
+  });
+});
+
+describe('the heartbeat of a replica', () => {
+  const beating = useTestDatabase();
+
+  it('says since when its calls wait for the ceiling, through several heartbeats', async () => {
+    const store = new ReplicasStore(beating.open());
+    const pacedSince = async (isPaced: boolean) => {
+      await store.beat(60_000, { role: 'all', readsPerSecond: 1, isPaced, signs: QUIET });
+      const text = 'SELECT paced_since AS since FROM remote_replicas';
+      return (await beating.open().query<{ since: Date | null }>(text))[0]!.since?.getTime();
+    };
+    expect(await pacedSince(false)).toBeUndefined();
+    const first = await pacedSince(true);
+    expect(first).toBeGreaterThan(0);
+    expect([await pacedSince(true), await pacedSince(true)]).toEqual([first, first]);
+    expect(await pacedSince(false)).toBeUndefined();
+    expect(await pacedSince(true)).toBeGreaterThan(first!);
   });
 });
 

@@ -97,7 +97,11 @@ describe('a webhook', () => {
     expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
     expect(headers['user-agent']).toMatch(/^pv-onboarding\/\d+\.\d+\.\d+$/);
     await waitFor('it is delivered', async () => (await deliveries())[0]?.status === 'delivered');
-    expect(await endpointRow()).toMatchObject({ failures: 0, failing_since: null });
+    expect(await endpointRow()).toMatchObject({
+      failures: 0,
+      failing_since: null,
+      last_delivered_at: expect.any(Date),
+    });
   });
 
   it('that fails waits for its retry, as do later ones of its subject', async () => {
@@ -110,6 +114,7 @@ describe('a webhook', () => {
     expect(first).toMatchObject({ status: 'pending', last_status: 500, last_error: 'responded with 500' });
     expect(first!.last_answer).toBe('no such tenant');
     expect(second).toMatchObject({ status: 'pending', attempts: 0 });
+    expect(await endpointRow()).toMatchObject({ last_delivered_at: null });
   });
 
   it('that waits for its retry is sent, in order, once another arrives after the outage', async () => {

@@ -317,6 +317,18 @@ describe('a start that the remote service refuses', () => {
       `/invitations?stalled=any&gridLocationId=${body.gridLocationId}`,
     );
     expect(listed.body.items.map(({ id }) => id)).toEqual([body.id]);
+
+    // An invitation that has ended is not listed as stalled, for whichever cause.
+    const ended = (await inviteAgain(await client.locate())).body;
+    await service.sandbox!.control.addFault(refusal);
+    await click(ended.url);
+    const stalledAs = async (cause: string) => {
+      const path = `/invitations?stalled=${cause}&gridLocationId=${ended.gridLocationId}`;
+      return (await client.call<{ items: Invitation[] }>('GET', path)).body.items.length;
+    };
+    expect([await stalledAs('any'), await stalledAs('remote_unreachable')]).toEqual([1, 1]);
+    expect((await client.call('DELETE', `/invitations/${ended.id}`)).status).toBeLessThan(300);
+    expect([await stalledAs('any'), await stalledAs('remote_unreachable')]).toEqual([0, 0]);
     expect((await click(body.url)).headers.get('location')).toContain('pv-onboarding');
     expect(await textOf(await open(body.url))).toContain('You are almost there');
   });

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Authentication } from '../../../src/access/authentication.service.js';
 import { EventSignal } from '../../../src/events/event-signal.service.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import type { TimelineEntryView } from '../../../src/onboarding/api/timeline.view.js';
+import { SessionsService } from '../../../src/onboarding/api/sessions.service.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { SessionRefreshService } from '../../../src/onboarding/poll/refresh.service.js';
+import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
@@ -229,6 +232,22 @@ describe('?wait= on a session', () => {
       signal['timer'] = setInterval(() => signal.signal(), 1_000);
     },
   );
+
+  it.each([
+    ['states', () => jest.spyOn(service.app.get(SessionViewsStore), 'findWatchedStates')],
+    ['keys', () => jest.spyOn(service.app.get(Authentication), 'findRevoked')],
+  ])('continues while the %s cannot be read, because the database is unavailable', async (_, spyOn) => {
+    const { id } = await client.startNew();
+    const response = client.session(id, '?wait=20');
+    await waitForHeld(1);
+    const failing = spyOn().mockRejectedValueOnce(new Error('the database is unavailable'));
+    const sessions = service.app.get<{ checks: { run(): Promise<void> } }>(SessionsService);
+    await expect(sessions.checks.run()).resolves.toBeUndefined();
+    expect(failing).toHaveBeenCalled();
+    await change(id);
+    expect((await response).state).toBe('awaiting_installation');
+    failing.mockRestore();
+  });
 
   it('returns the unchanged session after the given time', async () => {
     await expectWithin(2_500, async () => {

@@ -154,19 +154,29 @@ describe('a stalled session', () => {
   });
 
   it('leaves nothing when its user is erased but an announcement without personal data', async () => {
-    const { id, userId, tenantReference } = await client.startNew({ metadata: { label: 'Kerkstraat 12' } });
-    await age(id, 5);
+    const { id, userId, gridLocationId, tenantReference } = await client.startNew({
+      metadata: { label: 'Kerkstraat 12' },
+    });
+    const others = await Promise.all(
+      ['a', 'b'].map((brand) =>
+        client.start(gridLocationId, { brand, metadata: { label: 'Kerkstraat 12' } }),
+      ),
+    );
+    const ids = [id, ...others.map(({ body }) => body.id)];
+    for (const each of ids) await age(each, 5);
     await search();
     await client.call('DELETE', `/users/${userId}`);
     await search();
-    expect(await query('SELECT FROM session_stalls WHERE session_id = $1', [id])).toEqual([]);
-    expect(await told(id)).toEqual([
-      'stalled started_not_completed awaiting_owner',
-      'resumed started_not_completed awaiting_owner',
-    ]);
-    const text = JSON.stringify(await eventsOf(id));
-    expect(text).not.toContain('Kerkstraat');
-    expect(text).not.toContain(tenantReference);
+    expect(await query('SELECT FROM session_stalls WHERE session_id = ANY ($1)', [ids])).toEqual([]);
+    for (const each of ids) {
+      expect(await told(each)).toEqual([
+        'stalled started_not_completed awaiting_owner',
+        'resumed started_not_completed awaiting_owner',
+      ]);
+      const text = JSON.stringify(await eventsOf(each));
+      expect(text).not.toContain('Kerkstraat');
+      expect(text).not.toContain(tenantReference);
+    }
   });
 
   it('is found on pages', async () => {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readBuild } from '../../../src/platform/build.js';
+import { Metrics } from '../../../src/observability/metrics/metrics.js';
 import { MetricsServer } from '../../../src/observability/metrics/metrics-server.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
@@ -39,6 +40,12 @@ describe('the metrics', () => {
       expect((await atMetricsPort(path)).status).toBe(404);
     const text = await (await atMetricsPort()).text();
     expect(text).toMatch(/^pv_onboarding_build_info\{version="[\d.]+",commit="[\da-f]*",role="worker"\} 1$/m);
+  });
+
+  it('are a 500 at METRICS_PORT when they cannot be collected, and are served again afterwards', async () => {
+    jest.spyOn(service.app.get(Metrics), 'read').mockRejectedValueOnce(new Error('no figures'));
+    expect((await atMetricsPort()).status).toBe(500);
+    expect((await atMetricsPort()).status).toBe(200);
   });
 
   it('need a key on PORT in production, with whatever scope, and none on METRICS_PORT', async () => {

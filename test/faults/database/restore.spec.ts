@@ -68,6 +68,15 @@ describe('R58: a restored copy harms nobody', () => {
     await withDatabase(original.url, (database) => requireHome(database));
   });
 
+  it('starts on a copy after a move', async () => {
+    await withDatabase(copyUrl, async (copy) => {
+      await expect(requireHome(copy)).rejects.toThrow('a copy of the database');
+      await restore('--moved');
+      await requireHome(copy);
+      await requireHome(copy);
+    });
+  });
+
   itAtLength('turns red when a copy starts to poll at once', async () => {
     const service = await startTestApp(variables());
     closing.push(service.close);

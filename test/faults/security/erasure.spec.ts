@@ -166,9 +166,10 @@ describe('R38: erasure is complete', () => {
       expect((await rehearse(statement)).length).toBeGreaterThan(0);
     });
 
-  /** Lets retention delete the person's sessions, but none of their events. */
+  /** Lets retention delete the person's sessions and starts, but none of their events. */
   async function pruneSessions(tx: Transaction): Promise<void> {
     const past = "clock_timestamp() - interval '2 days'";
+    await tx.query('DELETE FROM session_starts WHERE grid_location_id = $1', [person.gridLocationId]);
     await tx.query(
       `UPDATE onboarding_sessions
           SET start_url_ciphertext = NULL, closed_at = ${past}, close_reason = 'settled', changed_at = ${past}
