@@ -2823,6 +2823,17 @@ export interface components {
             registrations: components["schemas"]["OpenRegistrationsView"];
             starts: components["schemas"]["StartsView"];
         };
+        LastedView: {
+            /** @enum {string} */
+            code: "database_unavailable" | "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ" | "releases_differ";
+            /** @description For how long the reason was present in the step: a minute for each sample that has it */
+            seconds: number;
+            /**
+             * Format: date-time
+             * @description The end of the last minute of the step that has it
+             */
+            until: string;
+        };
         OperationPointView: {
             /** @enum {string} */
             operation: "token" | "register_user" | "start_session" | "read_session";
@@ -2839,8 +2850,10 @@ export interface components {
              * @description The beginning of the step
              */
             at: string;
-            /** @description All reasons of the step, the worst first */
-            reasons: ("disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ" | "releases_differ")[];
+            /** @description All reasons of the step, the worst first. `database_unavailable`: the status could not be read */
+            reasons: ("database_unavailable" | "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ" | "releases_differ")[];
+            /** @description The same reasons, and how long each was present */
+            lasted: components["schemas"]["LastedView"][];
             /** @description Successful reads of sessions */
             readsPerSecond: number | null;
             /** @description Reads per second at stretch 1 */

@@ -35,8 +35,11 @@ export function DutyPage() {
   // Whether the last attempt has failed. It counts as failed even while its retry or the next attempt is in flight.
   const isUnread = failureReason !== null || errorUpdatedAt > dataUpdatedAt;
   const readAt = dataUpdatedAt === 0 ? null : new Date(dataUpdatedAt);
-  const unreadSince = isUnread ? (readAt ?? new Date(errorUpdatedAt || now)) : null;
-  const signature = isUnread ? 'unread' : (data?.reasons.map(({ code }) => code).join() ?? 'loading');
+  const unreadSince = useFirst(
+    isUnread ? new Date(errorUpdatedAt > dataUpdatedAt ? errorUpdatedAt : now) : null,
+  );
+  // An attempt that fails is no news about the reasons: `since` goes on with the next attempt that succeeds.
+  const signature = data?.reasons.map(({ code }) => code).join() ?? 'loading';
   const seenSince = useSince(signature);
   const quietSince = signature === '' && history.data !== undefined ? wellSince(history.data) : null;
   const earliest = quietSince !== null && quietSince < seenSince ? quietSince : seenSince;
@@ -77,6 +80,14 @@ export function DutyPage() {
       </div>
     </>
   );
+}
+
+/** Returns the first of the values without null between them, so that a further failed attempt does not change since when all fail. */
+function useFirst(value: Date | null): Date | null {
+  const [first, setFirst] = useState(value);
+  if ((first === null) === (value === null)) return first;
+  setFirst(value);
+  return value;
 }
 
 /** Returns when this page first saw the current value. */

@@ -2,8 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { linesOf, troublesOf, wellSince, type Point } from './history.js';
 
 const START = Date.parse('2026-11-26T12:00:00Z') / 1_000;
+const instant = (minute: number) => new Date((START + minute * 60) * 1_000).toISOString();
 const at = (minute: number, reasons: Point['reasons'] = [], overdue: number | null = minute) =>
-  ({ at: new Date((START + minute * 60) * 1_000).toISOString(), reasons, overdue }) as Point;
+  ({
+    at: instant(minute),
+    reasons,
+    lasted: reasons.map((code) => ({ code, seconds: 60, until: instant(minute + 1) })),
+    overdue,
+  }) as Point;
 /** A history of 40 minutes. */
 const history = (...points: Point[]) => ({ stepSeconds: 60, points, from: START, to: START + 40 * 60 });
 const overdue = (point: Point) => point.overdue;
@@ -69,8 +75,19 @@ describe('what was wrong', () => {
     expect(troubles).toMatchObject([
       { code: 'no_worker', seconds: 60, endedAt: null },
       { code: 'disk_full', seconds: 0, endedAt: null },
-      // The last step is not over when the history ends.
-      { code: 'remote_slow', seconds: 30, endedAt: new Date('2026-11-26T12:40:00Z') },
+      // The last minute is not over when the history ends.
+      { code: 'remote_slow', seconds: 60, endedAt: new Date('2026-11-26T12:40:00Z') },
+    ]);
+  });
+
+  it('lasted for as many minutes as had it, however long the steps of the picture are', () => {
+    const point = (start: number, minutesOfIt: number): Point => ({
+      ...at(start, ['remote_slow']),
+      lasted: [{ code: 'remote_slow', seconds: 60 * minutesOfIt, until: instant(start + 2) }],
+    });
+    const day = { ...history(at(0), point(5, 1), point(10, 1), at(15)), stepSeconds: 300 };
+    expect(troublesOf(day, none).troubles).toMatchObject([
+      { code: 'remote_slow', seconds: 120, endedAt: new Date('2026-11-26T12:12:00Z') },
     ]);
   });
 

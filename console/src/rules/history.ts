@@ -1,7 +1,7 @@
 import type { History } from '../api/client.js';
 
 export type Point = History['points'][number];
-type Code = Point['reasons'][number];
+export type Code = Point['reasons'][number];
 
 /** The times of a chart in seconds, and the values of each of its lines. A gap has the value null. */
 type Lines = [times: number[], ...values: (number | null)[][]];
@@ -38,9 +38,9 @@ interface Trouble {
   readonly code: Code;
   /** The beginnings of the steps with the reason, as shares of the time range. */
   readonly starts: readonly number[];
-  /** The total length of these steps, until the history was read. */
+  /** For how long it was present in the time range, in whole minutes. */
   readonly seconds: number;
-  /** The end of the last of these steps; null if the status has the reason now. */
+  /** The end of the last minute with it; null if the status has the reason now. */
   readonly endedAt: Date | null;
 }
 
@@ -52,12 +52,13 @@ export function troublesOf({ stepSeconds, points, from, to }: History, present: 
   const shareOf = (seconds: number) => seconds / (to - from);
   const troubles = [...new Set([...present, ...points.flatMap(({ reasons }) => reasons)])].map((code) => {
     const starts = points.filter(({ reasons }) => reasons.includes(code)).map(secondsOf);
-    const endOf = (start: number) => Math.min(start + stepSeconds, to);
+    const lasted = points.flatMap((point) => point.lasted.filter((each) => each.code === code));
+    const until = Math.min(to, Math.max(0, ...lasted.map((each) => Date.parse(each.until) / 1_000)));
     return {
       code,
       starts: starts.map((start) => shareOf(start - from)),
-      seconds: starts.reduce((sum, start) => sum + endOf(start) - start, 0),
-      endedAt: present.has(code) ? null : new Date(endOf(starts.at(-1)!) * 1_000),
+      seconds: lasted.reduce((sum, each) => sum + each.seconds, 0),
+      endedAt: present.has(code) ? null : new Date(until * 1_000),
     } satisfies Trouble;
   });
   const endOf = ({ endedAt }: Trouble) => endedAt?.getTime() ?? Infinity;

@@ -1,5 +1,6 @@
 import type { Status, StuckGroup } from '../api/client.js';
 import { countOf } from '../format/words.js';
+import type { Code as PastCode } from './history.js';
 
 type Code = Status['reasons'][number]['code'];
 
@@ -61,7 +62,8 @@ function verdictWithoutReason(stuck: Known['stuck'], seenSince: Date): Verdict {
   };
 }
 
-const TITLES: Record<Code, string> = {
+const TITLES: Record<PastCode, string> = {
+  database_unavailable: 'The status could not be read: the database was unavailable',
   disk_full: 'The database has no space left',
   tables_locked: 'Our tables are locked in the database',
   connections_used_up: 'The connections to the database are used up',
@@ -95,7 +97,7 @@ const TITLES: Record<Code, string> = {
 };
 
 /** Returns a reason of the status as a sentence without its full stop. A newer service may have codes that this page does not know. */
-export const titleOf = (code: Code): string =>
+export const titleOf = (code: PastCode): string =>
   Object.hasOwn(TITLES, code) ? TITLES[code] : (code as string).replaceAll('_', ' ');
 
 /** The page with the list of the cases behind a reason. */

@@ -29,6 +29,23 @@ const ROLLOUT_MS = 900_000;
 const latestOf = (replicas: Replicas): number =>
   Math.max(0, ...replicas.map(({ lastSeenAt }) => lastSeenAt.getTime()));
 
+/** The time within which the processes of a new deployment start, one after the other. */
+const BEGINNING_MS = 120_000;
+
+/**
+ * Returns whether the deployment has begun: requests are served and workers run or, if one of both is missing, a process has run for longer
+ * than the start of the others takes.
+ */
+export function hasBegun(replicas: Replicas): boolean {
+  const runs = (exceptRole: 'api' | 'worker') =>
+    replicas.some(({ isAlive, role }) => isAlive && role !== exceptRole);
+  const latest = latestOf(replicas);
+  return (
+    (runs('api') && runs('worker')) ||
+    replicas.some(({ startedAt }) => latest - startedAt.getTime() > BEGINNING_MS)
+  );
+}
+
 /** Returns the process with the latest sign of life, ignoring processes with the role `exceptRole`. */
 export const lastSeenOf = (replicas: Replicas, exceptRole: 'api' | 'worker'): Replica | undefined =>
   replicas

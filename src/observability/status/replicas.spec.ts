@@ -1,10 +1,35 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastingReleasesOf, releaseOf } from './replicas.rules.js';
+import { hasBegun, lastingReleasesOf, releaseOf } from './replicas.rules.js';
 
 const BUILD = { version: '0.1.0', commit: 'a'.repeat(40), newestMigration: '20261120000000_tables' };
 
 it('names a release by version, commit and newest migration', () => {
   expect(releaseOf(BUILD)).toBe('0.1.0 (commit aaaaaaaaaaaa, migration 20261120000000_tables)');
+});
+
+describe('a deployment', () => {
+  const at = (seconds: number) => new Date(Date.UTC(2026, 10, 22, 12) + seconds * 1_000);
+  const process = (role: 'api' | 'worker' | 'all', startedAt: Date, isAlive = true) =>
+    ({ role, startedAt, isAlive, lastSeenAt: at(0) }) as Parameters<typeof hasBegun>[0][number];
+
+  it.each([
+    ['has begun with one process for everything', [process('all', at(-1))], true],
+    ['has begun with both roles', [process('api', at(-2)), process('worker', at(-1))], true],
+    ['has not begun before the first worker', [process('api', at(-119))], false],
+    ['has not begun before the first api process', [process('worker', at(-119))], false],
+    ['has begun without a worker after two minutes', [process('api', at(-121))], true],
+    [
+      'has not begun by the start of a worker that ended',
+      [process('api', at(-9)), process('worker', at(-8), false)],
+      false,
+    ],
+    [
+      'had begun, if its worker ended after a while',
+      [process('api', at(-9)), process('worker', at(-300), false)],
+      true,
+    ],
+    ['has not begun without processes', [], false],
+  ] as const)('%s', (_, replicas, expected) => expect(hasBegun(replicas)).toBe(expected));
 });
 
 describe('releases that last', () => {

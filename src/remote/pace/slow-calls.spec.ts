@@ -19,6 +19,13 @@ describe('the calls of an operation', () => {
       true,
     ],
     [
+      'are no longer slow after three fast ones in a row',
+      [...Array<number>(20).fill(4), 0.1, 0.1, 0.1],
+      false,
+    ],
+    ['are still slow after two fast ones', [4, 4, 4, 0.1, 0.1], true],
+    ['are slow again after three further slow ones', [4, 4, 4, 0.1, 0.1, 0.1, 4, 4, 4, 4], true],
+    [
       'are no longer slow when most of the latest 20 are fast',
       [...Array<number>(50).fill(4), ...Array<number>(10).fill(0.1)],
       false,

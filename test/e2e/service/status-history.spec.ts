@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
 import { Sampler } from '../../../src/observability/status/history/sampler.service.js';
 import type { StatusHistoryView } from '../../../src/observability/status/history/history.view.js';
 import type { StatusView } from '../../../src/observability/status/status.view.js';
@@ -35,7 +36,10 @@ describe('GET /status/history', () => {
     // Stops the sampler, so that only the test writes samples. Waits for a sample that is being written.
     await Promise.all(service.app.get(Sampler)['loops'].map((loop) => loop.stop()));
     await waitFor('a sign of life', async () => (await status()).replicas.some(({ isAlive }) => isAlive));
+    await startedAgo(10);
   });
+  const startedAgo = (minutes: number) =>
+    database.query(`UPDATE remote_replicas SET joined_at = now() - $1 * interval '1 minute'`, [minutes]);
 
   const history = async (hours: number) =>
     (await client.call<History>('GET', `/status/history?hours=${hours}`)).body;
@@ -71,6 +75,10 @@ describe('GET /status/history', () => {
     expect(Date.parse(last!.at) - Date.parse(first!.at)).toBe(600_000);
     expect(first).toMatchObject({
       reasons: ['disk_full', 'no_worker'],
+      lasted: [
+        { code: 'disk_full', seconds: 60, until: new Date(Date.parse(first!.at) + 300_000).toISOString() },
+        { code: 'no_worker', seconds: 120, until: new Date(Date.parse(first!.at) + 300_000).toISOString() },
+      ],
       latenessSeconds: 4,
       readsPerSecond: 2,
       liveReplicas: 0,
@@ -109,6 +117,62 @@ describe('GET /status/history', () => {
     expect(points.at(-1)).toMatchObject({ liveReplicas: 1, latenessSeconds: 0, stretch: 1, uncertain: 0 });
   });
 
+  it('begins with the deployment: a worker that has not started yet is no trouble', async () => {
+    await empty();
+    await startedAgo(1);
+    await sample();
+    expect(await count()).toBe(0);
+    await insertReplica(database, { name: 'worker:1', role: 'worker', expiresAt: fromNow(3_600) });
+    await sample();
+    expect((await history(1)).points).toMatchObject([{ reasons: [] }]);
+    await database.query(`DELETE FROM remote_replicas WHERE name = 'worker:1'`);
+    await empty();
+    await startedAgo(10);
+    await sample();
+    expect((await history(1)).points).toMatchObject([{ reasons: ['no_worker'] }]);
+  });
+
+  it('has the time in which the status could not be read, but not a single failed attempt', async () => {
+    await empty();
+    const sampler = service.app.get(Sampler);
+    const away = async (attempts: number, ms: number) => {
+      const read = jest.spyOn(sampler['status'], 'read').mockRejectedValue(new Error('no connection'));
+      for (let attempt = 0; attempt < attempts; attempt++) await sample().catch(() => undefined);
+      read.mockRestore();
+      sampler['unread'].since -= ms;
+      await sample();
+      return (await history(1)).points.filter(({ reasons }) => reasons.includes('database_unavailable'));
+    };
+    expect(await away(1, 180_000)).toEqual([]);
+    await empty();
+    const points = await away(3, 180_000);
+    expect(points).toHaveLength(4);
+    expect(points[0]).toMatchObject({ liveReplicas: null });
+    // The current reasons stay: the status was read after the outage.
+    expect(points.at(-1)).toMatchObject({ reasons: ['database_unavailable', 'no_worker'], liveReplicas: 1 });
+  });
+
+  it('has the locks for which its figures wait', async () => {
+    await empty();
+    const read = jest.spyOn(service.app.get(Sampler)['status'], 'read').mockRejectedValue(new Error('waits'));
+    const other = new pg.Client(service.environment.DATABASE_URL);
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('LOCK TABLE onboarding_sessions IN ACCESS EXCLUSIVE MODE');
+    try {
+      await waitFor('the locks in the history', async () => {
+        await sample().catch(() => undefined);
+        return (
+          (await database.query(`SELECT FROM status_samples WHERE reasons ? 'tables_locked'`)).length > 0
+        );
+      });
+    } finally {
+      read.mockRestore();
+      service.app.get(Sampler)['unread'].attempts = 0;
+      await other.end();
+    }
+  });
+
   it('says since when a reason has been true, through an absence of 5 minutes, but not of 7', async () => {
     await empty();
     expect(await since()).toBeNull();
@@ -135,7 +199,9 @@ describe('GET /status/history', () => {
     await plant();
     const createdAt = Date.now() - 3_600_000;
     const expectSinceThen = async () =>
-      expect(Math.abs(Date.parse((await since('registrations_uncertain'))!) - createdAt)).toBeLessThan(60_000);
+      expect(Math.abs(Date.parse((await since('registrations_uncertain'))!) - createdAt)).toBeLessThan(
+        60_000,
+      );
     await expectSinceThen();
     await sample();
     // Ends the earlier cause of the reason. The samples keep the beginning of the reason.

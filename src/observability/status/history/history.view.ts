@@ -5,6 +5,9 @@ import { REASON_CODES } from '../health.rules.js';
 import { FIGURES, nameOf, OPERATION_FIGURES, type HistoryFigure } from './sampled-figures.js';
 import type { SampleRow } from './samples.store.js';
 
+/** The reasons of the status, and one that only the history has: while the database is unavailable, nobody can read the status. */
+const HISTORY_CODES = ['database_unavailable', ...REASON_CODES] as const;
+
 export class HistoryQuery {
   @IntegerParameter({ minimum: 1, maximum: 168, default: 24, description: 'How far back, in hours' })
   hours: number = 24;
@@ -20,12 +23,18 @@ class OperationPointView extends schemaOf({
   operation: oneOf(OPERATION_CLASSES),
   ...schemasOf(OPERATION_FIGURES),
 }) {}
+class LastedView extends schemaOf({
+  code: oneOf(HISTORY_CODES),
+  seconds: count('For how long the reason was present in the step: a minute for each sample that has it'),
+  until: instant('The end of the last minute of the step that has it'),
+}) {}
 class StatusPointView extends schemaOf({
   at: instant('The beginning of the step'),
-  reasons: field<readonly (typeof REASON_CODES)[number][]>(
-    { enum: REASON_CODES, isArray: true },
-    'All reasons of the step, the worst first',
+  reasons: field<readonly (typeof HISTORY_CODES)[number][]>(
+    { enum: HISTORY_CODES, isArray: true },
+    'All reasons of the step, the worst first. `database_unavailable`: the status could not be read',
   ),
+  lasted: listOf(LastedView, 'The same reasons, and how long each was present'),
   ...schemasOf(FIGURES),
   operations: listOf(OperationPointView, 'The calls of all processes in the 5 minutes before'),
 }) {}
@@ -48,9 +57,15 @@ export function toPoint({ at, reasons, figures }: SampleRow): Point {
       keyof F,
       number | null
     >;
+  const lasted = HISTORY_CODES.flatMap((code) =>
+    reasons
+      .filter((each) => each.code === code)
+      .map(({ seconds, until }) => ({ code, seconds, until: new Date(until) })),
+  );
   return {
     at,
-    reasons: REASON_CODES.filter((code) => reasons.includes(code)),
+    reasons: lasted.map(({ code }) => code),
+    lasted,
     ...pick(FIGURES),
     operations: OPERATION_CLASSES.map((operation) => ({
       operation,

@@ -23,6 +23,12 @@ export const WRITE_SAMPLE = `
   ), $2
   ON CONFLICT DO NOTHING`;
 
+export const WRITE_OUTAGE = `
+  INSERT INTO status_samples (at, reasons, figures)
+  SELECT minute, jsonb_build_object($1::text, now() - $2::float8 * interval '1 ms'), '{}'
+    FROM generate_series(greatest(date_trunc('minute', now() - $2::float8 * interval '1 ms'), now() - interval '8 days'), now(), '1 minute') AS minute
+  ON CONFLICT (at) DO UPDATE SET reasons = status_samples.reasons || excluded.reasons`;
+
 const COLUMNS = [...SUMMARIES.keys()].map((name) => `"${name}" numeric`).join(', ');
 const SUMMARISED = [...SUMMARIES]
   .map(([name, summary]) => `round(${summary}("${name}"), 3)::float8 AS "${name}"`)
@@ -31,14 +37,17 @@ const SUMMARISED = [...SUMMARIES]
 /** Summarises the samples of the last $1 hours by steps of $2 seconds. */
 export const READ_HISTORY = `
   WITH samples AS MATERIALIZED (
-    SELECT date_bin($2 * interval '1 second', at, 'epoch') AS step, reasons, figures
+    SELECT at, date_bin($2 * interval '1 second', at, 'epoch') AS step, reasons, figures
     FROM status_samples WHERE at > now() - $1 * interval '1 hour'
   ), named AS (
-    SELECT step, array_agg(DISTINCT code) AS reasons FROM samples, jsonb_object_keys(reasons) AS code GROUP BY step
+    SELECT step, json_agg(json_build_object('code', code, 'seconds', seconds, 'until', until)) AS reasons
+    FROM (SELECT step, code, 60 * count(*) AS seconds, max(at) + interval '1 minute' AS until
+            FROM samples, jsonb_object_keys(reasons) AS code GROUP BY step, code) AS lasted
+    GROUP BY step
   ), summarised AS (
     SELECT step, ${SUMMARISED}
     FROM samples, jsonb_to_record(figures) AS figures (${COLUMNS})
     GROUP BY step
   )
-  SELECT step AS at, coalesce(named.reasons, '{}') AS reasons, to_json(summarised) AS figures
+  SELECT step AS at, coalesce(named.reasons, '[]') AS reasons, to_json(summarised) AS figures
   FROM summarised LEFT JOIN named USING (step) ORDER BY step`;

@@ -1,10 +1,11 @@
 import type { Sql } from '../../../platform/database/database.js';
-import { IS_SAMPLE_DUE, READ_HISTORY, WRITE_SAMPLE } from './samples.sql.js';
+import { IS_SAMPLE_DUE, READ_HISTORY, WRITE_OUTAGE, WRITE_SAMPLE } from './samples.sql.js';
 
 /** The samples of one step. `figures`: by the names of sampleOf; null if no sample has the figure. */
 export interface SampleRow {
   readonly at: Date;
-  readonly reasons: readonly string[];
+  /** The reasons of the step: for how long each was present, and until when. */
+  readonly reasons: readonly { readonly code: string; readonly seconds: number; readonly until: string }[];
   readonly figures: Readonly<Record<string, number | null>>;
 }
 
@@ -23,6 +24,10 @@ export async function writeSample(
   const since = Object.fromEntries(reasons.map((reason) => [reason.code, reason.since]));
   await sql.query(WRITE_SAMPLE, [JSON.stringify(since), JSON.stringify(figures)]);
 }
+
+/** Adds a reason to the samples of the last `ms`, and writes the missing ones. For a time in which no sample could be written. */
+export const writeOutage = (sql: Sql, code: string, ms: number): Promise<unknown> =>
+  sql.query(WRITE_OUTAGE, [code, ms]);
 
 /** Returns the samples of the last `hours`, summarised by steps. Steps without a sample are absent. */
 export const readHistory = (sql: Sql, hours: number, stepSeconds: number): Promise<SampleRow[]> =>
