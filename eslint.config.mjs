@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const ENVIRONMENT_READERS = [
@@ -70,6 +71,16 @@ export default tseslint.config(
     // tsc checks these files with tsconfig.scripts.json. They have few type annotations, so typed lint rules would only make noise.
     files: ['**/*.{mjs,cjs}'],
     ...tseslint.configs.disableTypeChecked,
+  },
+  {
+    // Strangers choose the text, so the time of a match must grow no faster than its length. test/faults/security/patterns.spec.ts runs
+    // every pattern.
+    files: ['src/**', 'console/src/**', 'clients/**', 'scripts/**'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignorePartial: false }],
+    },
   },
   {
     files: ['console/src/**'],

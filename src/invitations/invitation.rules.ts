@@ -47,6 +47,8 @@ export interface InvitationFacts {
 }
 
 const DAY_MS = 86_400_000;
+/** Browsers send less than 200 characters. */
+const MAX_ACCEPT_LANGUAGE_LENGTH = 500;
 const MAX_DAYS = 366;
 
 /** Returns why an invitation cannot expire at this instant, else undefined. */
@@ -72,10 +74,11 @@ export function returnUrlFault(returnUrl: URL, origins: readonly string[], isPro
  */
 export function localeOf(invited: string | null, acceptLanguage = '', otherwise: Locale = 'en'): Locale {
   const accepted = acceptLanguage
+    .slice(0, MAX_ACCEPT_LANGUAGE_LENGTH)
     .split(',')
     .map((part) => {
-      const [tag = '', quality = '1'] = part.trim().split(/\s*;\s*q=/);
-      return { language: tag.slice(0, 2).toLowerCase(), quality: Number(quality) };
+      const [tag = '', quality = 'q=1'] = part.split(';', 2).map((each) => each.trim());
+      return { language: tag.slice(0, 2).toLowerCase(), quality: Number(quality.replace(/^q=/i, '')) };
     })
     .filter(({ quality }) => quality > 0)
     .sort((one, other) => other.quality - one.quality)

@@ -114,7 +114,7 @@ const parseKeepingDigits = (text: string): unknown => {
   } catch {
     return undefined;
   }
-  const wrapped = text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+  const wrapped = text.replace(/"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*/g, (token) =>
     token.startsWith('"') ? token : `{"${NUMBER_KEY}":"${token}"}`,
   );
   return JSON.parse(wrapped);

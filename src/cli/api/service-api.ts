@@ -83,7 +83,7 @@ export async function findApi(source: EnvironmentSource): Promise<ServiceApi> {
       throw misconfigured(`PV_ONBOARDING_URL must be ${expected}`);
     if (key === undefined)
       throw misconfigured('PV_ONBOARDING_API_KEY is required with PV_ONBOARDING_URL: set it to an API key');
-    return new ServiceApi(url.replace(/\/+$/, ''), checkKey('PV_ONBOARDING_API_KEY', key));
+    return new ServiceApi(url.replace(/(?<!\/)\/+$/, ''), checkKey('PV_ONBOARDING_API_KEY', key));
   }
   const folder = resolve('.data');
   const running = await findRunningService(folder);

@@ -75,7 +75,7 @@ export class OwnerPageController {
     // The page finds its stylesheet only if its path has one segment after /i/, so any other path is redirected. The new address is
     // relative, because a proxy may have removed a prefix.
     if (slashes > 0) {
-      const location = '../'.repeat(slashes) + encodeURIComponent(text.replace(/\/+$/, ''));
+      const location = '../'.repeat(slashes) + encodeURIComponent(text.replace(/(?<!\/)\/+$/, ''));
       return void reply.status(308).header('location', location).send();
     }
     const visit = await this.find(text, request);

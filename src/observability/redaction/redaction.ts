@@ -12,11 +12,11 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   // Keeps only scheme and host of a URL. The path may be a capability: a startUrl is {onboarding_url}/pv-onboarding/<token> (interface
   // section 2.5). The part before the host may be a password or a token.
   [
-    /\b([a-z][a-z0-9+.-]{1,20}:(?:\\?\/){2})(?:[^\s"'<>\\/?#]*@)?([^\s"'<>\\/?#]+)[^\s"'<>]*/gi,
+    /\b([a-z][a-z0-9+.-]{1,20}:(?:\\?\/){2})(?:[^\s"'<>\\/?#@]*@)*([^\s"'<>\\/?#@]+)(?:[\\/?#][^\s"'<>]*)?/gi,
     `$1$2/${HIDDEN}`,
   ],
   [/(pv-onboarding(?:\\?\/|%2F))[^\s"'<>]+/gi, `$1${HIDDEN}`],
-  [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
+  [/(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
   [/(?<!\d)\d{18}(?!\d)/g, '[ean]'],
   // Hides long opaque words, which are probably tokens, but not UUIDs.
   [/(?![0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w+/=-]))(?<![\w+/=-])[\w+/=-]{32,}/gi, HIDDEN],
@@ -25,7 +25,8 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 /** Returns text written by others as one line of at most `maxLength` characters, without secrets, personal data or control characters. */
 export function redact(text: string, maxLength = 300): string {
   // A secret cut in half would not be recognised, so the incomplete word is dropped.
-  const examined = text.length > EXAMINED_LENGTH ? text.slice(0, EXAMINED_LENGTH).replace(/\S*$/, '') : text;
+  const examined =
+    text.length > EXAMINED_LENGTH ? text.slice(0, EXAMINED_LENGTH).replace(/(?<!\S)\S*$/, '') : text;
   let safe = withoutSecrets(examined);
   for (const [pattern, replacement] of PATTERNS) safe = safe.replace(pattern, replacement);
   safe = safe.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ').trim();

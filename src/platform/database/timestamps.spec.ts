@@ -43,7 +43,7 @@ describe('an instant from PostgreSQL', () => {
       const text = at.toISOString().replace('T', ' ').replace('Z', '+00');
       expect(parseTimestamp(text)).toEqual(at);
       // PostgreSQL writes no trailing zeros in a fraction, and no point without a fraction.
-      expect(parseTimestamp(text.replace(/\.?0+\+00$/, '+00'))).toEqual(at);
+      expect(parseTimestamp(text.replace(/\.?(?<!0)0+\+00$/, '+00'))).toEqual(at);
     };
     fc.assert(fc.property(instants, isKept), { examples: [[new Date(0)], [new Date(120)]] });
   });

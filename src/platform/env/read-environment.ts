@@ -118,7 +118,7 @@ function* contradictions(environment: Environment): Generator<string> {
 }
 
 function databaseFault(url: string): string | undefined {
-  const severalHosts = /^[^/]*\/\/(?:[^/]*@)?(?![^/?]*@)[^/?]*,|[?&]host=[^&]*(,|%2C)/i;
+  const severalHosts = /^[^/]*\/\/(?:[^/]*@)?[^/?@,]*,[^/?@]*(?:[/?]|$)|[?&]host=[^?&]*(,|%2C)/i;
   const unsupportedTls =
     /[?&](ssl=(?!(true|1|0|no-verify)(&|$))|sslmode=(?!(disable|prefer|require|verify-ca|verify-full|no-verify)(&|$)))/;
   if (severalHosts.test(url)) return `names several hosts: ${ONE_HOST}`;

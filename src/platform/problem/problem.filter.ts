@@ -51,7 +51,7 @@ export class ProblemFilter implements ExceptionFilter {
   /** Returns 405 for a known path with an unsupported method, which the router reports as 404. */
   private unrouted(error: unknown, request: FastifyRequest): Problem | undefined {
     if (!(error instanceof NotFoundException)) return undefined;
-    const path = request.url.replace(/\?.*$/, '');
+    const [path = ''] = request.url.split('?', 1);
     const methods = this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     const allow = [...new Set(methods)].sort();
     // If the method is supported, the path has a trailing slash or an overlong parameter. Our patterns accept both, the router neither.

@@ -35,7 +35,7 @@ export class Wire {
     const accepted = { accept: 'application/json', 'accept-encoding': 'identity' };
     this.headers = { ApiKey, ...accepted, 'user-agent': 'pv-onboarding' };
     const { origin, pathname } = new URL(SCS_BASE_URL);
-    this.prefix = pathname.replace(/\/+$/, '');
+    this.prefix = pathname.replace(/(?<!\/)\/+$/, '');
     const connect = buildConnector({ timeout: environment.SCS_TIMEOUT_MS });
     this.reads = new Connections(origin, connect, READ_KEEP_ALIVE_MS);
     this.posts = new Connections(origin, connect, POST_KEEP_ALIVE_MS);

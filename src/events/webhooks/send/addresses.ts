@@ -26,13 +26,13 @@ export function refusalOf(address: string): string | null {
 /** Returns why this host of a URL is refused, or null. Refuses no name but localhost: addresses of names are checked on connecting. */
 export function refusalOfHost(host: string): string | null {
   if (findLiteral(host) !== null) return refusalOf(host);
-  const name = host.toLowerCase().replace(/\.+$/, '');
+  const name = host.toLowerCase().replace(/(?<!\.)\.+$/, '');
   return name === 'localhost' || name.endsWith('.localhost') ? 'is a name of this machine' : null;
 }
 
 /** Returns the address in a notation that `isIP` accepts, or null if the text is not an IP address. */
 function findLiteral(text: string): string | null {
-  const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
+  const [bare = ''] = text.replace(/^\[(.*)\]$/, '$1').split('%', 1);
   if (isIP(bare) !== 0) return bare;
   // The URL parser accepts all notations that `inet_aton` accepts, and others, such as full-width digits.
   if (!URL.canParse(`http://${bare}/`)) return null;
