@@ -1275,8 +1275,13 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description A URL of another origin requires `headers` and `secret`, so that those of the previous receiver are not sent to another
+             */
             url?: string;
+            /** @description Your own secret: `whsec_` and base64 of 24 to 64 bytes. Only together with `url`; it replaces all earlier secrets at once. Otherwise, use /rotate-secret */
+            secret?: string;
             /** @description false: nothing is sent, but no event is lost. true: sending resumes at the event at which it stopped */
             enabled?: boolean;
             /** @description With `enabled: true` on a disabled endpoint: skip the missed events. Pending deliveries become `failed`; /redeliver can send any missed event */

@@ -53,16 +53,17 @@ export function webhooksCommand(findApi: FindApi): Command {
       ({ id, secret }) => printSecret(`created ${id}`, secret),
     );
   withSettings(webhooks.itemCommand('update', 'change an endpoint, or disable or enable it'))
-    .option('--url <url>', 'where to send events')
+    .option('--url <url>', 'where to send events; another origin needs --headers-file and --secret-file')
+    .option('--secret-file <file>', 'with --url: the new secret; - reads the standard input')
     .option('--enable', 'send again, from the event at which it stopped')
     .addOption(new Option('--disable', 'send nothing; no event is lost').conflicts('enable'))
     .option('--skip-missed', 'with --enable: skip the events that it missed')
     .confirms((_client, id: string, { skipMissed }: Options) =>
       skipMissed ? `this skips all events that the endpoint ${id} missed. This cannot be undone.` : undefined,
     )
-    .calls(async (client, id: string, { enable, disable, ...settings }: Options) => {
+    .calls(async (client, id: string, { enable, disable, secretFile, ...settings }: Options) => {
       const enabled = enable ? true : disable ? false : undefined;
-      const body = { enabled, ...(await settingsOf(settings)) };
+      const body = { enabled, ...(await settingsOf(settings)), secret: await readSecret(secretFile) };
       return client.PATCH(ONE, { ...at(id), body });
     });
   webhooks

@@ -164,9 +164,9 @@ describe('webhook endpoints', () => {
 
   it('change only in the given fields', async () => {
     const { id } = await create({ types: ['session.online'], headers: { 'X-A': 'a' }, description: 'one' });
-    const { body } = await change(id, { description: 'two', url: 'http://127.0.0.1:1/hook' });
+    const { body } = await change(id, { description: 'two', url: `${receiver.url}/hook` });
     expect(body).toMatchObject({
-      url: 'http://127.0.0.1:1/hook',
+      url: `${receiver.url}/hook`,
       description: 'two',
       types: ['pv.session.online.v1'],
       headerNames: ['X-A'],
@@ -185,6 +185,59 @@ describe('webhook endpoints', () => {
       'endpoint.changed',
       'endpoint.changed',
     ]);
+  });
+
+  describe('that move to another origin', () => {
+    const OTHER_SECRET = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
+    /** An endpoint with a header, a secret and a previous secret. It is disabled, with pending deliveries. */
+    const makeElsewhere = async () => {
+      const { id } = await create({ url: 'http://127.0.0.1:1/', headers: { 'X-Key': 'of-the-first' } });
+      await client.call('POST', `/webhook-endpoints/${id}/rotate-secret`, { secret: OWN_SECRET });
+      await insertEvents(2);
+      await deliverEvents(id, 'pending');
+      await change(id, { enabled: false });
+      return id;
+    };
+
+    it.each([
+      [{}, ['headers', 'secret']],
+      [{ headers: {} }, ['secret']],
+      [{ headers: { 'X-Key': 'of-the-second' } }, ['secret']],
+      [{ secret: OTHER_SECRET }, ['headers']],
+      [{ enabled: true, skipMissed: true }, ['headers', 'secret']],
+    ])(
+      'take neither headers nor secrets with them: with %j, these are missing: %j',
+      async (given, missing) => {
+        const id = await makeElsewhere();
+        const before = await read(id);
+        expect(fieldsOf(await change(id, { url: receiver.url, ...given }))).toEqual([400, missing]);
+        expect([await read(id), (await statesOf(id)).pending]).toEqual([before, 2]);
+      },
+    );
+
+    it.each([
+      ['none', {}, undefined],
+      ['others', { 'X-Key': 'of-the-second' }, 'of-the-second'],
+    ])('send %s of the headers there, and sign with the new secret alone', async (_, headers, expected) => {
+      const id = await makeElsewhere();
+      const { status, body } = await change(id, { url: receiver.url, headers, secret: OTHER_SECRET });
+      expect([status, body.previousSecretUntil]).toEqual([200, null]);
+      expect(body).not.toHaveProperty('secret');
+      await client.call('POST', `/webhook-endpoints/${id}/test`);
+      const sent = receiver.received[0]!;
+      expect(sent.headers['x-key']).toBe(expected);
+      expect(sent.headers['webhook-signature']).toMatch(/^\S+$/);
+      expect(
+        new Webhook(OTHER_SECRET).verify(sent.body, sent.headers as Record<string, string>),
+      ).toBeDefined();
+    });
+
+    it('also include a change of the scheme or the port, but not of the path', async () => {
+      const id = await makeElsewhere();
+      for (const url of ['https://127.0.0.1:1/', 'http://127.0.0.1:2/', 'http://127.0.0.2:1/'])
+        expect(fieldsOf(await change(id, { url }))).toEqual([400, ['headers', 'secret']]);
+      expect((await change(id, { url: 'http://127.1:1/hook' })).body.headerNames).toEqual(['X-Key']);
+    });
   });
 
   it('that are repaired have no failures any more, and retry at once', async () => {

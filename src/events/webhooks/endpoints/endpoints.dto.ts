@@ -14,10 +14,12 @@ const DAY_SECONDS = 86_400;
 /** One week is enough to replace a secret. Until its overlap ends, a leaked secret stays valid. */
 const MAX_OVERLAP_SECONDS = 7 * DAY_SECONDS;
 
-const Secret = (): PropertyDecorator =>
+const SECRET_FORM = 'Your own secret: `whsec_` and base64 of 24 to 64 bytes.';
+
+const Secret = (description = `${SECRET_FORM} Default: 32 random bytes`): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
-      description: 'Your own secret: `whsec_` and base64 of 24 to 64 bytes. Default: 32 random bytes',
+      description,
       pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
     }),
     MayBeAbsent(),
@@ -82,10 +84,20 @@ export class NewWebhookEndpoint extends EndpointSettings {
 }
 
 export class WebhookEndpointChange extends EndpointSettings {
-  @ApiPropertyOptional({ format: 'uri', maxLength: 2_000 })
+  @ApiPropertyOptional({
+    format: 'uri',
+    maxLength: 2_000,
+    description:
+      'A URL of another origin requires `headers` and `secret`, so that those of the previous receiver are not sent to another',
+  })
   @MayBeAbsent()
   @IsString()
   url?: string;
+
+  @Secret(
+    `${SECRET_FORM} Only together with \`url\`; it replaces all earlier secrets at once. Otherwise, use /rotate-secret`,
+  )
+  secret?: string;
 
   @OptionalFlag(
     'false: nothing is sent, but no event is lost. true: sending resumes at the event at which it stopped',

@@ -51,10 +51,16 @@ export class WebhookEndpoints {
     if (change.url !== undefined) this.check(change.url);
     if (change.skipMissed === true && change.enabled !== true)
       refuse([{ field: 'skipMissed', message: 'must be given together with enabled: true' }]);
-    if (existing(id, await this.store.change(id, normal(change), actor)) === 'was_enabled') {
+    if (change.secret !== undefined && change.url === undefined)
+      refuse([
+        { field: 'secret', message: 'must be given together with url; /rotate-secret replaces it alone' },
+      ]);
+    const result = existing(id, await this.store.change(id, normal(change), actor));
+    if (result === 'was_enabled') {
       const message = 'is allowed only for a disabled endpoint; this one is enabled';
       refuse([{ field: 'skipMissed', message }]);
     }
+    if (result === 'other_origin') refuse(missingAtOtherOrigin(change));
     return existing(id, await this.store.find(id));
   }
 
@@ -82,7 +88,7 @@ export class WebhookEndpoints {
     const entry = { actor, action: 'webhook_endpoint.tested', target: id, details: { status } };
     await recordAudit(this.database, entry);
     const delivered = outcome.kind === 'delivered';
-    if (delivered) await this.store.recover(id);
+    if (delivered) await this.store.recover(id, destination.url);
     return { delivered, eventId, status, error, answer, durationMs };
   }
 
@@ -119,6 +125,18 @@ const normal = <T extends WebhookEndpointChange>(input: T): T => ({
   ...(input.url !== undefined && { url: new URL(input.url).href }),
   ...(input.types && { types: eventNamesOf(input.types) }),
 });
+
+/** A new receiver must get neither the headers of the previous one nor signatures that the previous one accepts. */
+const missingAtOtherOrigin = ({ headers, secret }: WebhookEndpointChange): FieldError[] => {
+  const missing = [
+    headers === undefined && { field: 'headers', is: '{} for none' },
+    secret === undefined && { field: 'secret', is: 'whsec_ and base64 of 24 to 64 bytes' },
+  ].filter((each) => each !== false);
+  return missing.map(({ field, is }) => ({
+    field,
+    message: `must be given together with a url of another origin: ${is}`,
+  }));
+};
 
 function redeliveryErrors({ deliveryIds, ...range }: RedeliveryRequest): FieldError[] {
   const { after, until } = range;

@@ -135,25 +135,36 @@ export class WebhookEndpointsStore {
     };
   }
 
-  /** Changes, disables or enables an endpoint. If it is enabled, `skipMissed` changes nothing and returns `was_enabled`. */
+  /**
+   * Changes, disables or enables an endpoint. Changes nothing and returns `was_enabled` with `skipMissed` if the endpoint is enabled, and
+   * `other_origin` if the stored headers or the stored secret would follow the endpoint to another origin.
+   */
   async change(
     id: string,
     { enabled, skipMissed = false, ...settings }: WebhookEndpointChange,
     actor: string,
-  ): Promise<'changed' | 'was_enabled' | null> {
+  ): Promise<'changed' | 'was_enabled' | 'other_origin' | null> {
+    const { headers, secret, ...others } = settings;
+    const refusalOf = ({ isDisabled, url }: EndpointRow) => {
+      if (skipMissed && !isDisabled) return 'was_enabled';
+      const leadsElsewhere = new URL(settings.url ?? url).origin !== new URL(url).origin;
+      return leadsElsewhere && (headers === undefined || secret === undefined) ? 'other_origin' : null;
+    };
     if (skipMissed) {
       const found = await readEndpoint(this.database, id);
-      if (found?.isDisabled !== true) return found && 'was_enabled';
+      const refusal = found && refusalOf(found);
+      if (found === null || refusal !== null) return refusal;
       // These steps may commit before the endpoint is enabled, because a disabled endpoint gets no new deliveries. They end early if
       // another request enables the endpoint.
       await this.inSteps(async (tx) => ((await lockEndpoint(tx, id))?.isDisabled ? skipSome(tx, id) : 0));
       await sequenceEvents(this.database);
     }
-    const { headers, ...others } = settings;
     const changed = Object.keys(settings);
     const isRepaired = settings.url !== undefined || headers !== undefined;
-    const result = await this.update(id, actor, async (tx, { isDisabled, now }, record) => {
-      if (skipMissed && !isDisabled) return 'was_enabled';
+    const result = await this.update(id, actor, async (tx, locked, record) => {
+      const { isDisabled, now } = locked;
+      const refusal = refusalOf(locked);
+      if (refusal !== null) return refusal;
       const isDisabling = enabled === false && !isDisabled;
       const isEnabling = enabled === true && isDisabled;
       if (changed.length === 0 && !isDisabling && !isEnabling) return 'changed';
@@ -161,6 +172,11 @@ export class WebhookEndpointsStore {
       const data = {
         ...others,
         headersCiphertext: headers && this.sealing.sealHeaders(id, headers),
+        ...(secret !== undefined && {
+          secretCiphertext: this.sealing.sealSecret(id, secret),
+          previousSecretCiphertext: null,
+          previousSecretUntil: null,
+        }),
         ...((isRepaired || isEnabling) && WELL),
         ...(isDisabling && disabledAt(now)),
         ...(isEnabling && { disabledAt: null, disabledReason: null }),
@@ -195,11 +211,11 @@ export class WebhookEndpointsStore {
     });
   }
 
-  /** Resets the health of an enabled endpoint that accepted a test event, and makes its waiting retries due. */
-  async recover(id: string): Promise<void> {
+  /** Resets the health of an enabled endpoint that accepted a test event at `url`, and makes its waiting retries due. */
+  async recover(id: string, url: string): Promise<void> {
     const isWell = await this.database.transaction(async (tx) => {
       const locked = await lockEndpoint(tx, id);
-      if (locked === null || locked.isDisabled) return false;
+      if (locked === null || locked.isDisabled || locked.url !== url) return false;
       await tx.prisma.webhookEndpoint.update({ where: { id }, data: WELL });
       const message = `a webhook endpoint works again, after ${locked.failures} failures`;
       if (locked.isReported) tx.afterCommit(() => this.logger.log({ message, endpointId: id }));
