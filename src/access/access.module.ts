@@ -10,6 +10,7 @@ import { ConsoleSessions } from './console/console-sessions.service.js';
 import { ConsoleSignIns } from './console/console-sign-in.service.js';
 import { IdentityProvider } from './console/identity-provider.client.js';
 import { OidcSignInController } from './console/oidc-sign-in.controller.js';
+import { SignInFlows } from './console/sign-in-flows.service.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
 import { RefusedRequests } from './refused-requests.service.js';
 import { RequestHooks } from './request-hooks.service.js';
@@ -33,6 +34,7 @@ import { RequestHooks } from './request-hooks.service.js';
     IdentityProvider,
     RefusedRequests,
     RequestHooks,
+    SignInFlows,
   ],
   exports: [ApiKeysStore, Authentication, IdempotencyKeys],
 })

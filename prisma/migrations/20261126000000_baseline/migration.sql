@@ -925,7 +925,7 @@ CREATE TABLE idempotency_keys (
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   CONSTRAINT idempotency_keys_id_is_sha256 CHECK (id ~ '^[A-Za-z0-9_-]{43}$')
 );
-COMMENT ON TABLE idempotency_keys IS 'Responses to requests with an Idempotency-Key, returned again if the request is repeated. Each is inserted together with what the request created, and deleted after 24 hours.';
+COMMENT ON TABLE idempotency_keys IS 'Responses to requests with an Idempotency-Key, returned again if the request is repeated, and sign-ins of the console that are used. Each is inserted together with what the request created, and deleted after 24 hours.';
 COMMENT ON COLUMN idempotency_keys.id IS 'SHA-256 of API key id, method, route and Idempotency-Key together, as base64url.';
 COMMENT ON COLUMN idempotency_keys.response_ciphertext IS 'The bodies of the request and of its response, as JSON {"request", "response"}, encrypted and bound to this row.';
 COMMENT ON COLUMN idempotency_keys.created_at IS 'When the request was executed.';

@@ -36,7 +36,15 @@ export class ConsoleSessions {
     // Another provider, client or client secret makes all sessions unreadable, so that changing the secret ends them.
     const context = `console/session/${hash('sha256', JSON.stringify(client), 'base64url')}`;
     this.cookie = new SealedCookie(environment, cipher, { ...COOKIE, context });
-    const read = CONSOLE_OIDC_GROUPS === undefined ? new Map() : readGroupScopes(CONSOLE_OIDC_GROUPS, SCOPES);
+    const read =
+      CONSOLE_OIDC_GROUPS === undefined
+        ? new Map<string, readonly Scope[]>()
+        : readGroupScopes(CONSOLE_OIDC_GROUPS, SCOPES);
+    if (read === null)
+      throw new ConfigurationError(
+        ['CONSOLE_OIDC_GROUPS must be groups with scopes, or JSON such as {"CN=Leads": ["admin"]}'],
+        [],
+      );
     if ('unknown' in read)
       throw new ConfigurationError([`CONSOLE_OIDC_GROUPS must have scopes out of ${SCOPES.join(', ')}`], []);
     this.groupScopes = read;

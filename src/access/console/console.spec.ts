@@ -3,7 +3,8 @@ import { Cipher } from '../../platform/crypto/cipher.js';
 import { Environment } from '../../platform/env/environment.js';
 import { isFromOwnConsole, type ConsoleSession } from './console-session.rules.js';
 import { groupsInClaim, readGroupScopes, scopesOfGroups } from './group-scopes.rules.js';
-import { cookieIn, SealedCookie } from './sealed-cookie.js';
+import { identityOf, requireSoundToken } from './identity.rules.js';
+import { cookieIn, cookieNames, SealedCookie } from './sealed-cookie.js';
 
 const OURS = ['http://127.0.0.1:3000', 'https://pv.example'];
 const OUR_SCOPES = ['users:read', 'admin'] as const;
@@ -38,6 +39,11 @@ describe('the cookie of a session', () => {
     [undefined, undefined],
   ])('in %j is %j', (header, value) => expect(cookieIn(header, 'pvo_console')).toBe(value));
 
+  it('is found by the beginning of its name', () => {
+    expect(cookieNames('a_1=x; b=a_; a_2=y', 'a_')).toEqual(['a_1', 'a_2']);
+    expect(cookieNames(undefined, 'a_')).toEqual([]);
+  });
+
   it('can be read until its session is over', () => {
     const environment = new Environment();
     environment.ENCRYPTION_KEYS = [Buffer.alloc(32).toString('base64')];
@@ -56,11 +62,41 @@ describe('the cookie of a session', () => {
 describe('the scopes of groups', () => {
   it('are read from the configuration, and added up', () => {
     const read = readGroupScopes('Night shift=users:read; leads=admin,users:read', OUR_SCOPES);
-    if ('unknown' in read) throw new Error('a scope is unknown');
+    if (read === null || 'unknown' in read) throw new Error('a scope is unknown');
     expect(scopesOfGroups(['leads', 'Night shift', 'other'], read)).toEqual(['admin', 'users:read']);
     expect(scopesOfGroups(['night shift'], read)).toEqual([]);
     expect(readGroupScopes('a=admin;b=root,x', OUR_SCOPES)).toEqual({ unknown: ['root', 'x'] });
   });
+
+  it.each([
+    ['CN=Ops,OU=PV=admin', [['CN=Ops,OU=PV', ['admin']]]],
+    [
+      'CN=Ops, OU=PV = users:read , admin;b=admin',
+      [
+        ['CN=Ops, OU=PV', ['users:read', 'admin']],
+        ['b', ['admin']],
+      ],
+    ],
+    ['{"CN=a;b,c=d": ["admin", "users:read"]}', [['CN=a;b,c=d', ['admin', 'users:read']]]],
+    [' {"a": "admin"} ', [['a', ['admin']]]],
+  ] as const)('are read of groups with any name: %s', (text, expected) => {
+    const read = readGroupScopes(text, OUR_SCOPES);
+    expect(read instanceof Map && [...read]).toEqual(expected);
+  });
+
+  it.each([
+    '',
+    '=admin',
+    'a=',
+    'a',
+    'a=admin;',
+    '{',
+    '{}',
+    '{"a": []}',
+    '{"a": [7]}',
+    '{"": ["admin"]}',
+    '[]',
+  ])('cannot be read from %j', (text) => expect(readGroupScopes(text, OUR_SCOPES)).toBeNull());
 
   it.each([
     [
@@ -70,5 +106,49 @@ describe('the scopes of groups', () => {
     ['a', ['a']],
     [undefined, []],
     [[{ name: 'a' }, 7, 'b'], ['b']],
+    [[], []],
+    ['', []],
   ])('follow the claim %j', (claim, groups) => expect(groupsInClaim(claim)).toEqual(groups));
+});
+
+describe('a user of the identity provider', () => {
+  const NOW = 1_800_000_000;
+  it.each([
+    [{ sub: 's', iat: NOW }, null],
+    [{ sub: 's', iat: NOW + 30 }, null],
+    [{ sub: 's', iat: NOW - 300 }, null],
+    [{ sub: 's', iat: NOW + 31 }, '"iat" is 31 s in the future'],
+    [{ sub: 's', iat: NOW + 86_400 }, '"iat" is 86400 s in the future'],
+    [{ sub: '', iat: NOW }, '"sub"'],
+    [{ sub: ' \t', iat: NOW }, '"sub"'],
+    [{ sub: 'a\nb', iat: NOW }, '"sub"'],
+    [{ sub: 's'.repeat(256), iat: NOW }, '"sub"'],
+  ])('with the token %j is refused for %s', (token, fault) => {
+    const check = () => requireSoundToken(token, NOW, 30);
+    if (fault === null) check();
+    else expect(check).toThrow(fault);
+  });
+
+  it.each([
+    [{ groups: ['a'] }, {}, ['a'], null],
+    [{ groups: [] }, { groups: ['a'] }, ['a'], null],
+    [{}, { groups: 'a' }, ['a'], null],
+    [{ groups: ['a'] }, { groups: ['b', 'a'] }, ['a', 'b'], null],
+    [{ groups: [] }, {}, [], null],
+    [{ _claim_names: { groups: 'src1' }, _claim_sources: {} }, {}, [], '_claim_names'],
+    [{ hasgroups: true }, {}, [], 'hasgroups'],
+    [{ groups: [], hasgroups: 'true' }, {}, [], 'hasgroups'],
+    [{}, { hasgroups: true }, [], 'hasgroups'],
+    [{ hasgroups: true }, { groups: ['a'] }, ['a'], null],
+    [{ _claim_names: { address: 'src1' } }, {}, [], null],
+  ])(
+    'with the token %j and the user info %j has the groups %j and lacks %s',
+    (token, info, groups, leftOut) => {
+      expect(identityOf('s', token, info)).toEqual({ subject: 's', name: 's', groups, leftOut });
+    },
+  );
+
+  it('has the name that is not blank', () => {
+    expect(identityOf('s', { name: ' ', preferred_username: 'ann' }, {}).name).toBe('ann');
+  });
 });

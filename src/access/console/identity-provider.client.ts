@@ -17,6 +17,7 @@ import {
   type Configuration,
 } from 'openid-client';
 import { Environment } from '../../platform/env/environment.js';
+import { identityOf, requireSoundToken, type Identity } from './identity.rules.js';
 import { groupsInClaim } from './group-scopes.rules.js';
 
 const TIMEOUT_SECONDS = 10;
@@ -30,11 +31,7 @@ export interface SignInFlow {
   readonly pkceCodeVerifier: string;
 }
 
-export interface Identity {
-  readonly subject: string;
-  readonly name: string;
-  readonly groups: readonly string[];
-}
+export type { Identity } from './identity.rules.js';
 
 /** Signs users in at the identity provider: OpenID Connect, code flow with PKCE. */
 @Injectable()
@@ -73,16 +70,15 @@ export class IdentityProvider {
       pkceCodeVerifier,
       idTokenExpected: true,
     });
-    const { sub, ...claims } = tokens.claims()!;
-    // Many providers put the groups into the response about the user only, to keep the token small.
+    const claims = tokens.claims()!;
+    requireSoundToken(claims, Date.now() / 1_000, CLOCK_TOLERANCE_SECONDS);
+    // Many providers put the groups into the response about the user only, to keep the token small, and some leave an empty list in it.
     const { userinfo_endpoint } = configuration.serverMetadata();
     const others =
-      claims.groups === undefined && userinfo_endpoint !== undefined
-        ? await fetchUserInfo(configuration, tokens.access_token, sub)
+      groupsInClaim(claims.groups).length === 0 && userinfo_endpoint !== undefined
+        ? await fetchUserInfo(configuration, tokens.access_token, claims.sub)
         : {};
-    const all: Readonly<Record<string, unknown>> = { ...claims, ...others };
-    const name = [all.name, all.preferred_username].find((each) => typeof each === 'string');
-    return { subject: sub, name: (name ?? sub).slice(0, 100), groups: groupsInClaim(all.groups) };
+    return identityOf(claims.sub, claims, others);
   }
 
   /** Reads the provider's description once. Reads it again if that failed. */

@@ -1,9 +1,9 @@
 import { Controller, Get, Logger, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientNetwork } from '../request-hooks.service.js';
+import { RateLimit } from '../rate-limit.js';
 import { redact } from '../../observability/redaction/redaction.js';
-import { errorText } from '../../observability/redaction/error-text.js';
-import { Cipher } from '../../platform/crypto/cipher.js';
 import { Environment } from '../../platform/env/environment.js';
 import { baseUrlOf } from '../../platform/http/origins.rules.js';
 import { Public } from '../../platform/http/public.decorator.js';
@@ -13,34 +13,27 @@ import { SESSION_MS } from './console-session.rules.js';
 import { ConsoleSessions } from './console-sessions.service.js';
 import { ConsoleSignIns } from './console-sign-in.service.js';
 import { IdentityProvider, type Identity, type SignInFlow } from './identity-provider.client.js';
-import { SealedCookie } from './sealed-cookie.js';
+import { signInFault } from './sign-in-fault.js';
+import { SignInFlows } from './sign-in-flows.service.js';
 import { noticePage, NOTICES, type Notice } from './sign-in-notice.js';
 
-/** The request that returns from the provider comes from another site, so browsers do not send a Strict cookie with it. */
-const COOKIE = {
-  name: 'pvo_console_flow',
-  path: '/console/callback',
-  sameSite: 'Lax',
-  maxAgeMs: 10 * 60_000,
-  context: 'console/flow',
-} as const;
+/** The most callbacks per client network and minute that begin no session. Each may cause requests to the provider. */
+const FAILURES = { amount: 30, periodMs: 60_000 };
 
 /** The sign-in of the console through the identity provider. */
 @ApiExcludeController()
 @Controller('console')
 export class OidcSignInController {
-  readonly cookie: SealedCookie<SignInFlow & { readonly expiresAt: number }>;
   private readonly logger = new Logger(OidcSignInController.name);
+  private readonly failures = new RateLimit('sign-in', FAILURES);
 
   constructor(
     private readonly provider: IdentityProvider,
     private readonly sessions: ConsoleSessions,
     private readonly signIns: ConsoleSignIns,
+    private readonly flows: SignInFlows,
     private readonly environment: Environment,
-    cipher: Cipher,
-  ) {
-    this.cookie = new SealedCookie(environment, cipher, COOKIE);
-  }
+  ) {}
 
   /** Redirects to the identity provider. */
   @Get('sign-in')
@@ -49,10 +42,10 @@ export class OidcSignInController {
     this.requireProvider();
     try {
       const { url, flow } = await this.provider.begin(this.redirectUriOf(request));
-      this.cookie.set(request, reply, { ...flow, expiresAt: Date.now() + COOKIE.maxAgeMs });
+      this.flows.add(request, reply, flow);
       void reply.status(302).header('location', url.href).send();
     } catch (error) {
-      this.logger.warn(`the identity provider cannot be reached: ${errorText(error)}`);
+      this.logger.warn(`the identity provider cannot be reached: ${signInFault(error)}`);
       this.send(reply, 'unavailable');
     }
   }
@@ -62,18 +55,20 @@ export class OidcSignInController {
   @Public()
   async finish(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.requireProvider();
-    const flow = this.cookie.read(request);
-    this.cookie.delete(request, reply);
+    const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
+    const { waitMs } = this.failures.take(network, performance.now());
+    if (waitMs > 0) {
+      void reply.header('retry-after', Math.ceil(waitMs / 1_000));
+      return this.send(reply, 'tooMany');
+    }
+    const callback = this.callbackOf(request);
+    const flow = await this.flows.take(request, reply, callback.searchParams.get('state') ?? '');
     if (flow === null) return this.send(reply, 'expired');
-    const identity = await this.identify(request, flow);
+    const identity = await this.identify(callback, flow);
     if (identity === null) return this.send(reply, 'failed');
     const groups = this.sessions.knownGroups(identity.groups);
-    if (groups.length === 0) {
-      this.logger.warn(
-        `the user ${redact(identity.subject)} of the identity provider is in no group with scopes`,
-      );
-      return this.send(reply, 'noGroup');
-    }
+    if (groups.length === 0) return this.refuse(reply, identity);
+    this.failures.giveBack(network);
     const { subject, name } = identity;
     const session = { kind: 'user', subject, name, groups, expiresAt: Date.now() + SESSION_MS } as const;
     await this.signIns.record(this.sessions.principalOf(session));
@@ -82,14 +77,31 @@ export class OidcSignInController {
     void reply.status(302).header('location', `${base}/console`).send();
   }
 
-  private async identify(request: FastifyRequest, flow: SignInFlow): Promise<Identity | null> {
+  /** Shows why a user without a known group has no access. */
+  private refuse(reply: FastifyReply, { subject, leftOut }: Identity): void {
+    const user = `the user ${redact(subject)} of the identity provider`;
+    if (leftOut === null) {
+      this.logger.warn(`${user} is in no group with scopes`);
+      return this.send(reply, 'noGroup');
+    }
+    this.logger.warn(
+      `${user} is in too many groups: instead of the claim "groups", the provider sent "${leftOut}". Have it send only the groups that are assigned to this client, or application roles`,
+    );
+    this.send(reply, 'groupsLeftOut');
+  }
+
+  private callbackOf(request: FastifyRequest): URL {
     const callback = new URL(this.redirectUriOf(request));
     // Not `new URL(request.url)`, which throws for some targets in absolute form.
     callback.search = request.url.replace(/^[^?]*/, '');
+    return callback;
+  }
+
+  private async identify(callback: URL, flow: SignInFlow): Promise<Identity | null> {
     try {
       return await this.provider.finish(callback, flow);
     } catch (error) {
-      this.logger.warn(`a sign-in through the identity provider failed: ${errorText(error)}`);
+      this.logger.warn(`a sign-in through the identity provider failed: ${signInFault(error)}`);
       return null;
     }
   }

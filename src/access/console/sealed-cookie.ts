@@ -50,8 +50,14 @@ export class SealedCookie<Value extends { readonly expiresAt: number }> {
   }
 }
 
+/** Returns the names of the cookies in the header `Cookie` that begin with `prefix`. */
+export const cookieNames = (header: string | undefined, prefix: string): string[] =>
+  pairsIn(header).flatMap(([name]) => (name?.startsWith(prefix) === true ? name : []));
+
 /** Returns the value of a cookie in the header `Cookie`. */
 export function cookieIn(header: string | undefined, name: string): string | undefined {
-  const pairs = header?.split(/; */).map((pair) => pair.split('=')) ?? [];
-  return pairs.find(([given]) => given === name)?.[1];
+  return pairsIn(header).find(([given]) => given === name)?.[1];
 }
+
+const pairsIn = (header: string | undefined): string[][] =>
+  header?.split(/; */).map((pair) => pair.split('=')) ?? [];

@@ -15,6 +15,16 @@ export const NOTICES = {
     title: 'The sign-in did not succeed',
     text: 'The identity provider refused it, or its response does not belong to it. The log of the service has the reason.',
   },
+  tooMany: {
+    status: 429,
+    title: 'Too many sign-ins from your network',
+    text: 'Wait a minute, and sign in again.',
+  },
+  groupsLeftOut: {
+    status: 403,
+    title: 'The identity provider left out your groups',
+    text: 'You are signed in, but you are in too many groups for its response. Ask the operator of this service to have it send only the groups that are assigned to this application, or application roles.',
+  },
   noGroup: {
     status: 403,
     title: 'You have no access to this console',
@@ -36,7 +46,7 @@ export const noticePage = (notice: Notice): string => `<!doctype html>
     <main>
       <h1>${NOTICES[notice].title}</h1>
       <p>${NOTICES[notice].text}</p>
-      <p><a href="sign-in">Sign in again</a></p>
+      <p><a href="../console">Open the console</a>, if you are signed in already, or <a href="sign-in">sign in again</a></p>
     </main>
   </body>
 </html>

@@ -54,11 +54,11 @@ export class Environment {
   @IsOptional() @HttpUrl() CONSOLE_OIDC_ISSUER?: string;
   @IsOptional() @MinLength(1) CONSOLE_OIDC_CLIENT_ID?: string;
   @IsOptional() @MinLength(1) CONSOLE_OIDC_CLIENT_SECRET?: string;
-  /** The scopes of each group: `group=scope,scope;group=scope`. */
+  /** The scopes of each group: `group=scope,scope;group=scope`, or as JSON. Its scopes are checked by the console. */
   @IsOptional()
-  @Matches(/^[^=;]+=[a-z:]+(,[a-z:]+)*(;[^=;]+=[a-z:]+(,[a-z:]+)*)*$/, {
+  @Matches(/^(?:\{.*\}|[^;]+=[a-z:, ]+(?:;[^;]+=[a-z:, ]+)*)$/s, {
     message:
-      'CONSOLE_OIDC_GROUPS must be groups with scopes, such as operators=onboarding:read,events:read;leads=admin',
+      'CONSOLE_OIDC_GROUPS must be groups with scopes, such as operators=onboarding:read,events:read;leads=admin, or JSON such as {"CN=Leads": ["admin"]}',
   })
   CONSOLE_OIDC_GROUPS?: string;
   /** The limit per API key and process; 0 means no limit. */

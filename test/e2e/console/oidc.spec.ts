@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { OidcSignInController } from '../../../src/access/console/oidc-sign-in.controller.js';
+import { SignInFlows } from '../../../src/access/console/sign-in-flows.service.js';
 import { IdentityProvider } from '../../../src/access/console/identity-provider.client.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { itAtLength } from '../../faults/support/promise.js';
@@ -71,7 +72,7 @@ describe('the sign-in through the identity provider', () => {
       code_challenge_method: 'S256',
     });
     expect(cookie.replace(/=[\w-]{80,};/, '=sealed;')).toBe(
-      'pvo_console_flow=sealed; Max-Age=600; Path=/console/callback; HttpOnly; SameSite=Lax',
+      `pvo_console_flow_${asked.state!.slice(0, 16)}=sealed; Max-Age=600; Path=/console; HttpOnly; SameSite=Lax`,
     );
     expect((await begin()).url).not.toBe(url);
   });
@@ -80,7 +81,9 @@ describe('the sign-in through the identity provider', () => {
     const { browser, response } = await signIn('ann');
     expect([response.status, response.headers.get('location')]).toEqual([302, `${service.url}/console`]);
     expect(response.headers.getSetCookie()).toEqual([
-      'pvo_console_flow=; Max-Age=0; Path=/console/callback; HttpOnly; SameSite=Lax',
+      expect.stringMatching(
+        /^pvo_console_flow_[\w-]{16}=; Max-Age=0; Path=\/console; HttpOnly; SameSite=Lax$/,
+      ),
       expect.stringMatching(/^pvo_console=[\w-]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/),
     ]);
     expect(await (await browser.send('GET', '/console/session')).json()).toEqual({
@@ -117,37 +120,143 @@ describe('the sign-in through the identity provider', () => {
   it('refuses a way back with another state, and one that another browser began', async () => {
     const { flow, url } = await begin();
     const callback = await signInAtProvider(url, 'leo');
-    const forged = new URL(callback);
-    forged.searchParams.set('state', 'x'.repeat(43));
+    const state = new URL(callback).searchParams.get('state')!;
+    const withState = (other: string) => {
+      const forged = new URL(callback);
+      forged.searchParams.set('state', other);
+      return forged.href;
+    };
     const other = await begin();
-    for (const [address, cookie] of [
-      [forged.href, flow],
-      [callback, other.flow],
+    for (const [address, cookie, text] of [
+      [withState('x'.repeat(43)), flow, 'This sign-in is over'],
+      [withState(''), flow, 'This sign-in is over'],
+      [callback, other.flow, 'This sign-in is over'],
+      // The name of the cookie is the beginning of the state, so only the whole state tells these apart.
+      [withState(state.slice(0, 16) + 'x'.repeat(27)), flow, 'The sign-in did not succeed'],
     ] as const) {
       const browser = new ConsoleBrowser(service);
       const response = await comeBack(browser, address, cookie);
       expect(response.status).toBe(400);
-      expect(await response.text()).toContain('The sign-in did not succeed');
+      expect(await response.text()).toContain(text);
       expect(browser.cookie).toBe('');
     }
   });
 
-  it('refuses a code a second time', async () => {
+  it('takes a flow once, at whichever replica', async () => {
     const { callback, flow } = await signIn('leo');
-    const browser = new ConsoleBrowser(service);
-    expect((await comeBack(browser, callback, flow)).status).toBe(400);
-    expect(browser.cookie).toBe('');
+    await withReplica(service, { ...settings(provider.url), ROLE: 'api' }, async (replica) => {
+      const finish = jest.spyOn(replica.app.get(IdentityProvider), 'finish');
+      const browser = new ConsoleBrowser(replica);
+      const response = await comeBack(browser, callback, flow);
+      expect([response.status, browser.cookie]).toEqual([400, '']);
+      expect(await response.text()).toContain('This sign-in is over');
+      expect(finish).not.toHaveBeenCalled();
+    });
+  });
+
+  it('lets two tabs sign in at the same time, and keeps at most five flows in a browser', async () => {
+    const tabs = [await begin(), await begin()];
+    const cookies = tabs.map(({ flow }) => flow).join('; ');
+    const callbacks = await Promise.all(tabs.map(({ url }) => signInAtProvider(url, 'ann')));
+    for (const callback of callbacks) {
+      const browser = new ConsoleBrowser(service);
+      expect((await comeBack(browser, callback, cookies)).status).toBe(302);
+      expect((await browser.send('GET', '/api/v1/users')).status).toBe(200);
+    }
+    const flows: string[] = [];
+    for (let tab = 0; tab < 7; tab++) {
+      const response = await fetch(`${service.url}/console/sign-in`, {
+        redirect: 'manual',
+        headers: { cookie: flows.join('; ') },
+      });
+      for (const line of response.headers.getSetCookie()) {
+        const pair = line.split(';')[0]!;
+        const known = flows.findIndex((each) => each.split('=')[0] === pair.split('=')[0]);
+        if (known === -1) flows.push(pair);
+        else flows.splice(known, 1);
+      }
+    }
+    expect(flows).toHaveLength(5);
+  });
+
+  it('limits the callbacks of an address, and counts none that begins a session', async () => {
+    await withReplica(service, { ...settings(provider.url), ROLE: 'api' }, async (replica) => {
+      for (let sign = 0; sign < 2; sign++) expect((await signIn('ann', replica)).response.status).toBe(302);
+      const statuses: number[] = [];
+      for (let callback = 0; callback < 32; callback++) {
+        const browser = new ConsoleBrowser(replica);
+        const response = await comeBack(browser, `${replica.url}/console/callback?code=x&state=y`, '');
+        statuses.push(response.status);
+        if (response.status === 429) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      }
+      expect(statuses.slice(0, 30)).toEqual(Array(30).fill(400));
+      expect(statuses.at(-1)).toBe(429);
+    });
+  });
+
+  it('logs what the provider said, and the claim at fault, without secrets', async () => {
+    const controller = service.app.get(OidcSignInController);
+    const warn = jest.spyOn(controller['logger'], 'warn');
+    const logged = () => String(warn.mock.calls.at(-1)?.[0]);
+    const { flow, url } = await begin();
+    const state = new URL(url).searchParams.get('state')!;
+    const said = `error=access_denied&error_description=AADSTS50105%3A+not+assigned%0Ato+a+role+of+ann%40example.com`;
+    await comeBack(
+      new ConsoleBrowser(service),
+      `${service.url}/console/callback?${said}&state=${state}&iss=${provider.url}`,
+      flow,
+    );
+    expect(logged()).toContain('the provider says: access_denied');
+    expect(logged()).toContain('AADSTS50105: not assigned to a role of [email]');
+    const other = await begin();
+    const callback = await signInAtProvider(other.url, 'leo');
+    const cookie = service.app.get(SignInFlows).cookieOf(new URL(other.url).searchParams.get('state')!);
+    const [name, sealed = ''] = other.flow.split('=');
+    const stored = cookie.read({ headers: { cookie: `${name}=${sealed}` } })!;
+    await comeBack(
+      new ConsoleBrowser(service),
+      callback,
+      `${name}=${cookie.seal({ ...stored, nonce: 'another' })}`,
+    );
+    expect(logged()).toContain('"nonce"');
+    const again = await begin();
+    const back = new URL(await signInAtProvider(again.url, 'leo'));
+    const code = back.searchParams.get('code')!;
+    back.searchParams.set('code', 'x'.repeat(43));
+    await comeBack(new ConsoleBrowser(service), back.href, again.flow);
+    expect(logged()).toContain('the provider says: invalid_grant');
+    for (const [line] of warn.mock.calls) expect(String(line)).not.toContain(code);
+    warn.mockRestore();
+  });
+
+  it('says that the provider left the groups out', async () => {
+    const identities = service.app.get(IdentityProvider);
+    const finish = jest
+      .spyOn(identities, 'finish')
+      .mockResolvedValue({ subject: 'ann', name: 'Ann', groups: [], leftOut: 'hasgroups' });
+    const warn = jest.spyOn(service.app.get(OidcSignInController)['logger'], 'warn');
+    const { response } = await signIn('ann');
+    expect(response.status).toBe(403);
+    expect(await response.text()).toContain('left out your groups');
+    expect(String(warn.mock.calls.at(-1)?.[0])).toContain('"hasgroups"');
+    finish.mockRestore();
+    warn.mockRestore();
   });
 
   it('refuses a flow that is over, altered or missing', async () => {
     const { url } = await begin();
     const callback = await signInAtProvider(url, 'leo');
-    const parts = { state: 's', nonce: 'n', pkceCodeVerifier: 'v', expiresAt: Date.now() - 1 };
-    const over = service.app.get(OidcSignInController).cookie.seal(parts);
-    for (const flow of [`pvo_console_flow=${over}`, 'pvo_console_flow=x', '']) {
+    const state = new URL(url).searchParams.get('state')!;
+    const parts = { state, nonce: 'n', pkceCodeVerifier: 'v', expiresAt: Date.now() - 1 };
+    const name = `pvo_console_flow_${state.slice(0, 16)}`;
+    const over = service.app.get(SignInFlows).cookieOf(state).seal(parts);
+    for (const flow of [`${name}=${over}`, `${name}=x`, '']) {
       const response = await comeBack(new ConsoleBrowser(service), callback, flow);
       expect(response.status).toBe(400);
-      expect(await response.text()).toContain('This sign-in is over');
+      const page = await response.text();
+      expect(page).toContain('This sign-in is over');
+      // Relative links, which hold below any path.
+      expect(new URL(/href="([^"]+)"/.exec(page)![1]!, response.url).pathname).toBe('/console');
     }
   });
 
@@ -193,7 +302,8 @@ describe('the sign-in through the identity provider', () => {
         finish(callback, { ...flow, state: callback.searchParams.get('state')! });
       const { flow, url } = await begin(careless);
       const forged = new URL(await signInAtProvider(url, 'leo'));
-      forged.searchParams.set('state', 'x'.repeat(43));
+      const state = forged.searchParams.get('state')!;
+      forged.searchParams.set('state', state.slice(0, 16) + 'x'.repeat(27));
       expect((await comeBack(new ConsoleBrowser(careless), forged.href, flow)).status).toBe(302);
     });
   });
