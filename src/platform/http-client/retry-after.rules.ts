@@ -9,3 +9,9 @@ export function readRetryAfter(value: string | undefined, now: Date): number | u
       : NaN;
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), 3_600_000);
 }
+
+/** Returns when a response was sent, by the clock of its sender, which also wrote a date in Retry-After. Default: `now`. */
+export const respondedAt = (dateHeader: string | undefined, now: Date): Date => {
+  const ms = Date.parse(dateHeader ?? '');
+  return Number.isNaN(ms) ? now : new Date(ms);
+};

@@ -1,6 +1,6 @@
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
-import { readRetryAfter } from '../../platform/http-client/retry-after.rules.js';
+import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
 import { redact } from '../../observability/redaction/redaction.js';
 import type { RemoteResponse, Sent } from '../outcome.rules.js';
 import type { CallResult } from '../pace/breaker.rules.js';
@@ -148,9 +148,7 @@ export interface Exchanged {
 export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchanged {
   const { status, headers, data } = response;
   const { 'retry-after': retryAfter, date } = headers as Readonly<Record<string, string | undefined>>;
-  // Retry-After may be a date of the service's clock, so compare it with the service's Date header, not with our clock.
-  const respondedAt = new Date(Date.parse(date ?? '') || Date.now());
-  const retryAfterMs = readRetryAfter(retryAfter, respondedAt);
+  const retryAfterMs = readRetryAfter(retryAfter, respondedAt(date, new Date()));
   const sent: Sent = { kind: 'response', response: { status, retryAfterMs, ...data } };
   const fault = `status ${status}`;
   if (status === 429 || status === 503)

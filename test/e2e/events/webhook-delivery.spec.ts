@@ -14,6 +14,7 @@ import { isLong, itAtLength } from '../../faults/support/promise.js';
 import { announce, makeEndpoint, type MadeEndpoint } from '../../faults/support/webhooks.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { TestClient } from '../../setup/client.js';
+import { databaseTime, shiftClock } from '../../setup/shifted-clock.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
@@ -102,6 +103,30 @@ describe('a webhook', () => {
       failing_since: null,
       last_delivered_at: expect.any(Date),
     });
+  });
+
+  it("has the time of the database, whatever the process's clock says", async () => {
+    await start({ keepsHeaders: true });
+    shiftClock(10 * 60_000);
+    await announce(database, 1, 1);
+    await waitFor('it has arrived', async () => (await taken()) === 1);
+    jest.useRealTimers();
+    const { headers } = (await received())[0]!;
+    const ms = Number(headers['webhook-timestamp']) * 1_000 - (await databaseTime(database));
+    expect(Math.abs(ms)).toBeLessThan(60_000);
+  });
+
+  it('that requests a wait by a date of its own clock waits for as long', async () => {
+    const dates = { date: 'Fri, 20 Nov 2026 10:00:00 GMT', 'retry-after': 'Fri, 20 Nov 2026 10:00:30 GMT' };
+    await start({ fail: 1, status: 503, answerHeaders: dates });
+    await announce(database, 1, 1);
+    await waitForAttempts(1);
+    const [row] = await database.query<{ ms: number }>(
+      `SELECT extract(epoch FROM quiet_until - clock_timestamp())::float8 * 1000 AS ms FROM webhook_endpoints WHERE id = $1`,
+      [endpoint.id],
+    );
+    expect(row!.ms).toBeGreaterThan(1_000);
+    expect(row!.ms).toBeLessThan(31_000);
   });
 
   it('that fails waits for its retry, as do later ones of its subject', async () => {

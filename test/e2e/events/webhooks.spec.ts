@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Webhook } from 'standardwebhooks';
 import { TEST_TYPE, WEBHOOK_SCHEMAS } from '../../../src/events/contract/schema-document.js';
 import { WebhookEndpointsStore } from '../../../src/events/webhooks/endpoints/endpoints.store.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { databaseTime, shiftClock } from '../../setup/shifted-clock.js';
 import { TestClient, type Answer } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -369,6 +370,17 @@ describe('webhook endpoints', () => {
       expect([validate(JSON.parse(bytes)), validate.errors]).toEqual([true, null]);
       expect(await client.events()).not.toContainEqual(expect.objectContaining({ subject: id }));
       expect(await auditOf(id)).toEqual(['endpoint.created', 'endpoint.tested']);
+    });
+
+    it("at the time of the database, whatever the process's clock says", async () => {
+      const { id } = await create();
+      shiftClock(-10 * 60_000);
+      await client.call('POST', `/webhook-endpoints/${id}/test`);
+      jest.useRealTimers();
+      const { headers, body } = receiver.received[0]!;
+      const { time } = JSON.parse(body) as { time: string };
+      expect(Math.floor(Date.parse(time) / 1_000)).toBe(Number(headers['webhook-timestamp']));
+      expect(Math.abs(Date.parse(time) - (await databaseTime(database)))).toBeLessThan(60_000);
     });
 
     it('and once that succeeds, have no failures any more, and retry at once', async () => {

@@ -66,8 +66,9 @@ export class WebhookEndpoints {
 
   /** Sends a test event and returns the outcome, even if the attempt fails. If the attempt succeeds, all waiting retries become due. */
   async test(id: string, actor: string) {
-    const destination = this.sealing.openDestination(id, existing(id, await readEndpoint(this.database, id)));
-    const timestamp = new Date();
+    const row = existing(id, await readEndpoint(this.database, id));
+    const destination = this.sealing.openDestination(id, row);
+    const timestamp = row.now;
     const eventId = randomUUID();
     // The event must match its schema in WEBHOOK_SCHEMAS.
     const event = {

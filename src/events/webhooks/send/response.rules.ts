@@ -9,7 +9,7 @@ export function sendOutcomeOf(
   status: number,
   answer: string | undefined,
   retryAfter: string | undefined,
-  now: Date,
+  respondedAt: Date,
 ): SendOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', status, answer };
   const hint = status >= 300 && status < 400 ? ': redirects are not followed' : '';
@@ -18,6 +18,6 @@ export function sendOutcomeOf(
     status,
     answer,
     error: `responded with ${status}${hint}`,
-    retryAfterMs: MAY_REQUEST_WAIT.includes(status) ? readRetryAfter(retryAfter, now) : undefined,
+    retryAfterMs: MAY_REQUEST_WAIT.includes(status) ? readRetryAfter(retryAfter, respondedAt) : undefined,
   };
 }

@@ -3,6 +3,7 @@ import { Agent } from 'undici';
 import { Environment } from '../../../platform/env/environment.js';
 import { skippingInformational } from '../../../platform/http-client/informational.js';
 import { resolveName } from '../../../platform/http-client/names.js';
+import { respondedAt } from '../../../platform/http-client/retry-after.rules.js';
 import { errorText } from '../../../observability/redaction/error-text.js';
 import { redact } from '../../../observability/redaction/redaction.js';
 import { HIDDEN } from '../../../observability/redaction/secrets.js';
@@ -75,8 +76,9 @@ export class WebhookSender implements OnApplicationShutdown {
       });
       const [encoding] = [response.headers['content-encoding']].flat();
       const [retryAfter] = [response.headers['retry-after']].flat();
+      const [date] = [response.headers.date].flat();
       const text = await readResponseText(response.body, encoding, [...secrets, ...Object.values(headers)]);
-      return sendOutcomeOf(response.statusCode, text, retryAfter, message.timestamp);
+      return sendOutcomeOf(response.statusCode, text, retryAfter, respondedAt(date, message.timestamp));
     } catch (error) {
       const text = deadline.aborted ? `no response within ${this.deadlineMs} ms` : describe(error as Error);
       return { kind: 'failed', error: text };

@@ -6,7 +6,7 @@ export interface Message {
   readonly id: string;
   /** Exactly these bytes are signed and sent. */
   readonly body: string;
-  /** The time of the attempt: receivers reject webhooks older than a few minutes. */
+  /** The time of the attempt by the database's clock: receivers reject webhooks that are minutes old or ahead. */
   readonly timestamp: Date;
   /** The span of the attempt (W3C Trace Context). */
   readonly traceparent?: string;

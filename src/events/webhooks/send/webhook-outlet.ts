@@ -43,10 +43,8 @@ export class WebhookOutlet implements Outlet {
 
   places(): number {
     if (!this.endpoint) return 0;
-    const { quietUntil, now } = this.endpoint;
-    // The database's clock, extrapolated by the monotonic clock of this process.
-    const nowMs = now.getTime() + performance.now() - this.readAtMs;
-    const isQuiet = quietUntil !== null && quietUntil.getTime() > nowMs;
+    const { quietUntil } = this.endpoint;
+    const isQuiet = quietUntil !== null && quietUntil > this.now(this.endpoint);
     return isQuiet ? 0 : placesOf(this.endpoint);
   }
 
@@ -65,8 +63,9 @@ export class WebhookOutlet implements Outlet {
       'http.request.resend_count': attempts,
     };
     return traced({ name: `webhook ${name}`, kind: 'client', parent, attributes }, async (span) => {
-      const message = { id, body, timestamp: new Date(), traceparent: span.traceparent };
-      const { destination } = this.endpoint!;
+      const endpoint = this.endpoint!;
+      const { destination } = endpoint;
+      const message = { id, body, timestamp: this.now(endpoint), traceparent: span.traceparent };
       const sent = await this.sender.send(destination, message, this.closing.signal);
       if (sent.status !== undefined) span.set({ 'http.response.status_code': sent.status });
       if (sent.kind !== 'delivered') span.fail(String(sent.status ?? sent.kind));
@@ -82,6 +81,11 @@ export class WebhookOutlet implements Outlet {
 
   close(): void {
     this.closing.abort();
+  }
+
+  /** Returns the time of the database, extrapolated by the monotonic clock of this process. */
+  private now({ now }: ServedEndpoint): Date {
+    return new Date(now.getTime() + performance.now() - this.readAtMs);
   }
 
   private set(endpoint: ServedEndpoint | null): void {
