@@ -1,5 +1,6 @@
 import { type buildConnector, Client } from 'undici';
 import { skippingInformational } from './informational.js';
+import { MAX_HEADER_BYTES } from './response-limits.js';
 
 /** Opens one connection per concurrent exchange. Rejected: undici's Pool, which reconnects after an abort even if nothing is left to send. */
 export class Connections {
@@ -33,6 +34,7 @@ export class Connections {
   private create(): Client {
     const client = new Client(this.origin, {
       pipelining: 1,
+      maxHeaderSize: MAX_HEADER_BYTES,
       keepAliveTimeout: this.keepAliveMs,
       // Ignores a longer lifetime that the server offers in its Keep-Alive header.
       keepAliveMaxTimeout: this.keepAliveMs,

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
+import { MAX_HEADER_BYTES } from './response-limits.js';
 
 /** Where the status code starts in `HTTP/1.1 200 OK`. */
 const STATUS_AT = 9;
@@ -8,8 +9,6 @@ const ONE = 0x31;
 const INFORMATIONAL = /^(?:HTTP\/1\.\d 1(?!01)\d\d[^]*?\r?\n\r?\n)*/;
 /** Matches input that may be the beginning of a 1xx response. */
 const UNDECIDED = /^(?:[^]{0,9}|[^]{9}1[^]?|HTTP\/1\.\d 1(?!01)\d\d[^]*)$/;
-/** undici's limit for the head of a response. Longer input is passed on to undici. */
-const MAX_BYTES = 16_384;
 const NOTHING = Buffer.alloc(0);
 
 /** Returns a connector whose sockets skip 1xx responses. RFC 9110, section 15.2, allows them, but undici fails at an unsolicited 100. */
@@ -37,11 +36,11 @@ function skipOn(socket: Socket): void {
       if (chunk === null || socket.bytesWritten === responseAt) return chunk;
       held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
       if (held.length <= STATUS_AT || held[STATUS_AT] === ONE) {
-        const text = held.toString('latin1', 0, MAX_BYTES);
+        const text = held.toString('latin1', 0, MAX_HEADER_BYTES);
         const { length } = INFORMATIONAL.exec(text)![0];
         held = held.subarray(length);
         skipped += length;
-        if (UNDECIDED.test(text.slice(length)) && skipped + held.length <= MAX_BYTES) continue;
+        if (UNDECIDED.test(text.slice(length)) && skipped + held.length <= MAX_HEADER_BYTES) continue;
       }
       const response = held;
       responseAt = socket.bytesWritten;

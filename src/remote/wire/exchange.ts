@@ -1,5 +1,7 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
+import { describeConnectionError } from '../../platform/http-client/response-limits.js';
 import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
 import { redact } from '../../observability/redaction/redaction.js';
 import type { RemoteResponse, Sent } from '../outcome.rules.js';
@@ -9,6 +11,12 @@ import type { CallResult } from '../pace/breaker.rules.js';
 const MAX_BODY_BYTES = 1024 * 1024;
 const SHOWN_LENGTH = 200;
 const SHOWN_TYPE_LENGTH = 60;
+/** The encodings in which a proxy may compress a response, although we accept none. */
+const DECODERS: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength: number }) => Buffer>> = {
+  gzip: gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
 const TOO_LARGE = `the response is larger than ${MAX_BODY_BYTES} bytes`;
 
 /** The error of an exchange without a response. Contains no request configuration, so it cannot leak a credential. */
@@ -34,6 +42,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private settled = false;
   private status = 0;
   private headers: Record<string, string> = {};
+  private decoder: (typeof DECODERS)[string] | undefined;
   private chunks: Buffer[] = [];
   private size = 0;
 
@@ -43,10 +52,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly reject: (error: ExchangeError) => void,
     private readonly release: (reusable: boolean) => void,
   ) {
-    this.timer = setTimeout(
-      () => this.fail('deadline', `no response within ${config.timeout} ms`),
-      config.timeout,
-    );
+    this.timer = setTimeout(() => this.expire(), config.timeout);
     config.signal?.addEventListener?.('abort', this.onAbort);
   }
 
@@ -66,9 +72,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return true;
     this.status = status;
     this.headers = pickHeaders(rawHeaders);
-    const encoding = this.headers['content-encoding'];
-    if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-      this.respondWithout('the response is compressed, which we did not accept');
+    const encoding = this.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+    this.decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+    if (encoding !== 'identity' && this.decoder === undefined) {
+      this.respondWithout('the response has a content-encoding that we did not accept');
     } else if (Number(this.headers['content-length']) > MAX_BODY_BYTES) this.respondWithout(TOO_LARGE);
     return true;
   }
@@ -81,14 +88,41 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onComplete(): void {
-    // Decode the whole body at once: a character may be split between two chunks.
-    const whole = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks, this.size);
-    this.respond({ body: whole.toString() }, true);
+    this.respond(this.readBody(), true);
   }
 
   onError(error: Error): void {
+    if (this.respondIfWhole()) return;
     // A response that was cut off is a lost connection, even if its status was 200.
-    this.fail('connection', this.status === 0 ? describe(error) : `response cut off: ${describe(error)}`);
+    const text = describeConnectionError(error);
+    this.fail('connection', this.status === 0 ? text : `response cut off: ${text}`);
+  }
+
+  // Decodes the whole body at once: a character may be split between two chunks.
+  private readBody(): ExchangeBody {
+    const whole = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks, this.size);
+    try {
+      const decoded = this.decoder ? this.decoder(whole, { maxOutputLength: MAX_BODY_BYTES }) : whole;
+      return { body: decoded.toString() };
+    } catch (error) {
+      const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+      return { body: '', bodyFault: isTooLarge ? TOO_LARGE : 'the response cannot be decompressed' };
+    }
+  }
+
+  /** Settles with a 2xx that did not end, if its body is a whole JSON object: a part of an object is never an object. */
+  private respondIfWhole(): boolean {
+    if (this.settled || this.status < 200 || this.status >= 300 || this.size === 0) return false;
+    const data = this.readBody();
+    if (!isObject(data.body)) return false;
+    this.respond(data, false);
+    return true;
+  }
+
+  private expire(): void {
+    const { abort } = this;
+    if (this.respondIfWhole()) abort?.(new Error('the response did not end'));
+    else this.fail('deadline', `no response within ${this.config.timeout} ms`);
   }
 
   private respond(data: ExchangeBody, reusable: boolean): void {
@@ -121,6 +155,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
+function isObject(body: string): boolean {
+  try {
+    return isObjectLike(body) && typeof JSON.parse(body.replace(/^\ufeff/, '')) === 'object';
+  } catch {
+    return false;
+  }
+}
+
 const PICKED = new Set(['content-length', 'content-encoding', 'content-type', 'retry-after', 'date']);
 
 /** Returns the headers that we use. Names and values alternate in `raw`. */
@@ -132,10 +174,6 @@ function pickHeaders(raw: readonly Buffer[]): Record<string, string> {
   }
   return picked;
 }
-
-/** Returns text that is safe to log: messages of undici and Node contain addresses and codes, but no content of requests. */
-const describe = ({ message, code }: Error & { code?: string }): string =>
-  code && !message.includes(code) ? `${message} (${code})` : message;
 
 /** The result of one exchange: `sent` for the caller, `result` for the breaker and the call queue. */
 export interface Exchanged {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import axios from 'axios';
 import type { Environment } from '../../../src/platform/env/environment.js';
@@ -279,6 +280,50 @@ describe('a call', () => {
       expect(server.requests).toHaveLength(4);
     },
   );
+
+  const CREATED = '{"id":"ä"}';
+  const head = (headers: string) => `HTTP/1.1 201 Created\r\n${headers}\r\n\r\n`;
+  const chunk = `${Buffer.byteLength(CREATED).toString(16)}\r\n${CREATED}\r\n`;
+
+  it.each<[string, (socket: Socket) => void]>([
+    ['has 17 kB of headers', (socket) => socket.write(reply(201, CREATED, { x: 'y'.repeat(17_000) }))],
+    ['has 60 kB of headers', (socket) => socket.write(reply(201, CREATED, { x: 'y'.repeat(60_000) }))],
+    [
+      'is gzipped unasked',
+      (socket) => socket.write(reply(201, gzipSync(CREATED), { 'content-encoding': 'gzip' })),
+    ],
+    [
+      'is deflated unasked',
+      (socket) => socket.write(reply(201, deflateSync(CREATED), { 'content-encoding': 'Deflate' })),
+    ],
+    [
+      'is in brotli unasked',
+      (socket) => socket.write(reply(201, brotliCompressSync(CREATED), { 'content-encoding': 'br' })),
+    ],
+    ['lacks its last chunk', (socket) => socket.end(head('transfer-encoding: chunked') + chunk)],
+    ['is shorter than its length', (socket) => socket.end(head('content-length: 100') + CREATED)],
+    [
+      'never ends, although its body is whole',
+      (socket) => socket.write(head('transfer-encoding: chunked') + chunk),
+    ],
+    ['is followed by bytes of nobody', (socket) => socket.write(`${reply(201, CREATED).toString()}\r\nx`)],
+  ])('has an outcome if its response %s', async (_, respond) => {
+    const server = await startRawServer((socket) => void respond(socket));
+    const remote = startRemote({ SCS_BASE_URL: server.url, SCS_TIMEOUT_MS: 1_000 });
+    closing.push(server.close, () => remote.onApplicationShutdown());
+    const response = { status: 201, body: CREATED };
+    expect(await remote.send(registerUser)).toEqual({ kind: 'response', response });
+    expect(await remote.send(readSession)).toEqual({ kind: 'response', response });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('is ambiguous, and says why, if its response has more than 64 kB of headers', async () => {
+    const { remote } = await serve((socket) => socket.write(reply(201, CREATED, { x: 'y'.repeat(70_000) })));
+    const reason = 'the headers of the response are larger than 65536 bytes';
+    expect(await remote.send(registerUser)).toEqual({ kind: 'ambiguous', reason });
+    expect(await remote.send(readSession)).toEqual({ kind: 'ambiguous', reason });
+    expect(remote.status().operations.register_user.lastError).toBe(reason);
+  });
 
   it('is never repeated if it is a POST on a connection that the server closed while it was idle', async () => {
     const { server, remote } = await serve((socket, request) => {

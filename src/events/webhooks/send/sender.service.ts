@@ -3,6 +3,7 @@ import { Agent } from 'undici';
 import { Environment } from '../../../platform/env/environment.js';
 import { skippingInformational } from '../../../platform/http-client/informational.js';
 import { resolveName } from '../../../platform/http-client/names.js';
+import { describeConnectionError, MAX_HEADER_BYTES } from '../../../platform/http-client/response-limits.js';
 import { respondedAt } from '../../../platform/http-client/retry-after.rules.js';
 import { errorText } from '../../../observability/redaction/error-text.js';
 import { redact } from '../../../observability/redaction/redaction.js';
@@ -92,6 +93,7 @@ export class WebhookSender implements OnApplicationShutdown {
     const connect = guardedConnector({ resolve, refusal, withinMs, closing: this.closing.signal });
     return (this.agent = new Agent({
       connect: skippingInformational(connect),
+      maxHeaderSize: MAX_HEADER_BYTES,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Ignores a longer lifetime that the server offers in its Keep-Alive header.
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -127,8 +129,5 @@ export async function readResponseText(
   return redact(text, STORED_BYTES) || undefined;
 }
 
-/** Returns the text of an error of undici or Node, with the error code if the message lacks it. */
-function describe({ name, message, code = '' }: NodeJS.ErrnoException): string {
-  const text = message.includes(code) ? message : `${message} (${code})`;
-  return errorText(Object.assign(new Error(text), { name }));
-}
+const describe = (error: Error): string =>
+  errorText(Object.assign(new Error(describeConnectionError(error)), { name: error.name }));
