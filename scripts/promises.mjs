@@ -74,4 +74,5 @@ export const PROMISES = [
   { id: 'R72', promise: 'an outage makes few registrations uncertain' },
   { id: 'R78', promise: 'each fault at each remote call is survived' },
   { id: 'R79', promise: 'strangers hold nothing' },
+  { id: 'R80', promise: 'a known outcome is kept whatever the database says' },
 ];

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { errorText } from '../observability/redaction/error-text.js';
 import { Environment } from '../platform/env/environment.js';
-import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
 import { Responses } from '../remote/responses.service.js';
 import type { NotSent, Sent } from '../remote/outcome.rules.js';
@@ -141,7 +140,10 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return turn;
   }
 
-  /** Does the next step towards a token. Returns null if the row must be read again. Without a call, renews the token if that is due. */
+  /**
+   * Does the next step towards a token. Returns null if the row must be read again. Without a call, renews the token if that is due. Never
+   * throws: a call that gets no token certainly was not sent, whatever the database says.
+   */
   private async step(call?: TokenCall): Promise<Acquired | null> {
     try {
       const row = await this.store.read();
@@ -158,7 +160,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
           return this.refuse(plan.reason, plan.retryAfterMs);
       }
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) throw error;
+      this.warn(error);
       return this.refuse('token_unavailable', REMEMBER_MS);
     }
   }
@@ -238,7 +240,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
     return { acquired: this.refuse(reason, waitMs), waitMs };
   }
 
-  /** Logs that a renewal or the result of a trial could not be stored. The token is renewed later, or another call is the trial. */
+  /** Logs that the token could not be read or stored. It is renewed later, or another call is the trial. */
   private readonly warn = (error: unknown): void =>
-    this.logger.warn(`the state of the token could not be stored: ${errorText(error)}`);
+    this.logger.warn(`the state of the token could not be read or stored: ${errorText(error)}`);
 }

@@ -7,7 +7,6 @@ import { Database, type Sql, type Statement, type Transaction } from '../platfor
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Leases } from '../platform/database/lease.js';
 import type { LeaseStatements } from '../platform/database/lease.sql.js';
-import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
 import { msFromNow } from '../platform/database/timestamps.js';
 import { Environment } from '../platform/env/environment.js';
 import { acceptCredentials, rejectCredentials } from '../remote/shared/operations.store.js';
@@ -18,7 +17,7 @@ export const TOKENS = encryptedColumn('remote_tokens', 'token_ciphertext', { nam
 const CONTEXT = TOKENS.context('tenant');
 /** The other replicas wait this long for a replica that died while it had the lease. */
 export const LEASE_MS = 5_000;
-/** How long the process with the lease retries its write if the database is unavailable. Then all replicas wait until the lease expires. */
+/** How long the process with the lease repeats a write that fails. All replicas wait for it; a lost token only has to be requested again. */
 const WRITE_WITHIN_MS = 5_000;
 
 const IS_LEASED = `coalesce(t.lease_until > clock_timestamp(), false)`;
@@ -165,7 +164,8 @@ export class TokenStore {
 
   /** Writes under the lease, and does not release it. So a retry after a lost COMMIT is harmless. */
   private write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return repeatWhileUnavailable(() => this.database.transaction(work, OUTCOME), WRITE_WITHIN_MS);
+    const write = () => this.database.transaction(work, OUTCOME);
+    return this.database.outcomes.repeat(write, WRITE_WITHIN_MS);
   }
 
   /** Returns the state of the token for GET /status, without the token itself. */

@@ -9,7 +9,6 @@ import { eraseSessions } from '../onboarding/store/erase-sessions.sql.js';
 import { eraseInvitations } from '../invitations/invitations.store.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
-import { repeatWhileUnavailable } from '../platform/database/repeat-while-unavailable.js';
 import { eraseUser, lockPerson } from '../users/user/erase-user.sql.js';
 
 /** A completed erasure, with the number of rows erased per kind. */
@@ -52,10 +51,11 @@ export class ErasuresStore {
     });
   }
 
-  /** Runs `work` in a transaction. If the database is unavailable, tries again with the same `id`. */
+  /** Runs `work` in a transaction. After an error, tries again with the same `id`. */
   private write<T>(work: (tx: Transaction, id: string) => Promise<T>): Promise<T> {
     const id = randomUUID();
-    return repeatWhileUnavailable(() => this.database.transaction((tx) => work(tx, id), OUTCOME), 0);
+    const erase = () => this.database.transaction((tx) => work(tx, id), OUTCOME);
+    return this.database.outcomes.repeat(erase, 0);
   }
 
   private async erase(tx: Transaction, id: string, person: Locked, actor: string) {

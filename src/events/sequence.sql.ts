@@ -1,5 +1,4 @@
 import { prepared, type Sql } from '../platform/database/database.js';
-import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 
 /** `sequence_events` notifies this channel of new sequences. The notification has no content: it only wakes readers. */
 export const EVENTS_CHANNEL = 'pv_onboarding_events';
@@ -24,12 +23,10 @@ export async function sequenceEvents(sql: Sql): Promise<void> {
 
 /**
  * Assigns sequences, so that a later read of a subject has the sequence of its last event. If over 10,000 events lack a sequence or the
- * database is overloaded, the read may have the sequence of an earlier event.
+ * statement fails, the read may have the sequence of an earlier event.
  */
 export async function sequenceBeforeRead(sql: Sql): Promise<void> {
-  await sql.query(WAIT_AND_ASSIGN).catch((error: unknown) => {
-    if (!isDatabaseUnavailable(error)) throw error;
-  });
+  await sql.query(WAIT_AND_ASSIGN).catch(() => {});
 }
 
 /**

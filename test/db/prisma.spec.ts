@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ApiKeysStore, hashOf, newApiKey } from '../../src/access/api-keys.store.js';
-import { Database, sqlState, type Transaction } from '../../src/platform/database/database.js';
+import { Database, type Transaction } from '../../src/platform/database/database.js';
+import { sqlState } from '../../src/platform/database/sql-state.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
 
 const testDatabase = useTestDatabase();

@@ -3,7 +3,6 @@ import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import type { Metadata } from '../../users/metadata.rules.js';
 import { adoptUser } from '../../users/registration/campaign-registrations.store.js';
-import { repeatOnConflict } from '../../users/registration/confirm-user.store.js';
 import type { RowProblem } from '../campaign.rules.js';
 import { restoredUser, type Adoption } from './adoption.rules.js';
 import * as sql from './adoption.sql.js';
@@ -31,7 +30,9 @@ export class AdoptionStore {
 
   /** Stores the user of a row. Returns `invalid` if it contradicts our database, null if it cannot be stored now. May be repeated. */
   adoptUser(id: string, leaseToken: string, row: RowToAdopt): Promise<AdoptedRow | 'invalid' | null> {
-    return repeatOnConflict(() => this.database.transaction((tx) => adopt(tx, id, leaseToken, row), OUTCOME));
+    // The second run finds an id that another transaction has just stored.
+    const run = () => this.database.transaction((tx) => adopt(tx, id, leaseToken, row), OUTCOME);
+    return this.database.outcomes.repeat(run, 0);
   }
 
   /** Gives the row its result. Returns false if it has been cancelled. */

@@ -98,7 +98,8 @@ export class Broker extends BackgroundTasks {
       const last = events[acked - 1];
       if (last !== undefined) {
         this.published.inc(acked);
-        if (!(await sql.movePosition(this.database, lease, last.sequence))) return;
+        const move = () => sql.movePosition(this.database, lease, last.sequence);
+        if (!(await this.database.outcomes.repeat(move, LEASE_MS))) return;
         readTo = last.sequence;
       }
       if (!isKnownToWork) await this.reportWorking(publisher, place, lease);

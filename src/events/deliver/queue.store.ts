@@ -1,13 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/database.js';
-import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
+import { OUTCOME, OUTCOME_PATIENCE_MS } from '../../platform/database/connection/patience.js';
 import type { Attempt } from './outlet.js';
 import * as sql from './queue.sql.js';
 import { TAKE, type TakenRow } from './take.sql.js';
-
-/** How long to retry recording attempts. A delivery whose attempt is not recorded is sent again. */
-const RECORD_WITHIN_MS = 10_000;
 
 /** The queues of pending deliveries, one queue per endpoint. A queue contains each subject once. */
 @Injectable()
@@ -31,9 +27,10 @@ export class DeliveryQueue {
     return this.write((tx) => sql.settle(tx, id, attempts));
   }
 
-  /** Runs a transaction that records attempts. If the database is unavailable, retries for RECORD_WITHIN_MS. */
+  /** Runs a transaction that records attempts. Repeats it after an error: a delivery whose attempt is not recorded is sent again. */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return repeatWhileUnavailable(() => this.database.transaction(work, OUTCOME), RECORD_WITHIN_MS);
+    const record = () => this.database.transaction(work, OUTCOME);
+    return this.database.outcomes.repeat(record, OUTCOME_PATIENCE_MS);
   }
 
   /** Returns in how many ms the next delivery may be sent; null if none is pending or the endpoint is disabled. */

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { within } from '../../platform/async/within.js';
-import { Database, sqlState } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
+import { sqlState } from '../../platform/database/sql-state.js';
 import { findMissingMigrations, proveWritable } from '../../platform/database/migrations/records.js';
 import { findTableLocks } from '../../platform/database/table-locks.js';
 import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';

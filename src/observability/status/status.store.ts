@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, sqlState } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
+import { sqlState } from '../../platform/database/sql-state.js';
 import { STATEMENT_TIMEOUT_MS } from '../../platform/database/connection/settings.js';
 import { OPERATION_CLASSES } from '../../remote/outcome.rules.js';
 import { summarise } from '../../remote/pace/recent-calls.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { sqlState } from '../../platform/database/database.js';
+import { sqlState } from '../../platform/database/sql-state.js';
 import { Environment } from '../../platform/env/environment.js';
 import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
 import { found } from '../../platform/problem/found.js';
@@ -114,7 +114,10 @@ export class SessionRefreshService {
       throw new Problem('remote_unavailable', `The session could not be read: ${step.error}`, extra);
     }
     try {
-      if (step.kind === 'apply') await this.sessions.applyReadings([{ ...poll, ...step }]);
+      if (step.kind === 'apply') {
+        const apply = () => this.sessions.applyReadings([{ ...poll, ...step }]);
+        await apply().catch(apply);
+      }
     } catch (error) {
       // While the database is unavailable, nothing can be written, so the lease is left to expire.
       if (!isDatabaseUnavailable(error))

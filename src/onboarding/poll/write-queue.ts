@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { sqlState } from '../../platform/database/database.js';
+import { sqlState } from '../../platform/database/sql-state.js';
 import { Environment } from '../../platform/env/environment.js';
 import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
 import { errorText } from '../../observability/redaction/error-text.js';
@@ -23,10 +23,19 @@ const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 /** The calls of the longest usual read: one for each of two paths, and one repetition with a new token. */
 const CALLS_PER_READ = 3;
 
+/** How long to repeat the write of a response that fails alone. The fault may be that of the database, and pass. */
+const UNSAVED_FOR_MS = 5_000;
+
 interface LiveBatch {
   unread: number;
   /** No read starts after this time of performance.now(), since the lease might expire while the read is in flight. */
   readUntil: number;
+}
+
+interface UnsavedReading {
+  readonly reading: BatchReading;
+  /** When to postpone the session instead, by `performance.now()`. */
+  readonly until: number;
 }
 
 /** Writes the poller's results in sets that grow with the load. Closes a batch after its last result. */
@@ -36,6 +45,9 @@ export class PollWrites {
   private readonly live = new Map<string, LiveBatch>();
   private readonly readings: BatchReading[] = [];
   private waitingBytes = 0;
+  /** The readings whose write has failed. */
+  private readonly unsaved: UnsavedReading[] = [];
+  private retryUnsavedAt = -Infinity;
   private readonly failures: FailedRead[] = [];
   isWriting = false;
   private readonly readWithinMs: number;
@@ -94,12 +106,14 @@ export class PollWrites {
   }
 
   private get hasWork(): boolean {
-    return this.readings.length > 0 || this.failures.length > 0 || this.finished.length > 0;
+    const waiting = this.readings.length + this.unsaved.length + this.failures.length;
+    return waiting > 0 || this.finished.length > 0;
   }
 
   /** Returns the batches whose reads have all ended and whose results have all been written. */
   private get finished(): string[] {
-    const waiting = new Set([...this.readings, ...this.failures].map(({ batchId }) => batchId));
+    const unsaved = this.unsaved.map(({ reading }) => reading);
+    const waiting = new Set([...this.readings, ...unsaved, ...this.failures].map(({ batchId }) => batchId));
     return [...this.live].filter(([id, { unread }]) => unread === 0 && !waiting.has(id)).map(([id]) => id);
   }
 
@@ -110,6 +124,7 @@ export class PollWrites {
       await pause(GATHER_MS);
       try {
         await this.writeReadings();
+        await this.retryUnsaved();
         await this.writeFailures();
         const { finished } = this;
         if (finished.length > 0) await this.polls.closeBatches(finished);
@@ -135,18 +150,39 @@ export class PollWrites {
     }
   }
 
+  /** Applies readings together. After an error, applies each alone, so that a response that cannot be saved delays no other. */
   private async apply(readings: readonly BatchReading[]): Promise<void> {
     try {
-      const links = readings.flatMap(({ traceparent }) => traceparent ?? []);
-      const { stale } = await traced({ name: 'apply readings', parent: null, links }, () =>
-        this.sessions.applyReadings(readings),
-      );
-      if (stale > 0) this.logger.warn(`dropped ${stale} responses that arrived after their lease expired`);
+      await this.applyOnce(readings);
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
-      if (readings.length === 1) return this.postponeUnsavable(readings[0]!, sqlState(error) ?? 'unknown');
-      for (const reading of readings) await this.apply([reading]);
+      const until = performance.now() + UNSAVED_FOR_MS;
+      for (const reading of readings) await this.applyAlone({ reading, until });
     }
+  }
+
+  private async applyAlone(unsaved: UnsavedReading): Promise<void> {
+    try {
+      await this.applyOnce([unsaved.reading]);
+    } catch (error) {
+      const isOver = !isDatabaseUnavailable(error) && performance.now() > unsaved.until;
+      if (isOver) this.postponeUnsavable(unsaved.reading, sqlState(error) ?? 'unknown');
+      else this.unsaved.push(unsaved);
+    }
+  }
+
+  private async retryUnsaved(): Promise<void> {
+    if (performance.now() < this.retryUnsavedAt) return;
+    for (const unsaved of this.unsaved.splice(0)) await this.applyAlone(unsaved);
+    this.retryUnsavedAt = performance.now() + RETRY_MS;
+  }
+
+  private async applyOnce(readings: readonly BatchReading[]): Promise<void> {
+    const links = readings.flatMap(({ traceparent }) => traceparent ?? []);
+    const { stale } = await traced({ name: 'apply readings', parent: null, links }, () =>
+      this.sessions.applyReadings(readings),
+    );
+    if (stale > 0) this.logger.warn(`dropped ${stale} responses that arrived after their lease expired`);
   }
 
   /** Postpones a session whose response cannot be saved, so that it does not block other sessions. */

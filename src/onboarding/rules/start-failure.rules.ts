@@ -1,3 +1,4 @@
+import { backoffMs } from '../../platform/async/backoff.rules.js';
 import { NOT_SENT_TEXT, type Outcome } from '../../remote/outcome.rules.js';
 
 export const START_STATUSES = ['sending', 'started', 'failed'] as const;
@@ -8,6 +9,20 @@ export interface StartFailure {
   readonly error: string;
   readonly reason: string;
 }
+
+/** The wait after a failed start that may have left an orphan. Otherwise each request would leave another. */
+const BACKOFF = { firstMs: 5_000, mostMs: 300_000 };
+
+/** The failed starts of a location and brand that may have left orphans, since the last start that succeeded. */
+export interface FailedStarts {
+  readonly failures: number;
+  /** How long ago the last of them failed. */
+  readonly agoMs: number;
+}
+
+/** Returns in how many milliseconds the location and brand may be started again; 0: now. */
+export const waitAfterFailures = ({ failures, agoMs }: FailedStarts): number =>
+  failures === 0 ? 0 : Math.max(0, backoffMs(BACKOFF, failures) - agoMs);
 
 const failure = (reason: string, error = reason): StartFailure => ({ error, reason });
 
@@ -35,7 +50,9 @@ export function failureOf(outcome: Exclude<Outcome<unknown>, { kind: 'done' }>):
 export const foreignFailure = (owner: string): StartFailure =>
   failure(`the sessionId of the response belongs to ${owner}`);
 
-export const NOT_STORED = failure('the session was started, but could not be stored');
+/** Returns the failure of a start whose session the database has refused to store. `why` describes its error. */
+export const notStored = (why: string): StartFailure =>
+  failure(`the session was started, but could not be stored (${why})`);
 
 export const RELEASED = failure('it was released before it was sent again');
 

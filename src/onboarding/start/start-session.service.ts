@@ -14,7 +14,7 @@ import { START_RESPONSE, startSessionRequest } from '../remote/session.client.js
 import type { LeasedStart, WantedSession } from './record-session.store.js';
 import { StartsStore } from './starts.store.js';
 
-/** Maximum calls per start: every lost response may leave an orphan. */
+/** Maximum calls per start whose response is lost: each may leave an orphan. */
 const MAX_ATTEMPTS = 2;
 const CHECK_AGAIN_MS = 50;
 const DEFAULT_RETRY_AFTER_MS = 5_000;
@@ -75,6 +75,8 @@ export class StartSessionService {
           if (session) return { session, reused: false };
           break;
         }
+        case 'held_back':
+          throw unavailable(`The last start has failed: ${begun.error}`, begun.retryAfterMs);
         case 'gone':
           throw new Problem('not_found', `There is no grid location ${wanted.gridLocationId}`);
         case 'in_flight':
@@ -94,32 +96,60 @@ export class StartSessionService {
       switch (outcome.kind) {
         case 'done': {
           const recorded = await this.starts.record({ ...start, attempts: attempt }, outcome.value, wanted);
-          if (recorded.kind === 'lease_lost') return null;
-          if (recorded.kind === 'recorded') return outcome.value.sessionId;
-          // Does not retry: a service that mixes up ids must not get another call.
-          this.responses.reportDrift('start_session', [foreignId('sessionId', recorded.owner)]);
-          throw unavailable(await this.fail(start, foreignFailure(recorded.owner), attempt));
+          switch (recorded.kind) {
+            case 'lease_lost':
+              return null;
+            case 'recorded':
+              return outcome.value.sessionId;
+            case 'not_stored':
+              throw await this.held(wanted, recorded.failure, 'database_unavailable');
+            case 'foreign':
+              // Does not retry: a service that mixes up ids must not get another call.
+              this.responses.reportDrift('start_session', [foreignId('sessionId', recorded.owner)]);
+              throw await this.fail(start, wanted, foreignFailure(recorded.owner), attempt);
+          }
         }
-        case 'rejected':
-          throw new Problem('remote_rejected', await this.fail(start, failureOf(outcome), 0));
-        case 'not_sent':
-          throw unavailable(await this.fail(start, failureOf(outcome), 0), outcome.retryAfterMs);
-        case 'ambiguous':
-        case 'unreadable': {
+        case 'rejected': {
+          const failure = failureOf(outcome);
+          await this.starts.fail(start, failure, 0);
+          throw new Problem('remote_rejected', detailOf(failure));
+        }
+        case 'not_sent': {
+          const failure = failureOf(outcome);
+          await this.starts.fail(start, failure, 0);
+          throw unavailable(detailOf(failure), outcome.retryAfterMs);
+        }
+        case 'ambiguous': {
           const failure = failureOf(outcome);
           if (attempt < MAX_ATTEMPTS && (await this.starts.repeat(start, failure, attempt))) continue;
-          throw unavailable(await this.fail(start, failure, attempt));
+          throw await this.fail(start, wanted, failure, attempt);
         }
+        case 'unreadable':
+          // Does not retry: the session was started, and the next response would probably be as unreadable.
+          throw await this.fail(start, wanted, failureOf(outcome), attempt);
       }
     }
   }
 
-  /** Marks the start as failed. Returns the detail of the problem. */
-  private async fail(start: LeasedStart, failure: StartFailure, sends: number): Promise<string> {
+  /** Marks a start as failed that may have left orphans. Returns the problem. */
+  private async fail(start: LeasedStart, wanted: WantedSession, failure: StartFailure, sends: number) {
     await this.starts.fail(start, failure, sends);
-    return `The start has failed: ${failure.error}`;
+    return this.held(wanted, failure, 'remote_unavailable');
+  }
+
+  /** Returns the problem of a failed start, with the time until which the location and brand are held back. */
+  private async held(wanted: WantedSession, failure: StartFailure, code: UnavailableCode): Promise<Problem> {
+    const waitMs = await this.starts.findWait(wanted).catch(() => 0);
+    return unavailable(detailOf(failure), Math.max(waitMs, DEFAULT_RETRY_AFTER_MS), code);
   }
 }
 
-const unavailable = (detail: string, retryAfterMs = DEFAULT_RETRY_AFTER_MS) =>
-  new Problem('remote_unavailable', detail, { retryAfterSeconds: retryAfterMs / 1_000 });
+type UnavailableCode = 'remote_unavailable' | 'database_unavailable';
+
+const detailOf = ({ error }: StartFailure): string => `The start has failed: ${error}`;
+
+const unavailable = (
+  detail: string,
+  retryAfterMs = DEFAULT_RETRY_AFTER_MS,
+  code: UnavailableCode = 'remote_unavailable',
+) => new Problem(code, detail, { retryAfterSeconds: retryAfterMs / 1_000 });

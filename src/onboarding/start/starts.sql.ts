@@ -1,7 +1,7 @@
 import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
-import { msFromNow } from '../../platform/database/timestamps.js';
+import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import { STRETCH } from '../poll/read-budget.store.js';
 import { ABANDONED, RELEASED } from '../rules/start-failure.rules.js';
 import { failedStart, PLACE_OF_START } from './failed-starts.store.js';
@@ -33,6 +33,15 @@ export const BEGIN_START = prepared('onboarding.begin_session_start')`
     SELECT begun.id, begun.attempts, begun.lease_token AS "leaseToken", place.user_id AS "userId",
            place.tenant_reference AS "tenantReference"
       FROM place LEFT JOIN begun ON true`;
+
+/** Counts the failed starts of location $1 and brand $2 that may have left orphans, since the last one that succeeded. */
+export const FIND_FAILURES = prepared('onboarding.find_failed_starts')`
+    SELECT count(*)::int AS failures, coalesce(-${msUntil('max(updated_at)')}, 0) AS "agoMs",
+           (array_agg(last_error ORDER BY updated_at DESC))[1] AS error
+      FROM session_starts
+     WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'failed' AND orphans > 0
+       AND created_at > coalesce((SELECT max(created_at) FROM session_starts
+                                   WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'started'), '-infinity')`;
 
 export const LEASES = leasesOn({ table: 'session_starts', key: 'id', isDue: 'true' });
 

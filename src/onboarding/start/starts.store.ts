@@ -1,27 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Cipher } from '../../platform/crypto/cipher.js';
-import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
 import { Leases } from '../../platform/database/lease.js';
-import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
-import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
+import { OUTCOME, OUTCOME_PATIENCE_MS } from '../../platform/database/connection/patience.js';
+import { repeatUntilEffective, undo } from '../../platform/database/repeat-until-effective.js';
+import { describeState } from '../../platform/database/sql-state.js';
 import { Environment } from '../../platform/env/environment.js';
 import type { StartedSession } from '../remote/session.client.js';
-import { NOT_STORED, type StartFailure } from '../rules/start-failure.rules.js';
+import { notStored, waitAfterFailures } from '../rules/start-failure.rules.js';
+import type { FailedStarts, StartFailure } from '../rules/start-failure.rules.js';
 import { FIND_SESSION_TO_REUSE } from '../store/sessions.sql.js';
 import { recordSession } from './record-session.store.js';
 import type { LeasedStart, RecordedStart, WantedSession } from './record-session.store.js';
 import { runnerOfFailures, type EndedStart } from './failed-starts.store.js';
 import * as sql from './starts.sql.js';
 
+/** Why a start does not begin: an open or online session of the location and brand exists, or earlier starts have left orphans. */
+type Hindrance =
+  | { readonly kind: 'exists'; readonly sessionId: string }
+  /** `error`: why the last of them has failed. */
+  | { readonly kind: 'held_back'; readonly error: string; readonly retryAfterMs: number };
+
 type BegunStart =
   | { readonly kind: 'begun'; readonly start: LeasedStart }
-  /** An open or online session of this location and brand exists. */
-  | { readonly kind: 'exists'; readonly sessionId: string }
+  | Hindrance
   | { readonly kind: 'in_flight' }
   /** The location does not exist, or its user has been erased. */
   | { readonly kind: 'gone' };
+
+/** The database has refused the session. The start is marked as failed, now or later. */
+type NotStored = { readonly kind: 'not_stored'; readonly failure: StartFailure };
 
 /** The time for which the lease outlasts the call, so that the response can be recorded. */
 const LEASE_MARGIN_MS = 2_000;
@@ -43,8 +52,8 @@ export class StartsStore {
   /** Begins a start, leased to the caller, or returns why not. If a dead process has left a start, takes over that start. */
   async begin(wanted: WantedSession): Promise<BegunStart> {
     // Most double clicks end here, before any write.
-    const existing = await this.findExisting(wanted);
-    if (existing !== null) return { kind: 'exists', sessionId: existing };
+    const hindrance = await this.findHindrance(wanted);
+    if (hindrance !== null) return hindrance;
     const lease = [wanted.gridLocationId, wanted.brand, randomUUID()];
     let start: LeasedStart | { readonly id: null } | undefined;
     try {
@@ -52,52 +61,67 @@ export class StartsStore {
       [start] = await this.database.query<NonNullable<typeof start>>(sql.BEGIN_START, values, OUTCOME);
       if (start === undefined) return { kind: 'gone' };
       if (start.id === null) return { kind: 'in_flight' };
-      // Checks again: another start may have finished before this start was inserted. From now on, the unique index allows no other start.
-      const finished = await this.findExisting(wanted);
-      if (finished === null) return { kind: 'begun', start };
+      // Checks again: another start may have ended before this start was inserted. From now on, the unique index allows no other start.
+      const later = await this.findHindrance(wanted);
+      if (later === null) return { kind: 'begun', start };
       await this.failures.query(sql.RELEASE_START, lease);
-      return { kind: 'exists', sessionId: finished };
+      return later;
     } catch (error) {
       // Releases the start, which was not sent. Otherwise its lease would expire, and the start would count as sent.
-      if (start !== undefined || mayBeCommitted(error))
-        repeatUntilEffective(this.failures, sql.RELEASE_START, lease, this.leaseMs);
+      if (start === undefined) undo(this.failures, sql.RELEASE_START, lease, error, this.leaseMs);
+      else repeatUntilEffective(this.failures, sql.RELEASE_START, lease, this.leaseMs);
       throw error;
     }
   }
 
-  /** Renews the lease before a retry. `sends`: the number of calls so far. Returns false if another process has taken over the start. */
+  /**
+   * Renews the lease before a retry. `sends`: the number of calls so far. Returns false if another process has taken over the start, or the
+   * database has refused twice.
+   */
   async repeat(start: LeasedStart, failure: StartFailure, sends: number): Promise<boolean> {
     const values = [start.id, start.leaseToken, failure.error, this.leaseMs, sends];
     const repeat = () => this.database.query(sql.REPEAT_START, values, OUTCOME);
-    const repeated = await this.orFailLater(start, failure, sends, () => repeatWhileUnavailable(repeat, 0));
-    return repeated.length > 0;
-  }
-
-  /** Marks the start as failed. `sends`: how many calls may have had an effect. If 0, the recorded count of orphans does not change. */
-  async fail(start: LeasedStart, failure: StartFailure, sends: number): Promise<void> {
-    const values = failValues(start, failure, sends);
-    const fail = () => this.failures.query(sql.FAIL_START, values);
-    await this.orFailLater(start, failure, sends, () => repeatWhileUnavailable(fail, 0));
+    return this.database.outcomes.repeat(repeat, 0).then(
+      (repeated) => repeated.length > 0,
+      () => false,
+    );
   }
 
   /**
-   * Records the session that the remote service returned for a start, and ends the start. Retries for `leaseMs` while the database is
-   * unavailable. If it throws, marks the start as failed once the database is back.
+   * Marks the start as failed, in the background if the database refuses twice. `sends`: how many calls may have had an effect. If 0, the
+   * recorded count of orphans does not change. Never throws.
    */
-  async record(start: LeasedStart, started: StartedSession, wanted: WantedSession): Promise<RecordedStart> {
+  async fail(start: LeasedStart, failure: StartFailure, sends: number): Promise<void> {
+    const { id, leaseToken } = start;
+    const values = [id, leaseToken, sends, failure.error, failure.reason];
+    const fail = () => this.failures.query(sql.FAIL_START, values);
+    await this.database.outcomes
+      .repeat(fail, 0)
+      .catch(() => repeatUntilEffective(this.failures, sql.FAIL_START, values, this.leaseMs));
+  }
+
+  /** Records the session that the remote service returned for a start, and ends the start. Repeats after an error. Never throws. */
+  async record(
+    start: LeasedStart,
+    started: StartedSession,
+    wanted: WantedSession,
+  ): Promise<RecordedStart | NotStored> {
     const { cipher } = this;
     const settings = { cipher, firstReadMs: this.environment.POLL_MIN_INTERVAL_MS };
     const record = () =>
       this.database.transaction((tx) => recordSession(tx, settings, start, started, wanted), OUTCOME);
-    const recordTwice = () =>
-      record().catch((error: unknown) => {
-        // Another start has just committed a session with this id. Only a new transaction can see that session.
-        if (sqlState(error) === UNIQUE_VIOLATION) return record();
-        throw error;
-      });
-    return this.orFailLater(start, NOT_STORED, start.attempts, () =>
-      repeatWhileUnavailable(recordTwice, this.leaseMs),
-    );
+    try {
+      return await this.database.outcomes.repeat(record, OUTCOME_PATIENCE_MS);
+    } catch (error) {
+      const failure = notStored(describeState(error));
+      await this.fail(start, failure, start.attempts);
+      return { kind: 'not_stored', failure };
+    }
+  }
+
+  /** Returns how long the location and brand wait for their next start, in milliseconds; 0 if they do not wait. */
+  async findWait(wanted: WantedSession): Promise<number> {
+    return waitAfterFailures(await this.findFailures(wanted));
   }
 
   async findExpiredLeases(): Promise<string[]> {
@@ -110,28 +134,19 @@ export class StartsStore {
     return ended.flatMap(({ failed }) => failed?.gridLocationId ?? []);
   }
 
-  /** Runs `write`. If it throws, marks the start as failed once the database is back, and rethrows. */
-  private async orFailLater<T>(
-    start: LeasedStart,
-    failure: StartFailure,
-    sends: number,
-    write: () => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await write();
-    } catch (error) {
-      const values = failValues(start, failure, sends);
-      repeatUntilEffective(this.failures, sql.FAIL_START, values, this.leaseMs);
-      throw error;
+  private async findHindrance(wanted: WantedSession): Promise<Hindrance | null> {
+    const { gridLocationId, brand, reuse } = wanted;
+    if (reuse) {
+      const found = await this.database.query<{ id: string }>(FIND_SESSION_TO_REUSE, [gridLocationId, brand]);
+      if (found[0] !== undefined) return { kind: 'exists', sessionId: found[0].id };
     }
+    const failed = await this.findFailures(wanted);
+    const retryAfterMs = waitAfterFailures(failed);
+    return retryAfterMs > 0 ? { kind: 'held_back', error: failed.error!, retryAfterMs } : null;
   }
 
-  private async findExisting({ gridLocationId, brand, reuse }: WantedSession): Promise<string | null> {
-    if (!reuse) return null;
-    const place = [gridLocationId, brand];
-    return (await this.database.query<{ id: string }>(FIND_SESSION_TO_REUSE, place))[0]?.id ?? null;
+  private async findFailures({ gridLocationId, brand }: WantedSession) {
+    type Row = FailedStarts & { readonly error: string | null };
+    return (await this.database.query<Row>(sql.FIND_FAILURES, [gridLocationId, brand]))[0]!;
   }
 }
-
-const failValues = ({ id, leaseToken }: LeasedStart, { error, reason }: StartFailure, sends: number) =>
-  [id, leaseToken, sends, error, reason] as const;

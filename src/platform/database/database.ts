@@ -3,9 +3,12 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
 import { isTracing, traced } from '../../observability/tracing/tracing.js';
+import { within } from '../async/within.js';
+import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 import { limited, OUTCOME_RESPONSE_WITHIN_MS, type OUTCOME } from './connection/patience.js';
 import { PoolUse } from './connection/pool-use.js';
 import type { PrismaClient } from './generated/client.js';
+import { OutcomeWrites } from './outcome-writes.js';
 import { PrismaOnPool, type PrismaModels } from './prisma-on-client.js';
 import {
   BEGIN_POOLED,
@@ -16,6 +19,7 @@ import {
   withSettings,
 } from './connection/settings.js';
 import { spanNameOf } from './span-name.js';
+import { mayBeOutdated, sqlState } from './sql-state.js';
 import { withFastTimestamps } from './timestamps.js';
 import { TransactionConnection } from './transaction-connection.js';
 
@@ -58,6 +62,9 @@ const ATTEMPTS = 3;
 /** Returns SQL that makes the server end an idle transaction after `ms`, so that its locks end about when the client gives up waiting. */
 const endWhenIdle = (ms: number): string => `; SET LOCAL idle_in_transaction_session_timeout TO ${ms}`;
 
+const textOf = (statement: string | Statement): string =>
+  typeof statement === 'string' ? statement : statement.text;
+
 /** Returns the name of the span of a statement. Computes no name while traces are not exported. */
 const nameOf = (text: string): string => (isTracing() ? spanNameOf(text) : '');
 
@@ -67,6 +74,7 @@ export class Database implements Sql, OnApplicationShutdown {
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
   readonly use: PoolUse;
+  readonly outcomes = new OutcomeWrites();
   /** Replaced in tests. */
   outcomeResponseWithinMs = OUTCOME_RESPONSE_WITHIN_MS;
   /** The pool for `queryAside`. Opens its one connection only while all of `pool` are in use, and closes it after 10 s without use. */
@@ -122,26 +130,28 @@ export class Database implements Sql, OnApplicationShutdown {
     patience?: typeof OUTCOME,
   ): Promise<Row[]> {
     // If the statement fails or times out, pg-pool closes the connection, so that no later statement gets a silent one.
-    return this.run<Row>(this.pool, statement, values, this.limitOf(patience));
+    return this.runOrReplan<Row>(this.pool, statement, values, this.limitOf(patience));
   }
 
   /** Like `query`, but does not wait while all connections of the pool are in use. For short statements, such as the sign of life. */
   async queryAside<Row>(statement: string | Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.use.isFull
-      ? this.run<Row>(this.aside, statement, values)
-      : this.query<Row>(statement, values);
+    return this.runOrReplan<Row>(this.use.isFull ? this.aside : this.pool, statement, values);
   }
 
   /**
-   * Runs `work` in a READ COMMITTED transaction, and retries it after a deadlock or serialization failure. So `work` must have no other
-   * effects than its statements. It must not make a network call, which would prolong its locks.
+   * Runs `work` in a READ COMMITTED transaction. Retries it after a deadlock or serialization failure, and without names after an error of
+   * an outdated statement. So `work` must have no other effects than its statements. It must not make a network call, which would prolong
+   * its locks.
    */
   async transaction<T>(work: (tx: Transaction) => Promise<T>, patience?: typeof OUTCOME): Promise<T> {
+    let { prepares } = this;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.attempt(work, this.limitOf(patience));
+        return await this.attempt(work, this.limitOf(patience), prepares);
       } catch (error) {
-        if (attempt === ATTEMPTS || !TRANSIENT.includes(sqlState(error) ?? '')) throw error;
+        const isOutdated = prepares && mayBeOutdated(error);
+        if (attempt === ATTEMPTS || !(isOutdated || TRANSIENT.includes(sqlState(error) ?? ''))) throw error;
+        if (isOutdated) prepares = false;
       }
     }
   }
@@ -150,7 +160,11 @@ export class Database implements Sql, OnApplicationShutdown {
     return patience ? this.outcomeResponseWithinMs : undefined;
   }
 
-  private async attempt<T>(work: (tx: Transaction) => Promise<T>, limitMs: number | undefined): Promise<T> {
+  private async attempt<T>(
+    work: (tx: Transaction) => Promise<T>,
+    limitMs: number | undefined,
+    prepares: boolean,
+  ): Promise<T> {
     const client = await this.pool.connect().catch((error: unknown) => {
       this.note(error);
       throw error;
@@ -163,7 +177,8 @@ export class Database implements Sql, OnApplicationShutdown {
       await connection.query({ text: this.begin + (limitMs === undefined ? '' : endWhenIdle(limitMs)) });
       result = await work({
         prisma: onClient.prisma,
-        query: (statement, values = []) => this.run(connection, statement, values),
+        query: (statement, values = []) =>
+          this.run(connection, prepares ? statement : textOf(statement), values),
         afterCommit: (effect) => void effects.push(effect),
       });
       await this.timed('COMMIT', () => connection.query({ text: 'COMMIT' }));
@@ -185,6 +200,19 @@ export class Database implements Sql, OnApplicationShutdown {
   /** Replaced in tests. */
   connectionOf(client: pg.PoolClient, limitMs: number | undefined): TransactionConnection {
     return new TransactionConnection(client, limitMs);
+  }
+
+  /** Runs a statement, and once more without its name if the prepared statement is outdated. */
+  private runOrReplan<Row>(
+    pool: pg.Pool,
+    statement: string | Statement,
+    values: readonly unknown[],
+    limitMs?: number,
+  ): Promise<Row[]> {
+    return this.run<Row>(pool, statement, values, limitMs).catch((error: unknown) => {
+      if (typeof statement === 'string' || !this.prepares || !mayBeOutdated(error)) throw error;
+      return this.run<Row>(pool, statement.text, values, limitMs);
+    });
   }
 
   private async run<Row>(
@@ -231,21 +259,9 @@ export class Database implements Sql, OnApplicationShutdown {
 
   // Closes the pool in this hook, not in onModuleDestroy, which Nest calls while HTTP requests are still in flight.
   async onApplicationShutdown(): Promise<void> {
+    await within(STOP_WITHIN_MS.outcomes, this.outcomes.close());
     while (this.effects.size > 0) await Promise.all(this.effects);
     await this.prisma.$disconnect();
     await Promise.all([this.pool.end(), this.aside.end()]);
   }
-}
-
-export const UNIQUE_VIOLATION = '23505';
-
-/** Returns the SQLSTATE of a PostgreSQL error, even if Prisma or its adapter wrapped the error. */
-export function sqlState(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const { originalCode, code, meta, cause } = error as Record<string, unknown>;
-  const state = originalCode ?? code;
-  if (typeof state === 'string' && /^(?!P[1-9])[0-9A-Z]{5}$/.test(state)) return state;
-  return (
-    sqlState(cause) ?? sqlState((meta as { driverAdapterError?: unknown } | undefined)?.driverAdapterError)
-  );
 }

@@ -4,8 +4,7 @@ import { Loop } from '../async/loop.js';
 import type { Database } from './database.js';
 import type { LeaseStatements } from './lease.sql.js';
 import { OUTCOME } from './connection/patience.js';
-import { mayBeCommitted, repeatUntilEffective } from './repeat-until-effective.js';
-import { repeatWhileUnavailable } from './repeat-while-unavailable.js';
+import { undo } from './repeat-until-effective.js';
 
 /** A row that this process has claimed. */
 interface ClaimedRow {
@@ -60,8 +59,7 @@ export class Leases {
       if (claimed.length === 0) return false;
     } catch (error) {
       // If the claim was committed, it would block the row until the lease expires.
-      if (mayBeCommitted(error))
-        repeatUntilEffective(this.database, release, [id, leaseToken, 0], this.options.leaseMs);
+      undo(this.database, release, [id, leaseToken, 0], error, this.options.leaseMs);
       throw error;
     }
     let dueInMs = 0;
@@ -79,7 +77,7 @@ export class Leases {
       const values = [id, leaseToken, dueInMs];
       const end = () => this.database.query(release, values, OUTCOME);
       // Ignores a failure after leaseMs, because the lease has then expired anyway.
-      await repeatWhileUnavailable(end, this.options.leaseMs).catch(() => {});
+      await this.database.outcomes.repeat(end, this.options.leaseMs).catch(() => {});
     }
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../../test/setup/wait-for.js';
 import type { Database } from './database.js';
-import { mayBeCommitted, repeatUntilEffective } from './repeat-until-effective.js';
+import { repeatUntilEffective, undo } from './repeat-until-effective.js';
 
 const failure = (message: string, code?: string): Error => Object.assign(new Error(message), { code });
 const OUTAGE = failure('connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED');
@@ -36,23 +36,35 @@ describe('repeatUntilEffective', () => {
     await waitFor('the undo ends', () => times('undo') === 3);
   });
 
-  it('does not wait for an undo that the database refuses', async () => {
-    const { sql, times } = databaseWith({ refused: [REFUSAL], undo: [[{}]] });
-    repeatUntilEffective(sql, 'refused', [], 60_000);
-    repeatUntilEffective(sql, 'undo', [], 60_000);
-    await waitFor('the undo ends', () => times('undo') === 1);
-    expect(times('refused')).toBe(1);
+  it('repeats an undo that the database refuses', async () => {
+    const { sql, times } = databaseWith({ undo: [REFUSAL, REFUSAL, [{}]] });
+    repeatUntilEffective(sql, 'undo', [], 1);
+    await waitFor('the undo ends', () => times('undo') === 3);
   });
 });
 
-describe('mayBeCommitted', () => {
-  it.each([
-    ['a lost connection', failure('Connection terminated unexpectedly'), true],
-    ['a timed out response', failure('Query read timeout'), true],
-    ['a server that stops', failure('terminating connection', '57P01'), true],
-    ['a refused connection', OUTAGE, false],
-    ['a full pool', failure('timeout exceeded when trying to connect'), false],
-    ['a cancelled statement', failure('canceling statement', '57014'), false],
-    ['a bug', REFUSAL, false],
-  ])('%s', (_, error, expected) => expect(mayBeCommitted(error)).toBe(expected));
+describe('undo', () => {
+  it('looks for a write that may be committed: once after an error of the server, longer after a lost connection', async () => {
+    const cases: readonly (readonly [error: Error, executions: number])[] = [
+      [failure('Connection terminated unexpectedly'), 2],
+      [failure('Query read timeout'), 2],
+      [failure('terminating connection', '57P01'), 2],
+      [failure('canceling statement', '57014'), 1],
+      [failure('could not read block 7', 'XX001'), 1],
+      [REFUSAL, 1],
+      // No connection was made, so nothing was sent.
+      [OUTAGE, 0],
+      [failure('timeout exceeded when trying to connect'), 0],
+    ];
+    // Only the second execution finds the write.
+    const { sql: other, times: timesOfOther } = databaseWith({ undo: [[], [], [{}]] });
+    const databases = cases.map(([error]) => {
+      const { sql, times } = databaseWith({ undo: [[], [{}]] });
+      undo(sql, 'undo', [], error, 60_000);
+      return times;
+    });
+    repeatUntilEffective(other, 'undo', [], 60_000);
+    await waitFor('the other undo ends', () => timesOfOther('undo') === 3);
+    expect(databases.map((times) => times('undo'))).toEqual(cases.map(([, executions]) => executions));
+  });
 });

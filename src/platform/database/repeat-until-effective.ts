@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
-import { sqlState, type Database, type Statement } from './database.js';
-import { OUTCOME } from './connection/patience.js';
+import type { Database, Statement } from './database.js';
+import { sqlState } from './sql-state.js';
+import { OUTCOME, OUTCOME_PATIENCE_MS } from './connection/patience.js';
 
 const PAUSE_MS = 500;
 
@@ -9,15 +10,31 @@ const PAUSE_MS = 500;
 const NOT_CONNECTED =
   /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout|(connect|getaddrinfo) )/;
 
-/** Returns whether a failed statement may have been committed: the connection was lost (08) or terminated (57P) before the response. */
-export const mayBeCommitted = (error: unknown): boolean =>
-  isDatabaseUnavailable(error) &&
-  /^(08|57P|$)/.test(sqlState(error) ?? '') &&
-  !(error instanceof Error && NOT_CONNECTED.test(error.message));
+/** Returns whether the server may still execute a failed statement: the connection was lost (08) or terminated (57P) before the response. */
+const mayBeExecutedLater = (error: unknown): boolean => /^(08|57P|$)/.test(sqlState(error) ?? '');
+
+/** Returns whether a statement may have been sent. */
+const maybeSent = (error: unknown): boolean => !(error instanceof Error && NOT_CONNECTED.test(error.message));
 
 /**
- * Repeats `statement`, which undoes a write, until it returns a row or `withinMs` have passed. One execution is not enough: the server may
- * commit the write after its connection was lost. While the database is unavailable, repeats for longer than `withinMs`.
+ * Undoes a write that failed with `error` but may be committed nevertheless, in the background. One undo is enough after an error of the
+ * server. If the connection was lost, the server may commit the write later, so the undo is repeated until it returns a row, or for
+ * `withinMs`.
+ */
+export function undo(
+  database: Pick<Database, 'query'>,
+  statement: string | Statement,
+  values: readonly unknown[],
+  error: unknown,
+  withinMs: number,
+): void {
+  if (!maybeSent(error)) return;
+  repeatUntilEffective(database, statement, values, mayBeExecutedLater(error) ? withinMs : 0);
+}
+
+/**
+ * Repeats `statement`, which undoes a write, in the background until it returns a row or `withinMs` have passed. While it fails, repeats it
+ * for longer: for OUTCOME_PATIENCE_MS, or until the database is available.
  */
 export function repeatUntilEffective(
   database: Pick<Database, 'query'>,
@@ -26,11 +43,12 @@ export function repeatUntilEffective(
   withinMs: number,
 ): void {
   const until = performance.now() + withinMs;
+  const giveUpAt = performance.now() + Math.max(withinMs, OUTCOME_PATIENCE_MS);
   const repeat = async (): Promise<void> => {
     for (;;) {
       const isOver = await database.query(statement, values, OUTCOME).then(
         (rows) => rows.length > 0 || performance.now() > until,
-        (error: unknown) => !isDatabaseUnavailable(error),
+        (error: unknown) => !isDatabaseUnavailable(error) && performance.now() > giveUpAt,
       );
       if (isOver) return;
       await sleep(PAUSE_MS, undefined, { ref: false });

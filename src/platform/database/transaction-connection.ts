@@ -8,6 +8,7 @@ const isReadTimeout = (error: unknown): boolean =>
 /** A connection of the pool during one transaction. */
 export class TransactionConnection {
   private isSilent = false;
+  private hasFailed = false;
 
   /** `responseWithinMs`: how long to wait for each response. Default: that of the pool. */
   constructor(
@@ -19,6 +20,7 @@ export class TransactionConnection {
     try {
       return await this.client.query(limited(query, this.responseWithinMs), values);
     } catch (error) {
+      this.hasFailed = true;
       this.isSilent ||= isReadTimeout(error);
       throw error;
     }
@@ -29,14 +31,14 @@ export class TransactionConnection {
   }
 
   /**
-   * Rolls back, and returns the connection to the pool. If the connection has not responded, closes it: a ROLLBACK would wait for the
-   * missing response. The server rolls back when it notices the closed connection, or after its idle timeout.
+   * Rolls back. Closes the connection if a statement has failed, since the fault may be that of the connection, such as an outdated prepared
+   * statement; otherwise returns it to the pool. If the connection has not responded, only closes it: a ROLLBACK would wait for the missing
+   * response. The server rolls back when it notices the closed connection, or after its idle timeout.
    */
   async rollBack(withinMs: number): Promise<void> {
     if (this.isSilent) return this.client.release(true);
-    let broken: Error | undefined;
-    const noteBroken = (error: Error) => (broken = error);
-    await this.client.query(limited({ text: 'ROLLBACK' }, withinMs)).catch(noteBroken);
-    this.client.release(broken);
+    const noteFailed = () => (this.hasFailed = true);
+    await this.client.query(limited({ text: 'ROLLBACK' }, withinMs)).catch(noteFailed);
+    this.client.release(this.hasFailed);
   }
 }

@@ -29,6 +29,8 @@ export const STOP_WITHIN_MS = {
   broker: 3_000,
   /** Writing what this replica has learned of the remote service, after all calls have ended. */
   sharedState: 1_000,
+  /** One more attempt to write the outcomes that the database has refused so far, such as the response to a registration. */
+  outcomes: 500,
   signOfLife: 1_000,
   listener: 500,
   /** Writing how many requests were refused. */

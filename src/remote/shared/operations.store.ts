@@ -77,9 +77,12 @@ export class OperationsStore {
     return this.database.queryAside<SharedOperation>(READ_OPERATIONS);
   }
 
-  /** Blocks this operation in all replicas for `quietMs`, at most an hour. */
+  /** Blocks this operation in all replicas for `quietMs` from now, at most an hour. Repeats the write until then. */
   async quiet(operation: OperationClass, quietMs: number): Promise<void> {
-    await this.database.query(QUIET_OPERATION, [operation, quietMs]);
+    const until = performance.now() + quietMs;
+    const write = () =>
+      this.database.query(QUIET_OPERATION, [operation, Math.max(0, until - performance.now())]);
+    await this.database.outcomes.repeat(write, quietMs);
   }
 
   /** Marks the operation as degraded for at least `troubleMs`. If it is degraded already, prolongs this time and shows this reason. */

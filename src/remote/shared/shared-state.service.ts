@@ -3,7 +3,6 @@ import { Loop } from '../../platform/async/loop.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';
 import { Listener } from '../../platform/database/connection/listen.js';
-import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { errorText } from '../../observability/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
@@ -39,7 +38,6 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
     wakeUp: this.notified,
   });
   private readonly writing = new Set<Promise<void>>();
-  private isStopping = false;
 
   constructor(
     private readonly remote: Remote,
@@ -61,7 +59,6 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
 
   /** Waits for the writes about the last calls, but at most STOP_WITHIN_MS.sharedState. */
   async onApplicationShutdown(): Promise<void> {
-    this.isStopping = true;
     const ended = Promise.all([this.loop.stop(), ...this.writing]);
     await within(STOP_WITHIN_MS.sharedState, ended);
   }
@@ -90,12 +87,8 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
 
   private learnWait(operation: OperationClass, waitMs: number, reason: string): void {
     if (this.isKnown(operation, waitMs)) return;
-    const until = performance.now() + waitMs;
-    const store = async () => {
-      if (!this.isStopping) await this.store.quiet(operation, Math.max(0, until - performance.now()));
-    };
     // The wait is recorded before it is announced, since the announcement locks the same row for longer.
-    this.write('record a wait', () => repeatWhileUnavailable(store, waitMs));
+    this.write('record a wait', () => this.store.quiet(operation, waitMs));
     this.noteWait(operation, waitMs, reason);
   }
 

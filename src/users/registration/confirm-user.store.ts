@@ -1,5 +1,5 @@
 import { appendEvents } from '../../events/outbox.js';
-import { sqlState, UNIQUE_VIOLATION, prepared, type Transaction } from '../../platform/database/database.js';
+import { prepared, type Transaction } from '../../platform/database/database.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import { insertUser } from '../user/users.store.js';
 import type { RegistrationRequest, RegistrationStatus, Settlement } from './registration.rules.js';
@@ -9,13 +9,6 @@ import { MOVE_REGISTRATION } from './registrations.sql.js';
 export interface IdentityTaken {
   readonly foreignFields: readonly string[];
 }
-
-/** Runs a transaction with `confirmUser`. Repeats it if another transaction has inserted the same id, which the second run then finds. */
-export const repeatOnConflict = <T>(run: () => Promise<T>): Promise<T> =>
-  run().catch((error: unknown) => {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    return run();
-  });
 
 /** Inserts the confirmed user, makes the locked registration `registered`, and appends the event. */
 export async function confirmUser(

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isAudited, recordAudit } from '../../access/audit-log.store.js';
-import { Database, sqlState, UNIQUE_VIOLATION } from '../../platform/database/database.js';
+import { Database } from '../../platform/database/database.js';
+import { sqlState, UNIQUE_VIOLATION } from '../../platform/database/sql-state.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
-import { confirmUser, moveRegistration, repeatOnConflict, type IdentityTaken } from './confirm-user.store.js';
+import { confirmUser, moveRegistration, type IdentityTaken } from './confirm-user.store.js';
 import { DECIDABLE, type PersonDecision, type RegistrationStatus } from './registration.rules.js';
 import { LOCK_REGISTRATION } from './registrations.sql.js';
 import type { RegistrationRecord } from './registrations.store.js';
@@ -67,7 +67,8 @@ export class DecisionsStore {
         return { status: 'decided' };
       }, OUTCOME);
     try {
-      return await repeatWhileUnavailable(() => repeatOnConflict(decide), 0);
+      // The second run finds an id or a decision that another transaction, or a lost COMMIT of the first run, has just stored.
+      return await this.database.outcomes.repeat(decide, 0);
     } catch (error) {
       // The decision would make the registration live again, but the reference has been registered anew.
       if (sqlState(error) === UNIQUE_VIOLATION) return { status: 'reference_taken' };

@@ -114,6 +114,18 @@ export function withForeignIds(fields: readonly string[]): Settlement {
   );
 }
 
+/**
+ * Returns the settlement of an outcome that the database has refused to store. It contains no text of the remote service, which may be what
+ * was refused. `why` describes the error. A person who resolves the registration needs the id of the user.
+ */
+export function unstored(settlement: Settlement, why: string): Settlement & { readonly lastError: string } {
+  if (settlement.status === 'registered') {
+    const reason = `the Solar Curtailment Service has registered the user, but our database could not store it (${why})`;
+    return { status: 'uncertain', lastError: `${reason}; the user's id is ${settlement.user.id}`, reason };
+  }
+  return { ...settlement, lastError: `${settlement.reason}; our database could not store more (${why})` };
+}
+
 const uncertain = (reason: string): Settlement => ({ status: 'uncertain', lastError: reason, reason });
 
 export const PERSON_DECISIONS = ['retry', 'discard', 'resolve'] as const;

@@ -125,9 +125,9 @@ export const LOCK_FOR_OUTCOME = prepared('registrations.lock_for_outcome')`
 
 /** Changes the status of a locked registration. If the new status is `pending`, clears sent_at, since nothing was sent. */
 export const MOVE_REGISTRATION = prepared('registrations.move_registration')`
-    UPDATE registrations SET status = $2, user_id = $3, last_error = $4,
+    UPDATE registrations SET status = $2::text, user_id = $3, last_error = $4,
       next_attempt_at = ${msFromNow('$5')},
-      sent_at = CASE WHEN $2 <> 'pending' THEN sent_at END, ${RELEASED}
+      sent_at = CASE WHEN $2::text <> 'pending' THEN sent_at END, ${RELEASED}
     WHERE id = $1`;
 
 export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_SEEN_LEASES}`;

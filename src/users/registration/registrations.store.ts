@@ -4,13 +4,13 @@ import { sequenceBeforeRead } from '../../events/sequence.sql.js';
 import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
 import type { Registration } from '../../platform/database/generated/client.js';
 import { Leases } from '../../platform/database/lease.js';
-import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { mayBeCommitted, repeatUntilEffective } from '../../platform/database/repeat-until-effective.js';
+import { OUTCOME, OUTCOME_PATIENCE_MS } from '../../platform/database/connection/patience.js';
+import { undo } from '../../platform/database/repeat-until-effective.js';
 import { selectPage } from '../../platform/database/select-page.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { ListRegistrationsQuery } from '../users.dto.js';
-import { appendOutcomes, confirmUser, moveRegistration, repeatOnConflict } from './confirm-user.store.js';
+import { appendOutcomes, confirmUser, moveRegistration } from './confirm-user.store.js';
 import { planOutcome, type CalledRegistration, type RegistrationStatus } from './registration.rules.js';
 import type { Claim, RegistrationRequest, Settlement } from './registration.rules.js';
 import * as sql from './registrations.sql.js';
@@ -70,16 +70,15 @@ export class RegistrationsStore {
       return await this.database.query<Claim>(statement, [LEASE_MS, lease, ...values], OUTCOME);
     } catch (error) {
       // The claim may be committed, but nothing was sent. Makes its registrations due again; otherwise they would become `uncertain`.
-      if (mayBeCommitted(error))
-        repeatUntilEffective(this.database, sql.RETURN_CLAIM, [lease], RETURN_WITHIN_MS);
+      undo(this.database, sql.RETURN_CLAIM, [lease], error, RETURN_WITHIN_MS);
       throw error;
     }
   }
 
-  /** Stores the outcome of a call and its event. `stale`: a newer call or a decision came first. May be repeated. */
-  settle(claim: Claim, settlement: Settlement) {
+  /** Stores the outcome of a call and its event. Repeats after an error, for `withinMs`. `stale`: a newer call or a decision came first. */
+  settle(claim: Claim, settlement: Settlement, withinMs = OUTCOME_PATIENCE_MS) {
     const store = (tx: Transaction) => storeOutcome(tx, claim, settlement);
-    return repeatOnConflict(() => this.database.transaction(store, OUTCOME));
+    return this.database.outcomes.repeat(() => this.database.transaction(store, OUTCOME), withinMs);
   }
 
   async findLeases(): Promise<string[]> {

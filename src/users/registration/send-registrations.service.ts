@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { NEVER } from '../../platform/database/lease.js';
-import { repeatWhileUnavailable } from '../../platform/database/repeat-while-unavailable.js';
 import { SeenLeases } from '../../platform/database/seen-leases.js';
+import { describeState } from '../../platform/database/sql-state.js';
 import { Environment } from '../../platform/env/environment.js';
 import { parseLossless } from '../../platform/json/lossless.js';
 import { Metrics } from '../../observability/metrics/metrics.js';
@@ -14,12 +14,9 @@ import { Responses } from '../../remote/responses.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';
 import { readRegisterUserResponse, registerUserRequest, USER_RESPONSE } from '../remote/users.client.js';
-import { planSettlement, withForeignIds } from './registration.rules.js';
+import { planSettlement, unstored, withForeignIds } from './registration.rules.js';
 import type { Claim, RegistrationStatus, Settlement } from './registration.rules.js';
 import { RegistrationsStore } from './registrations.store.js';
-
-/** How long a sender tries to store an outcome. If it fails, the registration becomes `uncertain`, and a person must decide. */
-const STORE_FOR_MS = 30_000;
 
 /** The pause between two rounds of a loop. A due registration waits for half of it on average, which no caller notices after a 202. */
 const PAUSE_MS = 1_000;
@@ -37,7 +34,7 @@ export class RegistrationSender extends BackgroundTasks {
     { everyMs: PAUSE_MS, run: () => this.moveAbandoned() },
     { everyMs: PAUSE_MS, run: (stop: AbortSignal) => this.sendDue(stop) },
   ];
-  private readonly leases = new SeenLeases(() => this.store.findLeases());
+  private readonly leases = new SeenLeases(() => this.registrations.findLeases());
 
   private readonly outcomes = this.metrics.counter({
     name: 'pv_onboarding_registration_calls_total',
@@ -46,7 +43,7 @@ export class RegistrationSender extends BackgroundTasks {
   });
 
   constructor(
-    private readonly store: RegistrationsStore,
+    private readonly registrations: RegistrationsStore,
     private readonly remote: AuthorisedRemote,
     private readonly responses: Responses,
     { ROLE }: Environment,
@@ -55,12 +52,12 @@ export class RegistrationSender extends BackgroundTasks {
     super('registrations could not be claimed', STOP_WITHIN_MS.registrations, ROLE !== 'api');
   }
 
-  /** Sends the call. Returns null if a newer call or a decision came first. `priority` is `foreground` if a request waits for it. */
+  /** Sends the call. Returns null if a newer call or a decision came first, or the outcome could not be stored. `priority` is `foreground` if a request waits for it. */
   send(claim: Claim, priority: Priority): Promise<Settlement | null> {
     const parent = priority === 'foreground' ? undefined : null;
     const attributes = { 'pv_onboarding.registration.id': claim.id };
     return traced({ name: 'register user', parent, attributes }, () =>
-      this.store.leases.renewWhile(claim, NEVER, () => this.call(claim, priority)),
+      this.registrations.leases.renewWhile(claim, NEVER, () => this.call(claim, priority)),
     );
   }
 
@@ -77,14 +74,28 @@ export class RegistrationSender extends BackgroundTasks {
     return this.settle(claim, planSettlement(outcome, claim.attempts, Math.random()));
   }
 
-  /** Stores the outcome, or `uncertain` if an id of the user already belongs to another user in our database. */
+  /** Stores the outcome, or `uncertain` if an id of the user already belongs to another user in our database. Never throws. */
   private async settle(claim: Claim, settlement: Settlement): Promise<Settlement | null> {
-    const settled = await repeatWhileUnavailable(() => this.store.settle(claim, settlement), STORE_FOR_MS);
+    try {
+      return await this.store(claim, settlement);
+    } catch (error) {
+      // The row, the constraint or the right at fault may concern only what the outcome contains.
+      const known = unstored(settlement, describeState(error));
+      this.logger.error({
+        message: `${known.lastError}: ${errorText(error)}`,
+        registrationId: claim.id,
+      });
+      return this.store(claim, known, 0).catch(() => null);
+    }
+  }
+
+  private async store(claim: Claim, settlement: Settlement, withinMs?: number): Promise<Settlement | null> {
+    const settled = await this.registrations.settle(claim, settlement, withinMs);
     if (typeof settled === 'object') {
       const fields = [...new Set(settled.foreignFields.map((field) => field.replace(/\[\d+\]/, '[]')))];
       const drifts = fields.map((field) => foreignId(field, 'another user'));
       this.responses.reportDrift('register_user', drifts);
-      return this.settle(claim, withForeignIds(fields));
+      return this.store(claim, withForeignIds(fields));
     }
     this.report(claim, settlement, settled === 'stored');
     return settled === 'stored' ? settlement : null;
@@ -103,7 +114,7 @@ export class RegistrationSender extends BackgroundTasks {
   private async moveAbandoned(): Promise<void> {
     const seen = await this.leases.findSeen();
     if (seen.length === 0) return;
-    const ids = await this.store.moveAbandonedToUncertain(seen);
+    const ids = await this.registrations.moveAbandonedToUncertain(seen);
     this.outcomes.inc({ outcome: 'uncertain' }, ids.length);
     const message =
       'a registration is uncertain: its sender died during the call, or could not renew its lease';
@@ -116,7 +127,7 @@ export class RegistrationSender extends BackgroundTasks {
     while (mayMoreBeDue && !stop.aborted) {
       const limit = Math.min(BATCH, this.remote.roomFor('register_user'));
       if (limit === 0) return;
-      const claims = await this.store.claimDue(limit);
+      const claims = await this.registrations.claimDue(limit);
       const results = await Promise.allSettled(claims.map((claim) => this.send(claim, 'background')));
       results.forEach((result, i) => {
         if (result.status === 'fulfilled') return;

@@ -96,8 +96,9 @@ export const CAUSES_OF_QUEUES = {
         operation: 'start_session',
         times: null,
       });
-      const location = await planted.client.locate();
-      repeatUntilEnd(planted, 250, () => planted.client.start(location));
+      // Each at its own location, since a location waits after a failed start.
+      const start = async () => planted.client.start(await planted.client.locate());
+      repeatUntilEnd(planted, 250, start);
     },
     reasons: { remote_degraded: 'start_session: status 500' },
     also: ['held_back_by_breaker'],

@@ -79,6 +79,18 @@ export const register: Flow = {
   },
 };
 
+/** Registers a user with a token that the remote service has revoked, so that the service obtains another. */
+export const renew: Flow = {
+  name: 'renew the token',
+  prepare: async (world) => {
+    const run = await register.prepare(world);
+    return async (withinMs) => {
+      await world.control.revokeTokens();
+      return run(withinMs);
+    };
+  },
+};
+
 export const start: Flow = {
   name: 'start',
   prepare: async (world) => {

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { certificateFault } from '../../crypto/certificate-fault.js';
 import type { Environment } from '../../env/environment.js';
 import { ConfigurationError } from '../../env/configuration-error.js';
-import { sqlState } from '../database.js';
+import { sqlState } from '../sql-state.js';
 
 /** How often each check probes. One probe may miss a pooler, because another client may get the connection in between. */
 const ROUNDS = 3;

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { sqlState, type Sql } from '../database.js';
+import type { Sql } from '../database.js';
+import { sqlState } from '../sql-state.js';
 import { MigrationError, readMigrationNames, type Migration } from './script.js';
 
 const UNDEFINED_TABLE = '42P01';

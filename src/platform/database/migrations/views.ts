@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { sqlState } from '../database.js';
+import { sqlState } from '../sql-state.js';
 import { digestOf, readViews, type Migration } from './script.js';
 
 const INVALID_TABLE_DEFINITION = '42P16';

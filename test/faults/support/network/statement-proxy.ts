@@ -8,7 +8,15 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
  * - `refused`: the statement is not forwarded; its response is an error.
  */
 export const STATEMENT_FAULTS = ['silent', 'unanswered', 'cut', 'refused'] as const;
-export type StatementFault = (typeof STATEMENT_FAULTS)[number];
+/** `refused` with a SQLSTATE. If `isExecuted`, the server executes the statement, and its response is replaced by the error. */
+interface StatementError {
+  readonly state: string;
+  readonly isExecuted: boolean;
+}
+export type StatementFault = (typeof STATEMENT_FAULTS)[number] | StatementError;
+
+/** The SQLSTATE of a server without memory. */
+const REFUSED: StatementError = { state: '53200', isExecuted: false };
 
 export interface StatementProxy {
   readonly url: string;
@@ -49,6 +57,8 @@ export async function startStatementProxy(target: string): Promise<StatementProx
     let isSilent = false;
     let isMuted = false;
     let inTransaction = false;
+    /** The error to send in the place of the response that the server sends next. */
+    let replacement: string | undefined;
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.setNoDelay(true).on('error', () => {});
@@ -58,16 +68,24 @@ export async function startStatementProxy(target: string): Promise<StatementProx
     client.once('close', () => isSilent || isMuted || upstream.destroy());
     upstream.once('close', () => isSilent || isMuted || client.destroy());
     upstream.on('data', (bytes: Buffer) => {
-      inTransaction = isInTransaction(bytes) ?? inTransaction;
-      if (!isSilent && !isMuted) client.write(bytes);
+      const ready = isInTransaction(bytes);
+      inTransaction = ready ?? inTransaction;
+      if (isSilent || isMuted) return;
+      if (replacement === undefined) client.write(bytes);
+      else if (ready !== undefined) {
+        client.write(refusal(replacement, inTransaction));
+        replacement = undefined;
+      }
     });
     const read = readStatements(note);
     client.on('data', (bytes: Buffer) => {
       for (const { message, fault } of read(bytes)) {
         isSilent ||= fault === 'silent';
         isMuted ||= fault === 'unanswered';
+        const error = fault === 'refused' ? REFUSED : typeof fault === 'object' ? fault : undefined;
+        if (error?.isExecuted) replacement = error.state;
         if (fault === 'cut') client.resetAndDestroy();
-        else if (fault === 'refused') client.write(refusal(inTransaction));
+        else if (error?.isExecuted === false) client.write(refusal(error.state, inTransaction));
         else if (!isSilent) upstream.write(message);
       }
     });
@@ -160,9 +178,9 @@ function isInTransaction(bytes: Buffer): boolean | undefined {
   return last.subarray(0, 5).equals(Buffer.from([0x5a, 0, 0, 0, 5])) ? last[5] !== 0x49 : undefined;
 }
 
-/** Returns an ErrorResponse with the SQLSTATE of a server without memory, and ReadyForQuery. */
-function refusal(inTransaction: boolean): Buffer {
-  const fields = Buffer.from('SERROR\0VERROR\0C53200\0Mout of memory\0\0');
+/** Returns an ErrorResponse with this SQLSTATE, and ReadyForQuery. */
+function refusal(state: string, inTransaction: boolean): Buffer {
+  const fields = Buffer.from(`SERROR\0VERROR\0C${state}\0Man error of the proxy\0\0`);
   const error = Buffer.alloc(5);
   error.write('E');
   error.writeUInt32BE(4 + fields.length, 1);

@@ -1,4 +1,5 @@
-import { Database, sqlState } from '../../../../src/platform/database/database.js';
+import { Database } from '../../../../src/platform/database/database.js';
+import { sqlState } from '../../../../src/platform/database/sql-state.js';
 import { HandledEventsModule } from './handled-events.js';
 import { runService } from './test-service.js';
 
