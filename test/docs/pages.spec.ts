@@ -1,5 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Command } from 'commander';
@@ -20,8 +24,13 @@ import { migrate } from '../../src/platform/database/migrations/migrate.js';
 import { ENVIRONMENT_NAMES } from '../../src/platform/env/environment-names.js';
 import { Environment } from '../../src/platform/env/environment.js';
 import { LOCAL_DEFAULTS } from '../../src/platform/env/read-environment.js';
+import { startReplica } from '../e2e/replica.js';
+import { TestClient } from '../setup/client.js';
 import { createTestDatabase } from '../setup/database/test-database.js';
 import { withClient } from '../setup/database/with-client.js';
+import { newEan } from '../setup/ean.js';
+import { startTestApp, type TestApp } from '../setup/test-app.js';
+import { waitFor } from '../setup/wait-for.js';
 import { anchorsOf, blockOf, readPage, readPages, ROOT, rowsOf } from './pages.js';
 
 const wordsOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
@@ -222,22 +231,37 @@ describe('docs/events.schema.json', () => {
 });
 
 describe('the SQL of docs/postgresql.md', () => {
-  it('creates a role with few rights and a database in UTF8, which the service can migrate and read', async () => {
+  /** Creates the role and the database of the page under other names. Returns the address of the database, and what drops all of it. */
+  async function create() {
     const server = await createTestDatabase('empty');
     const name = `pv_test_${randomBytes(6).toString('hex')}`;
+    const rename = (statement: string) => statement.replace(/\bpv_onboarding(_b)?\b/g, `${name}$1`);
     // The role of readers belongs to the whole server, so other tests may have created it.
-    const [role, create, revoke, , member] = blockOf(pages.get('docs/postgresql.md')!, 'database').split(
+    const [role, database, revoke, , member] = blockOf(pages.get('docs/postgresql.md')!, 'database').split(
       '\n',
     );
-    await withClient(server.url, async (client) => {
-      await client.query(
-        `DO $$ BEGIN CREATE ROLE pv_onboarding_reader; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
-      );
-      for (const statement of [role, create, revoke, member])
-        await client.query(statement!.replace(/\bpv_onboarding\b/g, name));
-    });
-    const url = new URL(server.url);
-    Object.assign(url, { username: name, password: 'change-me', pathname: `/${name}` });
+    const run = (...statements: readonly string[]) =>
+      withClient(server.url, async (client) => {
+        for (const statement of statements) await client.query(rename(statement));
+      });
+    await run(
+      `DO $$ BEGIN CREATE ROLE pv_onboarding_reader; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
+      role!,
+      database!,
+      revoke!,
+      member!,
+    );
+    const urlOf = (username: string, password: string) =>
+      Object.assign(new URL(server.url), { username: rename(username), password, pathname: `/${name}` });
+    const drop = async () => {
+      await run(`DROP DATABASE ${name} WITH (FORCE)`, `DROP ROLE IF EXISTS ${name}_b`, `DROP ROLE ${name}`);
+      await server.drop();
+    };
+    return { name, run, urlOf, url: urlOf('pv_onboarding', 'change-me'), drop };
+  }
+
+  it('creates a role with few rights and a database in UTF8, which the service can migrate and read', async () => {
+    const { url, drop } = await create();
     try {
       expect((await migrate(url.href)).length).toBeGreaterThan(0);
       await withClient(url.href, async (client) => {
@@ -250,11 +274,108 @@ describe('the SQL of docs/postgresql.md', () => {
         await client.query('SET ROLE pv_onboarding_reader; SELECT FROM admin.sessions LIMIT 0');
       });
     } finally {
-      await withClient(server.url, async (client) => {
-        await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
-        await client.query(`DROP ROLE ${name}`);
-      });
-      await server.drop();
+      await drop();
     }
+  });
+
+  it('exchanges the role of a service whose password changes, without a failed request', async () => {
+    const { name, url, urlOf, run, drop } = await create();
+    await migrate(url.href);
+    const first = await startTestApp({ DATABASE_URL: url.href });
+    const statuses: number[] = [];
+    let current: { readonly url: string } = first;
+    let isOver = false;
+    const open: TestApp['app'][] = [first.app];
+    const requests = async () => {
+      while (!isOver) {
+        const client = new TestClient(current.url, first.adminKey);
+        statuses.push(
+          (
+            await client.call('POST', '/users', {
+              tenantReference: randomUUID(),
+              gridLocations: [{ ean: newEan() }],
+            })
+          ).status,
+        );
+        statuses.push((await client.call('GET', '/users')).status);
+      }
+    };
+    const clients = [requests(), requests()];
+    try {
+      await run(...blockOf(pages.get('docs/postgresql.md')!, 'second-role').split('\n'));
+      const exchanged = urlOf('pv_onboarding_b', 'change-me-too').href;
+      const second = await startReplica(first, { DATABASE_URL: exchanged });
+      open.push(second.app);
+      current = second;
+      const before = statuses.length;
+      await waitFor('requests to the second process', () => statuses.length > before + 10);
+      await open.shift()!.close();
+      await run('ALTER ROLE pv_onboarding NOLOGIN');
+      // Nobody can open a connection by the first role any more, and the second process goes on.
+      await expect(withClient(url.href, (client) => client.query('SELECT'))).rejects.toThrow(/log in/);
+      const after = statuses.length;
+      await waitFor('requests after the exchange', () => statuses.length > after + 10);
+      isOver = true;
+      await Promise.all(clients);
+      expect(statuses.filter((status) => status !== 200 && status !== 201)).toEqual([]);
+      await withClient(exchanged, async (client) => {
+        await client.query('CREATE TABLE made_later ()');
+        const { rows } = await client.query(
+          `SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'`,
+        );
+        expect(rows).toEqual([{ tableowner: name }]);
+      });
+    } finally {
+      isOver = true;
+      await Promise.allSettled(clients);
+      for (const app of open) await app.close();
+      await first.sandbox?.stop();
+      await drop();
+    }
+  });
+});
+
+describe('the shell of docs/deployment.md', () => {
+  it.each(['sh', 'bash'])('reads service.env in %s as systemd does', async (shell) => {
+    const folder = await mkdtemp(join(tmpdir(), 'pv-env-'));
+    const file = join(folder, 'service.env');
+    await writeFile(
+      file,
+      [
+        '# a comment',
+        '; another comment',
+        '',
+        '  PORT=3000  ',
+        'SCS_PASS_THROUGH=GET a/*; POST b',
+        'BRAND_NAME=Sun & Sons $HOME `id` \\ *',
+        'BRAND_COLOR=#0a5c36',
+        'TIME_ZONE="Europe/Brussels"',
+        "DEFAULT_LOCALE='nl'",
+        'CONSOLE_OIDC_GROUPS=CN=Ops,OU=PV=admin;b=users:read',
+        'BRAND_TEXT={"a;b": ["admin"]}',
+        'LAST=without a newline',
+      ].join('\n'),
+    );
+    const [, ...lines] = blockOf(pages.get('docs/deployment.md')!, 'service-env').split('\n');
+    const script = lines
+      .slice(0, lines.findIndex((line) => line.startsWith('done')) + 1)
+      .join('\n')
+      .replace('/etc/pv-onboarding/service.env', file);
+    const { stdout } = await promisify(execFile)(shell, ['-c', `${script}\nexec env -0`], { env: {} });
+    const found = Object.fromEntries(
+      stdout.split('\0').map((pair) => [pair.split('=')[0], pair.slice(pair.indexOf('=') + 1)]),
+    );
+    expect(found).toMatchObject({
+      PORT: '3000',
+      SCS_PASS_THROUGH: 'GET a/*; POST b',
+      BRAND_NAME: 'Sun & Sons $HOME `id` \\ *',
+      BRAND_COLOR: '#0a5c36',
+      TIME_ZONE: 'Europe/Brussels',
+      DEFAULT_LOCALE: 'nl',
+      CONSOLE_OIDC_GROUPS: 'CN=Ops,OU=PV=admin;b=users:read',
+      BRAND_TEXT: '{"a;b": ["admin"]}',
+      LAST: 'without a newline',
+    });
+    await rm(folder, { recursive: true });
   });
 });
