@@ -11,8 +11,9 @@ const toService = {
     proxy.on('proxyReq', (request) => request.hasHeader('origin') && request.setHeader('origin', SERVICE)),
 };
 
-export default defineConfig({
-  base: '/console/',
+export default defineConfig(({ command }) => ({
+  // The service writes the path of PUBLIC_URL into the built page.
+  base: command === 'build' ? './' : '/console/',
   // The client is bundled from its sources. It imports itself by this name in the command line too.
   resolve: {
     alias: [
@@ -42,4 +43,4 @@ export default defineConfig({
       '^/console/(session|sign-in|callback)': toService,
     },
   },
-});
+}));

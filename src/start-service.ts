@@ -21,6 +21,7 @@ import { listen } from './platform/http/open-port.js';
 import { startLocalServices } from './local/local-services.js';
 import { writeRunningService } from './local/running-service.js';
 import { addressesOf, tourOf } from './local/tour.js';
+import { pathPrefixOf } from './platform/http/origins.rules.js';
 import { refusalLine, ServiceLogger } from './observability/logging/service-logger.js';
 import { visibleLines } from './observability/redaction/visible-text.js';
 import { STOP_WITHIN_MS } from './platform/shutdown/limits.js';
@@ -79,7 +80,11 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     }
     say(`listening on ${url} as ${environment.ROLE}`);
     if (!isProduction) {
-      const tour = { url, environment, withSandbox: variables.SCS_BASE_URL === undefined };
+      const tour = {
+        url: url + pathPrefixOf(environment.PUBLIC_URL),
+        environment,
+        withSandbox: variables.SCS_BASE_URL === undefined,
+      };
       // Shows the administrator's key only if it was generated.
       print(variables.ADMIN_API_KEY === undefined ? tourOf(tour) : addressesOf(tour));
     }

@@ -80,7 +80,7 @@ export class InvitationsService {
   /** Returns the address under which owners reach us. Default: the address at which this process listens. */
   private origin(): string {
     const { PUBLIC_URL, HOST } = this.environment;
-    if (PUBLIC_URL !== undefined) return PUBLIC_URL.replace(/(?<!\/)\/+$/, '');
+    if (PUBLIC_URL !== undefined) return PUBLIC_URL;
     const { server } = this.host.httpAdapter.getInstance<FastifyInstance>();
     return `http://${HOST}:${(server.address() as AddressInfo).port}`;
   }

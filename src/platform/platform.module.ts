@@ -12,9 +12,10 @@ import { Metrics } from '../observability/metrics/metrics.js';
 import { RecentRequests } from '../observability/metrics/recent-requests.js';
 import { MetricsServer } from '../observability/metrics/metrics-server.js';
 import { MetricsController } from '../observability/metrics/metrics.controller.js';
+import { ProblemPages } from './problem/problem-pages.js';
 import { ProblemsController } from './problem/problems.controller.js';
 
-const SHARED = [Database, Listener, Cipher, Metrics, RecentRequests, HeldRequests];
+const SHARED = [Database, Listener, Cipher, Metrics, RecentRequests, HeldRequests, ProblemPages];
 
 @Global()
 @Module({})

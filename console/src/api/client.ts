@@ -1,3 +1,4 @@
+import { PREFIX } from '../rules/prefix.js';
 import { createClient, type Schemas } from '#client/client.js';
 
 export type Status = Schemas['StatusView'];
@@ -30,7 +31,7 @@ export const listener: Listener = { signedOut: () => {}, streamOpened: () => {} 
 
 /** The API client of the integration kit. The browser has no API key: its session cookie replaces the key. */
 export const client = createClient({
-  baseUrl: window.location.origin,
+  baseUrl: window.location.origin + PREFIX,
   fetch: async (request) => {
     // A page of another origin cannot set this header without our consent.
     request.headers.set('x-console', '1');

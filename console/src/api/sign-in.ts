@@ -1,3 +1,5 @@
+import { PREFIX } from '../rules/prefix.js';
+
 /** The person who is signed in, as the service returns it. */
 export interface SignedIn {
   readonly name: string;
@@ -12,7 +14,7 @@ export type SignInBy = 'oidc' | 'key';
 type Entry =
   { readonly kind: 'in'; readonly who: SignedIn } | { readonly kind: 'out'; readonly signIn: SignInBy };
 
-const PATH = '/console/session';
+const PATH = `${PREFIX}/console/session`;
 const HEADERS = { 'x-console': '1' };
 
 export async function readEntry(): Promise<Entry> {

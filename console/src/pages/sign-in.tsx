@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { signInByKey, type SignInBy } from '../api/sign-in.js';
+import { PREFIX } from '../rules/prefix.js';
 
 interface Props {
   readonly signIn: SignInBy;
@@ -13,7 +14,7 @@ export function SignInPage({ signIn, onSignedIn }: Props) {
       {signIn === 'oidc' ? (
         <>
           <p>Sign in with your account of the company.</p>
-          <a className="button" href="/console/sign-in">
+          <a className="button" href={`${PREFIX}/console/sign-in`}>
             Sign in
           </a>
         </>

@@ -1,3 +1,5 @@
+import { PREFIX } from './prefix.js';
+
 /** The pages, by the part of the path after /console. */
 export const PAGES = {
   '': 'On duty',
@@ -21,7 +23,7 @@ export interface Route {
   readonly filters: Filters;
 }
 
-const BASE = '/console';
+const BASE = `${PREFIX}/console`;
 
 export function routeOf(pathname: string, search = ''): Route {
   const [page = '', id = null, ...rest] = pathname.slice(BASE.length).split('/').filter(Boolean);

@@ -3,6 +3,8 @@ import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
+import { Environment } from '../../platform/env/environment.js';
+import { pathPrefixOf } from '../../platform/http/origins.rules.js';
 
 interface ConsoleFile {
   readonly type: string;
@@ -31,11 +33,16 @@ const NOT_BUILT = `<!doctype html>
 @Injectable()
 export class ConsoleFiles {
   folder = fileURLToPath(new URL('../../../dist/console', import.meta.url));
+  private readonly prefix: string;
   private files: ReadonlyMap<string, ConsoleFile> | undefined;
+
+  constructor({ PUBLIC_URL }: Environment) {
+    this.prefix = pathPrefixOf(PUBLIC_URL);
+  }
 
   /** Returns a file by its path below the folder, such as `assets/index-4f2a.js`. */
   find(path: string): ConsoleFile | undefined {
-    this.files ??= readFiles(this.folder);
+    this.files ??= readFiles(this.folder, this.prefix);
     return this.files.get(path);
   }
 
@@ -45,13 +52,28 @@ export class ConsoleFiles {
   }
 }
 
-function readFiles(folder: string): Map<string, ConsoleFile> {
+function readFiles(folder: string, prefix: string): Map<string, ConsoleFile> {
   const paths = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
   const files = paths.filter((path) => extname(path) in TYPES);
   return new Map(
-    files.map((path) => [path.replaceAll(sep, '/'), toFile(path, readFileSync(join(folder, path)))]),
+    files.map((path) => {
+      const body = readFileSync(join(folder, path));
+      return [
+        path.replaceAll(sep, '/'),
+        toFile(path, path === 'index.html' ? withPrefix(body, prefix) : body),
+      ];
+    }),
   );
 }
+
+/** The page is shown at paths of any depth, so its links are absolute, and it has to know the path of PUBLIC_URL. */
+const withPrefix = (page: Buffer, prefix: string): Buffer =>
+  Buffer.from(
+    page
+      .toString('utf8')
+      .replaceAll('="./', `="${prefix}/console/`)
+      .replace('name="path-prefix" content=""', `name="path-prefix" content="${prefix}"`),
+  );
 
 const toFile = (path: string, body: Buffer): ConsoleFile => ({
   type: TYPES[extname(path)]!,

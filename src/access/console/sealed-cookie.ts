@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Cipher } from '../../platform/crypto/cipher.js';
 import type { Environment } from '../../platform/env/environment.js';
-import { baseUrlOf, isLoopback } from '../../platform/http/origins.rules.js';
+import { baseUrlOf, isLoopback, pathPrefixOf } from '../../platform/http/origins.rules.js';
 
 interface Settings {
   readonly name: string;
@@ -43,9 +43,10 @@ export class SealedCookie<Value extends { readonly expiresAt: number }> {
   /** Sets the header. The cookie is `Secure` unless browsers reach us on the loopback, where there is no TLS. */
   private write(request: FastifyRequest, reply: FastifyReply, value: string, maxAgeMs: number): void {
     const { name, path, sameSite } = this.settings;
-    const { hostname } = new URL(baseUrlOf(request, this.environment.PUBLIC_URL));
+    const { PUBLIC_URL } = this.environment;
+    const { hostname } = new URL(baseUrlOf(request, PUBLIC_URL));
     const secure = isLoopback(hostname) ? '' : '; Secure';
-    const cookie = `${name}=${value}; Max-Age=${maxAgeMs / 1_000}; Path=${path}; HttpOnly; SameSite=${sameSite}${secure}`;
+    const cookie = `${name}=${value}; Max-Age=${maxAgeMs / 1_000}; Path=${pathPrefixOf(PUBLIC_URL)}${path}; HttpOnly; SameSite=${sameSite}${secure}`;
     void reply.header('set-cookie', cookie);
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { Controller, Get, Param, Post, Query, Req, Res, UseFilters } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimit } from '../../access/rate-limit.js';
@@ -11,8 +11,14 @@ import { ownOriginsOf } from '../../platform/http/origins.rules.js';
 import { Public } from '../../platform/http/public.decorator.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { InvitationsStore, type InvitationRow } from '../invitations.store.js';
-import { OwnerPageFilter } from './owner-page.filter.js';
-import { isFromOwnPage, planOwnerPage, tokenIn, usualWaitOf, type OwnerPage } from './owner-page.rules.js';
+import {
+  folderFrom,
+  isFromOwnPage,
+  planOwnerPage,
+  tokenIn,
+  usualWaitOf,
+  type OwnerPage,
+} from './owner-page.rules.js';
 import { OwnerPageView, type OtherPage } from './owner-page.view.js';
 import { OwnerStarts } from './owner-starts.service.js';
 
@@ -25,6 +31,11 @@ const LOGO_TYPES: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 };
 
+/** Links have 43 characters, and what mail clients and campaigns add. */
+const MAX_URL_LENGTH = 2_000;
+
+type PathParts = Readonly<Partial<Record<'token' | '*', string>>>;
+
 interface Visit {
   readonly invitation: InvitationRow;
   readonly page: OwnerPage;
@@ -32,7 +43,6 @@ interface Visit {
 
 /** Serves the page of an invitation to the owner. It needs no key: the token in its address is the owner's credential. */
 @ApiExcludeController()
-@UseFilters(OwnerPageFilter)
 @Controller('i')
 export class OwnerPageController {
   private readonly unknown = new RateLimit('unknown-link', UNKNOWN_LINKS);
@@ -68,16 +78,23 @@ export class OwnerPageController {
   }
 
   /** Shows the page and changes nothing, because mail scanners follow links, too, and their browsers look like those of people. */
-  @Get('*')
+  @Get([':token', '*'])
   @Public()
-  async show(@Param('*') text: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
-    const slashes = request.url.split('?')[0]!.split('/').length - 3;
-    // The page finds its stylesheet only if its path has one segment after /i/, so any other path is redirected. The new address is
-    // relative, because a proxy may have removed a prefix.
-    if (slashes > 0) {
-      const location = '../'.repeat(slashes) + encodeURIComponent(text.replace(/(?<!\/)\/+$/, ''));
-      return void reply.status(308).header('location', location).send();
-    }
+  async show(
+    @Param() { token: part, '*': rest }: PathParts,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ) {
+    const text = part ?? rest ?? '';
+    if (request.url.length > MAX_URL_LENGTH) return this.view.send(reply.status(414), { kind: 'unknown' });
+    const folder = folderFrom(request.url.split('?', 1)[0]!);
+    const token = tokenIn(text);
+    // Redirects from a path with several parts. The new address is relative, because a proxy may have removed a prefix.
+    if (folder && token)
+      return void reply
+        .status(308)
+        .header('location', folder + token)
+        .send();
     const visit = await this.find(text, request);
     if (visit === null) return this.send(reply, { kind: 'unknown' });
     this.send(reply, visit.page, visit.invitation);
@@ -95,6 +112,7 @@ export class OwnerPageController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    if (request.url.length > MAX_URL_LENGTH) return this.view.send(reply.status(414), { kind: 'unknown' });
     if (!isFromOwnPage(request.headers, ownOriginsOf(request, this.environment.PUBLIC_URL)))
       return this.send(reply.status(403), { kind: 'elsewhere' });
     const visit = await this.find(text, request);
@@ -116,7 +134,10 @@ export class OwnerPageController {
   }
 
   private goBack(reply: FastifyReply, text: string): void {
-    void reply.status(303).header('location', encodeURIComponent(text)).send();
+    void reply
+      .status(303)
+      .header('location', tokenIn(text) ?? '')
+      .send();
   }
 
   /**

@@ -90,5 +90,20 @@ export function isFromOwnPage(
   return origin === undefined || origin === 'null' || origins.includes(String(origin));
 }
 
-/** Returns the token in the last part of a path, without characters that mail clients append. Returns null if it cannot be a token. */
-export const tokenIn = (text: string): string | null => /^([\w-]{43})[^\w-]*$/.exec(text)?.[1] ?? null;
+/** What gets into a link on its way: blanks, invisible characters, line breaks, and their escapes in URLs and in quoted-printable. */
+const MARKS =
+  /[=%](?:09|0[AD]|20|3D|C2[=%]A[0D]|E2[=%]80[=%]8[B-F]|E2[=%]81[=%]A0|EF[=%]BB[=%]BF)|[=\s\p{Cf}]/giu;
+
+/** Returns the first 43 characters of a path that may be a token, without marks within and whatever is around them, else null. */
+export const tokenIn = (text: string): string | null =>
+  /^[^A-Za-z0-9_-]*([A-Za-z0-9_-]{43})/.exec(text.replace(MARKS, ''))?.[1] ?? null;
+
+/** The most parts of a path that a link can have gained. */
+const MAX_EXTRA_PARTS = 8;
+
+/** Returns the address of the folder `/i/` relative to a path in it, or null if the path has too many parts. */
+export function folderFrom(path: string): string | null {
+  const extra = path.split('/', MAX_EXTRA_PARTS + 4).length - 3;
+  if (extra > MAX_EXTRA_PARTS) return null;
+  return extra < 0 ? 'i/' : '../'.repeat(extra);
+}

@@ -67,9 +67,28 @@ describe('a token', () => {
     [`${token}.`, token],
     [`${token}>)`, token],
     [token.slice(1), null],
-    [`${token}b`, null],
     ['../../etc/passwd', null],
-  ])('in %s is %s', (text, found) => expect(tokenIn(text)).toBe(found));
+    ...['b', '_', '-', '&utm_source=mail', '&amp;utm=1', '=20', '=3D', '</a>', '>', '/', '/x', '%', '…'].map(
+      (after) => [`${token}${after}`, token] as const,
+    ),
+    ...['<', '"', ' ', '\u200b', '=20', '%20', '(<'].map((before) => [`${before}${token}`, token] as const),
+    ...[
+      '\n',
+      '=\n',
+      '=\r\n',
+      '=',
+      ' ',
+      '\u00ad',
+      '\u200b',
+      '\u2060',
+      '\ufeff',
+      '=20\n',
+      '=0D=0A',
+      '%0A',
+      '=C2=AD',
+      '=e2=80=8b',
+    ].map((within) => [`${token.slice(20)}${within}${token.slice(23)}`, token] as const),
+  ])('in %j is %s', (text, found) => expect(tokenIn(text)).toBe(found));
 });
 
 describe('a click', () => {

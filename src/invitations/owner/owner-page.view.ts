@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../../platform/env/environment.js';
+import { ProblemPages, type ProblemPage } from '../../platform/problem/problem-pages.js';
 import { LOCALES, localeOf, type Locale } from '../invitation.rules.js';
 import { accentsOf } from './colour.rules.js';
-import { inUnits, type OwnerPage, type Step } from './owner-page.rules.js';
+import { folderFrom, inUnits, type OwnerPage, type Step } from './owner-page.rules.js';
 
 const FOLDER = new URL('../../../pages/owner/', import.meta.url);
 const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
@@ -39,32 +40,50 @@ export class OwnerPageView {
     LOCALES.map((locale) => [locale, JSON.parse(read(`messages/${locale}.json`)) as Messages]),
   );
 
-  constructor(private readonly environment: Environment) {
+  constructor(
+    private readonly environment: Environment,
+    problems: ProblemPages,
+  ) {
     const { light, dark } = accentsOf(environment.BRAND_COLOR);
     const accents = `--accent-light: ${light.accent}; --on-accent-light: ${light.text}; --accent-dark: ${dark.accent}; --on-accent-dark: ${dark.text};`;
     this.style = `:root { ${accents} }\n${read('page.css')}`;
+    problems.add('/i', ({ code, status }, request) => {
+      const kind = code === 'too_many_requests' ? 'tooMany' : status < 500 ? 'unknown' : 'trouble';
+      return this.page({ kind }, request);
+    });
   }
 
-  /** Sends a page that loads nothing from other origins, is not indexed, and passes its address on to no other page. */
   send(reply: FastifyReply, page: OwnerPage | { readonly kind: OtherPage }, context: PageContext = {}): void {
+    const { headers, body } = this.page(page, reply.request, context);
+    void reply.headers(headers).send(body);
+  }
+
+  /** Returns a page that loads nothing from other origins, is not indexed, and passes its address on to no other page. */
+  private page(
+    page: OwnerPage | { readonly kind: OtherPage },
+    { url, headers }: Pick<FastifyRequest, 'url' | 'headers'>,
+    context: PageContext = {},
+  ): ProblemPage {
     const { NODE_ENV, DEFAULT_LOCALE } = this.environment;
-    const locale = localeOf(context.locale ?? null, reply.request.headers['accept-language'], DEFAULT_LOCALE);
+    const locale = localeOf(context.locale ?? null, headers['accept-language'], DEFAULT_LOCALE);
     // The response to a form may redirect to the remote service, and browsers apply form-action to that address, too.
     const local = NODE_ENV === 'production' ? '' : ' http://127.0.0.1:* http://localhost:*';
-    void reply
-      .headers({
+    return {
+      headers: {
         'content-type': 'text/html; charset=utf-8',
         'content-security-policy': `default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self' https:${local}; base-uri 'none'; frame-ancestors 'none'`,
         'x-robots-tag': 'noindex',
         vary: 'accept-language',
-      })
-      .send(this.render(page, context, locale));
+      },
+      body: this.render(page, context, locale, folderFrom(url.split('?', 1)[0]!) ?? ''),
+    };
   }
 
   private render(
     page: OwnerPage | { readonly kind: OtherPage },
     context: PageContext,
     locale: Locale,
+    folder: string,
   ): string {
     const { BRAND_NAME, BRAND_LOGO_FILE, BRAND_SUPPORT_URL } = this.environment;
     const messages = this.messages.get(locale)!;
@@ -75,6 +94,7 @@ export class OwnerPageView {
     const brand = 'brand' in page ? page.brand : undefined;
     const isOver = page.kind === 'online' || page.kind === 'expired' || page.kind === 'revoked';
     return this.eta.render(this.template, {
+      folder,
       locale,
       tenant,
       hasLogo: BRAND_LOGO_FILE !== undefined,

@@ -1,3 +1,4 @@
+import { ReadText } from '../http/validation.js';
 import {
   ArrayMaxSize,
   IsIn,
@@ -37,7 +38,12 @@ export class Environment {
   @Integer(0, 65535) PORT = 3000;
   /** If set, `/metrics` is served on this port instead of PORT. 0 selects a free port. */
   @IsOptional() @Integer(0, 65535) METRICS_PORT?: number;
-  @IsOptional() @HttpUrl() PUBLIC_URL?: string;
+  /** Stored without a slash at its end. */
+  @IsOptional()
+  @ReadText((text) => text.replace(/(?<!\/)\/+$/, ''))
+  @Matches(/^[^\s@?#]+$/, { message: 'PUBLIC_URL must not contain credentials, a query or a fragment' })
+  @HttpUrl()
+  PUBLIC_URL?: string;
 
   /** `source` of every CloudEvent: a URI reference that names the deployment permanently, even if its address changes. */
   @MaxLength(1_000, { message: 'EVENT_SOURCE must be at most 1,000 characters long' })

@@ -297,6 +297,23 @@ describe('readEnvironment', () => {
     );
   });
 
+  it('takes the path of PUBLIC_URL unless it is one of the service itself', () => {
+    expect(readEnvironment({ ...COMPLETE, PUBLIC_URL: 'https://pv.example/tools/pv//' }).PUBLIC_URL).toBe(
+      'https://pv.example/tools/pv',
+    );
+    for (const path of ['/api', '/console/', '/i/pv', '/docs'])
+      expect(problemsOf({ PUBLIC_URL: `https://pv.example${path}` })).toEqual([
+        expect.stringContaining('PUBLIC_URL must not have a path that begins with /'),
+      ]);
+    for (const url of ['https://pv.example/?a=1', 'https://pv.example/#a', 'https://a@pv.example'])
+      expect(problemsOf({ PUBLIC_URL: url })).toEqual([
+        expect.stringContaining('PUBLIC_URL must not contain'),
+      ]);
+    expect(problemsOf({ PUBLIC_URL: 'pv.example' })).toEqual([
+      expect.stringContaining('PUBLIC_URL must be a URL'),
+    ]);
+  });
+
   it('requires https in production, except to the loopback', () => {
     const production = { NODE_ENV: 'production' };
     for (const name of ['SCS_BASE_URL', 'PUBLIC_URL']) {

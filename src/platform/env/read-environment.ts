@@ -4,7 +4,7 @@ import { validateSync } from 'class-validator';
 import { ConfigurationError } from './configuration-error.js';
 import { Environment } from './environment.js';
 import type { FilesRead } from './environment-files.js';
-import { isLoopback } from '../http/origins.rules.js';
+import { isLoopback, pathPrefixOf } from '../http/origins.rules.js';
 import { ENVIRONMENT_NAMES, findUnread, type EnvironmentSource } from './environment-names.js';
 
 /** Placeholders for the variables that `local/` provides outside production. They are valid, but never used. */
@@ -90,6 +90,19 @@ const ONE_HOST = 'use one address that leads to the primary, also after a failov
 const UNCHECKED_TLS =
   'NODE_TLS_REJECT_UNAUTHORIZED=0 lets anybody pose as the remote service, the database or a webhook receiver';
 
+/** The first parts of the paths that the service has. */
+const OWN_PATHS = [
+  'api',
+  'asyncapi.json',
+  'console',
+  'docs',
+  'health',
+  'i',
+  'metrics',
+  'openapi.json',
+  'problems',
+];
+
 const OIDC_NAMES = [
   'CONSOLE_OIDC_ISSUER',
   'CONSOLE_OIDC_CLIENT_ID',
@@ -107,6 +120,9 @@ function* contradictions(environment: Environment): Generator<string> {
   }
   if (EVENT_BROKER_URL?.split(',').every(hasReadableCredentials) === false)
     yield `EVENT_BROKER_URL ${UNPARSED}`;
+  const [, first = ''] = pathPrefixOf(environment.PUBLIC_URL).split('/');
+  if (OWN_PATHS.includes(first))
+    yield `PUBLIC_URL must not have a path that begins with /${first}, which is a path of the service itself`;
   const ofProvider = OIDC_NAMES.filter((name) => environment[name] !== undefined);
   for (const name of ofProvider.length > 0 ? OIDC_NAMES : [])
     if (environment[name] === undefined) yield `${name} is required with ${ofProvider[0]}`;

@@ -1,11 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
+import type { ProblemPage, ProblemPages } from '../problem/problem-pages.js';
 import { bodyOf, PROBLEM_MEDIA_TYPE } from '../problem/problem-response.js';
 import { Problem } from '../problem/problem.js';
 import { isUploading } from './file-body.js';
 import type { HttpLimits } from './http-limits.js';
 import { isDiscarding } from './intake.js';
+import { pathPrefixOf, withoutPrefix } from './origins.rules.js';
 import { requestIdOf } from './request-context.js';
 
 /** The headers of every response, since any response may contain personal data, a startUrl or a key. */
@@ -24,6 +26,7 @@ export function refuseBeforeHttp(
   error: NodeJS.ErrnoException,
   socket: Socket,
   limits: HttpLimits,
+  pages: ProblemPages,
   publicUrl?: string,
 ): void {
   // If the rest of a body is being discarded, its request already has a response.
@@ -45,7 +48,13 @@ export function refuseBeforeHttp(
     error.code === 'HPE_HEADER_OVERFLOW'
       ? new Problem('headers_too_large', `All headers together must stay below ${headerBytes} bytes`)
       : new Problem('invalid_request', 'This is not valid HTTP/1.1');
-  refuse(socket, problem, publicUrl);
+  const url = withoutPrefix(pathIn(error), pathPrefixOf(publicUrl));
+  refuse(socket, problem, publicUrl, pages.find(problem, url, {}));
+}
+
+/** Returns the path of a request that Node has refused, or an empty text if it is not in the same packet. */
+function pathIn({ rawPacket }: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }): string {
+  return /^[A-Z]+ (\/\S*)/.exec(rawPacket?.toString('latin1') ?? '')?.[1] ?? '';
 }
 
 /** Refuses CONNECT, a request for a tunnel to another host. */
@@ -55,18 +64,18 @@ export function refuseTunnel(socket: Duplex, publicUrl?: string): void {
 }
 
 /** Writes the response, then discards input until the client closes or LINGER_MS have passed. */
-function refuse(socket: Duplex, problem: Problem, publicUrl?: string): void {
+function refuse(socket: Duplex, problem: Problem, publicUrl?: string, page?: ProblemPage): void {
   socket.removeAllListeners('data').resume();
   const timeout = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(timeout)).end(textOf(problem, publicUrl));
+  socket.once('close', () => clearTimeout(timeout)).end(textOf(problem, publicUrl, page));
 }
 
-function textOf(problem: Problem, publicUrl?: string): string {
+function textOf(problem: Problem, publicUrl?: string, page?: ProblemPage): string {
   const requestId = requestIdOf({ headers: {} });
-  const body = JSON.stringify(bodyOf(problem, requestId, publicUrl));
+  const body = page?.body ?? JSON.stringify(bodyOf(problem, requestId, publicUrl));
   const headers = {
     ...RESPONSE_HEADERS,
-    'content-type': PROBLEM_MEDIA_TYPE,
+    ...(page?.headers ?? { 'content-type': PROBLEM_MEDIA_TYPE }),
     'content-length': Buffer.byteLength(body),
     'x-request-id': requestId,
     connection: 'close',

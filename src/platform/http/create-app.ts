@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Environment } from '../env/environment.js';
 import { JsonError, parseLossless } from '../json/lossless.js';
 import { Metrics } from '../../observability/metrics/metrics.js';
+import { ProblemPages } from '../problem/problem-pages.js';
 import { sendProblem, toProblem } from '../problem/problem-response.js';
 import { Problem } from '../problem/problem.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
@@ -15,6 +16,7 @@ import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-r
 import { passFiles } from './file-body.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
 import { limitIntake } from './intake.js';
+import { pathPrefixOf, withoutPrefix } from './origins.rules.js';
 import { contextOf, requestIdOf, runInContext } from './request-context.js';
 import { traceRequests } from './trace-requests.js';
 import { invalidRequest, RefuseUnreadQuery, RequestValidation } from './validation.js';
@@ -32,6 +34,7 @@ const UNPREFIXED = [
   'docs/:asset',
   'console',
   'console/*path',
+  'i/:token',
   'i/*rest',
 ];
 
@@ -44,8 +47,10 @@ export async function createApp(
   logger: LoggerService | false,
   limits: HttpLimits = HTTP_LIMITS,
 ): Promise<NestFastifyApplication> {
-  const adapter = createAdapter(settings, limits);
-  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+  // The pages are known once the modules are, which is before the first request.
+  const pages = (): ProblemPages => app.get(ProblemPages);
+  const adapter = createAdapter(settings, limits, pages);
+  const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     bodyParser: false,
     logger,
     // By default, Nest ends the process if the start fails. But the caller must stop the local services first.
@@ -67,14 +72,20 @@ export async function createApp(
   metrics.buildInfo.set({ version, commit: commit ?? '', role: settings.ROLE }, 1);
   measureRequests(server, metrics);
   decideConnections(server);
+  addPrefixToLocations(server, pathPrefixOf(settings.PUBLIC_URL));
   app.setGlobalPrefix('api/v1', { exclude: UNPREFIXED });
-  app.useGlobalFilters(new ProblemFilter(server, settings.PUBLIC_URL));
+  app.useGlobalFilters(new ProblemFilter(server, pages(), settings.PUBLIC_URL));
   app.useGlobalPipes(new RequestValidation());
   app.useGlobalGuards(new RefuseUnreadQuery());
   return app;
 }
 
-function createAdapter({ PUBLIC_URL, TRUSTED_PROXIES = [] }: Settings, limits: HttpLimits): FastifyAdapter {
+function createAdapter(
+  { PUBLIC_URL, TRUSTED_PROXIES = [] }: Settings,
+  limits: HttpLimits,
+  pages: () => ProblemPages,
+): FastifyAdapter {
+  const prefix = pathPrefixOf(PUBLIC_URL);
   const adapter = new FastifyAdapter({
     http: {
       headersTimeout: limits.headersMs,
@@ -91,15 +102,16 @@ function createAdapter({ PUBLIC_URL, TRUSTED_PROXIES = [] }: Settings, limits: H
     // Any client can send X-Forwarded-For, so it is trusted only from these proxies.
     trustProxy: TRUSTED_PROXIES.length > 0 && TRUSTED_PROXIES,
     genReqId: requestIdOf,
+    rewriteUrl: ({ url = '/' }) => withoutPrefix(url, prefix),
     // Lets a wrong id that is longer than our 36 characters reach ParseUuid, whose error says what is expected.
     routerOptions: { maxParamLength: 1_000 },
     // Handles a malformed URL, which the router refuses before any of our hooks runs.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const problem = toProblem(error) ?? new Problem('invalid_request', 'The path is not valid');
       reply.headers({ ...RESPONSE_HEADERS, 'x-request-id': request.id });
-      sendProblem(problem, request.id, reply, PUBLIC_URL);
+      sendProblem(problem, reply, pages(), PUBLIC_URL);
     },
-    clientErrorHandler: (error, socket) => refuseBeforeHttp(error, socket, limits, PUBLIC_URL),
+    clientErrorHandler: (error, socket) => refuseBeforeHttp(error, socket, limits, pages(), PUBLIC_URL),
   });
   const server: Server = adapter.getInstance().server;
   server.maxConnections = limits.connections;
@@ -183,6 +195,16 @@ function decideConnections(server: FastifyInstance): void {
   server.addHook('onSend', (_request, reply, _payload, done) => {
     if (!server.server.listening) reply.header('connection', 'close');
     else if (reply.statusCode < 500) reply.removeHeader('connection');
+    done();
+  });
+}
+
+/** Adds the path of PUBLIC_URL to the addresses of our own responses, which begin with a slash. */
+function addPrefixToLocations(server: FastifyInstance, prefix: string): void {
+  if (prefix === '') return;
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    const location = reply.getHeader('location');
+    if (typeof location === 'string' && location.startsWith('/')) reply.header('location', prefix + location);
     done();
   });
 }

@@ -11,10 +11,21 @@ type Received = Pick<FastifyRequest, 'protocol' | 'host'>;
  * request in HTTP/1.0 may have no host.
  */
 export const baseUrlOf = ({ protocol, host }: Received, publicUrl: string | undefined): string =>
-  publicUrl?.replace(/\/$/, '') ?? `${protocol}://${host || 'localhost'}`;
+  publicUrl ?? `${protocol}://${host || 'localhost'}`;
 
 /** Returns the origins of our own pages. */
 export const ownOriginsOf = ({ protocol, host }: Received, publicUrl: string | undefined): string[] => [
   `${protocol}://${host}`,
   ...(publicUrl === undefined ? [] : [new URL(publicUrl).origin]),
 ];
+
+/** Returns the path of PUBLIC_URL, such as `/pv`. Empty if it has none. */
+export const pathPrefixOf = (publicUrl: string | undefined): string =>
+  URL.canParse(publicUrl ?? '') ? new URL(publicUrl!).pathname.replace(/^\/$/, '') : '';
+
+/** Returns the path of a request as if the proxy had removed the path of PUBLIC_URL. Some proxies remove it, and some do not. */
+export function withoutPrefix(url: string, prefix: string): string {
+  const rest = url.slice(prefix.length);
+  if (prefix === '' || !url.startsWith(prefix) || !/^(?:[/?]|$)/.test(rest)) return url;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}

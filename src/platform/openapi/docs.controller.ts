@@ -5,31 +5,33 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../env/environment.js';
 import { nothingHere } from '../problem/found.js';
+import { pathPrefixOf } from '../http/origins.rules.js';
 import { Public } from '../http/public.decorator.js';
 
 /** swagger-ui styles its elements inline, and its icons are data URLs. All else comes from this origin, so no network is needed. */
 const POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** Its links are relative, so that they work below any path. */
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>PV Onboarding</title>
-    <link rel="icon" href="/docs/favicon-32x32.png" />
-    <link rel="stylesheet" href="/docs/swagger-ui.css" />
+    <link rel="icon" href="docs/favicon-32x32.png" />
+    <link rel="stylesheet" href="docs/swagger-ui.css" />
   </head>
   <body>
     <div id="swagger-ui"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
   </body>
 </html>
 `;
 
 const START = `SwaggerUIBundle({
-  url: '/openapi.json',
+  url: 'openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
   defaultModelsExpandDepth: 0,
@@ -45,12 +47,15 @@ const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const { resolve } = createRequire(import.meta.url);
 const swaggerUi = (name: string) => () => readFileSync(resolve(`swagger-ui-dist/${name}`));
 /** Reads a committed file, which `npm run check` compares with the code. */
-const minified = (name: string) => () =>
-  JSON.stringify(JSON.parse(readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')));
+const committed = (name: string): object =>
+  JSON.parse(readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')) as object;
 
-const FILES: Readonly<Record<string, readonly [type: string, read: () => string | Buffer]>> = {
-  '/openapi.json': [JSON_TYPE, minified('openapi.json')],
-  '/asyncapi.json': [JSON_TYPE, minified('asyncapi.json')],
+const FILES: Readonly<Record<string, readonly [type: string, read: (prefix: string) => string | Buffer]>> = {
+  '/openapi.json': [
+    JSON_TYPE,
+    (prefix) => JSON.stringify({ ...committed('openapi.json'), servers: [{ url: prefix || '/' }] }),
+  ],
+  '/asyncapi.json': [JSON_TYPE, () => JSON.stringify(committed('asyncapi.json'))],
   '/docs': ['text/html; charset=utf-8', () => PAGE],
   '/docs/start.js': [SCRIPT_TYPE, () => START],
   '/docs/swagger-ui.css': ['text/css; charset=utf-8', swaggerUi('swagger-ui.css')],
@@ -82,7 +87,7 @@ export class DocsController {
     const [type, read] = (Object.hasOwn(FILES, path) && FILES[path]) || [];
     const isPage = path.startsWith('/docs');
     if (read === undefined || type === undefined || (isPage && !this.environment.DOCS)) throw nothingHere();
-    const body = this.bodies.get(path) ?? Buffer.from(read());
+    const body = this.bodies.get(path) ?? Buffer.from(read(pathPrefixOf(this.environment.PUBLIC_URL)));
     this.bodies.set(path, body);
     if (isPage) void reply.header('content-security-policy', POLICY);
     void reply.header('content-type', type).send(body);

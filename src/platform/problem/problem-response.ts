@@ -2,6 +2,7 @@ import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { HTTP_LIMITS } from '../http/http-limits.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
+import type { ProblemPages } from './problem-pages.js';
 import { Problem, PROBLEMS, type ProblemCode } from './problem.js';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json; charset=utf-8';
@@ -51,8 +52,11 @@ function detailOf(error: Error): string {
   return DETAIL_OF_CODE.get((cause as NodeJS.ErrnoException).code) ?? cause.message;
 }
 
-export function sendProblem(problem: Problem, requestId: string, reply: FastifyReply, publicUrl?: string) {
-  const headers: Record<string, string> = { 'content-type': PROBLEM_MEDIA_TYPE };
+/** Sends a problem: as a page below the paths that people open, else as JSON. */
+export function sendProblem(problem: Problem, reply: FastifyReply, pages: ProblemPages, publicUrl?: string) {
+  const { id, url, headers: received } = reply.request;
+  const page = pages.find(problem, url, received);
+  const headers: Record<string, string> = page ? { ...page.headers } : { 'content-type': PROBLEM_MEDIA_TYPE };
   // RFC 9110, section 11.6.1: a 401 names the scheme to use.
   if (problem.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="pv-onboarding"';
   const { retryAfterSeconds, allow } = problem.extra;
@@ -62,12 +66,12 @@ export function sendProblem(problem: Problem, requestId: string, reply: FastifyR
   void reply
     .status(problem.status)
     .headers(headers)
-    .send(bodyOf(problem, requestId, publicUrl));
+    .send(page?.body ?? bodyOf(problem, id, publicUrl));
 }
 
 export function bodyOf({ code, detail, extra }: Problem, requestId: string, publicUrl = '') {
   const { status, title } = PROBLEMS[code];
   const { errors, ids } = extra;
-  const type = `${publicUrl.replace(/\/$/, '')}/problems/${code}`;
+  const type = `${publicUrl}/problems/${code}`;
   return { type, title, status, detail, code, ...ids, ...(errors && { errors }), requestId };
 }

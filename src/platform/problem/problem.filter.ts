@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isUsedUp } from '../database/connection/pool-use.js';
 import { contextOf, runInContext } from '../http/request-context.js';
 import { nothingHere } from './found.js';
+import type { ProblemPages } from './problem-pages.js';
 import { sendProblem, toProblem } from './problem-response.js';
 import { Problem } from './problem.js';
 
@@ -14,6 +15,7 @@ export class ProblemFilter implements ExceptionFilter {
 
   constructor(
     server: FastifyInstance,
+    private readonly pages: ProblemPages,
     private readonly publicUrl: string | undefined,
   ) {
     server.addHook('onRoute', ({ method, url }) => {
@@ -45,7 +47,7 @@ export class ProblemFilter implements ExceptionFilter {
       this.logger.warn(
         `${isUsedUp(error) ? 'connections used up' : 'database unavailable'}: ${nameOf(error)}`,
       );
-    sendProblem(problem, request.id, reply, this.publicUrl);
+    sendProblem(problem, reply, this.pages, this.publicUrl);
   }
 
   /** Returns 405 for a known path with an unsupported method, which the router reports as 404. */

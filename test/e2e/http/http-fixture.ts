@@ -21,6 +21,7 @@ import { ParseUuid } from '../../../src/platform/http/uuid.pipe.js';
 import { AsParsed } from '../../../src/platform/http/validation.js';
 import { jsonNumberText } from '../../../src/platform/json/lossless.js';
 import { Metrics } from '../../../src/observability/metrics/metrics.js';
+import { ProblemPages } from '../../../src/platform/problem/problem-pages.js';
 import { MetricsController } from '../../../src/observability/metrics/metrics.controller.js';
 import { ProblemsController } from '../../../src/platform/problem/problems.controller.js';
 
@@ -118,7 +119,10 @@ class ThingsController {
   }
 }
 
-@Module({ controllers: [ThingsController, MetricsController, ProblemsController], providers: [Metrics] })
+@Module({
+  controllers: [ThingsController, MetricsController, ProblemsController],
+  providers: [Metrics, ProblemPages],
+})
 class FixtureModule {}
 
 export async function startHttpFixture(

@@ -198,15 +198,64 @@ describe('the link of an invitation', () => {
     expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
   });
 
-  it('is a page for people, whatever its path', async () => {
-    for (const path of ['', 'x', 'x/', `${'a'.repeat(43)}/x`, 'a'.repeat(2_000)]) {
-      const response = await fetch(`${service.url}/i/${path}`);
-      expect([response.status, await textOf(response)]).toEqual([
-        404,
-        expect.stringContaining('We do not know this link'),
+  it.each<[status: number, method: string, path: string, headers?: Record<string, string>]>([
+    [404, 'GET', ''],
+    [404, 'GET', '/'],
+    [404, 'GET', '/x'],
+    [404, 'GET', '/x/'],
+    [404, 'GET', `/${'a'.repeat(43)}/x`],
+    [404, 'GET', '/x/'.repeat(300)],
+    [404, 'GET', '/logo'],
+    [404, 'POST', `/${'a'.repeat(43)}/x`],
+    [405, 'PUT', `/${'a'.repeat(43)}`],
+    [400, 'GET', '/%zz'],
+    [414, 'GET', `/${'a'.repeat(2_000)}`],
+    [414, 'GET', '/'.repeat(15_900)],
+    [414, 'POST', `/${'a'.repeat(900)}?${'a'.repeat(1_200)}`],
+    [431, 'GET', '/'.repeat(17_000)],
+    [431, 'GET', '/x', { cookie: 'a'.repeat(17_000) }],
+    [404, 'GET', '/x', { 'accept-language': `a${' '.repeat(15_900)}b` }],
+  ])('is a page with %d for %s, whatever its path', async (status, method, path, headers = {}) => {
+    const response = await fetch(`${service.url}/i${path}`, { method, headers });
+    const text = await textOf(response);
+    expect([response.status, text]).toEqual([status, expect.stringContaining('We do not know this link')]);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const [, style = ''] = /<link rel="stylesheet" href="([^"]*)"/.exec(text)!;
+    if (path.length < 200) expect((await fetch(new URL(style, response.url))).status).toBe(200);
+  });
+
+  it('names the methods that it supports, and never leads to an address as long as its own', async () => {
+    const refused = await fetch(`${service.url}/i/${'a'.repeat(43)}`, { method: 'PUT' });
+    expect(refused.headers.get('allow')).toBe('GET, HEAD, POST');
+    const longest = await open(`${service.url}/i/${'a'.repeat(43)}${'/a'.repeat(8)}${'&x'.repeat(800)}`);
+    expect([longest.status, longest.headers.get('location')]).toEqual([
+      308,
+      '../'.repeat(8) + 'a'.repeat(43),
+    ]);
+  });
+
+  it('works with what mail clients add to it', async () => {
+    const { url } = await invite();
+    for (const added of [
+      '_',
+      '-',
+      '&utm_source=mail',
+      '&amp;utm=1',
+      '=20',
+      '%3C/a%3E',
+      '%3E',
+      '</a>',
+      '%0A',
+      '%E2%80%8B',
+    ])
+      expect([added, (await fetch(url + added, { headers: { 'accept-language': 'en' } })).status]).toEqual([
+        added,
+        200,
       ]);
-      expect((await fetch(new URL('page.css', response.url))).status).toBe(200);
-    }
+    const broken = (by: string) => url.slice(0, -20) + by + url.slice(-20);
+    for (const by of ['%20', '%0A', '=%0D%0A', '=', '%C2%AD', '%E2%80%8B', '%2520'])
+      expect([by, (await fetch(broken(by))).status]).toEqual([by, 200]);
+    expect((await click(`${broken('=%0A')}_`)).headers.get('location')).toMatch(/^http/);
   });
 
   it('may have a slash at its end and a query, and a click may send a form', async () => {

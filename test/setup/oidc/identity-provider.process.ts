@@ -17,7 +17,7 @@ server.listen(Number(PORT), '127.0.0.1', () => {
         client_secret: CLIENT_SECRET,
         // Any port of a native client is allowed, and the port of the service is not known yet.
         application_type: 'native',
-        redirect_uris: ['http://127.0.0.1/console/callback'],
+        redirect_uris: ['http://127.0.0.1/console/callback', 'http://127.0.0.1/tools/pv/console/callback'],
         token_endpoint_auth_method: 'client_secret_post',
       },
     ],
