@@ -112,6 +112,27 @@ describe('an endpoint', () => {
   });
 });
 
+describe('a redelivery', () => {
+  const range = { after: '0', until: '9223372036854775807', types: [], onlyFailed: false };
+  it.each<[string, (store: WebhookDeliveriesStore, endpoint: string, id: string) => Promise<unknown>]>([
+    ['of one delivery', (store, _, id) => store.redeliverOne(id, 'test')],
+    ['of some deliveries', (store, endpoint, id) => store.redeliverThese(endpoint, [id], 'test')],
+    ['of a range', (store, endpoint) => store.redeliverRange(endpoint, range, 'test')],
+  ])('%s waits for a deletion of the endpoint, and finds none', async (_, redeliver) => {
+    const endpoint = await insertEndpoint();
+    const id = await insertDelivery(endpoint, 'a subject', { status: 'failed', next_attempt_at: null });
+    await client.query('BEGIN');
+    await client.query('DELETE FROM webhook_endpoints WHERE id = $1', [endpoint]);
+    const redelivered = redeliver(new WebhookDeliveriesStore(database), endpoint, id);
+    const watcher = await testDatabase.connect();
+    await waitForLockWaits(watcher);
+    await client.query('COMMIT');
+    expect(await redelivered).toBeNull();
+    const audited = await client.query('SELECT FROM audit_log WHERE target = ANY ($1)', [[endpoint, id]]);
+    expect(audited.rows).toEqual([]);
+  });
+});
+
 async function insertDelivery(endpoint_id: string, subject: string, values: object = {}): Promise<string> {
   const { position } = await insertRow<{ position: string }>(client, 'domain_events', { subject });
   await client.query('UPDATE domain_events SET sequence = position WHERE position = $1', [position]);

@@ -86,6 +86,15 @@ describe('polls', () => {
       expect((await claimIds(2)).toSorted()).toEqual([fresh[1]!, longest].toSorted());
     });
 
+    it('takes no session from the backlog of a short interval in the place of a fresh one', async () => {
+      const late = [await insertDue(1_000, 2), await insertDue(900, 2), await insertDue(800, 2)];
+      const fresh = await insertDue(1, 100);
+      const claimed = await claimIds(2);
+      expect(claimed[0]).toBe(fresh);
+      expect(claimed[1]).toBe(late[0]);
+      await claimIds(2);
+    });
+
     it('leaves a session as before if it is not read, and in its lane if it is refused', async () => {
       const ids = [await insertDue(100, 8), await insertDue(90, 8)];
       const before = await Promise.all(ids.map(pollOf));

@@ -176,6 +176,27 @@ describe('the tenant token', () => {
     expect(service.tokenRequests).toHaveLength(2);
   });
 
+  it('is used without a wait for its renewal', async () => {
+    const one = replica();
+    await one.read();
+    await one.database.query('UPDATE remote_tokens SET renew_at = clock_timestamp()');
+    let renew = () => {};
+    const renewal = new Promise<void>((resolve) => (renew = resolve));
+    service.respondToTokenRequest = async () => {
+      await renewal;
+      return undefined;
+    };
+    one.tokens['cached']!.renewAt = 0;
+    expect(tally([await one.read()])).toEqual({ '200': 1 });
+    await waitFor('the renewal', () => service.tokenRequests.length === 2);
+    expect(tally(await Promise.all(Array.from({ length: 5 }, one.read)))).toEqual({ '200': 5 });
+    renew();
+    await waitFor('the new token to be used', async () => {
+      await one.read();
+      return service.calls.at(-1)!.headers.authorization === 'Bearer token-2-canary';
+    });
+  });
+
   it('stays in use when its early renewal fails, whatever the reason', async () => {
     const one = replica();
     await one.read();

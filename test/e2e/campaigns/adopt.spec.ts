@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Scope } from '../../../src/access/scopes.js';
+import { MARK_REPEATED } from '../../../src/campaigns/adoption/adoption.sql.js';
 import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { campaignStatus } from '../../setup/campaign.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
+import { insertRow } from '../../db/valid-rows.js';
 import { newEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -171,6 +173,28 @@ describe('adopting what exists', () => {
     expect(checked[0]!.problems[0]!.message).toBe('user.id: line 2 has the same id');
     expect(reportOf(await adopt([...rows, rowOf(await seedOne())]))).toEqual([...report, '7 registered']);
     expect(reportOf(await adopt([one, one]))).toEqual(['1 registered', '2 invalid *:duplicate_row']);
+  });
+
+  it('keeps the warnings of a row that repeats another', async () => {
+    const { id } = await insertRow<{ id: string }>(database.pool, 'campaigns', { adopts: true });
+    const warning = { column: 'ean', code: 'a_warning', message: 'a warning' };
+    const row = {
+      campaign_id: id,
+      status: 'accepted',
+      tenant_reference: 'repeated',
+      adoption: {},
+      metadata: {},
+    };
+    for (const line of [1, 2])
+      await insertRow(database.pool, 'campaign_rows', { ...row, line, problems: JSON.stringify([warning]) });
+    await database.query(MARK_REPEATED, [id]);
+    const problems = await database.query<{ codes: string[] }>(
+      `SELECT ARRAY(SELECT each ->> 'code' FROM jsonb_array_elements(problems) AS each) AS codes
+       FROM campaign_rows WHERE campaign_id = $1 ORDER BY line`,
+      [id],
+    );
+    expect(problems.map(({ codes }) => codes)).toEqual([['a_warning'], ['a_warning', 'duplicate_row']]);
+    await database.query('DELETE FROM campaigns WHERE id = $1', [id]);
   });
 
   it('adopts no user whose id another user takes at the same time', async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Command } from 'commander';
 import { apiCommands } from '../../../src/cli/api/api-commands.js';
 import { findApi, ServiceApi } from '../../../src/cli/api/service-api.js';
+import { printTable } from '../../../src/cli/api/table.js';
 import { keysCommand } from '../../../src/cli/keys.command.js';
 import { printVisibly } from '../../../src/cli/print.js';
 import { report } from '../../../src/cli/report.js';
@@ -143,6 +144,17 @@ describe('a command', () => {
     expect(show.table).toContain(session.gridLocationId);
   });
 
+  it('aligns columns by the characters that people see', () => {
+    const log = jest.spyOn(console, 'log').mockImplementation(() => {});
+    printTable({ NAME: ([name]) => name, AT: ([, at]) => at }, [
+      ['🌞🌞🌞', 1],
+      ['ab', 22],
+      ['é', null],
+    ] as const);
+    expect(log.mock.calls.flat()).toEqual(['NAME  AT', '🌞🌞🌞   1', 'ab    22', 'é     -']);
+    log.mockRestore();
+  });
+
   it('filters by metadata, and names the next page', async () => {
     for (const [at, channel] of ['web', 'web', 'shop'].entries()) {
       const { body } = await client.start(await client.locate(`channel-${at}`), { metadata: { channel } });
@@ -157,6 +169,10 @@ describe('a command', () => {
     expect(second.out.split('\n')).toHaveLength(2);
     expect(second.out).toContain('channel-1');
     expect((await run(['sessions', 'list', '--metadata', 'channel=fax'])).err).toBe('none');
+    await client.start(await client.locate('channel-=='), { metadata: { channel: 'a=b=c' } });
+    const withMarks = await runBoth('sessions', 'list', '--metadata', 'channel=a=b=c', '--metadata', 'x=y');
+    expect(withMarks.json.items).toEqual([]);
+    expect((await run(['sessions', 'list', '--metadata', 'channel=a=b=c'])).out).toContain('channel-==');
   });
 
   it('lists, shows and revokes invitations without their links, and counts them', async () => {
@@ -409,10 +425,13 @@ describe('a command', () => {
       'create',
       `${receiver.url}/path-of-a-receiver`,
       '--types',
-      'session.online',
+      'session.online, session.lost',
     ]);
     expect(created.out).toMatch(/^whsec_\S+$/);
     const id = /^created (\S+);/.exec(created.err)![1]!;
+    expect((await client.call('GET', `/webhook-endpoints/${id}`)).body).toMatchObject({
+      types: ['pv.session.online.v1', 'pv.session.lost.v1'],
+    });
     const rotated = await run(['webhooks', 'rotate-secret', id, '--overlap-seconds', '0', '--yes']);
     expect(rotated.out).toMatch(/^whsec_\S+$/);
     expect(rotated.out).not.toBe(created.out);

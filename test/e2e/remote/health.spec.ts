@@ -143,6 +143,40 @@ describe('the events about the remote service', () => {
     });
   });
 
+  describe('a call', () => {
+    const respond = async (status: number, headers: Record<string, string> = {}) => {
+      const server = await startRawServer((socket) => socket.write(reply(status, '{}', headers)));
+      closing.push(server.close);
+      const settings = { DATABASE_URL: database.url, SCS_BASE_URL: server.url };
+      const replica = await startRemoteReplica(settings);
+      closing.push(replica.close);
+      return replica;
+    };
+
+    it.each([
+      [200, 'a success, with its duration', expect.any(Number)],
+      [401, 'a failure', null],
+      [429, 'a failure', null],
+      [500, 'a failure', null],
+    ])('that gets %i is counted as %s', async (status, _, counted) => {
+      const { remote, state } = await respond(status);
+      const noted = jest.spyOn(state['signs'], 'note');
+      await remote.send(registerUser);
+      expect(noted.mock.calls).toEqual([['register_user', counted]]);
+    });
+
+    it('that is asked to wait records the rest of the wait, if it could not be recorded at once', async () => {
+      const { remote, state } = await respond(503, { 'retry-after': '30' });
+      const lost = Object.assign(new Error('Connection terminated'), { code: '08006' });
+      const recorded = jest.spyOn(state['store'], 'quiet').mockRejectedValueOnce(lost);
+      await remote.send(registerUser);
+      await waitFor('it is recorded', () => recorded.mock.calls.length === 2);
+      const [[, first], [, second]] = recorded.mock.calls as [[string, number], [string, number]];
+      expect(first).toBeLessThanOrEqual(30_000);
+      expect(second).toBeLessThan(first - 10);
+    });
+  });
+
   describe('rejected credentials', () => {
     let service: TokenService;
 

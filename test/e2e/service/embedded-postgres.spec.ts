@@ -16,7 +16,8 @@ describe('the embedded PostgreSQL', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  const start = () => startTestProcess('test/e2e/service/embedded-postgres.process.ts', { FOLDER: folder });
+  const start = (variables: Record<string, string> = {}) =>
+    startTestProcess('test/e2e/service/embedded-postgres.process.ts', { FOLDER: folder, ...variables });
 
   it('runs under any account and in a closed folder, and leaves nothing behind', async () => {
     const holder = await start();
@@ -27,6 +28,12 @@ describe('the embedded PostgreSQL', () => {
     });
     await holder.stop();
     await expect(access(folder)).rejects.toThrow('ENOENT');
+  });
+
+  it('has stopped once the services of a laptop have stopped', async () => {
+    const holder = await start({ AMONG_SERVICES: 'true' });
+    await holder.stop();
+    expect(holder.logs()).toContain('ECONNREFUSED');
   });
 
   it('is stopped and its data removed when the process that started it is killed', async () => {

@@ -1,9 +1,12 @@
-import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { Sampler } from '../../../src/observability/status/history/sampler.service.js';
 import type { StatusHistoryView } from '../../../src/observability/status/history/history.view.js';
+import { FIND_OLDEST_TRANSACTION } from '../../../src/observability/status/status.sql.js';
+import { StatusStore } from '../../../src/observability/status/status.store.js';
 import type { StatusView } from '../../../src/observability/status/status.view.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { insertCustomer, insertRow } from '../../db/valid-rows.js';
 import { newEan } from '../../setup/ean.js';
 import { TestClient } from '../../setup/client.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
@@ -30,6 +33,73 @@ beforeAll(() => {
 });
 
 const status = async () => (await client.call<Status>('GET', '/status')).body;
+
+describe('the activity', () => {
+  const store = () => service.app.get(StatusStore);
+  const activity = async () => (await store().readFacts()).activity;
+
+  /** Inserts a change of one session: `[to_state, from_state]` at so many days, hours and minutes before now. */
+  async function change(
+    to_state: string,
+    from_state: string | null,
+    days: number,
+    minutes: number,
+    times = 1,
+  ) {
+    const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(database.pool);
+    const { id: session_id } = await insertRow<{ id: string }>(database.pool, 'onboarding_sessions', {
+      user_id,
+      grid_location_id,
+    });
+    const at = new Date(Date.now() - days * 86_400_000 - minutes * 60_000);
+    for (let nth = 0; nth < times; nth++)
+      await insertRow(database.pool, 'session_transitions', { session_id, to_state, from_state, at });
+  }
+  const start = (days: number, minutes: number, times = 1) =>
+    change('awaiting_owner', null, days, minutes, times);
+
+  beforeEach(() => database.query('TRUNCATE session_transitions'));
+
+  it('counts the starts of an hour, and knows none that is usual before three days', async () => {
+    for (const day of [0, 1, 2]) await start(day, 30, 2);
+    // Does not count as a start of any of these hours.
+    await start(3, 61);
+    expect(await activity()).toMatchObject({ startsPerHour: 2, usualStartsPerHour: null });
+  });
+
+  it('knows the starts that are usual after exactly three days, the fewest of them', async () => {
+    for (const [day, times] of [0, 3, 2, 4].entries()) await start(day, 30, times);
+    await start(4, 1);
+    expect(await activity()).toMatchObject({ startsPerHour: 0, usualStartsPerHour: 2 });
+  });
+
+  it('knows the changes that are usual once nothing has changed for 15 minutes', async () => {
+    for (const day of [1, 2, 3]) await change('online', 'awaiting_installation', day, 5, day + 1);
+    await start(4, 1_439);
+    await change('online', 'awaiting_installation', 0, 16);
+    const { usualChanges, unchangedSeconds } = await activity();
+    expect(usualChanges).toBe(2);
+    expect(unchangedSeconds).toBeGreaterThanOrEqual(960);
+    await change('online', 'awaiting_installation', 0, 0);
+    expect((await activity()).usualChanges).toBeNull();
+  });
+});
+
+it('the oldest transaction is that of a client, never a process of PostgreSQL itself', async () => {
+  // Simulates the rows of pg_stat_activity: an autovacuum may have worked for hours.
+  const rows = `(VALUES (1, current_database(), now() - interval '5 hours', 'autovacuum worker', '', NULL, 'active'),
+    (2, current_database(), now() - interval '4 hours', 'walsender', 'standby', 'alice', 'active'),
+    (3, 'another', now() - interval '3 hours', 'client backend', 'psql', 'alice', 'active'),
+    (4, current_database(), now() - interval '2 hours', 'client backend', 'pg_dump', 'alice', 'active'),
+    (5, current_database(), now() - interval '1 hour', 'client backend', 'psql', 'alice', 'active'),
+    (pg_backend_pid(), current_database(), now() - interval '9 hours', 'client backend', 'psql', 'alice', 'active')
+  ) AS a (pid, datname, xact_start, backend_type, application_name, usename, state)`;
+  const [oldest] = await database.query<{ process: string; seconds: number }>(
+    FIND_OLDEST_TRANSACTION.replace('FROM pg_stat_activity', `FROM ${rows}`),
+  );
+  expect(oldest).toEqual({ process: 'process 5 (alice, psql, active)', seconds: expect.any(Number) });
+  expect(Math.round(oldest!.seconds / 3_600)).toBe(1);
+});
 
 describe('GET /status/history', () => {
   beforeAll(async () => {

@@ -196,6 +196,40 @@ if (program === null) {
       },
     );
 
+    it('is left by a publish that never ends, once the lease is lost', async () => {
+      let isPublishing = false;
+      let isClosed = false;
+      let end = () => {};
+      jest.spyOn(Publishers.prototype, 'open').mockResolvedValue({
+        lastId: null,
+        warnings: [],
+        publish: () =>
+          new Promise((_, reject) => {
+            isPublishing = true;
+            end = () => reject(new Error('closed'));
+          }),
+        close: async () => {
+          isClosed = true;
+          end();
+        },
+      });
+      await append(1);
+      await start();
+      await waitFor('a publish', () => isPublishing);
+      await database.query(
+        `UPDATE broker_positions SET lease_token = gen_random_uuid(), lease_until = clock_timestamp() + interval '1 hour'`,
+      );
+      await waitFor('the connection is closed', () => isClosed);
+    });
+
+    it('says why its stream cannot be read, and creates none then', async () => {
+      const account = 'accounts { WITHOUT_STREAMS { users: [{ user: "u", password: "p" }] } }';
+      const other = await startNatsServer(program, account);
+      closing.push(other.remove);
+      const opened = openNats(other.url.replace('//', '//u:p@'));
+      await expect(opened).rejects.toThrow(/^(?!.*cannot be created).*jetstream not enabled/i);
+    });
+
     it('rejects the events of a publisher that another has overtaken', async () => {
       await append(3);
       const { events } = await new EventsStore(database).readPage('0', 10);
