@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import type { WebhookAttemptsStore } from '../webhooks/send/attempts.store.js';
 import { planHealth, type Health } from '../webhooks/send/endpoint-health.rules.js';
+import { EndpointPlaces } from '../webhooks/send/endpoint-places.js';
 import type { WebhookSender } from '../webhooks/send/sender.service.js';
 import type { Message } from '../webhooks/send/signature.js';
 import { WebhookOutlet } from '../webhooks/send/webhook-outlet.js';
@@ -86,6 +87,7 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
     'endpoint',
     store as unknown as WebhookAttemptsStore,
     sender as unknown as WebhookSender,
+    new EndpointPlaces(),
     { EVENT_SOURCE: '/test', WEBHOOK_RETRY_SCHEDULE_MS: [60_000] },
     () => {},
   );

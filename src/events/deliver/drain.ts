@@ -79,17 +79,23 @@ export class Drain {
   /** Takes only as many deliveries as can be sent at once, because an erasure may change the event of a delivery that waits. */
   private async takeAndSend(): Promise<void> {
     this.isThereMore = false;
-    const { deliveries, isThereMore } = await this.queue.take(
-      this.endpointId,
-      this.lease.token,
-      this.claimed.keys(),
-      this.freePlaces(),
-    );
-    this.isThereMore ||= isThereMore;
-    this.takenAtMs = performance.now();
-    if (this.lease.signal.aborted || !this.lease.isCertain()) return;
-    if (deliveries.length > 0) this.activeAtMs = this.takenAtMs;
-    for (const delivery of deliveries) this.claimed.set(delivery.subject, this.send(delivery));
+    const places = this.freePlaces();
+    const release = this.outlet.reserve?.(places);
+    try {
+      const { deliveries, isThereMore } = await this.queue.take(
+        this.endpointId,
+        this.lease.token,
+        this.claimed.keys(),
+        places,
+      );
+      this.isThereMore ||= isThereMore;
+      this.takenAtMs = performance.now();
+      if (this.lease.signal.aborted || !this.lease.isCertain()) return;
+      if (deliveries.length > 0) this.activeAtMs = this.takenAtMs;
+      for (const delivery of deliveries) this.claimed.set(delivery.subject, this.send(delivery));
+    } finally {
+      release?.();
+    }
   }
 
   private async send(delivery: DueDelivery): Promise<void> {

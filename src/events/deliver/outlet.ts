@@ -26,6 +26,8 @@ export interface Outlet {
   refresh?(): Promise<void>;
   /** Returns how many events may be in flight: 0 if the outlet is closed or the endpoint is in a quiet period. */
   places(): number;
+  /** Takes places for deliveries that are being claimed, so that nothing else takes them. Returns a function that releases them. */
+  reserve?(count: number): () => void;
   /** Makes one attempt. Never rejects: a failure is an outcome. */
   send(delivery: DueDelivery): Promise<SendOutcome>;
   /** Returns the ms to wait after a failure, given the number of earlier failures; undefined if no retry follows. */

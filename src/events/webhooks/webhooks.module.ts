@@ -6,6 +6,7 @@ import { WebhookEndpointsController } from './endpoints/endpoints.controller.js'
 import { WebhookEndpoints } from './endpoints/endpoints.service.js';
 import { WebhookEndpointsStore } from './endpoints/endpoints.store.js';
 import { WebhookAttemptsStore } from './send/attempts.store.js';
+import { EndpointPlaces } from './send/endpoint-places.js';
 import { WebhookOutlets } from './send/webhook-outlet.js';
 import { WebhookSealing } from './secrets/sealing.service.js';
 import { WebhookSender } from './send/sender.service.js';
@@ -16,6 +17,7 @@ import { WebhookSender } from './send/sender.service.js';
   providers: [
     WebhookDeliveriesStore,
     WebhookAttemptsStore,
+    EndpointPlaces,
     WebhookOutlets,
     WebhookEndpoints,
     WebhookEndpointsStore,

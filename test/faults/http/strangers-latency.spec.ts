@@ -2,11 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { placesOf } from '../../../src/events/webhooks/send/endpoint-health.rules.js';
+import { EndpointPlaces } from '../../../src/events/webhooks/send/endpoint-places.js';
 import type { Resolve } from '../../../src/events/webhooks/send/guarded-connector.js';
 import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -18,7 +22,7 @@ import { newEan } from '../../setup/ean.js';
 import { startNameServer } from '../../setup/receivers/name-server.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import { startSandbox } from '../../setup/sandbox.js';
-import { startTestApp } from '../../setup/test-app.js';
+import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime, isLong, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { announce, makeEndpoint } from '../support/webhooks.js';
@@ -30,6 +34,8 @@ const SLOW_MS = isLong ? 8_000 : 0;
 const AT_ONCE = 10;
 const SUBJECTS = 20;
 const MOST_MS = 1_000;
+const TESTS = isLong ? 800 : 100;
+const PLACES = placesOf({ failures: 0 });
 
 const closing = closeAfterEach();
 
@@ -68,6 +74,44 @@ async function registerUsers(client: TestClient): Promise<number> {
     return performance.now() - beganAt;
   });
   return Math.max(...(await Promise.all(durations)));
+}
+
+/** Tests an endpoint TESTS times at once while it has deliveries. Its receiver does not respond until users are registered. */
+async function testAtOnce(service: TestApp, client: TestClient) {
+  const waiting: ServerResponse[] = [];
+  let isHeld = true;
+  let open = 0;
+  let most = 0;
+  const receiver = createServer((_, response) =>
+    isHeld ? void waiting.push(response) : void response.writeHead(204).end(),
+  );
+  receiver.on('connection', (socket) => {
+    most = Math.max(most, ++open);
+    socket.on('close', () => (open -= 1));
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  closing.push(
+    () => receiver.closeAllConnections(),
+    () => void receiver.close(),
+  );
+  const { id } = await makeEndpoint(client, `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
+  let refused = 0;
+  const tests = Array.from({ length: TESTS }, async () => {
+    const { status } = await client.call('POST', `/webhook-endpoints/${id}/test`);
+    if (status !== 200) refused += 1;
+    return status;
+  });
+  const announced = announce(service.app.get(Database), SUBJECTS, 1);
+  await waitFor('every test is in flight or refused', () => waiting.length + refused >= TESTS);
+  const slowest = await measureUntil(
+    (ms) => ms < MOST_MS,
+    () => registerUsers(client),
+  );
+  const held = most;
+  isHeld = false;
+  for (const response of waiting) response.writeHead(204).end();
+  await announced;
+  return { most: held, slowest, statuses: await Promise.all(tests) };
 }
 
 async function startReceiver(): Promise<WebhookReceiver> {
@@ -122,6 +166,30 @@ describe('R79: strangers hold nothing', () => {
     // Our own hosts show that Node reports names.
     await waitFor('our own names are reported', () => looked.includes('localhost'));
     expect(looked.filter((name) => name !== 'localhost')).toEqual([]);
+  });
+
+  it(`by ${TESTS} tests of an endpoint at once: they share its requests with its deliveries, and users are registered meanwhile`, async () => {
+    const service = await startTestApp({ LOG_LEVEL: 'error' });
+    closing.push(() => service.close());
+    const client = TestClient.of(service);
+    const { most, slowest, statuses } = await testAtOnce(service, client);
+    promise('R79', {
+      figure: `${most} connections by ${TESTS} tests of an endpoint at once; POST /users in at most ${Math.round(slowest)} ms beside them`,
+      bound: `${PLACES} connections, ${MOST_MS} ms`,
+    });
+    expect(most).toBe(PLACES);
+    expect(slowest).toBeLessThan(inTime(MOST_MS));
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(PLACES);
+  });
+
+  itAtLength('turns red when tests need no place', async () => {
+    const service = await startTestApp(
+      { LOG_LEVEL: 'error' },
+      { prepare: (app) => void (app.get(EndpointPlaces).tryTest = () => () => {}) },
+    );
+    closing.push(() => service.close());
+    expect((await testAtOnce(service, TestClient.of(service))).most).toBeGreaterThan(PLACES);
   });
 
   itAtLength('turns red when getaddrinfo resolves the names of receivers', async () => {

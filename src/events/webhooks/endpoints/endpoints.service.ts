@@ -15,10 +15,15 @@ import { readEndpoint } from '../endpoint.sql.js';
 import type { RedeliveryRequest, RedeliveryView } from '../log/deliveries.dto.js';
 import { WebhookDeliveriesStore } from '../log/deliveries.store.js';
 import { newWebhookSecret, WebhookSealing } from '../secrets/sealing.service.js';
+import { placesOf, type Health } from '../send/endpoint-health.rules.js';
+import { EndpointPlaces } from '../send/endpoint-places.js';
 import { WebhookSender } from '../send/sender.service.js';
 import { urlFault } from './endpoint-input.js';
 import type { NewWebhookEndpoint, WebhookEndpointChange } from './endpoints.dto.js';
 import { MAX_ENDPOINTS, WebhookEndpointsStore } from './endpoints.store.js';
+
+/** A request in flight ends after 15 s at the latest, usually much earlier. */
+const TEST_AGAIN_SECONDS = 5;
 
 /** Validates and executes requests about endpoints. Throws Problem not_found, or invalid_request with every invalid field. */
 @Injectable()
@@ -29,6 +34,7 @@ export class WebhookEndpoints {
     private readonly idempotencyKeys: IdempotencyKeys,
     private readonly sealing: WebhookSealing,
     private readonly sender: WebhookSender,
+    private readonly places: EndpointPlaces,
     private readonly database: Database,
     private readonly environment: Environment,
   ) {}
@@ -82,8 +88,9 @@ export class WebhookEndpoints {
       data: { endpointId: id },
     };
     const message = { id: eventId, body: JSON.stringify(event), timestamp };
+    const release = this.takePlace(id, row);
     const startedAt = performance.now();
-    const outcome = await this.sender.send(destination, message);
+    const outcome = await this.sender.send(destination, message).finally(release);
     const durationMs = Math.round(performance.now() - startedAt);
     const { status = null, answer = null, error = null } = outcome;
     const entry = { actor, action: 'webhook_endpoint.tested', target: id, details: { status } };
@@ -110,6 +117,15 @@ export class WebhookEndpoints {
       return { redelivered: result.count, next: result.next && formatSequence(result.next) };
     const message = `must be types of the endpoint; it does not have ${result.foreignTypes.join(', ')}`;
     throw invalidRequest([{ field: 'types', message }]);
+  }
+
+  private takePlace(id: string, health: Pick<Health, 'failures'>): () => void {
+    const places = placesOf(health);
+    const release = this.places.tryTest(id, places);
+    if (release !== null) return release;
+    const most = places === 1 ? '1 request, the most while it fails' : `${places} requests, the most`;
+    const detail = `This replica has ${most}, in flight to this endpoint`;
+    throw new Problem('too_many_requests', detail, { retryAfterSeconds: TEST_AGAIN_SECONDS });
   }
 
   private check(url: string): void {

@@ -9,6 +9,7 @@ import type { SendOutcome } from '../../deliver/delivery-plan.rules.js';
 import type { Attempt, DueDelivery, Outlet } from '../../deliver/outlet.js';
 import { WebhookAttemptsStore, type ServedEndpoint } from './attempts.store.js';
 import { placesOf } from './endpoint-health.rules.js';
+import { EndpointPlaces } from './endpoint-places.js';
 import { WebhookSender } from './sender.service.js';
 
 /** The interval at which the endpoint is read again, to notice that it was changed or disabled. */
@@ -28,6 +29,7 @@ export class WebhookOutlet implements Outlet {
     private readonly id: string,
     private readonly store: WebhookAttemptsStore,
     private readonly sender: WebhookSender,
+    private readonly taken: EndpointPlaces,
     private readonly settings: Settings,
     readonly report: (attempt: Attempt) => void,
   ) {}
@@ -45,14 +47,27 @@ export class WebhookOutlet implements Outlet {
     if (!this.endpoint) return 0;
     const { quietUntil } = this.endpoint;
     const isQuiet = quietUntil !== null && quietUntil > this.now(this.endpoint);
-    return isQuiet ? 0 : placesOf(this.endpoint);
+    return isQuiet ? 0 : placesOf(this.endpoint) - this.taken.count(this.id, 'tests');
+  }
+
+  reserve(count: number): () => void {
+    return this.taken.take(this.id, 'deliveries', count);
   }
 
   waitAfter(failures: number): number | undefined {
     return this.settings.WEBHOOK_RETRY_SCHEDULE_MS[failures];
   }
 
-  send(delivery: DueDelivery): Promise<SendOutcome> {
+  async send(delivery: DueDelivery): Promise<SendOutcome> {
+    const release = this.reserve(1);
+    try {
+      return await this.attempt(delivery);
+    } finally {
+      release();
+    }
+  }
+
+  private attempt(delivery: DueDelivery): Promise<SendOutcome> {
     const { id, name, traceparent: parent = null, attempts } = delivery;
     const body = JSON.stringify(toCloudEvent(delivery, this.settings.EVENT_SOURCE));
     const attributes = {
@@ -103,6 +118,7 @@ export class WebhookOutlets {
     deliveries: Deliveries,
     store: WebhookAttemptsStore,
     sender: WebhookSender,
+    places: EndpointPlaces,
     environment: Environment,
     metrics: Metrics,
   ) {
@@ -112,6 +128,6 @@ export class WebhookOutlets {
       labels: ['outcome'],
     });
     const report = ({ plan }: Attempt) => attempts.inc({ outcome: OUTCOMES[plan.status] });
-    deliveries.serve('', (id) => new WebhookOutlet(id, store, sender, environment, report));
+    deliveries.serve('', (id) => new WebhookOutlet(id, store, sender, places, environment, report));
   }
 }
