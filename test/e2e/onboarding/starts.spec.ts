@@ -8,6 +8,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import type { Sent } from '../../../src/remote/outcome.rules.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import type { SandboxControl, SandboxFault } from '../../setup/sandbox-control.js';
+import { refuseRows } from '../../setup/database/refuse-rows.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
@@ -270,6 +271,30 @@ describe('a start that has failed', () => {
     expect((await start()).status).toBe(201);
     // A start that succeeds ends the wait.
     expect((await client.start(gridLocationId, { brand: 'acme', reuse: false })).status).toBe(201);
+  });
+
+  it('because the database refuses the session for good says so, and is not sent again at once', async () => {
+    const gridLocationId = await client.locate();
+    const accept = await refuseRows(
+      database,
+      'onboarding_sessions',
+      `new.grid_location_id = '${gridLocationId}'`,
+    );
+    try {
+      const error = 'the session was started, but could not be stored (SQLSTATE 42501)';
+      const first = await client.start(gridLocationId);
+      expect(first).toMatchObject({
+        status: 503,
+        body: { code: 'database_unavailable', detail: `The start has failed: ${error}` },
+      });
+      expect(first.headers.get('retry-after')).toBe('5');
+      expect((await client.start(gridLocationId)).status).toBe(503);
+      expect(await startsOf(gridLocationId)).toHaveLength(1);
+      const { items } = await list(`gridLocationId=${gridLocationId}`);
+      expect(items).toMatchObject([{ status: 'failed', attempts: 1, orphans: 1, error }]);
+    } finally {
+      await accept();
+    }
   });
 
   it('because it was not sent counts an orphan only for the call before', async () => {

@@ -4,6 +4,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
+import { refuseRows } from '../../setup/database/refuse-rows.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 
@@ -107,6 +108,29 @@ describe('registrations', () => {
     const [listed] = (await list('status=uncertain')).filter((each) => each.id === id);
     expect(listed).toMatchObject({ waitingFor, stuckReason, whatToDo });
   });
+});
+
+it('a registration that the database refuses for good is uncertain, with a 202 and the id of the user', async () => {
+  const tenantReference = randomUUID();
+  const accept = await refuseRows(database, 'users', `new.tenant_reference = '${tenantReference}'`);
+  try {
+    const gridLocations = [{ ean: newValidEan() }];
+    const { status, body } = await client.call('POST', '/users', { tenantReference, gridLocations });
+    const user = (await sandbox.users()).find((each) => each.tenantReference === tenantReference)!;
+    const reason =
+      'the Solar Curtailment Service has registered the user, but our database could not store it (SQLSTATE 42501)';
+    expect([status, body]).toEqual([
+      202,
+      expect.objectContaining({ status: 'uncertain', lastError: `${reason}; the user's id is ${user.id}` }),
+    ]);
+    const event = (await client.events()).find(({ subject }) => subject === body.id)!;
+    expect([event.type, event.data.reason]).toEqual(['pv.user.registration_uncertain.v1', reason]);
+    await accept();
+    const resolved = await client.call('POST', `/registrations/${String(body.id)}/resolve`, user);
+    expect(resolved).toMatchObject({ status: 200, body: { status: 'registered', userId: user.id } });
+  } finally {
+    await accept().catch(() => {});
+  }
 });
 
 describe('a decision', () => {
