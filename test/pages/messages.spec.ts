@@ -13,4 +13,19 @@ describe('the messages of the owner’s page', () => {
     for (const [key, text] of Object.entries(english))
       expect([key, ...placeholdersOf(own[key]!)]).toEqual([key, ...placeholdersOf(text)]);
   });
+
+  it.each(LOCALES)(
+    'have a sentence of its own in %s for each that names the tenant, who may have no name',
+    async (locale) => {
+      for (const [key, text] of Object.entries(await messagesOf(locale)).filter(([, each]) =>
+        each.includes('{tenant}'),
+      )) {
+        const unnamed = (await messagesOf(locale))[`${key}.unnamed`] ?? '{tenant}';
+        expect([key, ...placeholdersOf(unnamed)]).toEqual([
+          key,
+          ...placeholdersOf(text.replaceAll('{tenant}', '')),
+        ]);
+      }
+    },
+  );
 });

@@ -88,8 +88,11 @@ export class OwnerPageView {
     const { BRAND_NAME, BRAND_LOGO_FILE, BRAND_SUPPORT_URL } = this.environment;
     const messages = this.messages.get(locale)!;
     const tenant = BRAND_NAME ?? messages.tenant!;
+    // Without a name, a sentence about the tenant is another sentence: a name in its place would need an article or a case.
+    const patternOf = (key: string): string =>
+      (BRAND_NAME === undefined ? messages[`${key}.unnamed`] : undefined) ?? messages[key]!;
     const text = (key: string, values: Messages = {}): string =>
-      messages[key]!.replace(/\{(\w+)\}/g, (_, name: string) => ({ tenant, ...values })[name]!);
+      patternOf(key).replace(/\{(\w+)\}/g, (_, name: string) => ({ tenant, ...values })[name]!);
     const steps = 'steps' in page ? page.steps : [];
     const brand = 'brand' in page ? page.brand : undefined;
     const isOver = page.kind === 'online' || page.kind === 'expired' || page.kind === 'revoked';

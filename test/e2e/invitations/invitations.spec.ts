@@ -196,6 +196,10 @@ describe('the link of an invitation', () => {
       expect.stringContaining('no longer valid'),
     ]);
     expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
+    // This service has no BRAND_NAME.
+    expect(await textOf(await open(url, { 'accept-language': 'de' }))).toContain(
+      'Ihr Energieversorger hat sie zurückgezogen. Wenden Sie sich an ihn',
+    );
   });
 
   it.each<[status: number, method: string, path: string, headers?: Record<string, string>]>([
