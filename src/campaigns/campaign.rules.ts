@@ -25,10 +25,13 @@ export const ROW_STATUSES = [
 ] as const;
 export type RowStatus = (typeof ROW_STATUSES)[number];
 
+/** The encodings of files. A program on DOS or in an old export writes `cp850`, one on an old Macintosh `macintosh`. */
+export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'cp850', 'macintosh'] as const;
+
 /** The detected format of a file. */
 export interface CampaignFormat {
   readonly type: 'csv' | 'ndjson';
-  readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+  readonly encoding: (typeof ENCODINGS)[number];
   /** Whether the file begins with a byte order mark. */
   readonly bom: boolean;
   /** Null for NDJSON. */
@@ -76,6 +79,8 @@ export const ROW_PROBLEMS = [
   'required',
   'reference_invalid',
   'reference_rounded',
+  'reference_normalised',
+  'reference_alike',
   'ean_invalid',
   'ean_length',
   'ean_rounded',
@@ -83,6 +88,7 @@ export const ROW_PROBLEMS = [
   'ean_check_digit',
   'ean_elsewhere',
   'brand_invalid',
+  'brand_alike',
   'locale_unknown',
   'inverters_invalid',
   'metadata_invalid',

@@ -1,6 +1,7 @@
 import * as schema from '../platform/openapi/schema-of.js';
 import {
   CAMPAIGN_STATUSES,
+  ENCODINGS,
   ROW_PROBLEMS,
   ROW_STATUSES,
   type CampaignFormat,
@@ -9,7 +10,7 @@ import {
 
 class CampaignFormatView extends schema.schemaOf({
   type: schema.oneOf<CampaignFormat['type']>(['csv', 'ndjson']),
-  encoding: schema.oneOf<CampaignFormat['encoding']>(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']),
+  encoding: schema.oneOf(ENCODINGS),
   bom: schema.flag('Whether the file begins with a byte order mark'),
   delimiter: schema.nullable(
     schema.oneOf<CampaignFormat['delimiter']>([',', ';', '\t', '|'], 'null for NDJSON'),

@@ -69,13 +69,20 @@ export class CampaignsController {
   @ApiConsumes(...FILE_TYPES)
   @ApiBody({ schema: { type: 'string', description: 'The file; in a form, its one file' } })
   @ApiAcceptedResponse({ type: CampaignView, headers: LOCATION })
-  @ApiProblems('campaign_empty', 'campaign_columns', 'campaign_unreadable', 'replica_busy')
+  @ApiProblems(
+    'campaign_empty',
+    'campaign_columns',
+    'campaign_unreadable',
+    'campaign_rounded',
+    'replica_busy',
+  )
   async createCampaign(
-    @Query() { name, dryRun, invite, adopt }: NewCampaignQuery,
+    @Query() query: NewCampaignQuery,
     @CurrentKey() key: Principal,
     @Req() { headers, body }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CampaignView> {
+    const { name, dryRun, invite, adopt, referencesConfirmed, encoding } = query;
     if (invite) requireScope(key, 'onboarding:write');
     if (adopt) requireScope(key, 'registrations:decide');
     const { CAMPAIGN_MAX_BYTES } = this.environment;
@@ -86,7 +93,14 @@ export class CampaignsController {
       throw new Problem('unsupported_media_type', `Send the file as ${FILE_TYPES.join(', ')}`);
     continueBody(reply);
     const bytes = bytesOf(headers, body, CAMPAIGN_MAX_BYTES);
-    const options = { name: name ?? null, isDryRun: dryRun, invites: invite, adopts: adopt };
+    const options = {
+      name: name ?? null,
+      isDryRun: dryRun,
+      invites: invite,
+      adopts: adopt,
+      areReferencesConfirmed: referencesConfirmed,
+      encoding: encoding ?? null,
+    };
     const id = await this.intake.receive(bytes, options, actorOf(key));
     void reply.status(202).header('location', `/api/v1/campaigns/${id}`);
     return this.readCampaign(id);

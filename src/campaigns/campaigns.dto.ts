@@ -3,8 +3,10 @@ import { ChoiceParameter, FlagParameter, OptionalText } from '../platform/http/p
 import { lineFault } from '../users/tenant-reference.rules.js';
 import {
   CAMPAIGN_STATUSES,
+  ENCODINGS,
   ROW_PROBLEMS,
   ROW_STATUSES,
+  type CampaignFormat,
   type CampaignStatus,
   type RowProblemCode,
   type RowStatus,
@@ -31,6 +33,17 @@ export class NewCampaignQuery {
     'Whether the rows, as NDJSON, are users and sessions that exist at the remote service. Default: false',
   )
   adopt: boolean = false;
+
+  @FlagParameter(
+    'Whether the references of 16 digits and more are right, although most look rounded. Default: false',
+  )
+  referencesConfirmed: boolean = false;
+
+  @ChoiceParameter(
+    ENCODINGS,
+    'The encoding of the file. Default: it is detected. A byte order mark precedes it',
+  )
+  encoding?: CampaignFormat['encoding'];
 }
 
 export class CampaignsQuery extends PageQuery {

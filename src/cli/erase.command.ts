@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ErasuresStore } from '../erasure/erasures.store.js';
 import { toReceipt } from '../erasure/receipt.view.js';
-import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
+import { readTenantReference } from '../users/tenant-reference.rules.js';
 import { ACTOR, placeOf, withDatabase, type ReadEnvironment } from './command-environment.js';
 import { confirm, YES, type Confirmation } from './confirm.js';
 import { printJson } from './print.js';
@@ -26,7 +26,7 @@ export function eraseCommand(readEnvironment: ReadEnvironment): Command {
 }
 
 function readReference(text: string): string {
-  const fault = tenantReferenceFault(text);
-  if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
-  return text;
+  const read = readTenantReference(text);
+  if ('fault' in read) throw new InvalidArgumentError(`It ${read.fault}.`);
+  return read.reference;
 }

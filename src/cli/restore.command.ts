@@ -3,7 +3,7 @@ import { recordAudit } from '../access/audit-log.store.js';
 import { recordRestore } from '../events/sequence.sql.js';
 import type { Database } from '../platform/database/database.js';
 import { isServiceRunning, moveHome } from '../platform/database/deployment.store.js';
-import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
+import { readTenantReference } from '../users/tenant-reference.rules.js';
 import * as unchecked from '../users/registration/unchecked-references.store.js';
 import { readInput } from './read-input.js';
 import { CommandError } from './command-error.js';
@@ -57,12 +57,14 @@ interface Done {
 function readReferences(text: string): string[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const fault = (message: string) => new CommandError('usage', message, 2);
+  const references = new Set<string>();
   for (const [index, line] of lines.entries()) {
-    const reason = line === '' ? undefined : tenantReferenceFault(line);
-    if (reason !== undefined) throw fault(`Line ${index + 1}: a tenantReference ${reason}.`);
+    if (line === '') continue;
+    const read = readTenantReference(line);
+    if ('fault' in read) throw fault(`Line ${index + 1}: a tenantReference ${read.fault}.`);
+    references.add(read.reference);
   }
-  const references = [...new Set(lines)].filter((line) => line !== '');
-  if (references.length > 0) return references;
+  if (references.size > 0) return [...references];
   throw fault(
     'The file has no references. If nothing was registered after the backup, use --none-registered.',
   );

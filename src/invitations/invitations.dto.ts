@@ -2,12 +2,12 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsUUID } from 'class-validator';
 import { PageQuery } from '../platform/http/page.js';
-import { ChoiceParameter, OptionalText, UuidParameter } from '../platform/http/parameters.js';
+import { ChoiceParameter, UuidParameter } from '../platform/http/parameters.js';
 import { CheckedBy, MayBeAbsent } from '../platform/http/validation.js';
 import { parseInstant } from '../platform/time/instant.rules.js';
 import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
-import { tenantReferenceFault } from '../users/tenant-reference.rules.js';
+import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
 import { brandFault, MAX_BRAND_LENGTH } from '../onboarding/rules/brand.rules.js';
 import { INVITATION_STATES, LOCALES, MAX_INVERTERS } from './invitation.rules.js';
 import type { InvitationState, Locale } from './invitation.rules.js';
@@ -49,9 +49,7 @@ export class NewInvitation {
   @IsUUID('loose')
   gridLocationId?: string;
 
-  @OptionalText(tenantReferenceFault, {
-    description: 'In place of `gridLocationId`, for a user with one grid location',
-  })
+  @ReferenceOfCustomer('In place of `gridLocationId`, for a user with one grid location')
   tenantReference?: string;
 
   @Optional(brandsFault, {
@@ -100,7 +98,7 @@ export class InvitationsQuery extends PageQuery {
   @UuidParameter()
   gridLocationId?: string;
 
-  @OptionalText(tenantReferenceFault)
+  @ReferenceOfCustomer()
   tenantReference?: string;
 
   @UuidParameter()

@@ -1,11 +1,15 @@
 import { jsonNumberText } from '../platform/json/lossless.js';
 import type { FieldError } from '../platform/problem/problem.js';
+import { roundedForm, type Look } from './rounded.rules.js';
 
 /** The EAN of a grid connection in Belgium or the Netherlands is a GS1 number of 18 digits. It is stored as text to keep every digit. */
 const EAN_DIGITS = 18;
 /** The most grid locations of one registration. No customer has as many, and the request stays small. */
 export const MAX_GRID_LOCATIONS = 100;
 export const EAN_PATTERN = '^[1-9][0-9]{17}$';
+
+/** What a wrong check digit is: nothing, a warning or an error (EAN_CHECK_DIGIT). */
+export type CheckDigitRule = 'off' | 'warn' | 'enforce';
 
 export const EAN_WARNINGS = ['ean_check_digit', 'ean_elsewhere'] as const;
 
@@ -44,35 +48,44 @@ export function hasValidCheckDigit(ean: string): boolean {
   return (10 - (sum % 10)) % 10 === Number(ean.at(-1));
 }
 
-/**
- * Returns whether a client may have written these digits from a double: as the shortest digits (JSON.stringify: 541448860004178050) or
- * as the exact value (C's `%.0f`: 541448860004178048). The two forms seldom agree, so both are compared.
- */
-export const isOfDouble = (digits: string): boolean =>
-  [String(Number(digits)), Number(digits).toFixed(0)].includes(digits);
+export const lookOfEan = (ean: string): Look => ({
+  form: roundedForm(ean),
+  isWrong: !hasValidCheckDigit(ean),
+});
 
 /**
- * Returns an error for each EAN in `gridLocations` of `body` that the client has probably rounded: a bare number with the digits of a
- * double and a wrong check digit. `known`: EANs of the existing registration, which are never reported.
+ * Returns whether a program has certainly rounded an EAN: it looks rounded, and its check digit is wrong. Under `off`, a check digit proves
+ * nothing. A bare JSON number is refused all the same, because most clients hold it as a double.
  */
-export function roundedEans(body: unknown, known: readonly string[] = []): FieldError[] {
-  const { gridLocations } = (body ?? {}) as { readonly gridLocations?: unknown };
-  if (!Array.isArray(gridLocations)) return [];
+export const isRounded = ({ form, isWrong }: Look, isNumber: boolean, rule: CheckDigitRule): boolean =>
+  form !== undefined && isWrong && (isNumber || rule !== 'off');
+
+/**
+ * Returns an error for each EAN in `gridLocations` of `body` that a program has certainly rounded, unless `body` confirms its EANs.
+ * `known`: EANs of the existing registration, which are never reported.
+ */
+export function roundedEans(
+  body: unknown,
+  rule: CheckDigitRule,
+  known: readonly string[] = [],
+): FieldError[] {
+  const { gridLocations, eanConfirmed } = (body ?? {}) as {
+    readonly gridLocations?: unknown;
+    readonly eanConfirmed?: unknown;
+  };
+  if (!Array.isArray(gridLocations) || eanConfirmed === true) return [];
   return gridLocations.flatMap((item: { readonly ean?: unknown } | null, index) => {
     const ean = item?.ean;
-    if (typeof ean === 'string' || eanFault(ean) !== undefined) return [];
+    if (eanFault(ean) !== undefined) return [];
     const text = readEan(ean);
-    return isOfDouble(text) && !hasValidCheckDigit(text) && !known.includes(text)
-      ? [fieldError(index, 'is a number that the client has rounded: send it as a string')]
+    return isRounded(lookOfEan(text), typeof ean !== 'string', rule) && !known.includes(text)
+      ? [fieldError(index, ROUNDED)]
       : [];
   });
 }
 
 /** Returns the EANs as sent, with an error for each duplicate. `rule`: whether a wrong check digit is ignored, a warning or an error. */
-export function readGridLocations(
-  gridLocations: readonly { ean: unknown }[],
-  rule: 'off' | 'warn' | 'enforce',
-) {
+export function readGridLocations(gridLocations: readonly { ean: unknown }[], rule: CheckDigitRule) {
   const eans = gridLocations.map(({ ean }) => readEan(ean));
   const duplicates = eans.flatMap((ean, index) => {
     const first = eans.indexOf(ean);
@@ -97,6 +110,9 @@ export const warnOfOthers = (eans: readonly string[], others: ReadonlyMap<string
     const who = count === 1 ? 'tenantReference has' : 'tenantReferences have';
     return [{ ...fieldError(index, `${count} other ${who} this EAN`), code: 'ean_elsewhere' }];
   });
+
+const ROUNDED =
+  'looks rounded, and its check digit is wrong: send all digits as a string, or `eanConfirmed: true` if it is right';
 
 const WRONG_CHECK_DIGIT = 'does not end with its GS1 check digit; a digit is probably mistyped';
 

@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseLossless } from '../platform/json/lossless.js';
-import { eanFault, hasValidCheckDigit, readEan, readGridLocations, roundedEans } from './ean.rules.js';
+import {
+  eanFault,
+  hasValidCheckDigit,
+  readEan,
+  readGridLocations,
+  roundedEans,
+  type CheckDigitRule,
+} from './ean.rules.js';
 
 const fromJson = (text: string): unknown => parseLossless(text);
 
@@ -50,30 +57,43 @@ describe('an EAN', () => {
   });
 });
 
-describe('an EAN that a client may have rounded', () => {
-  const ROUNDED = 'is a number that the client has rounded: send it as a string';
-  const errorsOf = (json: string, known?: string[]) => roundedEans(fromJson(json), known);
+describe('an EAN that a program may have rounded', () => {
+  const ROUNDED =
+    'looks rounded, and its check digit is wrong: send all digits as a string, or `eanConfirmed: true` if it is right';
+  const errorsOf = (json: string, rule: CheckDigitRule = 'warn', known?: string[]) =>
+    roundedEans(fromJson(json), rule, known);
   const bodyOf = (...eans: string[]) =>
     `{"gridLocations":[${eans.map((ean) => `{"ean":${ean}}`).join(',')}]}`;
+  const EAN = '541448860004178019';
 
   it.each([
     ['JSON.stringify', JSON.stringify(Number('871685900000000011'))],
-    ['JSON.stringify, if the double has other digits', JSON.stringify(Number('541448860004178019'))],
-    ['all digits of a double', BigInt(Number('541448860004178019')).toString()],
+    ['JSON.stringify, if the double has other digits', JSON.stringify(Number(EAN))],
+    ['all digits of a double', BigInt(Number(EAN)).toString()],
+    ['15 digits that became a double', BigInt(Number('541448860004178000')).toString()],
+    ['17 digits of a double', '541448860004178050'],
     ['few digits', '100000000000000000'],
-  ])('is refused as written by %s', (_, text) => {
-    expect(errorsOf(bodyOf(text))).toEqual([{ field: 'gridLocations[0].ean', message: ROUNDED }]);
-    expect(errorsOf(bodyOf(`"${text}"`))).toEqual([]);
-    expect(errorsOf(bodyOf(text), [text])).toEqual([]);
+  ])('is refused as written by %s, as a number and as text', (_, text) => {
+    const errors = [{ field: 'gridLocations[0].ean', message: ROUNDED }];
+    expect(errorsOf(bodyOf(text))).toEqual(errors);
+    expect(errorsOf(bodyOf(`"${text}"`))).toEqual(errors);
+    expect(errorsOf(bodyOf(text), 'warn', [text])).toEqual([]);
+    expect(errorsOf(bodyOf(`"${text}"`).replace('{', '{"eanConfirmed":true,'))).toEqual([]);
+  });
+
+  it('is refused only as a number if check digits prove nothing', () => {
+    const text = BigInt(Number(EAN)).toString();
+    expect(errorsOf(bodyOf(text), 'off')).toHaveLength(1);
+    expect(errorsOf(bodyOf(`"${text}"`), 'off')).toEqual([]);
   });
 
   it.each([
     ['whose check digit fits', '541448820044186560'],
-    ['that no double writes', '541448860004178019'],
+    ['that no double writes', EAN],
     ['that no double writes, though it ends with 0', '376104250021234510'],
     ['that is not an EAN', '87168590000000000'],
     ['that is not written as an integer', '871685900000000000.0'],
-  ])('is not a number %s', (_, text) => {
+  ])('is not one %s', (_, text) => {
     expect(errorsOf(bodyOf(text))).toEqual([]);
   });
 

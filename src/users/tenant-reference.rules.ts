@@ -1,9 +1,98 @@
+import type { FieldError } from '../platform/problem/problem.js';
+import { isShortened, roundedForm, type RoundedForm } from './rounded.rules.js';
+
 const MAX_LENGTH = 200;
 const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
+const BLANK = /[\p{Zs}\t-\r\u0085\u2028\u2029]/u;
 const BLANK_AT_AN_END = /^\s|\s$/u;
+/** Matches a character that nobody sees or that changes the direction of text. The last two are a pattern of Braille and a note: both blank. */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800\u{1d159}]/u;
+/** A text in a cell of a spreadsheet, which would otherwise be a number. */
+const TEXT_FORMULA = /^="([^"]*)"$/;
 
-/** Returns why `value` is not a tenantReference, else undefined. Does not trim it: it must equal the reference in the tenant's system. */
-export const tenantReferenceFault = (value: unknown) => lineFault(value, MAX_LENGTH);
+const SHORTENED =
+  'is shortened as in 1.23E+11, and its last digits are lost: take it from your system again, as a text';
+
+/** A reference as it is stored, or why there is none. */
+export type ReadReference =
+  | { readonly reference: string; readonly isNormalised: boolean }
+  | {
+      readonly code: 'reference_invalid' | 'reference_rounded';
+      readonly fault: string;
+      /** The reference that was probably meant. */
+      readonly meant: string | null;
+    };
+
+/**
+ * Reads a reference. All parts of the service store and compare the form that this function returns, so that references that look the same
+ * are one customer.
+ */
+export function readTenantReference(value: unknown): ReadReference {
+  if (typeof value !== 'string') return faulty('must be a string');
+  const reference = normaliseReference(value);
+  if (isShortened(reference)) return { code: 'reference_rounded', fault: SHORTENED, meant: null };
+  const fault = invisibleFault(reference) ?? lineFault(reference, MAX_LENGTH);
+  if (fault === undefined) return { reference, isNormalised: reference !== value };
+  const meant = normaliseReference(reference.replace(new RegExp(INVISIBLE, 'gu'), ''));
+  return faulty(fault, lineFault(meant, MAX_LENGTH) === undefined ? meant : null);
+}
+
+const faulty = (fault: string, meant: string | null = null): ReadReference => ({
+  code: 'reference_invalid',
+  fault,
+  meant,
+});
+
+/**
+ * Returns a reference in Unicode's composed form (NFC), without blanks at its ends and without the marks of text of a spreadsheet: an
+ * apostrophe before it, or `="…"` around it.
+ */
+export function normaliseReference(text: string): string {
+  const composed = text.normalize('NFC');
+  let start = 0;
+  let end = composed.length;
+  while (start < end && (BLANK.test(composed[start]!) || composed[start] === "'")) start += 1;
+  while (start < end && BLANK.test(composed[end - 1]!)) end -= 1;
+  const trimmed = composed.slice(start, end);
+  const inner = TEXT_FORMULA.exec(trimmed)?.[1];
+  return inner === undefined ? trimmed : normaliseReference(inner);
+}
+
+/** Returns why `value` is not a tenantReference, else undefined. */
+export function tenantReferenceFault(value: unknown): string | undefined {
+  const read = readTenantReference(value);
+  return 'fault' in read ? read.fault : undefined;
+}
+
+/** Returns the form in which a program may have written a reference after it had rounded it: only a number of 16 digits or more has one. */
+export const roundedReference = (reference: string): RoundedForm | undefined =>
+  isLongNumber(reference) ? roundedForm(reference) : undefined;
+
+export const isLongNumber = (reference: string): boolean => /^[1-9]\d{15,}$/.test(reference);
+
+export const REFERENCE_WARNINGS = ['reference_normalised', 'reference_alike', 'reference_rounded'] as const;
+type ReferenceWarning = FieldError & { readonly code: (typeof REFERENCE_WARNINGS)[number] };
+
+/** Returns the warnings about an accepted reference. `alike`: the number of other references that look like it. */
+export function warnOfReference(reference: string, isNormalised: boolean, alike: number): ReferenceWarning[] {
+  const warnings: Partial<Record<ReferenceWarning['code'], string>> = {
+    ...(isNormalised && {
+      reference_normalised:
+        'is stored in another form: composed (NFC), without blanks at its ends and the apostrophe of Excel',
+    }),
+    ...(alike > 0 && {
+      reference_alike: `${alike} other ${alike === 1 ? 'tenantReference looks' : 'tenantReferences look'} like this one`,
+    }),
+    ...(roundedReference(reference) !== undefined && {
+      reference_rounded: 'looks rounded by a program: compare its last digits with your system',
+    }),
+  };
+  return (Object.entries(warnings) as [ReferenceWarning['code'], string][]).map(([code, message]) => ({
+    field: 'tenantReference',
+    code,
+    message,
+  }));
+}
 
 /** Returns why `value` is not one line of 1 to `maxLength` characters, else undefined. */
 export function lineFault(value: unknown, maxLength: number): string | undefined {
@@ -14,4 +103,12 @@ export function lineFault(value: unknown, maxLength: number): string | undefined
   if (!value.isWellFormed()) return 'must not contain half a surrogate pair';
   if (BLANK_AT_AN_END.test(value)) return 'must not begin or end with a blank';
   return undefined;
+}
+
+/** Names the first character of a text that nobody sees. Returns undefined if there is none. */
+export function invisibleFault(text: string): string | undefined {
+  const [character] = INVISIBLE.exec(text) ?? [];
+  if (character === undefined) return undefined;
+  const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+  return `contains a character that nobody sees (U+${code}): type it again`;
 }

@@ -1,9 +1,36 @@
 import { describe, expect, it } from '@jest/globals';
-import { tenantReferenceFault } from './tenant-reference.rules.js';
+import { readTenantReference, tenantReferenceFault, warnOfReference } from './tenant-reference.rules.js';
 
 describe('a tenantReference', () => {
-  it.each(['a', 'customer 4711', 'Zoë/42', '客户', '😀', 'x'.repeat(200)])('may be %j', (value) => {
-    expect(tenantReferenceFault(value)).toBeUndefined();
+  it.each([
+    'a',
+    'customer 4711',
+    'Zo\u00eb/42',
+    '客户',
+    '😀',
+    'x'.repeat(200),
+    '1E10',
+    '1.5E10',
+    '123456789012345678',
+  ])('may be %j', (value) => {
+    expect(readTenantReference(value)).toEqual({ reference: value, isNormalised: false });
+  });
+
+  it.each([
+    ['Zoe\u0308', 'Zo\u00eb'],
+    [' a', 'a'],
+    ['a\u00a0', 'a'],
+    ['\u2003a\t', 'a'],
+    ['a\r\n', 'a'],
+    ["'00123", '00123'],
+    ["' ''00123", '00123'],
+    ['="00123"', '00123'],
+    ["='x'", "='x'"],
+    ["a'b'", "a'b'"],
+    ['\u212b1', '\u00c51'],
+  ])('%j is stored as %j', (value, reference) => {
+    expect(readTenantReference(value)).toEqual({ reference, isNormalised: reference !== value });
+    expect(readTenantReference(reference)).toEqual({ reference, isNormalised: false });
   });
 
   it.each([
@@ -12,10 +39,8 @@ describe('a tenantReference', () => {
     [4711, 'must be a string'],
     [['a'], 'must be a string'],
     ['', 'must have 1 to 200 characters, not 0'],
+    ["' ", 'must have 1 to 200 characters, not 0'],
     ['x'.repeat(201), 'must have 1 to 200 characters, not 201'],
-    [' a', 'must not begin or end with a blank'],
-    ['a ', 'must not begin or end with a blank'],
-    ['\u00a0a', 'must not begin or end with a blank'],
     ['a\nb', 'must not contain control characters or line breaks'],
     ['a\0b', 'must not contain control characters or line breaks'],
     ['a\u2028b', 'must not contain control characters or line breaks'],
@@ -24,5 +49,57 @@ describe('a tenantReference', () => {
     ['\udc00', 'must not contain half a surrogate pair'],
   ])('may not be %j', (value, fault) => {
     expect(tenantReferenceFault(value)).toBe(fault);
+  });
+
+  it.each(['1.23E+11', '1,23E+11', '1.23457e+17', ' 5E+17', "'1.2E+10"])(
+    'may not be %j, whose last digits are lost',
+    (value) => expect(readTenantReference(value)).toMatchObject({ code: 'reference_rounded' }),
+  );
+
+  it.each([
+    ...[
+      '00ad',
+      '034f',
+      '061c',
+      '115f',
+      '180e',
+      '200b',
+      '200d',
+      '200e',
+      '202e',
+      '2060',
+      '2066',
+      '206f',
+      '2800',
+      '3164',
+    ],
+    ...['fe0f', 'feff', 'ffa0', '1d159', 'e0001', 'e0041'],
+  ])('may not contain U+%s, which nobody sees', (code) => {
+    const character = String.fromCodePoint(parseInt(code, 16));
+    for (const value of [`a${character}b`, `${character}ab`, `ab${character}`])
+      expect(readTenantReference(value)).toEqual({
+        code: 'reference_invalid',
+        fault: `contains a character that nobody sees (U+${code.toUpperCase()}): type it again`,
+        meant: 'ab',
+      });
+  });
+
+  it('is read in linear time, whatever its length', () => {
+    const long = `${' '.repeat(100_000)}x${"'".repeat(100_000)}${' '.repeat(100_000)}x`;
+    expect(tenantReferenceFault(long)).toMatch(/^must have 1 to 200 characters/);
+  });
+
+  it('has a warning if it is stored in another form, looks like others, or looks rounded', () => {
+    const codes = (...given: Parameters<typeof warnOfReference>) =>
+      warnOfReference(...given).map(({ code }) => code);
+    expect(codes('400000123456789000', true, 2)).toEqual([
+      'reference_normalised',
+      'reference_alike',
+      'reference_rounded',
+    ]);
+    expect(codes('400000123456789', false, 0)).toEqual([]);
+    expect(codes('4000001234567890', false, 0)).toEqual(['reference_rounded']);
+    expect(codes('4000001234567891', false, 0)).toEqual([]);
+    expect(codes('ABC0000000000000000', false, 0)).toEqual([]);
   });
 });

@@ -2,13 +2,19 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, IsArray, ValidateNested } from 'class-validator';
 import { PageQuery } from '../platform/http/page.js';
-import { ChoiceParameter, InstantParameter, OptionalText } from '../platform/http/parameters.js';
+import {
+  ChoiceParameter,
+  InstantParameter,
+  OptionalFlag,
+  OptionalText,
+} from '../platform/http/parameters.js';
 import { CheckedBy } from '../platform/http/validation.js';
-import { instant, listOf, optional, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
+import { flag, instant, listOf, optional, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
 import { EAN_PATTERN, eanFault, MAX_GRID_LOCATIONS } from './ean.rules.js';
 import { MetadataField, MetadataParameters, type MetadataFilter } from './metadata.dto.js';
 import { isPlainObject, type Metadata } from './metadata.rules.js';
 import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration/registration.rules.js';
+import { ReferenceOfCustomer } from './tenant-reference.dto.js';
 import { tenantReferenceFault } from './tenant-reference.rules.js';
 
 const lastErrorFault = (value: unknown): string | undefined =>
@@ -23,7 +29,7 @@ export const LastErrorFilter = OptionalText(lastErrorFault, {
 });
 
 export class ListUsersQuery extends PageQuery {
-  @OptionalText(tenantReferenceFault, { description: 'Only items with this reference' })
+  @ReferenceOfCustomer('Only items with this reference')
   tenantReference?: string;
 
   @OptionalText(eanFault, { pattern: EAN_PATTERN, description: 'Only items with this EAN' })
@@ -62,7 +68,7 @@ class GridLocationInput {
 export class RegisterUserInput {
   @ApiProperty({
     description:
-      "The tenant's own reference for the user; it has at most one live registration. No control characters, no blank at either end",
+      "The tenant's own reference for the user; it has at most one live registration. Stored in Unicode's composed form (NFC), without blanks at its ends and without an apostrophe before it. No control, invisible or direction characters",
     minLength: 1,
     maxLength: 200,
     example: 'customer-4711',
@@ -82,6 +88,11 @@ export class RegisterUserInput {
   @IsArray()
   @ValidateNested({ each: true, message: 'must be an object with an ean' })
   gridLocations: GridLocationInput[];
+
+  @OptionalFlag(
+    'Whether each EAN is right although it looks rounded. Compare them with your system first. Default: false',
+  )
+  eanConfirmed?: boolean;
 
   @MetadataField({
     description:
@@ -116,6 +127,7 @@ export class ConfirmedUserInput extends schemaOf({
   firstName: optional(text()),
   lastName: optional(text()),
   email: optional(text()),
+  eanConfirmed: optional(flag('As in `POST /users`; not part of the user object')),
   createdAt: optional(instant('In the years 1 to 9999')),
   updatedAt: optional(instant('In the years 1 to 9999')),
 }) {}

@@ -1,14 +1,16 @@
 import { randomInt } from 'node:crypto';
 import { hasValidCheckDigit } from '../../src/users/ean.rules.js';
+import { roundedForm } from '../../src/users/rounded.rules.js';
 
-/**
- * Returns a random EAN of 18 digits. Its check digit may be wrong. It never ends in zeros, because an EAN that ends in zeros looks rounded.
- */
-export const newEan = (): string =>
-  `8716${randomInt(1e9, 1e10)}${randomInt(1e2, 1e3)}`.replace(/0$/, '1') + randomInt(10);
+/** Returns a random EAN of 18 digits that does not look rounded. Its check digit may be wrong. */
+export function newEan(): string {
+  const ean = `8716${randomInt(1e7, 1e8)}${randomInt(1e5, 1e6)}`;
+  return roundedForm(ean) === undefined ? ean : newEan();
+}
 
-/** Returns a random EAN whose check digit is valid. */
-export const newValidEan = (): string => {
+/** Returns a random EAN that does not look rounded, and whose check digit is valid. */
+export function newValidEan(): string {
   const data = newEan().slice(0, -1);
-  return Array.from({ length: 10 }, (_, digit) => `${data}${digit}`).find(hasValidCheckDigit)!;
-};
+  const ean = Array.from({ length: 10 }, (_, digit) => `${data}${digit}`).find(hasValidCheckDigit)!;
+  return roundedForm(ean) === undefined ? ean : newValidEan();
+}

@@ -1084,7 +1084,7 @@ export interface components {
         };
         ProblemKindView: {
             /** @enum {string} */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             status: number;
             title: string;
             /** @description When the problem occurs, and what to do */
@@ -1381,10 +1381,12 @@ export interface components {
             ean: string;
         };
         RegisterUserInput: {
-            /** @description The tenant's own reference for the user; it has at most one live registration. No control characters, no blank at either end */
+            /** @description The tenant's own reference for the user; it has at most one live registration. Stored in Unicode's composed form (NFC), without blanks at its ends and without an apostrophe before it. No control, invisible or direction characters */
             tenantReference: string;
             /** @description Each EAN once */
             gridLocations: components["schemas"]["GridLocationInput"][];
+            /** @description Whether each EAN is right although it looks rounded. Compare them with your system first. Default: false */
+            eanConfirmed?: boolean;
             /** @description Your own data, returned unchanged in responses and events; at most 4,096 bytes, at most 8 levels deep. No personal data */
             metadata?: {
                 [key: string]: unknown;
@@ -1403,10 +1405,10 @@ export interface components {
             /** @description The place in the request */
             field: string;
             /**
-             * @description ean_check_digit: the GS1 check digit is wrong, so a digit is probably mistyped. ean_elsewhere: other references have this EAN, too.
+             * @description ean_check_digit: the GS1 check digit is wrong, so a digit is probably mistyped. ean_elsewhere: other references have this EAN, too. reference_normalised: the reference is stored in another form. reference_alike: other references look like it. reference_rounded: it looks rounded.
              * @enum {string}
              */
-            code: "ean_check_digit" | "ean_elsewhere";
+            code: "ean_check_digit" | "ean_elsewhere" | "reference_normalised" | "reference_alike" | "reference_rounded";
             /** @description For people. Does not repeat the EAN */
             message: string;
         };
@@ -1647,6 +1649,8 @@ export interface components {
             firstName?: string;
             lastName?: string;
             email?: string;
+            /** @description As in `POST /users`; not part of the user object */
+            eanConfirmed?: boolean;
             /**
              * Format: date-time
              * @description In the years 1 to 9999
@@ -2266,7 +2270,7 @@ export interface components {
             /** @enum {string} */
             type: "csv" | "ndjson";
             /** @enum {string} */
-            encoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+            encoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "cp850" | "macintosh";
             /** @description Whether the file begins with a byte order mark */
             bom: boolean;
             /**
@@ -2362,7 +2366,7 @@ export interface components {
             /** @description The column as it is named in the file; null: the whole row */
             column: string | null;
             /** @enum {string} */
-            code: "required" | "reference_invalid" | "reference_rounded" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_perhaps_rounded" | "ean_check_digit" | "ean_elsewhere" | "brand_invalid" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "cell_has_rows" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain" | "adopt_invalid" | "adopt_contradicts" | "session_not_read";
+            code: "required" | "reference_invalid" | "reference_rounded" | "reference_normalised" | "reference_alike" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_perhaps_rounded" | "ean_check_digit" | "ean_elsewhere" | "brand_invalid" | "brand_alike" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "cell_has_rows" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain" | "adopt_invalid" | "adopt_contradicts" | "session_not_read";
             /** @description For the person with the spreadsheet */
             message: string;
         };
@@ -2968,7 +2972,7 @@ export interface components {
              * @description The kind of problem. Does not change: handle problems by this
              * @enum {string}
              */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             /**
              * Format: uuid
              * @description The registration that the problem is about
@@ -5701,7 +5705,7 @@ export interface components {
          *
          *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
          *
-         *     `ean_rounded`: An EAN is a bare number, has the digits of a rounded number and a wrong check digit. `errors` names each of them. Nothing was done; send EANs as strings.
+         *     `ean_rounded`: An EAN has the digits of a rounded number and a wrong check digit. `errors` names each of them. Nothing was done; send all digits as strings, or `eanConfirmed: true` if they are right.
          */
         "invalid_request-or-invalid_json-or-ean_rounded": {
             headers: {
@@ -5804,8 +5808,10 @@ export interface components {
          *     `campaign_columns`: The header of the file lacks `tenantReference` or `ean`, has a column that is not known, the same column twice, or more than 200. Nothing was stored.
          *
          *     `campaign_unreadable`: The file has a quote that does not end, a byte that is not text, more than one encoding, or ended early. `detail` names the line and the column. Nothing was stored.
+         *
+         *     `campaign_rounded`: Most EANs of the file, or most of its references of 16 digits and more, look rounded. `detail` names the first lines and the programs that write numbers so. Nothing was stored.
          */
-        "invalid_request-or-invalid_json-or-campaign_empty-or-campaign_columns-or-campaign_unreadable": {
+        "invalid_request-or-invalid_json-or-campaign_empty-or-campaign_columns-or-campaign_unreadable-or-campaign_rounded": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -5813,7 +5819,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
-                    code?: "invalid_request" | "invalid_json" | "campaign_empty" | "campaign_columns" | "campaign_unreadable";
+                    code?: "invalid_request" | "invalid_json" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded";
                 };
             };
         };
@@ -7726,6 +7732,10 @@ export interface operations {
                 invite?: boolean;
                 /** @description Whether the rows, as NDJSON, are users and sessions that exist at the remote service. Default: false */
                 adopt?: boolean;
+                /** @description Whether the references of 16 digits and more are right, although most look rounded. Default: false */
+                referencesConfirmed?: boolean;
+                /** @description The encoding of the file. Default: it is detected. A byte order mark precedes it */
+                encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "cp850" | "macintosh";
             };
             header?: never;
             path?: never;
@@ -7752,7 +7762,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignView"];
                 };
             };
-            400: components["responses"]["invalid_request-or-invalid_json-or-campaign_empty-or-campaign_columns-or-campaign_unreadable"];
+            400: components["responses"]["invalid_request-or-invalid_json-or-campaign_empty-or-campaign_columns-or-campaign_unreadable-or-campaign_rounded"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
             408: components["responses"]["request_timeout"];
@@ -7840,7 +7850,7 @@ export interface operations {
                 /** @description The `next` of the previous page. Default: the first page */
                 cursor?: string;
                 status?: "accepted" | "invalid" | "registered" | "known" | "rejected" | "uncertain" | "cancelled";
-                problem?: "required" | "reference_invalid" | "reference_rounded" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_perhaps_rounded" | "ean_check_digit" | "ean_elsewhere" | "brand_invalid" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "cell_has_rows" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain" | "adopt_invalid" | "adopt_contradicts" | "session_not_read";
+                problem?: "required" | "reference_invalid" | "reference_rounded" | "reference_normalised" | "reference_alike" | "ean_invalid" | "ean_length" | "ean_rounded" | "ean_perhaps_rounded" | "ean_check_digit" | "ean_elsewhere" | "brand_invalid" | "brand_alike" | "locale_unknown" | "inverters_invalid" | "metadata_invalid" | "json_invalid" | "too_many_cells" | "cell_has_rows" | "row_too_long" | "duplicate_row" | "row_contradicts" | "too_many_eans" | "reference_conflict" | "other_row_invalid" | "registration_rejected" | "registration_discarded" | "registration_uncertain" | "adopt_invalid" | "adopt_contradicts" | "session_not_read";
             };
             header?: never;
             path: {

@@ -5,6 +5,14 @@
 CREATE SCHEMA admin;
 COMMENT ON SCHEMA admin IS 'Read-only views for administrators (role pv_onboarding_reader). Their names and columns are a contract; the tables of public are not.';
 
+-- References that people take for the same: those that differ in case, in the width of letters, in kinds of blanks, hyphens and quotes, or in
+-- letters of Latin, Greek and Cyrillic that look the same. A new reference with the same text gets a warning.
+CREATE FUNCTION reference_fold(reference text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN lower(regexp_replace(translate(normalize(reference, NFKC),
+    'АВЕКМНОРСТХУІЈЅавекмнорстхуіјѕΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυχ‐‒–—−‘’‛`´',
+    'ABEKMHOPCTXYIJSabekmhopctxyijsABEZHIKMNOPTYXavopux-----'''''''''''), '\s+', ' ', 'g'));
+COMMENT ON FUNCTION reference_fold(text) IS 'The text by which references that look the same are found. Unlike the reference itself, nobody sees it.';
+
 CREATE TABLE users (
   id uuid PRIMARY KEY,
   tenant_reference text,
@@ -22,6 +30,7 @@ CREATE TABLE users (
   CONSTRAINT users_erased_is_empty CHECK (CASE WHEN erased_at IS NULL THEN tenant_reference IS NOT NULL
     ELSE tenant_reference IS NULL AND tenant_name = '' AND first_name = '' AND last_name = '' AND email = ''
     AND metadata = '{}' END),
+  CONSTRAINT users_reference_is_normal CHECK (tenant_reference IS NFC NORMALIZED AND tenant_reference !~ '^[\s'']|\s$'),
   -- The API formats times of the years 1 to 9999 only (src/platform/time/instant.rules.ts).
   CONSTRAINT users_times_exist CHECK (
     least(created_at, updated_at) >= '0001-01-01 00:00:00+00'
@@ -82,6 +91,8 @@ CREATE TABLE registrations (
   -- Only an intent that may still be sent can be leased or have a next attempt.
   CONSTRAINT registrations_lease_only_while_pending CHECK ((lease_token IS NULL) = (lease_until IS NULL)
     AND (status = 'pending' OR (lease_token IS NULL AND next_attempt_at IS NULL))),
+  -- References that look the same are one customer, so only one form is stored (src/users/tenant-reference.rules.ts).
+  CONSTRAINT registrations_reference_is_normal CHECK (tenant_reference IS NFC NORMALIZED AND tenant_reference !~ '^[\s'']|\s$'),
   CONSTRAINT registrations_status_is_known CHECK (status IN ('pending', 'registered', 'rejected', 'uncertain', 'discarded')),
   CONSTRAINT registrations_user_only_when_registered CHECK (user_id IS NULL OR status = 'registered')
 );
@@ -101,6 +112,8 @@ CREATE INDEX registrations_open ON registrations (created_at, id) WHERE status I
 -- The sweep for work to do and for senders that died reads only the few that are pending.
 CREATE INDEX registrations_pending ON registrations (next_attempt_at) WHERE status = 'pending';
 CREATE INDEX registrations_tenant_reference_idx ON registrations(tenant_reference);
+-- Each request looks for other live references that look like its own.
+CREATE INDEX registrations_reference_fold_idx ON registrations (reference_fold(tenant_reference)) WHERE status IN ('pending', 'registered', 'uncertain');
 CREATE INDEX registrations_user_id_idx ON registrations(user_id);
 COMMENT ON TABLE registrations IS 'What a tenant requested: one intent per row to register a user, committed before the remote call. The remote service has no call to look a user up and no idempotency key, so only this row tells what was sent. Deleted when its reference is erased.';
 COMMENT ON COLUMN registrations.id IS 'Our id, the one in /registrations/{id}.';
@@ -393,6 +406,7 @@ CREATE TABLE campaign_rows (
   -- The rows of a dry run stay accepted when they are emptied.
   CONSTRAINT campaign_rows_accepted_can_be_sent CHECK (status <> 'accepted' OR fields = '[]' OR (tenant_reference IS NOT NULL AND ean IS NOT NULL)),
   CONSTRAINT campaign_rows_ean_is_18_digits CHECK (ean ~ '^[0-9]{18}$'),
+  CONSTRAINT campaign_rows_reference_is_normal CHECK (tenant_reference IS NFC NORMALIZED AND tenant_reference !~ '^[\s'']|\s$'),
   CONSTRAINT campaign_rows_sent_has_registration CHECK (status NOT IN ('sent', 'uncertain') OR registration_id IS NOT NULL)
 ) WITH (fillfactor=85);
 -- The drain settles what was sent, and counts it.

@@ -15,19 +15,32 @@ const withProblem = (column: string, code: RowProblemCode, message: string): str
   `problems || jsonb_build_array(jsonb_build_object('column', ${column}, 'code', '${code}', 'message', ${message}))`;
 
 /**
- * If an EAN of the file was certainly rounded, marks the perhaps rounded EANs of all its rows as rounded, too: one program wrote the whole
- * file. $2: the message.
+ * Marks the rows on lines $2, whose EANs are rounded although their check digits fit. $3: the name of the column of the EAN, $4: the
+ * message. The problem takes the place of the one that they are perhaps rounded.
  */
 export const MARK_ROUNDED = `
-    UPDATE campaign_rows SET status = 'invalid', ean = NULL, problems = (
-             SELECT jsonb_agg(CASE problem ->> 'code' WHEN 'ean_perhaps_rounded'
-                      THEN problem || jsonb_build_object('code', 'ean_rounded', 'message', $2::text) ELSE problem END)
-               FROM jsonb_array_elements(problems) AS problem)
-     WHERE campaign_id = $1 AND problems @> '[{"code": "ean_perhaps_rounded"}]'
-       AND EXISTS (SELECT FROM campaign_rows WHERE campaign_id = $1 AND problems @> '[{"code": "ean_rounded"}]')`;
+    UPDATE campaign_rows SET status = 'invalid', ean = NULL, problems = jsonb_path_query_array(problems, '$[*] ? (@.code != "ean_perhaps_rounded")')
+             || jsonb_build_array(jsonb_build_object('column', $3::text, 'code', 'ean_rounded', 'message', $4::text))
+     WHERE campaign_id = $1 AND line = ANY ($2::int[])`;
 
 /** The `column` of a problem that concerns the whole row. */
 const ROW = 'NULL';
+
+/**
+ * Replaces brands that differ only in case by the one that most rows have (of equally many, by the first in order), and warns of them.
+ * $2: the name of the column of the brand.
+ */
+export const UNIFY_BRANDS = `
+    WITH spellings AS (
+      SELECT brand, first_value(brand) OVER (PARTITION BY lower(brand) ORDER BY count(*) DESC, brand) AS usual
+        FROM campaign_rows WHERE campaign_id = $1 AND brand IS NOT NULL GROUP BY brand
+    )
+    UPDATE campaign_rows AS r SET brand = usual, problems = ${withProblem(
+      '$2::text',
+      'brand_alike',
+      `format('Read as "%s", which other rows have: the brands differ only in case', usual)`,
+    )}
+      FROM spellings WHERE r.campaign_id = $1 AND r.brand = spellings.brand AND usual <> spellings.brand`;
 
 /**
  * Marks rows that repeat an earlier row, and rows that contradict an earlier row with the same reference and EAN. Rows with the same EAN
@@ -35,7 +48,8 @@ const ROW = 'NULL';
  */
 export const MARK_DUPLICATES = `
     WITH compared AS (
-      SELECT line, min(line) OVER (PARTITION BY tenant_reference, ean, brand) AS same, min(line) OVER location AS first,
+      SELECT line, min(line) OVER location AS first,
+             min(line) OVER (PARTITION BY tenant_reference, ean, brand, locale, expected_inverters, metadata) AS same,
              (locale, expected_inverters, metadata) IS DISTINCT FROM (first_value(locale) OVER location,
                first_value(expected_inverters) OVER location, first_value(metadata) OVER location) AS differs
         FROM campaign_rows WHERE campaign_id = $1 AND status = 'accepted'
@@ -118,3 +132,21 @@ export const WARN_ELSEWHERE = `
     )
     UPDATE campaign_rows AS r SET problems = ${withProblem('$2::text', 'ean_elsewhere', `'Another reference has this EAN too'`)}
       FROM elsewhere WHERE r.campaign_id = $1 AND r.line = elsewhere.line`;
+
+/**
+ * Warns about a reference that looks like another one: in the file, or of a live registration. $2: the name of the column of the reference.
+ */
+export const WARN_ALIKE = `
+    WITH given AS (
+      SELECT line, tenant_reference, reference_fold(tenant_reference) AS folded FROM campaign_rows
+       WHERE campaign_id = $1 AND status IN ('accepted', 'known')
+    ), alike AS (
+      SELECT line FROM (
+        SELECT line, min(tenant_reference) OVER same <> max(tenant_reference) OVER same AS differs FROM given WINDOW same AS (PARTITION BY folded)
+      ) AS compared WHERE differs
+      UNION
+      SELECT line FROM given JOIN registrations ON reference_fold(registrations.tenant_reference) = folded AND ${LIVE}
+       WHERE registrations.tenant_reference <> given.tenant_reference
+    )
+    UPDATE campaign_rows AS r SET problems = ${withProblem('$2::text', 'reference_alike', `'Another reference looks like this one: do both name the same customer?'`)}
+      FROM alike WHERE r.campaign_id = $1 AND r.line = alike.line`;

@@ -7,9 +7,7 @@ import {
   markedEncoding,
   SAMPLE_BYTES,
 } from './file-format.rules.js';
-
-/** The characters of the bytes 0x80 to 0x9f in Windows-1252. Node decodes them as control characters in some versions. */
-const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ';
+import { decodeBytes, isSingleByte } from './misread.rules.js';
 
 type Encoding = CampaignFormat['encoding'];
 
@@ -17,7 +15,7 @@ type Encoding = CampaignFormat['encoding'];
 export const characterFault = (character: string, { encoding }: Pick<FileText, 'encoding'>): string =>
   character === '\0'
     ? 'there is a byte 0, which no text has: export the file as CSV in UTF-8'
-    : `there is a byte that is not ${encoding}, or a character that an earlier program has lost: export the file as CSV in UTF-8, in one encoding`;
+    : `there is a byte that is not ${encoding}, or a character that an earlier program has lost: export the file as CSV in UTF-8, in one encoding, or name the encoding that it has (encoding=)`;
 
 /**
  * The text of a file. While all bytes are ASCII, its encoding is undecided, because all encodings without a byte order mark share ASCII.
@@ -26,20 +24,31 @@ export class FileText {
   readonly bom: boolean;
   /** UTF-8 while the encoding is undecided. */
   encoding: Encoding;
+  private readonly isKnown: boolean;
 
-  /** `beginning`: the first bytes, read already. `rest`: those after them. */
+  /**
+   * `beginning`: the first bytes, read already. `rest`: those after them. `given`: the encoding that the sender names. A byte order mark
+   * precedes it.
+   */
   constructor(
     private readonly beginning: Buffer,
     private readonly rest: AsyncGenerator<Buffer, void>,
+    given: Encoding | null = null,
   ) {
     const marked = markedEncoding(beginning.toString('latin1', 0, 3));
     this.bom = marked !== undefined;
-    this.encoding = marked ?? 'utf-8';
+    this.isKnown = marked !== undefined || given !== null;
+    this.encoding = marked ?? given ?? 'utf-8';
+  }
+
+  /** Whether the text was taken for Windows-1252, although it may be of another encoding in which each byte is a character. */
+  get isGuessed(): boolean {
+    return !this.isKnown && this.encoding === 'windows-1252';
   }
 
   /** Decodes the file part by part. A byte that is not part of a character becomes U+FFFD. */
   async *parts(): AsyncGenerator<string> {
-    if (this.bom) {
+    if (this.isKnown) {
       yield* decode(joined(this.beginning, this.rest), this.encoding);
       return;
     }
@@ -51,7 +60,8 @@ export class FileText {
       const before = part.findIndex((byte) => byte > 0x7f);
       const sample = await readSample(this.rest, part, part.length - before);
       this.encoding = detectEncoding(sample.toString('latin1', before));
-      yield* decode(joined(sample, this.rest), this.encoding);
+      const bytes = joined(sample, this.rest);
+      yield* this.encoding === 'windows-1252' ? guessed(bytes) : decode(bytes, this.encoding);
       return;
     }
   }
@@ -81,21 +91,23 @@ async function* joined(first: Buffer, rest: AsyncGenerator<Buffer, void>): Async
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** Decodes bytes that are given as characters. A character of UTF-8 among them becomes U+FFFD, since the file mixes encodings. */
-const ofWindows1252 = (bytes: string): string =>
-  bytes.replace(BEYOND_ASCII, (found) =>
-    found.length > 1 ? '\ufffd' : (WINDOWS_1252[found.charCodeAt(0) - 0x80] ?? found),
-  );
+/** Decodes Windows-1252. A character of UTF-8 becomes U+FFFD, since the file then mixes encodings. */
+async function* guessed(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoded = (text: string) =>
+    text.replace(BEYOND_ASCII, (found) => (found.length > 1 ? '\ufffd' : decodeBytes(found, 'windows-1252')));
+  let cut = '';
+  for await (const part of bytes) {
+    const text = cut + part.toString('latin1');
+    cut = CUT_CHARACTER.exec(text)?.[0] ?? '';
+    yield decoded(text.slice(0, text.length - cut.length));
+  }
+  yield decoded(cut);
+}
 
 async function* decode(bytes: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
-  if (encoding === 'windows-1252') {
-    let cut = '';
-    for await (const part of bytes) {
-      const text = cut + part.toString('latin1');
-      cut = CUT_CHARACTER.exec(text)?.[0] ?? '';
-      yield ofWindows1252(text.slice(0, text.length - cut.length));
-    }
-    yield ofWindows1252(cut);
+  if (isSingleByte(encoding)) {
+    for await (const part of bytes)
+      yield decodeBytes(part.toString('latin1'), encoding).replace(/[\x80-\x9f]/g, '\ufffd');
     return;
   }
   const decoder = new TextDecoder(encoding);

@@ -1,4 +1,4 @@
-const NAMES = ['tenantReference', 'ean', 'brand', 'locale', 'expectedInverters'] as const;
+const NAMES = ['tenantReference', 'ean', 'brand', 'locale', 'expectedInverters', 'eanConfirmed'] as const;
 const REQUIRED: readonly ColumnName[] = ['tenantReference', 'ean'];
 /** Columns that result.csv adds. They are skipped, so that a corrected result can be uploaded. */
 const OF_RESULT = ['status', 'problems', 'registrationId', 'userId', 'invitationUrl'];
@@ -20,9 +20,9 @@ const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, ''
 const byPlainName = new Map<string, ColumnName>(NAMES.map((name) => [plain(name), name]));
 const skipped = new Set(OF_RESULT.map(plain));
 
-/** Returns the name of the EAN column in the file. */
-export const eanColumnOf = (columns: readonly string[]): string =>
-  columns.find((name) => plain(name) === 'ean') ?? 'ean';
+/** Returns the name that a column has in the file. */
+export const columnNameOf = (columns: readonly string[], field: ColumnName): string =>
+  columns.find((name) => plain(name) === plain(field)) ?? field;
 
 /** Returns how many of these cells are names of columns. */
 export const recognisedColumns = (cells: readonly string[]): number =>
@@ -68,19 +68,21 @@ export function readHeader(
     }
     columns.push(column);
   }
+  const missing = REQUIRED.filter((name) => !columns.some((each) => keyOf(each) === name));
+  const ofMissing = `${missing.map((name) => `the column "${name}"`).join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`;
   if (unknown.length > 0) {
     const list = (text: (index: number) => string) => unknown.map(text).join(' and ');
     const columnList = list((index) => `column ${index + 1} ("${shown(names[index]!)}")`);
     const newNames = list((index) => `"metadata.${shown(names[index]!)}"`);
     const [are, them, their] = unknown.length === 1 ? ['is', 'it', 'its'] : ['are', 'them', 'their'];
     return {
-      fault: `${columnList} ${are} not known: delete ${them}, or name ${them} ${newNames} to keep ${their} values`,
+      fault:
+        missing.length === 0
+          ? `${columnList} ${are} not known: delete ${them}, or name ${them} ${newNames} to keep ${their} values`
+          : `${columnList} ${are} not known, and ${ofMissing}: name the columns so, and others "metadata.NAME", or delete them`,
     };
   }
-  const missing = REQUIRED.filter((name) => !columns.some((each) => keyOf(each) === name));
-  return missing.length === 0
-    ? { columns }
-    : { fault: `${missing.map((name) => `the column "${name}"`).join(' and ')} is missing` };
+  return missing.length === 0 ? { columns } : { fault: ofMissing };
 }
 
 function keyOf(column: Column): string {

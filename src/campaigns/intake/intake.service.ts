@@ -5,6 +5,7 @@ import { Places } from '../../platform/http/places.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { IntakeStore, type CampaignOptions } from './intake.store.js';
 import { openFile } from './read-file.js';
+import { addRow, noLooks, roundedFileFault, roundedLines } from './rounded-file.rules.js';
 import type { ReadRow } from './row.rules.js';
 
 const ROWS_PER_INSERT = 500;
@@ -46,11 +47,13 @@ export class Intake {
     options: CampaignOptions,
     actor: string,
   ): Promise<string> {
-    const { format, rows } = await openFile(bytes, this.environment.EAN_CHECK_DIGIT, options.adopts);
+    const { EAN_CHECK_DIGIT: rule } = this.environment;
+    const { format, rows } = await openFile(bytes, rule, options);
     const id = randomUUID();
     await this.store.begin(id, options);
     try {
       let count = 0;
+      const looks = noLooks();
       for await (const set of inSets(rows)) {
         count += set.length;
         if (count > MAX_ROWS)
@@ -58,10 +61,19 @@ export class Intake {
             'body_too_large',
             `A file has at most ${MAX_ROWS.toLocaleString('en')} rows: split it into several campaigns`,
           );
+        for (const row of set) addRow(looks, row);
         await this.store.insert(id, set);
       }
       if (count === 0) throw new Problem('campaign_empty', 'The file has a header, but no rows');
-      await this.store.finish(id, options, format, count, actor);
+      const fault = roundedFileFault(looks, rule, options.areReferencesConfirmed);
+      if (fault !== undefined) throw new Problem('campaign_rounded', fault);
+      await this.store.finish(id, {
+        ...options,
+        format,
+        rows: count,
+        roundedLines: roundedLines(looks, rule),
+        actor,
+      });
       return id;
     } catch (error) {
       await this.store.delete(id).catch((failure: unknown) => {

@@ -6,7 +6,7 @@ import type { CampaignFormat } from '../campaign.rules.js';
 import { checkAdoption } from '../adoption/adoption.store.js';
 import * as checks from './check.sql.js';
 import { ROUNDED_TOO } from './ean-cell.rules.js';
-import { eanColumnOf } from './headers.rules.js';
+import { columnNameOf } from './headers.rules.js';
 import * as sql from './intake.sql.js';
 import type { ReadRow } from './row.rules.js';
 
@@ -21,6 +21,19 @@ export interface CampaignOptions {
   readonly isDryRun: boolean;
   readonly invites: boolean;
   readonly adopts: boolean;
+  /** Whether the references of the file are right although they look rounded. */
+  readonly areReferencesConfirmed: boolean;
+  /** The encoding of the file. Null: it is detected. */
+  readonly encoding: CampaignFormat['encoding'] | null;
+}
+
+/** An upload whose last row is stored. */
+interface ReceivedFile extends CampaignOptions {
+  readonly format: CampaignFormat;
+  readonly rows: number;
+  /** The lines whose EANs are rounded although their check digits fit. */
+  readonly roundedLines: readonly number[];
+  readonly actor: string;
 }
 
 @Injectable()
@@ -38,27 +51,25 @@ export class IntakeStore {
   /** Checks all rows together and turns the upload into a campaign in one transaction, so that nobody sees unchecked rows. */
   async finish(
     id: string,
-    { isDryRun, invites, adopts }: CampaignOptions,
-    format: CampaignFormat,
-    rows: number,
-    actor: string,
+    { isDryRun, invites, adopts, format, rows, roundedLines, actor }: ReceivedFile,
   ): Promise<void> {
     // Ignores a failure, for example because another process has locked the table: without statistics, the checks only take longer.
     if (rows > ROWS_TO_ANALYZE) await this.database.query(checks.ANALYZE_ROWS).catch(() => {});
     await this.database.transaction(async (tx) => {
-      await tx.query(checks.MARK_ROUNDED, [id, ROUNDED_TOO]);
+      const eanColumn = adopts ? 'user.gridLocations' : columnNameOf(format.columns, 'ean');
+      if (roundedLines.length > 0)
+        await tx.query(checks.MARK_ROUNDED, [id, roundedLines, eanColumn, ROUNDED_TOO]);
       if (adopts) {
         await checkAdoption(tx, id, isDryRun);
       } else {
+        await tx.query(checks.UNIFY_BRANDS, [id, columnNameOf(format.columns, 'brand')]);
         await tx.query(checks.MARK_DUPLICATES, [id]);
         await tx.query(checks.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
         await tx.query(checks.MARK_OTHER_ROWS, [id]);
         await tx.query(checks.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
       }
-      await tx.query(checks.WARN_ELSEWHERE, [
-        id,
-        adopts ? 'user.gridLocations' : eanColumnOf(format.columns),
-      ]);
+      await tx.query(checks.WARN_ELSEWHERE, [id, eanColumn]);
+      await tx.query(checks.WARN_ALIKE, [id, columnNameOf(format.columns, 'tenantReference')]);
       const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];
       const ended = await tx.query(sql.FINISH_INTAKE, values);
       if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);

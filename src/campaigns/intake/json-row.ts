@@ -1,9 +1,10 @@
 import { textErrors } from '../../platform/http/field-errors.js';
 import { JsonError, jsonNumberText, parseLossless } from '../../platform/json/lossless.js';
 import { isPlainObject, type Metadata } from '../../users/metadata.rules.js';
-import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
+import type { CheckDigitRule } from '../../users/ean.rules.js';
+import { readTenantReference } from '../../users/tenant-reference.rules.js';
 import type { RowProblem } from '../campaign.rules.js';
-import { readEanValue, type CheckDigitRule } from './ean-cell.rules.js';
+import { readEanValue } from './ean-cell.rules.js';
 import type { FileLine } from './line-reader.js';
 import { MAX_ROW_CHARACTERS, withStatus, type ReadRow } from './row.rules.js';
 
@@ -15,6 +16,7 @@ export const JSON_COLUMNS = [
   'locale',
   'expectedInverters',
   'metadata',
+  'eanConfirmed',
 ] as const;
 
 type JsonObject<Name extends string> = Readonly<Partial<Record<Name, unknown>>>;
@@ -29,7 +31,8 @@ export function readJsonRow(fileLine: FileLine, rule: CheckDigitRule): ReadRow {
   return withStatus({
     line,
     tenantReference: textOf(row.tenantReference),
-    ean: readEanValue(row.ean, rule),
+    ean: readEanValue(row.ean, { rule, isConfirmed: row.eanConfirmed === true }),
+    eanConfirmed: textOf(row.eanConfirmed),
     brand: textOf(row.brand),
     locale: textOf(row.locale),
     expectedInverters: textOf(row.expectedInverters),
@@ -52,8 +55,8 @@ export function readObject<Name extends string>(
   if ('row' in read) return read;
   const code = isTooLong ? 'row_too_long' : 'json_invalid';
   const reference = read.reference ?? referenceAtStart(text);
-  const tenantReference =
-    typeof reference === 'string' && tenantReferenceFault(reference) === undefined ? reference : null;
+  const ofLine = readTenantReference(reference);
+  const tenantReference = 'fault' in ofLine ? ofLine.meant : ofLine.reference;
   const message =
     tenantReference === null
       ? `${read.fault}. Other rows of this customer are registered without it, since its tenantReference cannot be read`
@@ -105,6 +108,7 @@ const unreadable = (line: number, tenantReference: string | null, problem: RowPr
   expectedInverters: null,
   metadata: {},
   fields: [],
+  looks: [],
   problems: [problem],
 });
 

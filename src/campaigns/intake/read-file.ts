@@ -3,8 +3,10 @@ import type { CampaignFormat } from '../campaign.rules.js';
 import { fromExcelCell } from '../excel.rules.js';
 import { CsvReader } from './csv-reader.js';
 import { ADOPT_COLUMNS, readAdoptRow } from './adopt-row.js';
-import type { CheckDigitRule } from './ean-cell.rules.js';
+import type { CheckDigitRule } from '../../users/ean.rules.js';
 import { FileText, readSample } from './file-text.js';
+import type { CampaignOptions } from './intake.store.js';
+import { misreadFault } from './misread.rules.js';
 import { readHeader } from './headers.rules.js';
 import { JSON_COLUMNS, readJsonRow } from './json-row.js';
 import { LineReader } from './line-reader.js';
@@ -22,13 +24,13 @@ interface OpenFile {
 export async function openFile(
   bytes: AsyncGenerator<Buffer, void>,
   rule: CheckDigitRule,
-  adopts: boolean,
+  { adopts, encoding }: Pick<CampaignOptions, 'adopts' | 'encoding'>,
 ): Promise<OpenFile> {
   const sample = await readSample(bytes);
   const kind = binaryKind(sample.toString('latin1', 0, 8));
   if (kind !== undefined)
     throw new Problem('unsupported_media_type', `This is ${kind}: export the table as CSV (UTF-8) instead`);
-  const file = new FileText(sample, bytes);
+  const file = new FileText(sample, bytes, encoding);
   const [first, text] = await readFirst(file.parts());
   const formatOf = (layout: Pick<CampaignFormat, 'type' | 'delimiter' | 'columns'>): CampaignFormat => ({
     ...layout,
@@ -44,7 +46,10 @@ export async function openFile(
     const read = adopts ? readAdoptRow : readJsonRow;
     return {
       format: formatOf({ type: 'ndjson', delimiter: null, columns }),
-      rows: interpret(readRows(text, new LineReader(file)), (line) => read(line, rule)),
+      rows: interpret(readRows(text, new LineReader(file)), (line) => {
+        refuseMisread(file, line.line, [line.text]);
+        return read(line, rule);
+      }),
     };
   }
   if (adopts)
@@ -60,14 +65,35 @@ export async function openFile(
   const header = await rows.next();
   if (header.done === true) throw new Problem('campaign_empty', 'The file is empty');
   const { line, cells } = header.value;
+  refuseMisread(file, line, cells);
   const read = header.value.isTooLong ? { fault: 'it is too long' } : readHeader(cells.map(fromExcelCell));
   if ('fault' in read) throw new Problem('campaign_columns', `Line ${line}, the header: ${read.fault}`);
   reader.columns = read.columns.map(({ name }) => name);
   const columns = read.columns.filter(({ kind: ofColumn }) => ofColumn !== 'skipped').map(({ name }) => name);
   return {
     format: formatOf({ type: 'csv', delimiter, columns }),
-    rows: interpret(rows, (row) => readCsvRow(row, read.columns, delimiter, rule)),
+    rows: interpret(rows, (row) => {
+      refuseMisread(file, row.line, row.cells, reader.columns);
+      return readCsvRow(row, read.columns, delimiter, rule);
+    }),
   };
+}
+
+/** Throws Problem if a cell was decoded as Windows-1252 without being told, and has a word that is probably of another encoding. */
+function refuseMisread(
+  file: FileText,
+  line: number,
+  cells: readonly string[],
+  columns: readonly string[] = [],
+): void {
+  if (!file.isGuessed) return;
+  for (const [index, cell] of cells.entries()) {
+    const fault = misreadFault(cell);
+    if (fault === undefined) continue;
+    const column = columns[index];
+    const place = column === undefined ? `Line ${line}` : `Line ${line}, column ${column}`;
+    throw new Problem('campaign_unreadable', `${place}: ${fault}`);
+  }
 }
 
 /** Returns the first part of a text, and all of its parts. */

@@ -1,11 +1,13 @@
 import { LOCALES, MAX_INVERTERS, type Locale } from '../../invitations/invitation.rules.js';
 import { brandFault } from '../../onboarding/rules/brand.rules.js';
 import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
-import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
+import type { CheckDigitRule } from '../../users/ean.rules.js';
+import type { Look } from '../../users/rounded.rules.js';
+import { readTenantReference, roundedReference } from '../../users/tenant-reference.rules.js';
 import type { RowProblem, RowProblemCode } from '../campaign.rules.js';
 import type { Adoption } from '../adoption/adoption.rules.js';
 import { fromExcelCell } from '../excel.rules.js';
-import { JOINED, readEanCell, type CheckDigitRule, type ReadEan } from './ean-cell.rules.js';
+import { JOINED, readEanCell, type ReadEan } from './ean-cell.rules.js';
 import { withoutEmptyEnd, type Column, type ColumnName } from './headers.rules.js';
 
 /** A row of the file, as the readers return it. */
@@ -30,6 +32,8 @@ export interface ReadRow {
   /** The cells as sent, without the cells of skipped columns. Cells beyond the last column stand at the end. */
   readonly fields: readonly string[];
   readonly problems: readonly RowProblem[];
+  /** What its EANs look like. It is counted, not stored. */
+  readonly looks: readonly Look[];
   /** The user and sessions that exist at the remote service; only in a row to adopt. */
   readonly adoption?: Adoption;
 }
@@ -41,6 +45,7 @@ interface RowValues {
   readonly line: number;
   readonly tenantReference: string;
   readonly ean: ReadEan;
+  readonly eanConfirmed: string;
   readonly brand: string;
   readonly locale: string;
   readonly expectedInverters: string;
@@ -66,10 +71,12 @@ export function readCsvRow(
   const metadata = columns.flatMap((column, index) =>
     column.kind === 'metadata' && cellOf(index) !== '' ? [[column.key, cellOf(index)] as const] : [],
   );
+  const eanConfirmed = textOf('eanConfirmed');
   const read = withStatus({
     line: row.line,
     tenantReference: cellOf(indexOf('tenantReference')),
-    ean: readEanCell(cellOf(indexOf('ean')), rule),
+    ean: readEanCell(cellOf(indexOf('ean')), { rule, isConfirmed: isConfirmed(eanConfirmed) === true }),
+    eanConfirmed,
     brand: textOf('brand'),
     locale: textOf('locale'),
     expectedInverters: textOf('expectedInverters'),
@@ -111,6 +118,7 @@ const tooLong = (read: ReadRow): ReadRow => ({
   brand: null,
   metadata: {},
   fields: [],
+  looks: [],
   problems: [
     {
       column: null,
@@ -123,7 +131,7 @@ const tooLong = (read: ReadRow): ReadRow => ({
 /** Checks the values, and decides whether the row can be registered. */
 export function withStatus(values: RowValues): ReadRow {
   const { line, nameOf, ean, fields, metadata } = values;
-  const reference = referenceProblem(values.tenantReference);
+  const { tenantReference, fault: ofReference, warnings } = readReference(values.tenantReference);
   const brand = values.brand === '' ? undefined : brandFault(values.brand);
   const locale = localeOf(values.locale);
   const inverters = invertersOf(values.expectedInverters);
@@ -131,45 +139,75 @@ export function withStatus(values: RowValues): ReadRow {
   const faults = [...values.problems];
   const fault = (field: ColumnName | 'metadata', code: RowProblemCode, message: string) =>
     void faults.push({ column: nameOf(field), code, message });
-  if (reference) fault('tenantReference', reference.code, reference.message);
+  if (ofReference) fault('tenantReference', ofReference.code, ofReference.message);
   if (ean.ean === null && ean.problem) fault('ean', ean.problem.code, ean.problem.message);
+  if (isConfirmed(values.eanConfirmed) === undefined)
+    fault('eanConfirmed', 'ean_invalid', 'Must be true, false or empty');
   if (brand) fault('brand', 'brand_invalid', `The brand ${brand}`);
   if (locale === undefined)
     fault('locale', 'locale_unknown', `The language must be one of ${LOCALES.join(', ')}`);
   if (inverters === undefined)
     fault('expectedInverters', 'inverters_invalid', `Must be a whole number from 1 to ${MAX_INVERTERS}`);
   if (ofMetadata) fault('metadata', 'metadata_invalid', `The metadata ${ofMetadata}`);
-  const warnings = ean.ean !== null && ean.problem ? [{ column: nameOf('ean'), ...ean.problem }] : [];
+  const ofEan = ean.ean !== null && ean.problem ? [{ column: nameOf('ean'), ...ean.problem }] : [];
   return {
     line,
     status: faults.length === 0 ? 'accepted' : 'invalid',
-    tenantReference: reference ? null : values.tenantReference,
+    tenantReference,
     ean: ean.ean,
     brand: brand || values.brand === '' ? null : values.brand,
     locale: locale ?? null,
     expectedInverters: inverters ?? null,
     metadata: ofMetadata ? {} : metadata,
     fields,
-    problems: [...faults, ...warnings],
+    looks: ean.look === undefined ? [] : [ean.look],
+    problems: [
+      ...faults,
+      ...ofEan,
+      ...warnings.map((warning) => ({ column: nameOf('tenantReference'), ...warning })),
+    ],
   };
 }
 
-const ROUNDED_REFERENCE = /^\d([.,]\d+)?E\+\d+$/;
+type Problem = Pick<RowProblem, 'code' | 'message'>;
 
-function referenceProblem(text: string): Pick<RowProblem, 'code' | 'message'> | undefined {
-  if (text.trim() === '') return { code: 'required', message: 'The customer reference is missing' };
-  if (ROUNDED_REFERENCE.test(text)) {
-    const message =
-      'Excel has shortened this reference, and its last digits are lost: format the column as text, paste the references again, and export again';
-    return { code: 'reference_rounded', message };
-  }
-  if (text.startsWith('\ufeff')) return { code: 'reference_invalid', message: JOINED };
-  const [invisible] = /\p{Cf}/u.exec(text) ?? [];
-  const fault =
-    invisible === undefined
-      ? tenantReferenceFault(text)
-      : `contains a character that nobody sees (U+${invisible.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}): type it again`;
-  return fault === undefined ? undefined : { code: 'reference_invalid', message: `The reference ${fault}` };
+/** Reads the reference of a row. If it has a fault, the row still belongs to the reference that was probably meant. */
+function readReference(text: string): {
+  readonly tenantReference: string | null;
+  readonly fault?: Problem;
+  readonly warnings: readonly Problem[];
+} {
+  if (/^[\s']*$/.test(text))
+    return { ...faultyReference('required', 'The customer reference is missing'), tenantReference: null };
+  if (text.startsWith('\ufeff'))
+    return { ...faultyReference('reference_invalid', JOINED), tenantReference: null };
+  const read = readTenantReference(text);
+  if ('fault' in read)
+    return { ...faultyReference(read.code, `The reference ${read.fault}`), tenantReference: read.meant };
+  const warnings: Problem[] = [];
+  if (read.isNormalised) warnings.push({ code: 'reference_normalised', message: NORMALISED });
+  if (roundedReference(read.reference) !== undefined)
+    warnings.push({ code: 'reference_rounded', message: REFERENCE_ROUNDED });
+  return { tenantReference: read.reference, warnings };
+}
+
+const faultyReference = (code: RowProblemCode, message: string) => ({
+  fault: { code, message },
+  warnings: [],
+});
+
+const NORMALISED =
+  'The reference is stored in another form: composed (NFC), without blanks at its ends and the apostrophe of Excel';
+const REFERENCE_ROUNDED =
+  'The last digits of the reference may have been rounded: compare it with your system';
+
+const CONFIRMED = ['true', 'waar', 'wahr', 'vrai'];
+const NOT_CONFIRMED = ['', 'false', 'onwaar', 'falsch', 'faux'];
+
+/** Returns the value of a cell that says whether an EAN is confirmed, as Excel writes it in each language. Returns undefined for another text. */
+function isConfirmed(text: string): boolean | undefined {
+  const value = text.toLowerCase();
+  return CONFIRMED.includes(value) || (NOT_CONFIRMED.includes(value) ? false : undefined);
 }
 
 /** Returns the language of a cell such as `NL` or `nl-BE`. Returns null if the cell is empty, undefined if we do not have the language. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readAdoptRow } from './adopt-row.js';
+import type { CheckDigitRule } from '../../users/ean.rules.js';
 import { readEanCell, readEanValue } from './ean-cell.rules.js';
 import { readHeader } from './headers.rules.js';
 import { readJsonRow } from './json-row.js';
@@ -7,6 +8,9 @@ import { readCsvRow, type FileRow } from './row.rules.js';
 
 const EAN = '541448820041865017';
 const WRONG = '541448820041865014';
+
+const readCell = (cell: string, rule: CheckDigitRule = 'warn', isConfirmed = false) =>
+  readEanCell(cell, { rule, isConfirmed });
 
 describe('the EAN of a cell', () => {
   it.each([
@@ -22,18 +26,33 @@ describe('the EAN of a cell', () => {
     [`${EAN}.0`, 'ean_rounded'],
     ['541448820041000000', 'ean_rounded'],
     ['541448820041865000', 'ean_perhaps_rounded'],
+    // The shortest digits of a double, all digits of one, and those of 15 digits that became one.
+    ['541448860004178050', 'ean_rounded'],
+    ['541448860004178048', 'ean_rounded'],
+    ['871685019095645056', 'ean_rounded'],
     [EAN.slice(1), 'ean_length'],
     [`${EAN}0`, 'ean_length'],
     [`0${EAN.slice(1)}`, 'ean_invalid'],
     ["5414'4882'0041'8650'17", 'ean_invalid'],
     ['54144882004186501O', 'ean_invalid'],
     [WRONG, 'ean_check_digit'],
-  ])('%p has the problem %p', (cell, code) => expect(readEanCell(cell, 'warn').problem?.code).toBe(code));
+  ])('%p has the problem %p', (cell, code) => expect(readCell(cell).problem?.code).toBe(code));
 
   it('with a wrong check digit is used, used with a warning, or refused', () => {
-    expect(readEanCell(WRONG, 'off')).toEqual({ ean: WRONG });
-    expect(readEanCell(WRONG, 'warn')).toMatchObject({ ean: WRONG, problem: { code: 'ean_check_digit' } });
-    expect(readEanCell(WRONG, 'enforce')).toMatchObject({ ean: null, problem: { code: 'ean_check_digit' } });
+    expect(readCell(WRONG, 'off')).toEqual({ ean: WRONG, look: { form: undefined, isWrong: true } });
+    expect(readCell(WRONG, 'warn')).toMatchObject({ ean: WRONG, problem: { code: 'ean_check_digit' } });
+    expect(readCell(WRONG, 'enforce')).toMatchObject({ ean: null, problem: { code: 'ean_check_digit' } });
+  });
+
+  it('that looks rounded is used if the check digit proves nothing, or if the row confirms it', () => {
+    const rounded = '541448860004178048';
+    expect(readCell(rounded, 'off')).toMatchObject({ ean: rounded, look: { form: 'all_digits' } });
+    expect(readCell(rounded, 'off').problem).toBeUndefined();
+    expect(readCell(rounded, 'warn', true)).toMatchObject({
+      ean: rounded,
+      problem: { code: 'ean_check_digit' },
+    });
+    expect(readCell('541448820041865000', 'warn', true).problem).toBeUndefined();
   });
 
   it('of JSON may be a number that was not rounded', () => {
@@ -45,8 +64,11 @@ describe('the EAN of a cell', () => {
       status: 'accepted',
       problems: [{ code: 'ean_perhaps_rounded' }],
     });
+    expect(valueOf('5.41448820041865e17').problems).toMatchObject([{ code: 'ean_rounded' }]);
     expect(valueOf('true').problems).toMatchObject([{ code: 'ean_invalid' }]);
-    expect(readEanValue(null, 'warn')).toMatchObject({ problem: { code: 'required' } });
+    expect(readEanValue(null, { rule: 'warn', isConfirmed: false })).toMatchObject({
+      problem: { code: 'required' },
+    });
   });
 });
 
@@ -76,6 +98,7 @@ describe('a row', () => {
       expectedInverters: 3,
       metadata: { a: 'x' },
       fields: ['C-1', EAN, 'nl-BE', '3', 'x', ''],
+      looks: [{ form: undefined, isWrong: false }],
       problems: [],
     });
   });
@@ -90,7 +113,7 @@ describe('a row', () => {
   });
 
   it('names each of its problems with the column', () => {
-    const { status, problems } = read(' C', '1', 'xx', '0', 'm'.repeat(5_000));
+    const { status, problems } = read('C\u200b', '1', 'xx', '0', 'm'.repeat(5_000));
     expect(status).toBe('invalid');
     expect(problems.map(({ column, code }) => `${column}:${code}`)).toEqual([
       'tenantReference:reference_invalid',
@@ -130,9 +153,39 @@ describe('a row', () => {
     expect(read(reference, EAN).problems).toMatchObject([{ code: 'reference_invalid', message }]);
   });
 
+  it('has a reference in one form, with a warning if it was sent in another', () => {
+    const [normalised] = ['reference_normalised'];
+    for (const [cell, reference] of [
+      [' C-1\u00a0', 'C-1'],
+      ["'00123", '00123'],
+      ['Zoe\u0308', 'Zo\u00eb'],
+    ] as const)
+      expect(read(cell, EAN)).toMatchObject({
+        status: 'accepted',
+        tenantReference: reference,
+        problems: [{ column: 'tenantReference', code: normalised }],
+      });
+  });
+
+  it('belongs to the customer that a faulty reference probably means', () => {
+    expect(read('C\u200b1', EAN)).toMatchObject({ status: 'invalid', tenantReference: 'C1' });
+    expect(read('a\nb', EAN)).toMatchObject({ status: 'invalid', tenantReference: null });
+  });
+
+  it.each([
+    ['400000123456789000', 'accepted', 'reference_rounded'],
+    ['1,23E+11', 'invalid', 'reference_rounded'],
+    ['1.23E+11', 'invalid', 'reference_rounded'],
+    ['1E10', 'accepted', undefined],
+    ['400000123456789123', 'accepted', undefined],
+  ])('with the reference %s is %s, with the problem %s', (reference, status, code) => {
+    const row = read(reference, EAN);
+    expect([row.status, row.problems[0]?.code]).toEqual([status, code]);
+  });
+
   it('of a file that was joined may be its header', () => {
     const message = expect.stringContaining('joined') as unknown;
-    expect(readEanCell('\ufeffean', 'warn').problem).toMatchObject({ code: 'ean_invalid', message });
+    expect(readCell('\ufeffean').problem).toMatchObject({ code: 'ean_invalid', message });
   });
 
   it('to adopt may have an EAN that is perhaps rounded', () => {

@@ -9,12 +9,12 @@ import { invalidRequest } from '../../platform/http/validation.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { found } from '../../platform/problem/found.js';
 import { EAN_PATTERN, eanFault } from '../../users/ean.rules.js';
-import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
+import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';
 import { CaseView, CustomersView } from './case.view.js';
 import { CasesService, MOST_CUSTOMERS } from './cases.service.js';
 
 class CustomersQuery {
-  @OptionalText(tenantReferenceFault, { description: 'Required unless `ean` is given' })
+  @ReferenceOfCustomer('Required unless `ean` is given')
   tenantReference?: string;
 
   @OptionalText(eanFault, { pattern: EAN_PATTERN, description: 'Required unless `tenantReference` is given' })

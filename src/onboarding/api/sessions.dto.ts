@@ -10,7 +10,7 @@ import {
 } from '../../platform/http/parameters.js';
 import { MetadataField, MetadataParameters, type MetadataFilter } from '../../users/metadata.dto.js';
 import type { Metadata } from '../../users/metadata.rules.js';
-import { tenantReferenceFault } from '../../users/tenant-reference.rules.js';
+import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';
 import { brandFault, MAX_BRAND_LENGTH } from '../rules/brand.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
 import type { SessionStallCause } from '../stalled/stalled.rules.js';
@@ -74,7 +74,7 @@ export class SessionsQuery extends PageQuery {
   @UuidParameter()
   gridLocationId?: string;
 
-  @OptionalText(tenantReferenceFault)
+  @ReferenceOfCustomer()
   tenantReference?: string;
 
   @OptionalText(brandFault)

@@ -1,6 +1,7 @@
-import { lineFault } from '../../users/tenant-reference.rules.js';
+import { invisibleFault, lineFault } from '../../users/tenant-reference.rules.js';
 
 export const MAX_BRAND_LENGTH = 100;
 
 /** Returns why `value` is not a valid brand, else undefined. The interface lists no brands, so any name is valid. */
-export const brandFault = (value: unknown) => lineFault(value, MAX_BRAND_LENGTH);
+export const brandFault = (value: unknown) =>
+  lineFault(value, MAX_BRAND_LENGTH) ?? invisibleFault(value as string);

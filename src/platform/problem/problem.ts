@@ -24,7 +24,7 @@ export const PROBLEMS = {
   ean_rounded: kind(
     400,
     'An EAN was rounded before it was sent',
-    'An EAN is a bare number, has the digits of a rounded number and a wrong check digit. `errors` names each of them. Nothing was done; send EANs as strings.',
+    'An EAN has the digits of a rounded number and a wrong check digit. `errors` names each of them. Nothing was done; send all digits as strings, or `eanConfirmed: true` if they are right.',
   ),
   campaign_empty: kind(
     400,
@@ -40,6 +40,11 @@ export const PROBLEMS = {
     400,
     'The file cannot be read to its end',
     'The file has a quote that does not end, a byte that is not text, more than one encoding, or ended early. `detail` names the line and the column. Nothing was stored.',
+  ),
+  campaign_rounded: kind(
+    400,
+    'A program has rounded the numbers of the file',
+    'Most EANs of the file, or most of its references of 16 digits and more, look rounded. `detail` names the first lines and the programs that write numbers so. Nothing was stored.',
   ),
   unauthenticated: kind(
     401,

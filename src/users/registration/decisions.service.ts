@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Environment } from '../../platform/env/environment.js';
 import { invalidRequest, refuse } from '../../platform/http/validation.js';
 import { found } from '../../platform/problem/found.js';
 import { Problem } from '../../platform/problem/problem.js';
-import { roundedEans } from '../ean.rules.js';
+import { roundedEans, type CheckDigitRule } from '../ean.rules.js';
 import { readRemoteUser, type RemoteUser } from '../remote/remote-user.rules.js';
 import type { BulkDecision, DecisionResultView } from './decisions.dto.js';
 import { DecisionsStore, type Decided } from './decisions.store.js';
@@ -16,12 +17,14 @@ export class DecisionsService {
   constructor(
     private readonly decisions: DecisionsStore,
     private readonly registrations: RegistrationsStore,
+    private readonly environment: Environment,
   ) {}
 
   /** Applies a decision. Throws Problem not_found, registration_conflict or, for a faulty `confirmed`, ean_rounded or invalid_request. */
   async decide(id: string, actor: string, decision: PersonDecision, confirmed?: unknown) {
     const registration = found(await this.registrations.findRegistration(id), `registration ${id}`);
-    const user = decision === 'resolve' ? readConfirmed(confirmed, registration) : undefined;
+    const { EAN_CHECK_DIGIT: rule } = this.environment;
+    const user = decision === 'resolve' ? readConfirmed(confirmed, registration, rule) : undefined;
     const decided = await this.decisions.decide({ id, actor, decision, user });
     if (decided.status !== 'decided') throw problemOf(decided, decision, id);
     this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });
@@ -53,9 +56,13 @@ export class DecisionsService {
 }
 
 /** Returns the user that a person has entered. Throws Problem ean_rounded or invalid_request. */
-function readConfirmed(confirmed: unknown, registration: RegistrationRecord): RemoteUser {
+function readConfirmed(
+  confirmed: unknown,
+  registration: RegistrationRecord,
+  rule: CheckDigitRule,
+): RemoteUser {
   // Excludes the EANs of the registration: an equal EAN has lost no digit, even if the person's client rounds numbers.
-  refuse(roundedEans(confirmed, registration.eans), 'ean_rounded');
+  refuse(roundedEans(confirmed, rule, registration.eans), 'ean_rounded');
   const read = readRemoteUser(confirmed, registration, 'person');
   if ('faults' in read) throw invalidRequest(read.faults);
   return read.user;

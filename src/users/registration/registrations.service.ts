@@ -6,6 +6,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { refuse } from '../../platform/http/validation.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { readGridLocations, roundedEans, warnOfOthers } from '../ean.rules.js';
+import { normaliseReference, warnOfReference } from '../tenant-reference.rules.js';
 import type { UserRecord } from '../user/user.view.js';
 import { UsersStore } from '../user/users.store.js';
 import type { RegisterUserInput } from '../users.dto.js';
@@ -39,16 +40,24 @@ export class RegistrationsService {
   /** Registers a user. Throws Problem invalid_request, ean_rounded, remote_rejected, tenant_reference_conflict, registration_conflict. */
   async register(input: RegisterUserInput) {
     // Checks for rounded EANs first, since rounding makes different EANs equal, so that they would look like duplicates.
-    refuse(roundedEans(input), 'ean_rounded');
-    const { tenantReference, gridLocations, metadata = {} } = input;
+    refuse(roundedEans(input, this.environment.EAN_CHECK_DIGIT), 'ean_rounded');
+    const { gridLocations, metadata = {} } = input;
+    const tenantReference = normaliseReference(input.tenantReference);
     const { eans, errors, warnings } = readGridLocations(gridLocations, this.environment.EAN_CHECK_DIGIT);
     refuse(errors);
     if (warnings.length > 0)
       this.logger.warn(`accepted ${warnings.length} of ${eans.length} EANs whose check digit is wrong`);
     const registered = await this.registerOnce({ tenantReference, eans, metadata });
     // Counts after the request is stored, so that at least one of two concurrent requests with the same EAN gets the warning.
-    const others = await this.store.countOthersWith(eans, tenantReference);
-    return { ...registered, warnings: [...warnings, ...warnOfOthers(eans, others)] };
+    const { others, alike } = await this.store.countOthers(eans, tenantReference);
+    return {
+      ...registered,
+      warnings: [
+        ...warnings,
+        ...warnOfOthers(eans, others),
+        ...warnOfReference(tenantReference, tenantReference !== input.tenantReference, alike),
+      ],
+    };
   }
 
   private async registerOnce(request: RegistrationRequest): Promise<Registered> {

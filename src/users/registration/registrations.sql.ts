@@ -188,6 +188,9 @@ export const COUNT_OTHERS = prepared('registrations.count_others')`
       SELECT tenant_reference FROM registrations WHERE eans @> ARRAY[wanted.ean] AND ${LIVE}
     ) AS other
     WHERE other.tenant_reference <> $1
-    GROUP BY wanted.ean`;
+    GROUP BY wanted.ean
+    UNION ALL
+    SELECT NULL, count(*)::int FROM registrations
+     WHERE reference_fold(tenant_reference) = reference_fold($1) AND tenant_reference <> $1 AND ${LIVE}`;
 
 export const LOCK_REGISTRATION = `${SELECT_REGISTRATION} WHERE id = $1 FOR UPDATE OF registrations`;

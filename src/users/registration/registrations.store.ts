@@ -121,13 +121,14 @@ export class RegistrationsStore {
   }
 
   /**
-   * Returns for each of these EANs how many other references have it, as a user or in a live registration. Omits the EANs that no other
-   * reference has.
+   * Returns for each of these EANs how many other references have it, as a user or in a live registration, without the EANs that no other
+   * reference has. `alike`: how many other live references look like this one.
    */
-  async countOthersWith(eans: readonly string[], tenantReference: string): Promise<Map<string, number>> {
+  async countOthers(eans: readonly string[], tenantReference: string) {
     const values = [tenantReference, eans];
-    const rows = await this.database.query<{ ean: string; others: number }>(sql.COUNT_OTHERS, values);
-    return new Map(rows.map(({ ean, others }) => [ean, others]));
+    const rows = await this.database.query<{ ean: string | null; others: number }>(sql.COUNT_OTHERS, values);
+    const others = new Map(rows.flatMap(({ ean, others: count }) => (ean === null ? [] : [[ean, count]])));
+    return { others, alike: rows.find(({ ean }) => ean === null)?.others ?? 0 };
   }
 
   listRegistrations(query: ListRegistrationsQuery): Promise<RegistrationRecord[]> {

@@ -3,6 +3,7 @@ import { isUuid } from '../../platform/uuid.rules.js';
 import { parseInstant } from '../../platform/time/instant.rules.js';
 import { eanFault, readEan } from '../ean.rules.js';
 import { isPlainObject } from '../metadata.rules.js';
+import { normaliseReference } from '../tenant-reference.rules.js';
 
 /** A user object of the Solar Curtailment Service (interface section 2.3), with every EAN as text. */
 export interface RemoteUser {
@@ -38,7 +39,7 @@ export function readRemoteUser(
   const fault = (field: string, message: string) => void faults.push({ field, message });
 
   if (!isUuid(value.id)) fault('id', 'must be a UUID');
-  if (value.tenantReference !== requested.tenantReference)
+  if (!isSameReference(value.tenantReference, requested.tenantReference))
     fault('tenantReference', 'must be the one that was sent');
   const gridLocations = readLocations(value.gridLocations, fault);
   const missing = requested.eans.filter(
@@ -66,6 +67,10 @@ export function readRemoteUser(
     },
   };
 }
+
+/** Returns whether a reference that somebody sent back is `reference`, which is stored as `normaliseReference` returns it. */
+export const isSameReference = (value: unknown, reference: string): boolean =>
+  typeof value === 'string' && normaliseReference(value) === reference;
 
 function readLocations(value: unknown, fault: (field: string, message: string) => void) {
   if (!Array.isArray(value) || value.length > MAX_GRID_LOCATIONS) {

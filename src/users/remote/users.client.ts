@@ -2,7 +2,7 @@ import type { DocumentedFields } from '../../remote/drift/drift.js';
 import type { RemoteRequest } from '../../remote/outcome.rules.js';
 import { UnreadableResponse } from '../../remote/wire/read-response.js';
 import type { Fields } from '../../remote/wire/read-field.js';
-import { readRemoteUser, type RequestedUser, type RemoteUser } from './remote-user.rules.js';
+import { isSameReference, readRemoteUser, type RequestedUser, type RemoteUser } from './remote-user.rules.js';
 
 /** The response to a registration (interface sections 2.3 and 2.4). */
 export const USER_RESPONSE: DocumentedFields = {
@@ -34,7 +34,8 @@ export function readRegisterUserResponse(fields: Fields, requested: RequestedUse
   const read = readRemoteUser(fields, requested, 'service');
   if ('user' in read) return read.user;
   const { tenantReference } = fields;
-  const isOfAnother = typeof tenantReference === 'string' && tenantReference !== requested.tenantReference;
+  const isOfAnother =
+    typeof tenantReference === 'string' && !isSameReference(tenantReference, requested.tenantReference);
   throw new UnreadableResponse(
     read.faults.map(({ field, message }) => `${field} ${message}`).join('; '),
     isOfAnother ? 'tenantReference' : undefined,

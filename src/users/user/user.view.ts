@@ -9,6 +9,7 @@ import {
   schemaOf,
 } from '../../platform/openapi/schema-of.js';
 import { EAN_WARNINGS } from '../ean.rules.js';
+import { REFERENCE_WARNINGS } from '../tenant-reference.rules.js';
 import type { Metadata } from '../metadata.rules.js';
 
 class GridLocationView extends schemaOf({
@@ -37,8 +38,8 @@ const FIELDS = {
 class WarningView extends schemaOf({
   field: field<string>({ type: String, example: 'gridLocations[0].ean' }, 'The place in the request'),
   code: oneOf(
-    EAN_WARNINGS,
-    'ean_check_digit: the GS1 check digit is wrong, so a digit is probably mistyped. ean_elsewhere: other references have this EAN, too.',
+    [...EAN_WARNINGS, ...REFERENCE_WARNINGS],
+    'ean_check_digit: the GS1 check digit is wrong, so a digit is probably mistyped. ean_elsewhere: other references have this EAN, too. reference_normalised: the reference is stored in another form. reference_alike: other references look like it. reference_rounded: it looks rounded.',
   ),
   message: text('For people. Does not repeat the EAN'),
 }) {}

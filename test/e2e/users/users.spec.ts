@@ -13,7 +13,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 // These EANs end with a valid GS1 check digit.
 const EAN = '376104250021234569';
 const OTHER_EAN = '541448860004178013';
-const WRONG = '376104250021234560';
+const WRONG = '376104250021234561';
 
 /** All fields that these tests read from responses. Each response has only some of them. */
 interface Body {
@@ -26,6 +26,8 @@ interface Body {
   readonly userId: string;
   readonly registrationId: string;
   readonly nextAttemptAt: string | null;
+  readonly gridLocationId: string;
+  readonly gridLocations: readonly { readonly id: string; readonly ean: string }[];
   readonly items: readonly Body[];
   readonly next: string | null;
   readonly errors: readonly { readonly field: string; readonly message: string }[];
@@ -120,7 +122,7 @@ describe('registering a user', () => {
     expect(body).not.toHaveProperty('userId');
   });
 
-  it('with an EAN that the client has rounded is refused, until it is sent as a string', async () => {
+  it('with an EAN that a program has rounded is refused, until all digits are sent or it is confirmed', async () => {
     const reference = randomUUID();
     // Rounding makes these EANs equal, but the response must not report a duplicate.
     const eans = ['871685900000000011', '871685900000000028'];
@@ -131,13 +133,21 @@ describe('registering a user', () => {
       code: 'ean_rounded',
       errors: [0, 1].map((index) => ({
         field: `gridLocations[${index}].ean`,
-        message: 'is a number that the client has rounded: send it as a string',
+        message:
+          'looks rounded, and its check digit is wrong: send all digits as a string, or `eanConfirmed: true` if it is right',
       })),
     });
     expect(JSON.stringify(body)).not.toContain('8716859');
     expect((await call('GET', `/registrations?tenantReference=${reference}`)).body.items).toEqual([]);
     expect((await call('POST', '/users', requestFor(reference, ...eans))).status).toBe(201);
-    expect((await call('POST', '/users', requestFor(randomUUID(), '871685900000000000'))).status).toBe(201);
+    const [round, another] = [requestFor(randomUUID(), '871685900000000000'), randomUUID()];
+    expect((await call('POST', '/users', round)).body.code).toBe('ean_rounded');
+    expect((await call('POST', '/users', { ...round, eanConfirmed: 'yes' })).body.code).toBe(
+      'invalid_request',
+    );
+    expect((await call('POST', '/users', { ...round, eanConfirmed: true })).status).toBe(201);
+    const asNumber = `{"tenantReference":"${another}","eanConfirmed":true,"gridLocations":[{"ean":871685900000000000}]}`;
+    expect((await call('POST', '/users', asNumber)).status).toBe(201);
   });
 
   it('returns 422 when the remote service refuses, and may then be requested anew', async () => {
@@ -324,6 +334,54 @@ describe('the warnings of POST /users', () => {
     expect(await warnedOf(third, own, ean)).toEqual([200, both]);
     expect(await warnedOf(first, ean)).toEqual([200, elsewhere(0, '2 other tenantReferences have')]);
   });
+});
+
+describe('a tenantReference', () => {
+  const ean = newValidEan();
+  const codesOf = ({ body }: { body: Body }) => body.warnings.map(({ code }) => code);
+
+  it('is one customer, however it is written, in requests and in filters', async () => {
+    const id = randomUUID();
+    const [given, stored] = [`\u00a0'Zoe\u0308-${id} `, `Zo\u00eb-${id}`];
+    const first = await call('POST', '/users', requestFor(given, ean));
+    expect([first.status, first.body.tenantReference, codesOf(first)]).toEqual([
+      201,
+      stored,
+      ['reference_normalised'],
+    ]);
+    const again = await call('POST', '/users', requestFor(stored, ean));
+    expect([again.status, again.body.id, codesOf(again)]).toEqual([200, first.body.id, []]);
+    const filter = `tenantReference=${encodeURIComponent(given)}`;
+    for (const path of ['/users', '/registrations', '/customers'])
+      expect([path, (await call('GET', `${path}?${filter}`)).body.items.length]).toEqual([path, 1]);
+    const { gridLocations } = first.body;
+    const invitation = await call('POST', '/invitations', { tenantReference: given });
+    expect(invitation.body).toMatchObject({ tenantReference: stored, gridLocationId: gridLocations[0]?.id });
+    for (const path of ['/onboarding/pv', '/invitations'])
+      expect((await call('GET', `${path}?${filter}`)).status).toBe(200);
+    expect((await effectsOf(stored)).map(({ tenantReference }) => tenantReference)).toEqual([stored]);
+  });
+
+  it('has a warning if another one looks the same, and if it looks rounded', async () => {
+    const id = randomUUID().slice(0, 8);
+    const alike = [`C ${id}`, `C\u00a0${id}`, `\u0421 ${id.toUpperCase()}`];
+    const codes = [];
+    for (const reference of alike)
+      codes.push(codesOf(await call('POST', '/users', requestFor(reference, newValidEan()))));
+    expect(codes).toEqual([[], ['reference_alike'], ['reference_alike']]);
+    const rounded = await call('POST', '/users', requestFor('400000123456789000', newValidEan()));
+    expect([rounded.status, codesOf(rounded)]).toEqual([201, ['reference_rounded']]);
+  });
+
+  it.each(['a\u202eb', 'a\u200b', '\u3164', 'a\u2800b', '1.23E+11', '1,23E+11'])(
+    'may not be %j, in requests and in filters',
+    async (reference) => {
+      const { status, body } = await call('POST', '/users', requestFor(reference, ean));
+      expect([status, body.code, body.errors[0]?.field]).toEqual([400, 'invalid_request', 'tenantReference']);
+      const filter = await call('GET', `/users?tenantReference=${encodeURIComponent(reference)}`);
+      expect([filter.status, filter.body.errors[0]?.field]).toEqual([400, 'tenantReference']);
+    },
+  );
 });
 
 describe('a registration that cannot be sent yet', () => {

@@ -1,0 +1,73 @@
+import type { CampaignFormat } from '../campaign.rules.js';
+
+type SingleByte = Extract<CampaignFormat['encoding'], 'windows-1252' | 'cp850' | 'macintosh'>;
+
+/** The characters of the bytes 0x80 to 0xff. A byte that Windows-1252 does not define stays a control character, so that it can be told. */
+// Node decodes windows-1252 as Latin-1 in some versions, and does not know cp850.
+const UPPER_HALF: Record<SingleByte, string> = {
+  'windows-1252':
+    '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ' +
+    Array.from({ length: 0x60 }, (_, index) => String.fromCharCode(0xa0 + index)).join(''),
+  cp850:
+    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\xad±‗¾¶§÷¸°¨·¹³²■\xa0',
+  macintosh:
+    'ÄÅÇÉÑÖÜáàâäãåçéèêëíìîïñóòôöõúùûü†°¢£§•¶ß®©™´¨≠ÆØ∞±≤≥¥µ∂∑∏π∫ªºΩæø¿¡¬√ƒ≈∆«»…\xa0ÀÃÕŒœ–—“”‘’÷◊ÿŸ⁄€‹›ﬁﬂ‡·‚„‰ÂÊÁËÈÍÎÏÌÓÔ\uf8ffÒÚÛÙıˆ˜¯˘˙˚¸˝˛ˇ',
+};
+
+export const isSingleByte = (encoding: CampaignFormat['encoding']): encoding is SingleByte =>
+  encoding in UPPER_HALF;
+
+/** Decodes bytes that are given as characters. */
+export const decodeBytes = (bytes: string, encoding: SingleByte): string =>
+  bytes.replace(/[\x80-\xff]/g, (byte) => UPPER_HALF[encoding][byte.charCodeAt(0) - 0x80]!);
+
+/** Returns a text that was decoded as Windows-1252 as it is in another encoding. */
+const reread = (text: string, encoding: SingleByte): string =>
+  [...text]
+    .map((character) => {
+      const at = UPPER_HALF['windows-1252'].indexOf(character);
+      return at < 0 ? character : UPPER_HALF[encoding][at]!;
+    })
+    .join('');
+
+/**
+ * The places where a text in Windows-1252 has a character that no word has there, because its byte is a letter of another encoding. An
+ * apostrophe, a dash before a capital and the œ of `cœur` are of Windows-1252.
+ */
+const MISREAD = [
+  '[\\x80-\\x9f]',
+  '\\p{L}[€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘“”•˜™š›žŸ]\\p{L}',
+  '\\p{L}[–—]\\p{Ll}',
+  '\\p{L}œ(?!u)\\p{L}',
+  '\\p{L}{3}(?<!qu|rd|ll|nt)’(?![snt](?!\\p{L}))\\p{Ll}',
+  '\\p{L}[¡¢£¤¥¦§¨©«¬®¯±²³µ¶¸¹»¼½¾¿×÷]\\p{L}',
+  '\\p{L}[‚ƒ„ˆ‰‹˜](?!\\p{L})',
+  '\\p{Ll}[‘ŠŒŽŸ](?!\\p{L})',
+  '(?<!\\p{L})[ƒˆ‰™›˜]\\p{L}',
+  '\\p{Ll}[À-ÖØ-Þ]\\p{Ll}',
+  '[À-ÖØ-öø-ÿ]{4}',
+];
+const MISREAD_WORD = new RegExp(MISREAD.join('|'), 'u');
+const LONGEST_WORD = 30;
+
+/** Returns an explanation of a word in a text of Windows-1252 that is probably of another encoding. Returns undefined if there is none. */
+export function misreadFault(text: string): string | undefined {
+  const found = MISREAD_WORD.exec(text);
+  if (found === null) return undefined;
+  const word = wordAt(text, found.index, found.index + found[0].length);
+  const shown = word.replace(/[\x80-\x9f]/g, '\ufffd');
+  return (
+    `as windows-1252, a word of the file is "${shown}"; as cp850 it is "${reread(word, 'cp850')}", as macintosh "${reread(word, 'macintosh')}". ` +
+    'Send the file again with the encoding in which the word is right, such as encoding=cp850, or export it in UTF-8'
+  );
+}
+
+/** Returns the word with these characters, at most LONGEST_WORD characters on each side of them. */
+function wordAt(text: string, start: number, end: number): string {
+  const before = text
+    .slice(Math.max(0, start - LONGEST_WORD), start)
+    .split(/[\s,;"]/)
+    .at(-1)!;
+  const after = text.slice(end, end + LONGEST_WORD).split(/[\s,;"]/)[0]!;
+  return before + text.slice(start, end) + after;
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { decodeBytes, misreadFault } from './misread.rules.js';
+
+/** Returns how a word looks if its bytes in `encoding` are read as Windows-1252. */
+const asWindows = (word: string, encoding: 'cp850' | 'macintosh') => {
+  const bytes = Array.from({ length: 0x80 }, (_, index) => String.fromCharCode(0x80 + index)).join('');
+  const upper = decodeBytes(bytes, encoding);
+  const written = [...word].map((letter) => bytes[upper.indexOf(letter)] ?? letter).join('');
+  return decodeBytes(written, 'windows-1252');
+};
+
+const WORDS = [
+  'Renée',
+  'Müller',
+  'Köln',
+  'Zoë',
+  'José',
+  'Françoise',
+  'Kälte',
+  'Crêpe',
+  'Père',
+  'Jürgen',
+  'CAFÉ',
+  'Joël',
+  'Noël',
+  'Daniël',
+  'België',
+];
+
+describe('a word that is read as Windows-1252', () => {
+  it.each(
+    WORDS.flatMap((word) => (['cp850', 'macintosh'] as const).map((encoding) => [word, encoding] as const)),
+  )('%s, is told if it is of %s, and shown as it would be read', (word, encoding) => {
+    const fault = misreadFault(`1, ${asWindows(word, encoding)} x`);
+    expect(fault).toContain(`"${word}"`);
+    expect(fault).toContain(`encoding=`);
+  });
+
+  it.each([
+    'Müller',
+    'Renée',
+    'Zoë',
+    '5 €',
+    '€5',
+    'cœur',
+    'Œuvre',
+    'd’Arc',
+    'rue de l’Église',
+    'aujourd’hui',
+    'customer’s',
+    '’s-Hertogenbosch',
+    'O’Brien',
+    'Škoda',
+    'Amsterdam–Rotterdam',
+    'a – b',
+    '„Haus“',
+    '“Huis”',
+    'wacht…',
+    '5 m²',
+    '3 °C',
+    'ÄÖÜ',
+    'Groß',
+    'n° 5',
+    'Jan®',
+    '†Jan',
+  ])('%s, may be of it', (word) => expect(misreadFault(word)).toBeUndefined());
+
+  it('is told if it is of Cyrillic', () => {
+    expect(misreadFault('Ïðèâåò')).toContain('"Ïðèâåò"');
+  });
+});
