@@ -73,6 +73,7 @@ export const PROMISES = [
   { id: 'R71', promise: 'a refused session is not refused credentials' },
   { id: 'R72', promise: 'an outage makes few registrations uncertain' },
   { id: 'R78', promise: 'each fault at each remote call is survived' },
+  { id: 'R83', promise: 'no EAN is taken that a program has rounded' },
   { id: 'R79', promise: 'strangers hold nothing' },
   { id: 'R80', promise: 'a known outcome is kept whatever the database says' },
 ];

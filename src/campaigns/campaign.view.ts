@@ -46,6 +46,8 @@ class RowSummaryView extends schema.schemaOf({
   duplicates: schema.count('Repeat an earlier row of the file'),
 }) {}
 
+class BrandCountView extends schema.schemaOf({ brand: schema.text(), rows: schema.count() }) {}
+
 export class CampaignView extends schema.schemaOf({
   ...summary,
   summary: schema.view(RowSummaryView, 'The rows by the result of the check; each row is counted once'),
@@ -53,6 +55,10 @@ export class CampaignView extends schema.schemaOf({
   problems: schema.field<Readonly<Partial<Record<RowProblemCode, number>>>>(
     { type: 'object', additionalProperties: { type: 'integer' } },
     'The number of rows with each problem, by its code; warnings too',
+  ),
+  brands: schema.listOf(
+    BrandCountView,
+    'The rows of each brand in a dry run, the most frequent first, at most 50 brands; else empty',
   ),
   perSecond: schema.nullable(
     schema.number(

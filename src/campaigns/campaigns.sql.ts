@@ -20,6 +20,11 @@ export const COUNT_PROBLEMS = `
       FROM campaign_rows CROSS JOIN jsonb_array_elements(problems) AS problem
      WHERE campaign_id = $1 AND problems <> '[]' GROUP BY 1 ORDER BY 1`;
 
+/** Counts the rows of each brand, the most frequent first, at most $2 brands. */
+export const COUNT_BRANDS = `
+    SELECT brand, count(*)::int AS rows FROM campaign_rows WHERE campaign_id = $1 AND brand IS NOT NULL
+     GROUP BY brand ORDER BY rows DESC, brand LIMIT $2`;
+
 export const SELECT_ROWS = `
     SELECT line, ${ROW_STATUS} AS status, tenant_reference AS "tenantReference", ean, problems, fields,
            registration_id AS "registrationId", user_id AS "userId", invitation_id AS "invitationId"

@@ -18,6 +18,9 @@ interface Counted {
   readonly count: number;
 }
 
+/** More brands than there are: a longer list is of another column by mistake. */
+const MOST_BRANDS = 50;
+
 @Injectable()
 export class CampaignsStore {
   constructor(
@@ -45,6 +48,7 @@ export class CampaignsStore {
     const [rate] = await this.database.query<{ perSecond: number | null }>(sql.SELECT_RATE, [id]);
     const problems = byName(await this.database.query<Counted>(sql.COUNT_PROBLEMS, [id]));
     const counts = await countRows(this.database, id);
+    const brands = campaign.dryRun ? await this.countBrands(id) : [];
     const perSecond = rate?.perSecond ?? null;
     const requestsPerSecond = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
     const progress = { status: campaign.status, rowsLeft: counts.accepted, perSecond, requestsPerSecond };
@@ -54,9 +58,14 @@ export class CampaignsStore {
       summary,
       counts,
       problems,
+      brands,
       perSecond,
       remainingSeconds: remainingSeconds(progress),
     };
+  }
+
+  private countBrands(id: string): Promise<CampaignView['brands']> {
+    return this.database.query(sql.COUNT_BRANDS, [id, MOST_BRANDS]);
   }
 
   /** Lists the rows of a campaign, in the order of the file. */

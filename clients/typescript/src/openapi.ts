@@ -2302,6 +2302,10 @@ export interface components {
             uncertain: number;
             cancelled: number;
         };
+        BrandCountView: {
+            brand: string;
+            rows: number;
+        };
         CampaignView: {
             /** Format: uuid */
             id: string;
@@ -2333,6 +2337,8 @@ export interface components {
             problems: {
                 [key: string]: number;
             };
+            /** @description The rows of each brand in a dry run, the most frequent first, at most 50 brands; else empty */
+            brands: components["schemas"]["BrandCountView"][];
             /** @description Rows that got a result per second, in the last seconds; null if not known, or no worker runs the campaign */
             perSecond: number | null;
             /** @description How long it will take, with the budget of the remote service and everything that goes first; null if not known */

@@ -22,7 +22,7 @@ export const endedWell = ({ counts, problems }: Pick<Campaign, 'counts' | 'probl
  */
 export async function printReport(
   client: Client,
-  { id, dryRun, format, rows, counts, problems }: Campaign,
+  { id, dryRun, format, rows, counts, problems, brands }: Campaign,
   before: Campaign['problems'] = {},
 ): Promise<void> {
   const { type, encoding, delimiter } = format;
@@ -31,6 +31,8 @@ export async function printReport(
   printWrapped(`${dryRun ? 'the dry run read' : 'the campaign has'} ${read}`);
   const results = Object.entries(counts).filter(([, number]) => number > 0);
   printTable({ RESULT: ([result]) => result, ROWS: ([, number]) => count(number) }, results);
+  if (brands.length > 0)
+    printTable({ BRAND: ({ brand }) => brand, ROWS: (each) => count(each.rows) }, brands);
   for (const [problem, number] of Object.entries(problems).filter(([code, rows]) => before[code] !== rows)) {
     print('');
     print(`${problem}: ${rowsOf(number)}`);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { ENCODINGS } from '../../campaigns/campaign.rules.js';
 import type { Client, Schemas } from '#client/client.js';
 import { CommandError } from '../command-error.js';
 import { confirm, YES } from '../confirm.js';
@@ -26,8 +27,11 @@ const ROWS_FAILED = 3;
 /** The exit code that shells report for a program that Ctrl-C has ended. */
 const INTERRUPTED = 130;
 
-type Flag = 'dryRun' | 'invite' | 'adopt' | 'yes' | 'json';
-type Options = { readonly name?: string } & Readonly<Partial<Record<Flag, true>>>;
+type Flag = 'dryRun' | 'invite' | 'adopt' | 'referencesConfirmed' | 'yes' | 'json';
+type Options = {
+  readonly name?: string;
+  readonly encoding?: (typeof ENCODINGS)[number];
+} & Readonly<Partial<Record<Flag, true>>>;
 
 export function importCommand(findApi: FindApi): Command {
   return new ApiCommand('import', findApi)
@@ -40,6 +44,11 @@ export function importCommand(findApi: FindApi): Command {
       '--adopt',
       'the file (NDJSON) has users and sessions that exist at the remote service: register nobody',
     )
+    .option(
+      '--references-confirmed',
+      'the references of 16 digits and more are right although they look rounded',
+    )
+    .choice('--encoding <name>', 'the encoding of the file, if it is not detected', ENCODINGS)
     .option(YES[0], 'do not ask for a confirmation after the check; needed where there is no terminal')
     .option(...JSON_OPTION)
     .addHelpText('after', '\nCtrl-C ends only the display: the service continues with the campaign.')
@@ -97,10 +106,11 @@ function setExitCode(campaign: Campaign): void {
 }
 
 /** Uploads the file. Reads the file during the upload. */
-async function upload(client: Client, file: ImportFile, { name, dryRun, invite, adopt }: Partial<Options>) {
+async function upload(client: Client, file: ImportFile, options: Partial<Options>) {
+  const { name, dryRun, invite, adopt, encoding, referencesConfirmed } = options;
   const isNdjson = /\.(ndjson|jsonl)$/i.test(file.path);
   const { data } = await client.POST('/api/v1/campaigns', {
-    params: { query: { name, dryRun, invite, adopt } },
+    params: { query: { name, dryRun, invite, adopt, encoding, referencesConfirmed } },
     headers: { 'content-type': isNdjson ? 'application/x-ndjson' : 'text/csv' },
     body: ReadableStream.from(file.read()) as unknown as string,
     bodySerializer: (stream: unknown) => stream as ReadableStream,

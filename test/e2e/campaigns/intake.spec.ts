@@ -350,6 +350,7 @@ describe.each(FOLDERS)('the worst files of test/campaigns/files/%s', (folder) =>
     const { type, encoding, bom, delimiter } = body.format;
     expect([type, encoding, bom ? 'with BOM' : 'without BOM', delimiter]).toEqual(format);
     expect(reportOf(await rowsOf(service, body.id))).toEqual(rows);
+    if (file === 'brands.csv') expect(body.brands).toEqual([{ brand: 'SolarEdge', rows: 4 }]);
   });
 });
 
