@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
+import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { found } from '../platform/problem/found.js';
@@ -14,6 +15,7 @@ import { InvitationsStore, type InvitationRow } from './invitations.store.js';
 export class InvitationsService {
   constructor(
     private readonly store: InvitationsStore,
+    private readonly database: Database,
     private readonly environment: Environment,
     private readonly host: HttpAdapterHost,
   ) {}
@@ -24,7 +26,7 @@ export class InvitationsService {
     const { INVITATION_TTL_DAYS, INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
     const { brands = [], locale = null, expected, metadata = {} } = input;
     const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
-    refuse('expiresAt', expiresAt && expiryFault(expiresAt, new Date()));
+    refuse('expiresAt', expiresAt && expiryFault(expiresAt, await this.database.now()));
     const returnUrl = input.returnUrl === undefined ? null : new URL(input.returnUrl);
     refuse(
       'returnUrl',

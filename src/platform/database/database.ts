@@ -124,6 +124,12 @@ export class Database implements Sql, OnApplicationShutdown {
     return performance.now() - this.fullAt < NO_SPACE_FOR_MS;
   }
 
+  /** Returns the time by which leases and due times count. The clock of this process may be minutes off. */
+  async now(): Promise<Date> {
+    const [clock] = await this.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+    return clock!.now;
+  }
+
   async query<Row>(
     statement: string | Statement,
     values: readonly unknown[] = [],

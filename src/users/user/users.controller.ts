@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nes
 import { ApiCreatedResponse, ApiOkResponse, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Operation } from '../../access/operation.decorator.js';
+import { Database } from '../../platform/database/database.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { toPage, type Page } from '../../platform/http/page.js';
@@ -22,6 +23,7 @@ export class UsersController {
   constructor(
     private readonly registrations: RegistrationsService,
     private readonly users: UsersStore,
+    private readonly database: Database,
   ) {}
 
   @Post()
@@ -55,7 +57,10 @@ export class UsersController {
       case 'open': {
         const { id, nextAttemptAt } = registered.registration;
         reply.status(HttpStatus.ACCEPTED).header('location', `/api/v1/registrations/${id}`);
-        if (nextAttemptAt !== null) reply.header('retry-after', secondsUntil(nextAttemptAt, new Date()));
+        if (nextAttemptAt === null) return { ...toRegistrationView(registered.registration), warnings };
+        // The registration is known, even if the database cannot be reached any more.
+        const now = await this.database.now().catch(() => new Date());
+        reply.header('retry-after', secondsUntil(nextAttemptAt, now));
         return { ...toRegistrationView(registered.registration), warnings };
       }
     }

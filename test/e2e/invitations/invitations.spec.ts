@@ -6,6 +6,7 @@ import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { newEan } from '../../setup/ean.js';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
+import { databaseTime, shiftClock } from '../../setup/shifted-clock.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';
@@ -101,6 +102,15 @@ describe('an invitation', () => {
   ])('has the returnUrl that was checked, not its text: %j', async (returnUrl) => {
     const { id } = await invite({ returnUrl });
     expect((await read(id))['returnUrl']).toBe(new URL(returnUrl).href);
+  });
+
+  it("is refused if it is over by the clock of the database, whatever the process's clock says", async () => {
+    const gridLocationId = await client.locate();
+    const expiresAt = new Date((await databaseTime(service.app.get(Database))) - 60_000).toISOString();
+    shiftClock(-10 * 60_000);
+    const { status } = await client.call('POST', '/invitations', { gridLocationId, expiresAt });
+    jest.useRealTimers();
+    expect(status).toBe(400);
   });
 
   it.each([
