@@ -8,6 +8,7 @@ import { TestClient } from '../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
+import { withReplica } from '../e2e/replica.js';
 import { CHROMIUM, faultsOf, launchChromium, LOOKS, picture, SCREENS } from './chromium.js';
 
 /** The step of the clock: longer than any pause of the console before it reads or connects again. */
@@ -401,6 +402,22 @@ if (CHROMIUM === null) {
           });
       },
     );
+
+    it('works below the path of PUBLIC_URL', async () => {
+      const base = '/tools/pv/console';
+      await withReplica(service, { PUBLIC_URL: 'http://127.0.0.1/tools/pv' }, async ({ url }) => {
+        const context = await browser.newContext({ viewport: SCREENS.desktop });
+        const page = await context.newPage();
+        await page.goto(url + base);
+        await signIn(page);
+        await page.getByRole('link', { name: 'Sessions' }).first().click();
+        await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+        expect(new URL(page.url()).pathname).toBe(`${base}/sessions`);
+        await page.goto(`${url}${base}/sessions/${stalledId}`);
+        await page.getByText('customer-7').first().waitFor();
+        await context.close();
+      });
+    });
 
     it('signs out, and shows nothing without a session', async () => {
       await visit(await browser.newContext(), '', async (page) => {

@@ -7,6 +7,7 @@ import { allAtLength } from '../faults/support/promise.js';
 import { TestClient } from '../setup/client.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
+import { withReplica } from '../e2e/replica.js';
 import { CHROMIUM, faultsOf, launchChromium, LOOKS, picture, SCREENS } from './chromium.js';
 
 /** Returns a function that returns a message of the page in this language. */
@@ -101,6 +102,20 @@ if (CHROMIUM === null) {
           expect(width).toBeLessThanOrEqual(viewport.width);
         });
       }
+    });
+
+    it('is not wider than the smallest phone, however long the names are', async () => {
+      const long = 'Elektrizitätsversorgungsgenossenschaft'.repeat(2);
+      await withReplica(service, { BRAND_NAME: long, DEFAULT_LOCALE: 'de' }, async ({ url: longUrl }) => {
+        const { url } = await invite({ metadata: { label: long }, brands: [long.slice(0, 60), 'sunward'] });
+        for (const path of [new URL(url).pathname, '/i/unknown'])
+          await visit({ viewport: { width: 320, height: 568 } }, async (page) => {
+            await page.goto(longUrl + path);
+            expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+              320,
+            );
+          });
+      });
     });
 
     it.each([...allAtLength(LOCALES).map((locale) => [locale, true] as const), ['en', false] as const])(
