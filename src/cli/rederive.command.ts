@@ -1,3 +1,4 @@
+import { counted } from '../platform/counted.rules.js';
 import { Command } from 'commander';
 import { Metrics } from '../observability/metrics/metrics.js';
 import { planRederivations } from '../onboarding/store/rederivation.js';
@@ -40,7 +41,10 @@ export function rederiveCommand(readEnvironment: ReadEnvironment): Command {
           found += changes.length;
         }
         if (found === 0) printError('the current rules change no state');
-        else if (!write) printError(`${found} states would change; add --write to change them`);
+        else if (!write)
+          printError(
+            `${counted(found, 'state', 'states')} would change; add --write to change ${found === 1 ? 'it' : 'them'}`,
+          );
         else if (written === found) printError(`${written} written`);
         else printError(`${written} of ${found} written; the other sessions have changed meanwhile`);
       });

@@ -1,3 +1,4 @@
+import { counted } from '../platform/counted.rules.js';
 import { Command } from 'commander';
 import { recordAudit } from '../access/audit-log.store.js';
 import { recordRestore } from '../events/sequence.sql.js';
@@ -95,7 +96,7 @@ function unknownReferences(unknown: readonly string[], all: number): CommandErro
   const named = unknown.slice(0, NAMED).join(', ');
   const more = unknown.length > NAMED ? `, and ${unknown.length - NAMED} more (--json has all)` : '';
   const detail =
-    `${unknown.length} of ${all} references are not in this database, and nothing was changed: ${named}${more}. ` +
+    `${unknown.length} of ${counted(all, 'reference is', 'references are')} not in this database, and nothing was changed: ${named}${more}. ` +
     'Register each; it becomes uncertain without being sent. Then resolve it with the user that the provider confirms.';
   const code = 'unknown_references';
   return new CommandError(code, detail, 1, { code, detail, known: all - unknown.length, unknown });
@@ -104,11 +105,11 @@ function unknownReferences(unknown: readonly string[], all: number): CommandErro
 function textOf({ action, uncertain, known }: Done): string {
   switch (action) {
     case 'database.restored':
-      return `${uncertain} pending registrations are uncertain now; new ones wait for a person`;
+      return `${counted(uncertain ?? 0, 'pending registration is', 'pending registrations are')} uncertain now; new ones wait for a person`;
     case 'database.moved':
       return 'the service now starts on this database';
     case 'references.checked':
-      return `${known === undefined ? '' : `all ${known} references are known; `}registrations are now sent as usual`;
+      return `${known === undefined ? '' : `${counted(known, 'reference is', 'references are')} known; `}registrations are now sent as usual`;
   }
 }
 

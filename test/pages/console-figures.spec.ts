@@ -81,6 +81,7 @@ if (CHROMIUM === null) {
         someMissing: await countIn('some inverters missing'),
         uncertain: await fact('Registrations and starts', 'To decide'),
         pending: await fact('Registrations and starts', 'Sent again'),
+        rejected: await fact('Registrations and starts', 'Rejected'),
         abandoned: await fact('Registrations and starts', 'Starts without end'),
         orphans: await fact('Registrations and starts', 'Orphans'),
         watched: await fact('Freshness', 'Watched'),
@@ -95,6 +96,7 @@ if (CHROMIUM === null) {
         ),
         uncertain: await sql(`SELECT count(*) FROM registrations WHERE status = 'uncertain'`),
         pending: await sql(`SELECT count(*) FROM registrations WHERE status = 'pending'`),
+        rejected: await sql(`SELECT count(*) FROM registrations WHERE status = 'rejected'`),
         abandoned: await sql(`SELECT count(*) FROM session_starts WHERE status = 'sending'`),
         orphans: await sql(`SELECT sum(orphans) AS count FROM session_starts`),
         watched: await sql(`SELECT count(*) FROM session_polls`),
@@ -145,17 +147,34 @@ if (CHROMIUM === null) {
       ]);
     });
 
-    it('leads to as many stalled sessions as it counts', async () => {
-      const expected = await countIn('It expires soon');
-      await panel('Stalled sessions').getByRole('link', { name: 'It expires soon' }).click();
+    it.each([
+      'It expires soon',
+      'The interface does not describe their flags',
+      'The remote service no longer knows them',
+      'all inverters missing',
+      'some inverters missing',
+    ])('leads to as many sessions as it counts: %s', async (words) => {
+      await page.goto(`${service.url}/console`);
+      await panel('Stalled sessions').getByRole('link', { name: words }).waitFor();
+      const expected = await countIn(words);
+      await panel('Stalled sessions').getByRole('link', { name: words }).click();
       const more = page.getByRole('button', { name: 'Show more' });
-      await page.getByText(/\d sessions\./).waitFor();
+      await page.getByText(/\d sessions?\./).waitFor();
       while (await more.isVisible()) {
-        const before = await page.getByText(/\d sessions\./).innerText();
+        const before = await page.getByText(/\d sessions?\./).innerText();
         await more.click();
         await page.getByText(before, { exact: true }).waitFor({ state: 'detached' });
       }
-      expect(numberIn(await page.getByText(/\d sessions\./).innerText())).toBe(expected);
+      expect(numberIn(await page.getByText(/\d sessions?\./).innerText())).toBe(expected);
       expect(await page.getByRole('row').count()).toBe(expected + 1);
+    });
+
+    it('leads to the rejected registrations', async () => {
+      await page.goto(`${service.url}/console`);
+      await panel('Registrations and starts')
+        .getByRole('link', { name: /in 24 h/ })
+        .click();
+      await page.getByText(/\d registrations?\./).waitFor();
+      expect(await page.locator('.badge', { hasText: 'rejected' }).count()).toBeGreaterThan(0);
     });
   });

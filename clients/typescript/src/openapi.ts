@@ -2797,6 +2797,8 @@ export interface components {
             uncertain: number;
             /** @description Age of the oldest of these, in seconds; 0 if there is none */
             oldestUncertainSeconds: number;
+            /** @description Registrations that the remote service rejected in the last 24 hours, counted up to 10,000 */
+            rejected: number;
         };
         StartsView: {
             /** @description Starts whose lease has expired before their outcome was stored; a worker marks them as failed */
@@ -7134,6 +7136,8 @@ export interface operations {
                 expiresBefore?: string;
                 /** @description Sessions that are stalled for this cause, or for any */
                 stalled?: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised" | "any";
+                /** @description Current sessions that the status counts as doubtful for this reason */
+                doubtful?: "unrecognised" | "lost" | "all_inverters_missing" | "some_inverters_missing";
                 /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
                 metadata?: {
                     [key: string]: string;

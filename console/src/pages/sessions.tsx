@@ -5,7 +5,7 @@ import { Choice } from '../parts/choice.js';
 import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { SessionLink } from '../parts/short-id.js';
-import { STALL_CAUSES, Stall, State } from '../parts/state.js';
+import { DOUBTS, STALL_CAUSES, Stall, State } from '../parts/state.js';
 import { Age } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
 
@@ -26,7 +26,8 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
   const stalled = (['any', ...Object.keys(STALL_CAUSES)] as ('any' | Cause)[]).find(
     (each) => each === filters.stalled,
   );
-  const list = useList('sessions', '/api/v1/onboarding/pv', { state, stalled, limit: 50 });
+  const doubtful = (Object.keys(DOUBTS) as (keyof typeof DOUBTS)[]).find((each) => each === filters.doubtful);
+  const list = useList('sessions', '/api/v1/onboarding/pv', { state, stalled, doubtful, limit: 50 });
   const filter = (name: string) => (value: string) =>
     replaceFilters('sessions', { ...filters, [name]: value });
   return (
@@ -44,6 +45,12 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
           value={stalled ?? ''}
           options={[['', 'whether or not'], ['any', 'for any cause'], ...Object.entries(STALL_CAUSES)]}
           onChoice={filter('stalled')}
+        />
+        <Choice
+          label="Doubtful"
+          value={doubtful ?? ''}
+          options={[['', 'whether or not'], ...Object.entries(DOUBTS)]}
+          onChoice={filter('doubtful')}
         />
       </div>
       <p className="soft">The longest unchanged first.</p>

@@ -20,6 +20,13 @@ export const STALL_CAUSES: Readonly<Record<NonNullable<Session['stalled']>['caus
   unrecognised: 'Its flags are not described by the interface',
 };
 
+export const DOUBTS = {
+  unrecognised: 'The interface does not describe their flags',
+  lost: 'The remote service no longer knows them',
+  all_inverters_missing: 'Online, all inverters missing',
+  some_inverters_missing: 'Online, some inverters missing',
+} as const;
+
 export function State({ session: { state, basis } }: { readonly session: Pick<Session, 'state' | 'basis'> }) {
   return (
     <Badge tone={TONES[state]}>

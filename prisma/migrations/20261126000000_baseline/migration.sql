@@ -110,6 +110,8 @@ CREATE UNIQUE INDEX registrations_one_per_reference ON registrations (tenant_ref
 -- A person looks for open registrations, which are few among all.
 CREATE INDEX registrations_open ON registrations (created_at, id) WHERE status IN ('pending', 'uncertain');
 -- The sweep for work to do and for senders that died reads only the few that are pending.
+-- The status counts those of the last day; the history of rejections may be long.
+CREATE INDEX registrations_rejected ON registrations (updated_at) WHERE status = 'rejected';
 CREATE INDEX registrations_pending ON registrations (next_attempt_at) WHERE status = 'pending';
 CREATE INDEX registrations_tenant_reference_idx ON registrations(tenant_reference);
 -- Each request looks for other live references that look like its own.

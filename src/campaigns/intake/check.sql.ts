@@ -103,7 +103,8 @@ export const COMPARE_WITH_REGISTRATIONS = `
            problems = CASE WHEN same THEN problems ELSE ${withProblem(
              ROW,
              'reference_conflict',
-             `format('This reference is already registered with %s EANs that are not those of the file', registered)`,
+             `CASE registered WHEN 1 THEN 'This reference is already registered with another EAN than in the file'
+               ELSE format('This reference is already registered with %s EANs that are not those of the file', registered) END`,
            )} END
       FROM live WHERE r.campaign_id = $1 AND r.status = 'accepted' AND r.tenant_reference = live.tenant_reference AND ($2 OR NOT same)`;
 

@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.rules.js';
 import { Option, type Command } from 'commander';
 import type { Client, Registration, Schemas } from '#client/client.js';
 import { pages } from '#client/pages.js';
@@ -72,9 +73,12 @@ function summaryOf(found: readonly Pick<Registration, 'status' | 'createdAt' | '
   }
   const errors = [...counts].sort(([, one], [, other]) => other - one);
   const named = errors.slice(0, NAMED_ERRORS).map(([error, count]) => `\n  ${count} × ${error}`);
-  const more = errors.length > NAMED_ERRORS ? `\n  and ${errors.length - NAMED_ERRORS} other errors` : '';
+  const more =
+    errors.length > NAMED_ERRORS
+      ? `\n  and ${counted(errors.length - NAMED_ERRORS, 'other error', 'other errors')}`
+      : '';
   const [newest, oldest] = [found[0]!, found.at(-1)!].map(({ createdAt }) => toSecond(createdAt));
-  return `${found.length} ${found[0]!.status} registrations, created from ${oldest} to ${newest}:${named.join('')}${more}\n`;
+  return `${counted(found.length, `${found[0]!.status} registration`, `${found[0]!.status} registrations`)}, created from ${oldest} to ${newest}:${named.join('')}${more}\n`;
 }
 
 /** Decides about the listed registrations, except those that have changed since. */

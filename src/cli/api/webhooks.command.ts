@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.rules.js';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Schemas } from '#client/client.js';
 import { readId } from '../read-input.js';
@@ -107,7 +108,7 @@ export function webhooksCommand(findApi: FindApi): Command {
     .calls(
       (client, id: string, body: object) => client.POST(`${ONE}/redeliver`, { ...at(id), body }),
       ({ redelivered, next }) => {
-        print(`${redelivered} events are sent again`);
+        print(`${counted(redelivered, 'event is', 'events are')} sent again`);
         if (next !== null) printError(`there are more: repeat with --after ${next}`);
       },
     );

@@ -227,6 +227,9 @@ export const FACTS = {
     oldestPendingSeconds: age('registration_age_seconds{status="pending"}'),
     uncertain: count('Registrations on which a person has to decide', 'registrations{status="uncertain"}'),
     oldestUncertainSeconds: age('registration_age_seconds{status="uncertain"}'),
+    rejected: count(
+      'Registrations that the remote service rejected in the last 24 hours, counted up to 10,000',
+    ),
   }),
   starts: part('StartsView', null, {
     abandoned: count(

@@ -1,5 +1,6 @@
 import { SHORT_STRETCH } from '../../onboarding/rules/read-budget.rules.js';
 import { longestIntervalMs } from '../../onboarding/rules/schedule.rules.js';
+import { counted } from '../../platform/counted.rules.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { SLOW_SECONDS } from '../../remote/pace/slow-calls.rules.js';
 import {
@@ -139,7 +140,7 @@ export const FINDERS = {
     usualStartsPerHour !== null &&
     usualStartsPerHour >= BOUNDS.StartsHaveFallen &&
     startsPerHour < FALLEN_TO * usualStartsPerHour &&
-    `${startsPerHour} starts within the last hour; at the same hour of each of the last days there were at least ${usualStartsPerHour}`,
+    `${counted(startsPerHour, 'start', 'starts')} within the last hour; at the same hour of each of the last days there were at least ${usualStartsPerHour}`,
   events_unsequenced: ({ outbox: { unsequenced, oldestUnsequencedSeconds } }) =>
     oldestUnsequencedSeconds > BOUNDS.EventsAreUnsequenced &&
     `${counted(unsequenced, 'event has', 'events have')} no sequence, the oldest for ${Math.round(oldestUnsequencedSeconds)} s`,
@@ -159,7 +160,7 @@ export const FINDERS = {
     const { endpoints, failingEndpoints, oldestFailingSeconds, disabledEndpoints } = outbox.readers.webhooks;
     return [
       oldestFailingSeconds > FAILING_SECONDS &&
-        `${failingEndpoints} of ${endpoints} endpoints fail, the longest for ${Math.round(oldestFailingSeconds)} s`,
+        `${failingEndpoints} of ${counted(endpoints, 'endpoint fails', 'endpoints fail')}, the longest for ${Math.round(oldestFailingSeconds)} s`,
       disabledEndpoints > 0 &&
         `${counted(disabledEndpoints, 'endpoint was', 'endpoints were')} disabled automatically`,
     ];
@@ -199,10 +200,6 @@ export const FINDERS = {
 } satisfies Record<string, Finder>;
 
 export const REASON_CODES = Object.keys(FINDERS) as Code[];
-
-/** Returns a count with its words in the singular or plural. */
-const counted = (count: number, one: string, several: string): string =>
-  `${count} ${count === 1 ? one : several}`;
 
 /** Describes the last process with a role other than `exceptRole`, and whether it stopped or vanished. */
 function lastOf(replicas: Facts['replicas'], exceptRole: 'api' | 'worker'): string {

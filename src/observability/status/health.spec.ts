@@ -115,7 +115,13 @@ const HEALTHY: Facts = {
     usualStartsPerHour: null,
   },
   oldestTransaction: null,
-  registrations: { pending: 0, oldestPendingSeconds: 0, uncertain: 0, oldestUncertainSeconds: 0 },
+  registrations: {
+    pending: 0,
+    oldestPendingSeconds: 0,
+    uncertain: 0,
+    oldestUncertainSeconds: 0,
+    rejected: 0,
+  },
   starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0 },
 };
 

@@ -86,18 +86,23 @@ export const READ_QUEUES = `
            ${age('(SELECT time FROM domain_events WHERE sequence > read_to ORDER BY sequence LIMIT 1)')} AS "oldestUnpublishedSeconds",
            published_at AS "publishedAt", failing_since AS "failingSince", ${age('failing_since')} AS "failingSeconds", last_error AS "lastError", warnings
     FROM broker_positions, newest
-  ), registrations AS (
+  ), open_registrations AS (
     SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
            ${age(`min(created_at) FILTER (WHERE status = 'pending')`)} AS "oldestPendingSeconds",
            count(*) FILTER (WHERE status = 'uncertain') AS uncertain,
            ${age(`min(coalesce(sent_at, created_at)) FILTER (WHERE status = 'uncertain')`)} AS "oldestUncertainSeconds"
     FROM registrations WHERE status IN ('pending', 'uncertain')
+  ), rejected AS (
+    SELECT count(*) AS rejected FROM (
+      SELECT FROM registrations WHERE status = 'rejected' AND updated_at > now() - interval '1 day' LIMIT ${MOST_DOUBTFUL}) r
   ), abandoned AS (
     SELECT count(*) AS abandoned, ${age('min(lease_until)')} AS "oldestAbandonedSeconds"
     FROM session_starts WHERE status = 'sending' AND lease_until < now()
   ), orphans AS (
     SELECT coalesce(sum(orphans), 0) AS orphans FROM session_starts
     WHERE orphans > 0 AND updated_at > now() - interval '1 day'
+  ), registrations AS (
+    SELECT * FROM open_registrations, rejected
   ), starts AS (
     SELECT * FROM abandoned, orphans
   ), current AS NOT MATERIALIZED (

@@ -16,6 +16,9 @@ import type { SessionState } from '../rules/machine.rules.js';
 import type { SessionStallCause } from '../stalled/stalled.rules.js';
 import type { InverterView } from './sessions.view.js';
 
+/** The reasons for which a session may need a person, as in `sessions` of the status. */
+export const DOUBTS = ['unrecognised', 'lost', 'all_inverters_missing', 'some_inverters_missing'] as const;
+
 export class NewSession {
   @OptionalText(brandFault, {
     description: 'The inverter brand; one session connects inverters of one brand',
@@ -94,6 +97,9 @@ export class SessionsQuery extends PageQuery {
 
   @ChoiceParameter([...SESSION_STALL_CAUSES, 'any'], 'Sessions that are stalled for this cause, or for any')
   stalled?: SessionStallCause | 'any';
+
+  @ChoiceParameter(DOUBTS, 'Current sessions that the status counts as doubtful for this reason')
+  doubtful?: (typeof DOUBTS)[number];
 
   @MetadataParameters()
   metadata?: MetadataFilter;

@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.rules.js';
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '../../observability/metrics/metrics.js';
 import { traced } from '../../observability/tracing/tracing.js';
@@ -72,7 +73,9 @@ export class Poller extends BackgroundTasks {
   private async releaseExpired(): Promise<void> {
     const released = await this.polls.releaseExpiredBatches();
     if (released > 0)
-      this.logger.warn(`released ${released} batches of workers that did not renew their lease`);
+      this.logger.warn(
+        `released ${counted(released, 'batch', 'batches')} of workers that did not renew their lease`,
+      );
   }
 }
 

@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.rules.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { sqlState } from '../../platform/database/sql-state.js';
@@ -182,7 +183,10 @@ export class PollWrites {
     const { stale } = await traced({ name: 'apply readings', parent: null, links }, () =>
       this.sessions.applyReadings(readings),
     );
-    if (stale > 0) this.logger.warn(`dropped ${stale} responses that arrived after their lease expired`);
+    if (stale > 0)
+      this.logger.warn(
+        `dropped ${counted(stale, 'response', 'responses')} that arrived after the lease expired`,
+      );
   }
 
   /** Postpones a session whose response cannot be saved, so that it does not block other sessions. */

@@ -2,6 +2,7 @@ import { lastSequence } from '../../events/sequence.sql.js';
 import { encryptedColumn } from '../../platform/crypto/re-encryption.store.js';
 import { prepared, type Transaction } from '../../platform/database/database.js';
 import { STRETCH } from '../poll/read-budget.store.js';
+import type { DOUBTS } from '../api/sessions.dto.js';
 import type { RecordedResponse } from '../rules/reconcile.rules.js';
 
 /** Returns the context to which the ciphertext of a startUrl is bound. */
@@ -118,6 +119,19 @@ export const JOIN_POLL = `
 
 /** Whether somebody waits for session `s`. An index has the same condition. */
 export const AWAITED = `s.closed_at IS NULL AND s.superseded_at IS NULL AND s.state IN ('awaiting_owner', 'awaiting_installation', 'unrecognised')`;
+
+const CURRENT = `s.closed_at IS NULL AND s.superseded_at IS NULL`;
+const IS_LISTED = `EXISTS (SELECT FROM inverters i WHERE i.session_id = s.id AND i.missing_since IS NULL)`;
+/** Whether an inverter of session `s` is missing. IN reads the few missing inverters once, by their partial index. */
+const MISSES_INVERTERS = `${CURRENT} AND s.state = 'online' AND s.id IN (SELECT session_id FROM inverters WHERE missing_since IS NOT NULL)`;
+
+/** Whether session `s` may need a person, by the reasons that the status counts. */
+export const DOUBTFUL: Readonly<Record<(typeof DOUBTS)[number], string>> = {
+  unrecognised: `${CURRENT} AND s.state = 'unrecognised'`,
+  lost: `${CURRENT} AND s.state = 'lost'`,
+  all_inverters_missing: `${MISSES_INVERTERS} AND NOT ${IS_LISTED}`,
+  some_inverters_missing: `${MISSES_INVERTERS} AND ${IS_LISTED}`,
+};
 
 // Ignores the stall of a session that nobody waits for any more. The next search for stalled sessions deletes its row.
 const JOIN_STALL = `

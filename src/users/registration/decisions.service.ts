@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.rules.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../../platform/env/environment.js';
 import { invalidRequest, refuse } from '../../platform/http/validation.js';
@@ -50,7 +51,9 @@ export class DecisionsService {
       }
     }
     const count = results.filter(({ ok }) => ok).length;
-    this.logger.log(`${actor} decided to ${decision} ${count} of ${results.length} registrations`);
+    this.logger.log(
+      `${actor} decided to ${decision} ${count} of ${counted(results.length, 'registration', 'registrations')}`,
+    );
     return results;
   }
 }

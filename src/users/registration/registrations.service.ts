@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.rules.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, Logger } from '@nestjs/common';
@@ -46,7 +47,9 @@ export class RegistrationsService {
     const { eans, errors, warnings } = readGridLocations(gridLocations, this.environment.EAN_CHECK_DIGIT);
     refuse(errors);
     if (warnings.length > 0)
-      this.logger.warn(`accepted ${warnings.length} of ${eans.length} EANs whose check digit is wrong`);
+      this.logger.warn(
+        `accepted ${counted(warnings.length, 'EAN', 'EANs')} of ${eans.length} whose check digit is wrong`,
+      );
     const registered = await this.registerOnce({ tenantReference, eans, metadata });
     // Counts after the request is stored, so that at least one of two concurrent requests with the same EAN gets the warning.
     const { others, alike } = await this.store.countOthers(eans, tenantReference);

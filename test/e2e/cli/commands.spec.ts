@@ -456,7 +456,7 @@ describe('a command', () => {
     expect(shown.table).toMatch(/^lastStatus: 204$/m);
     expect(shown.json).toEqual((await client.call('GET', `/webhook-deliveries/${delivery!.id}`)).body);
     const redelivered = await runBoth('webhooks', 'redeliver', id, '--delivery-ids', delivery!.id);
-    expect(redelivered).toMatchObject({ table: '1 events are sent again', json: { redelivered: 1 } });
+    expect(redelivered).toMatchObject({ table: '1 event is sent again', json: { redelivered: 1 } });
     const nothing = await run(['webhooks', 'redeliver', id]);
     expect([nothing.exitCode, nothing.err]).toEqual([1, expect.stringContaining('invalid_request: ')]);
 

@@ -188,12 +188,12 @@ const CAUSES = {
   },
   'the receiver of webhooks responds with 500': {
     plant: (planted) => registerFailingReceiver(planted, { fail: 1 }),
-    reasons: { webhooks_failing: '1 of 1 endpoints fail' },
+    reasons: { webhooks_failing: '1 of 1 endpoint fails' },
     alerts: ['WebhookEndpointFails'],
   },
   'the receiver of webhooks hangs': {
     plant: (planted) => registerFailingReceiver(planted, { hang: 1 }),
-    reasons: { webhooks_failing: '1 of 1 endpoints fail' },
+    reasons: { webhooks_failing: '1 of 1 endpoint fails' },
     alerts: ['WebhookEndpointFails'],
   },
   'responses to registrations are lost': {

@@ -4,7 +4,7 @@ import { countOf, formatNumber } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
 import { Empty } from '../../parts/loaded.js';
 import { Facts, Panel } from '../../parts/panel.js';
-import { STALL_CAUSES } from '../../parts/state.js';
+import { DOUBTS, STALL_CAUSES } from '../../parts/state.js';
 import { Age } from '../../parts/time.js';
 import { Trend } from '../../parts/trend.js';
 
@@ -41,15 +41,15 @@ export function StalledPanel({ status: { sessions }, history }: Overview) {
       <ul className="counts">
         {(
           [
-            ['The interface does not describe their flags', unrecognised, 'unrecognised'],
-            ['The remote service no longer knows them', lost, 'lost'],
-            ['Online, all inverters missing', allInvertersMissing, 'online'],
-            ['Online, some inverters missing', someInvertersMissing, 'online'],
+            ['unrecognised', unrecognised],
+            ['lost', lost],
+            ['all_inverters_missing', allInvertersMissing],
+            ['some_inverters_missing', someInvertersMissing],
           ] as const
-        ).map(([words, count, state]) => (
-          <li key={words}>
-            <Link to="sessions" filters={{ state }}>
-              {words}
+        ).map(([doubtful, count]) => (
+          <li key={doubtful}>
+            <Link to="sessions" filters={{ doubtful }}>
+              {DOUBTS[doubtful]}
             </Link>
             <strong>{formatNumber(count)}</strong>
           </li>
@@ -79,6 +79,12 @@ export function OursPanel({ status: { registrations, starts, activity }, history
           [
             'Sent again',
             `${countOf(registrations.pending, 'registration')}${since(registrations.oldestPendingSeconds)}`,
+          ],
+          [
+            'Rejected',
+            <Link key="rejected" to="registrations" filters={{ status: 'rejected' }}>
+              {`${countOf(registrations.rejected, 'registration')} in 24 h`}
+            </Link>,
           ],
           [
             'Starts',

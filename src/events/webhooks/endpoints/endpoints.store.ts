@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.rules.js';
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { isAudited, recordAudit, type AuditEntry } from '../../../access/audit-log.store.js';
@@ -217,7 +218,7 @@ export class WebhookEndpointsStore {
       const locked = await lockEndpoint(tx, id);
       if (locked === null || locked.isDisabled || locked.url !== url) return false;
       await tx.prisma.webhookEndpoint.update({ where: { id }, data: WELL });
-      const message = `a webhook endpoint works again, after ${locked.failures} failures`;
+      const message = `a webhook endpoint works again, after ${counted(locked.failures, 'failure', 'failures')}`;
       if (locked.isReported) tx.afterCommit(() => this.logger.log({ message, endpointId: id }));
       return true;
     });

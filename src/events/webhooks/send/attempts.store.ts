@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.rules.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { recordAudit } from '../../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../../platform/database/database.js';
@@ -71,9 +72,10 @@ export class WebhookAttemptsStore {
     const log = (level: 'log' | 'warn', text: string) =>
       tx.afterCommit(() => this.logger[level]({ message: `a webhook endpoint ${text}`, endpointId: id }));
     const hasRecovered = recoveredFrom > 0;
-    if (hasRecovered && before.isReported) log('log', `works again, after ${recoveredFrom} failures`);
+    if (hasRecovered && before.isReported)
+      log('log', `works again, after ${counted(recoveredFrom, 'failure', 'failures')}`);
     if (isReported && (hasRecovered || !before.isReported))
-      log('warn', `fails: ${failures} attempts in a row`);
+      log('warn', `fails: ${counted(failures, 'attempt', 'attempts in a row')}`);
     if (hasRecovered) {
       const most = isFailing({ failures: recoveredFrom }) ? null : MOST_AFTER_FEW_FAILURES;
       await tx.query(sql.MAKE_RETRIES_DUE, [id, most]);
