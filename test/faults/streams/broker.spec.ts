@@ -223,11 +223,12 @@ if (program === null) {
     });
 
     it('says why its stream cannot be read, and creates none then', async () => {
-      const account = 'accounts { WITHOUT_STREAMS { users: [{ user: "u", password: "p" }] } }';
-      const other = await startNatsServer(program, account);
+      const denied = '["$JS.API.STREAM.INFO.>", "$JS.API.STREAM.CREATE.>"]';
+      const user = `{ user: "u", password: "p", permissions: { publish: { deny: ${denied} } } }`;
+      const other = await startNatsServer(program, `authorization { users: [${user}] }`);
       closing.push(other.remove);
       const opened = openNats(other.url.replace('//', '//u:p@'));
-      await expect(opened).rejects.toThrow(/^(?!.*cannot be created).*jetstream not enabled/i);
+      await expect(opened).rejects.toThrow(/^(?!.*cannot be created).*permission/i);
     });
 
     it('rejects the events of a publisher that another has overtaken', async () => {
