@@ -5562,7 +5562,7 @@ export interface components {
                 };
             };
         };
-        /** @description `too_many_requests`: The key makes more than `API_MAX_REQUESTS_PER_SECOND` requests, or has a third of the streams and reads with `wait` open that a replica allows, or uploads or downloads two files, or this address makes too many requests without a valid key. Nothing was done; send the request again after `Retry-After` seconds. */
+        /** @description `too_many_requests`: The key makes more than `API_MAX_REQUESTS_PER_SECOND` requests, or has a third of the streams and reads with `wait` open that a replica allows, or uploads or downloads two files, or tests a webhook endpoint to which all requests that it may have are in flight, or this address makes too many requests without a valid key. Nothing was done; send the request again after `Retry-After` seconds. */
         too_many_requests: {
             headers: {
                 /** @description Seconds to wait before the next request */
