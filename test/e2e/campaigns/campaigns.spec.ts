@@ -397,7 +397,7 @@ describe('result.csv', () => {
     const file = `{"tenantReference":"1E5","ean":"${ean}"}`;
     const { body } = await upload(service, file, 'dryRun=true', { 'content-type': 'application/x-ndjson' });
     const [, line] = (await resultOf(body.id)).text.split('\r\n');
-    expect(line).toBe(`"=""1E5""";"=""${ean}""";;;;;accepted;;;;`);
+    expect(line).toBe(`"=""1E5""";"=""${ean}""";;;;;;accepted;;;;`);
   });
 
   it('is complete beyond a page of rows', async () => {

@@ -70,8 +70,8 @@ describe('with --json', () => {
     await client.locate('in-list-1');
     await client.locate('in-list-2');
     await service.app.get(Database).transaction(recordRestore);
-    await expect(check('in-list-1\n two\n')).rejects.toMatchObject({
-      message: 'Line 2: a tenantReference must not begin or end with a blank.',
+    await expect(check('in-list-1\ntw\u200bo\n')).rejects.toMatchObject({
+      message: 'Line 2: a tenantReference contains a character that nobody sees (U+200B): type it again.',
     });
     await expect(check('\n')).rejects.toMatchObject({ exitCode: 2 });
     await expect(check('in-list-1\nunheard-of\nin-list-2\n')).rejects.toMatchObject({

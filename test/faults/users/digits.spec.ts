@@ -3,6 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { Database } from '../../../src/platform/database/database.js';
 import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import { Remote } from '../../../src/remote/remote.service.js';
+import { roundedForm } from '../../../src/users/rounded.rules.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
@@ -25,7 +26,7 @@ afterAll(() => sandbox.stop());
 interface Sent {
   readonly reference: string;
   readonly eans: readonly string[];
-  /** The request body. Every second EAN is a JSON number, unless a client could have rounded it; the others are text. */
+  /** The request body. Every second EAN is a JSON number, unless it looks rounded; the others are text. */
   readonly body: string;
 }
 
@@ -37,18 +38,13 @@ function randomUser(): Sent {
   }
   const eans = [...distinct];
   const gridLocations = eans.map((ean, index) =>
-    index % 2 === 0 || isOfDouble(ean) ? `{"ean":"${ean}"}` : `{"ean":${ean}}`,
+    index % 2 === 0 || roundedForm(ean) !== undefined ? `{"ean":"${ean}"}` : `{"ean":${ean}}`,
   );
   return { reference, eans, body: bodyOf(reference, gridLocations) };
 }
 
 const bodyOf = (reference: string, gridLocations: readonly string[]): string =>
   `{"tenantReference":"${reference}","gridLocations":[${gridLocations.join(',')}]}`;
-
-/** The digits that clients with doubles write: the shortest ones (JavaScript, Go), or the exact value (C's `%.0f`). */
-const WRITERS = [(ean: string) => JSON.stringify(Number(ean)), (ean: string) => Number(ean).toFixed(0)];
-
-const isOfDouble = (ean: string): boolean => WRITERS.some((write) => write(ean) === ean);
 
 async function call({ url, adminKey }: TestApp, method: string, path: string, body?: string) {
   const response = await fetch(`${url}/api/v1${path}`, {
