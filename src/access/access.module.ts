@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { ActiveCallers } from './active-callers.service.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysStore } from './api-keys.store.js';
 import { AuditLogController } from './audit-log.controller.js';
@@ -25,6 +26,7 @@ import { RequestHooks } from './request-hooks.service.js';
     ConsolePageController,
   ],
   providers: [
+    ActiveCallers,
     ApiKeysStore,
     Authentication,
     ConsoleFiles,
@@ -36,6 +38,6 @@ import { RequestHooks } from './request-hooks.service.js';
     RequestHooks,
     SignInFlows,
   ],
-  exports: [ApiKeysStore, Authentication, IdempotencyKeys],
+  exports: [ActiveCallers, ApiKeysStore, Authentication, IdempotencyKeys],
 })
 export class AccessModule {}

@@ -35,6 +35,8 @@ const ADD_REFUSALS = `
   FROM refused r WHERE k.id = r.id
   RETURNING r.hash, k.id, k.name, k.revoked_at IS NOT NULL AS "isRevoked"`;
 
+const LOCK_LIVE_KEY = 'SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL FOR UPDATE';
+
 /** The number of refused requests with one key, by HTTP status. */
 export type Refused = Readonly<Record<'refused401' | 'refused403' | 'refused429', number>>;
 
@@ -106,12 +108,12 @@ export class ApiKeysStore {
 
   /** Revokes the key. Does nothing if the key is already revoked. */
   async revoke(id: string, actor: string): Promise<void> {
-    // Uses SQL instead of Prisma, to read the database's clock.
-    const text =
-      'UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1 AND revoked_at IS NULL RETURNING id';
     await this.database.transaction(async (tx) => {
-      const [revoked] = await tx.query(text, [id]);
-      if (revoked) await recordAudit(tx, { actor, action: 'api_key.revoked', target: id });
+      const [live] = await tx.query(LOCK_LIVE_KEY, [id]);
+      if (live === undefined) return;
+      // Before the update, because a key may revoke itself.
+      await recordAudit(tx, { actor, action: 'api_key.revoked', target: id });
+      await tx.query('UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [id]);
     });
   }
 }

@@ -2,6 +2,7 @@ import type { Sql, Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
 import { selectPage } from '../platform/database/select-page.js';
 import { currentRequest } from '../platform/http/request-context.js';
+import { requireActing } from './acting-caller.js';
 import type { AuditEntryView, ListAuditLogQuery } from './audit-log.dto.js';
 
 export interface AuditEntry {
@@ -19,18 +20,22 @@ export async function eraseRequestIds({ prisma }: Transaction, targets: string[]
   await prisma.auditEntry.updateMany({ where: { target: { in: targets } }, data: { requestId: null } });
 }
 
-/** Inserts audit entries. Pass the transaction of the audited change, so that the change and its entries commit together. */
+/**
+ * Inserts audit entries. Pass the transaction of the audited change, so that the change and its entries commit together. Throws Problem
+ * unauthenticated if the caller of the request may no longer act, so that the change is rolled back.
+ */
 export async function recordAudit(
-  { prisma }: Pick<Transaction, 'prisma'>,
+  tx: Pick<Transaction, 'prisma' | 'query'>,
   ...entries: readonly AuditEntry[]
 ): Promise<void> {
+  await requireActing(tx);
   const requestId = currentRequest()?.requestId;
   const data = entries.map(({ details = {}, ...entry }) => ({
     requestId,
     ...entry,
     details: details as Prisma.InputJsonObject,
   }));
-  await prisma.auditEntry.createMany({ data });
+  await tx.prisma.auditEntry.createMany({ data });
 }
 
 export const isAudited = async (

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
-import { Problem } from '../platform/problem/problem.js';
 import { ApiKeysStore, hashIn, hashOf, mayExist, type PresentedKey } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
 
@@ -34,17 +33,6 @@ export class Authentication {
     return (
       mayExist(key) && !timingSafeEqual(hash, this.adminHash) && !this.cache.has(hash.toString('base64'))
     );
-  }
-
-  findRevoked(ids: readonly string[]): Promise<string[]> {
-    return this.keys.findRevoked(ids);
-  }
-
-  /** Throws Problem unauthenticated if the key has been revoked. Call it before a response that is sent long after its request. */
-  async requireUnrevoked({ id }: Principal): Promise<void> {
-    if (id === null) return;
-    const revoked = await this.findRevoked([id]);
-    if (revoked.length > 0) throw new Problem('unauthenticated', 'The API key has been revoked');
   }
 
   /** Makes this replica look up every key again. Keeps the cache entries, so that `mustQuery` stays false for known keys. */

@@ -5,6 +5,7 @@ import { Cipher } from '../platform/crypto/cipher.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { errorText } from '../observability/redaction/error-text.js';
+import { requireActing } from './acting-caller.js';
 import type { RepeatableRequest } from './repeatable-request.decorator.js';
 
 export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', {
@@ -35,7 +36,10 @@ export class IdempotencyKeys {
       const { id, body } = request;
       await tx.query(LOCK_KEY, [id]);
       const stored = await tx.prisma.idempotencyKey.findUnique({ where: { id } });
-      if (stored !== null) return this.open<T>(stored.responseCiphertext, request);
+      if (stored !== null) {
+        await requireActing(tx);
+        return this.open<T>(stored.responseCiphertext, request);
+      }
       const response = await create(tx);
       const text = JSON.stringify({ request: body, response });
       const responseCiphertext = this.cipher.encrypt(text, STORED_RESPONSES.context(id));

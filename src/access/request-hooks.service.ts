@@ -4,8 +4,10 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { Environment } from '../platform/env/environment.js';
-import { contextOf } from '../platform/http/request-context.js';
+import { contextOf, runInContext } from '../platform/http/request-context.js';
 import { Problem } from '../platform/problem/problem.js';
+import { actAs } from './acting-caller.js';
+import { ActiveCallers } from './active-callers.service.js';
 import type { PresentedKey } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
 import { keyHashOf } from './console/console-session.rules.js';
@@ -18,10 +20,13 @@ import { requireScope, type Principal } from './scopes.js';
 const FAILURES = { amount: 300, periodMs: 60_000 };
 /** A key may send the requests of 10 s all at once, so that an app can catch up after a pause. */
 const BURST_SECONDS = 10;
+/** A response that is sent later than this after its request is preceded by another check of the caller. */
+const LATE_MS = 2_000;
 
 /**
- * Finds the principal, applies the rate limits and checks the scope before the body of a request is read. If LOG_REQUESTS is set, logs one
- * line per response. Refuses to start if a route neither requires a scope nor is public.
+ * Finds the principal, applies the rate limits and checks the scope before the body of a request is read. Checks the caller again after the
+ * body and before a late response. If LOG_REQUESTS is set, logs one line per response. Refuses to start if a route neither requires a scope
+ * nor is public.
  */
 @Injectable()
 export class RequestHooks implements OnModuleInit {
@@ -40,6 +45,7 @@ export class RequestHooks implements OnModuleInit {
     private readonly authentication: Authentication,
     private readonly refused: RefusedRequests,
     private readonly sessions: ConsoleSessions,
+    private readonly callers: ActiveCallers,
     private readonly environment: Environment,
   ) {
     this.server = host.httpAdapter?.getInstance<FastifyInstance>();
@@ -54,15 +60,26 @@ export class RequestHooks implements OnModuleInit {
       (config.isPublic === 'outside production' && NODE_ENV === 'production');
     this.server?.addHook('onRequest', async (request, reply) => {
       if (!needsKey(request)) return;
-      request.principal = await this.identify(request, reply);
-      const { requiredScopes = [] } = request.routeOptions.config;
-      const { principal } = request;
-      const { id, name } = principal;
+      const principal = await this.identify(request, reply);
+      request.principal = principal;
       if (this.perSecond > 0) {
-        const taken = this.requests.take(id ?? name, performance.now());
+        const taken = this.requests.take(principal.id ?? principal.name, performance.now());
         refuseBeyond(taken, reply, `A key may make ${this.perSecond} requests a second`);
       }
-      for (const scope of requiredScopes) requireScope(principal, scope);
+      requireScopes(request, principal);
+    });
+    this.server?.addHook('preHandler', (request, reply, done) => {
+      if (!needsKey(request)) return done();
+      if (request.body === undefined) return actAs(request.principal!, done);
+      const act = (principal: Principal): void => actAs(principal, done);
+      // A body that arrived later than its headers has left the context of the request.
+      runInContext(contextOf(request), () => void this.identifyAgain(request, reply).then(act, done));
+    });
+    this.server?.addHook('preSerialization', (request, reply, payload, done) => {
+      const { principal } = request;
+      if (principal === undefined || reply.statusCode >= 400 || reply.elapsedTime < LATE_MS)
+        return done(null, payload);
+      this.requireStill(principal).then(() => done(null, payload), done);
     });
     this.server?.addHook('onResponse', async (request, { statusCode }) => {
       const { presentedKey, principal } = request;
@@ -83,6 +100,20 @@ export class RequestHooks implements OnModuleInit {
       durationMs: Math.round(elapsedTime),
       ...(principal && { keyId: principal.id ?? principal.name }),
       ...contextOf(request),
+    });
+  }
+
+  /** Checks the caller again after the body, because a client can hold back the body of a request until its key has been revoked. */
+  private async identifyAgain(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+    const principal = await this.identify(request, reply);
+    requireScopes(request, principal);
+    return (request.principal = principal);
+  }
+
+  /** Throws Problem unauthenticated if the caller may no longer act. If that cannot be read, a response with a known outcome is sent. */
+  private async requireStill(principal: Principal): Promise<void> {
+    await this.callers.require(principal).catch((error: unknown) => {
+      if (error instanceof Problem) throw error;
     });
   }
 
@@ -118,6 +149,10 @@ export class RequestHooks implements OnModuleInit {
     // The error is the same for every reason, because the reason would help only an attacker.
     throw new Problem('unauthenticated', 'Send a valid API key as Authorization: Bearer <key>');
   }
+}
+
+function requireScopes({ routeOptions }: FastifyRequest, principal: Principal): void {
+  for (const scope of routeOptions.config.requiredScopes ?? []) requireScope(principal, scope);
 }
 
 const keyOf = ({ headers }: FastifyRequest): string =>

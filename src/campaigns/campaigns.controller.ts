@@ -21,6 +21,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ActiveCallers } from '../access/active-callers.service.js';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
 import { actorOf, hasScope, requireScope, type Principal } from '../access/scopes.js';
@@ -53,6 +54,7 @@ export class CampaignsController {
     private readonly intake: Intake,
     private readonly results: CampaignResults,
     private readonly invitations: InvitationsService,
+    private readonly callers: ActiveCallers,
     private readonly environment: Environment,
   ) {}
 
@@ -101,7 +103,11 @@ export class CampaignsController {
       areReferencesConfirmed: referencesConfirmed,
       encoding: encoding ?? null,
     };
-    const id = await this.intake.receive(bytes, options, actorOf(key));
+    const id = await this.callers.during(key, (over) => {
+      // The caller first reads why the upload has ended.
+      over.addEventListener('abort', () => reply.raw.once('finish', () => body.destroy()));
+      return this.intake.receive(bytes, options, actorOf(key));
+    });
     void reply.status(202).header('location', `/api/v1/campaigns/${id}`);
     return this.readCampaign(id);
   }
@@ -166,6 +172,9 @@ export class CampaignsController {
     const { format } = found(await this.store.find(id), `campaign ${id}`);
     const pages = this.results.pages(id, hasScope(key, 'links:read'));
     const stream = this.results.stream(resultCsv(format, pages), actorOf(key));
+    // Resets the connection, so that what has arrived does not look like the whole file.
+    const unwatch = this.callers.watch(key, () => reply.raw.destroy());
+    reply.raw.once('close', unwatch);
     void reply.headers({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="campaign-${id}.csv"`,

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { ApiKeysStore } from '../../access/api-keys.store.js';
-import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { Injectable, type BeforeApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { ActiveCallers } from '../../access/active-callers.service.js';
 import { within } from '../../platform/async/within.js';
 import { Metrics } from '../../observability/metrics/metrics.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
@@ -8,9 +7,7 @@ import type { EventStream, StreamEnd } from './event-stream.js';
 
 /** Runs the streams of this process. Ends them when their key is revoked, their session of the console is over, or the process stops. */
 @Injectable()
-export class OpenStreams extends BackgroundTasks {
-  // docs/api.md promises that the streams of a revoked key end within 5 s.
-  protected readonly tasks = [{ everyMs: 2_000, run: () => this.endRevoked() }];
+export class OpenStreams implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly open = new Map<EventStream, Promise<StreamEnd>>();
   private readonly ended = this.metrics.counter({
     name: 'pv_onboarding_event_streams_ended_total',
@@ -20,10 +17,9 @@ export class OpenStreams extends BackgroundTasks {
   private isStopping = false;
 
   constructor(
-    private readonly keys: ApiKeysStore,
+    private readonly callers: ActiveCallers,
     private readonly metrics: Metrics,
   ) {
-    super('revoked keys could not be read', STOP_WITHIN_MS.streams);
     metrics.gauge({
       name: 'pv_onboarding_event_streams',
       help: 'Streams of events that are open at this replica',
@@ -32,31 +28,23 @@ export class OpenStreams extends BackgroundTasks {
   }
 
   // Ends the streams in an early hook, because an open stream would delay the shutdown.
-  override onModuleDestroy(): void {
-    super.onModuleDestroy();
+  onModuleDestroy(): void {
     this.isStopping = true;
     for (const stream of this.open.keys()) stream.end('stopped');
   }
 
-  override async beforeApplicationShutdown(): Promise<void> {
-    const ended = Promise.all(this.open.values());
-    await Promise.all([super.beforeApplicationShutdown(), within(STOP_WITHIN_MS.streams, ended)]);
+  async beforeApplicationShutdown(): Promise<void> {
+    await within(STOP_WITHIN_MS.streams, Promise.all(this.open.values()));
   }
 
   async run(stream: EventStream): Promise<void> {
     if (this.isStopping) stream.end('stopped');
-    const running = stream.run().finally(() => this.open.delete(stream));
+    const unwatch = this.callers.watch(stream.reader, () => stream.end('revoked'));
+    const running = stream.run().finally(() => {
+      unwatch();
+      this.open.delete(stream);
+    });
     this.open.set(stream, running);
     this.ended.inc({ reason: await running });
-  }
-
-  private async endRevoked(): Promise<void> {
-    const now = Date.now();
-    for (const stream of this.open.keys())
-      if ((stream.reader.consoleUntil ?? Infinity) <= now) stream.end('revoked');
-    const ids = [...new Set([...this.open.keys()].flatMap(({ reader }) => reader.id ?? []))];
-    if (ids.length === 0) return;
-    const revoked = new Set<string | null>(await this.keys.findRevoked(ids));
-    for (const stream of this.open.keys()) if (revoked.has(stream.reader.id)) stream.end('revoked');
   }
 }

@@ -128,7 +128,10 @@ export class OwnerPageController {
     const begun = await this.starts.begin({ id, gridLocationId, brand: wanted, metadata });
     if (begun.kind === 'rejected' && 'steps' in page)
       return this.send(reply.status(422), { ...page, kind: 'rejected', brand: wanted }, invitation);
-    if (begun.kind === 'started' && begun.startUrl !== null)
+    // The tenant may have revoked the invitation, or erased the user, during the start.
+    const isStill =
+      begun.kind === 'started' && ((await this.store.find(id))?.state ?? 'revoked') !== 'revoked';
+    if (isStill && begun.startUrl !== null)
       return void reply.status(303).header('location', new URL(begun.startUrl).href).send();
     return this.goBack(reply, text);
   }

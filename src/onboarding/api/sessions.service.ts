@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Authentication } from '../../access/authentication.service.js';
+import { ActiveCallers } from '../../access/active-callers.service.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { EventSignal } from '../../events/event-signal.service.js';
 import { Coalescer } from '../../platform/async/coalescer.js';
@@ -16,10 +16,9 @@ import type { SessionQuery } from './sessions.dto.js';
 interface Wait {
   readonly sessionId: string;
   readonly from: SessionState;
-  readonly keyId: string | null;
 }
 
-/** Reads sessions for callers. Checks the sessions and API keys of all waiting callers after new events, and at least once a second. */
+/** Reads sessions for callers. Checks the sessions of all waiting callers after new events, and at least once a second. */
 @Injectable()
 export class SessionsService implements OnModuleDestroy {
   private readonly waiters = new Set<Wait & { readonly end: WakeUp }>();
@@ -30,7 +29,7 @@ export class SessionsService implements OnModuleDestroy {
     private readonly refreshes: SessionRefreshService,
     private readonly views: SessionViewsStore,
     private readonly held: HeldRequests,
-    private readonly authentication: Authentication,
+    private readonly callers: ActiveCallers,
     signal: EventSignal,
     metrics: Metrics,
   ) {
@@ -64,9 +63,11 @@ export class SessionsService implements OnModuleDestroy {
       : this.getFreshOrStale(id, maxAgeMs));
     const { state, closedAt, checkedAt } = session;
     if (wait === 0 || closedAt !== null || state !== (from ?? state)) return session;
-    const awaited = { sessionId: id, from: state, keyId: key.id };
-    await this.held.hold('wait', request, actorOf(key), (gone) => this.wait(awaited, wait * 1_000, gone));
-    await this.authentication.requireUnrevoked(key);
+    const awaited = { sessionId: id, from: state };
+    await this.held.hold('wait', request, actorOf(key), (gone) =>
+      this.wait(awaited, key, wait * 1_000, gone),
+    );
+    await this.callers.require(key);
     const later = await this.refreshes.getSession(id);
     // `checkedAt` changes only once the batch of the read is closed, so a changed state also shows that the session was read.
     const wasRead = later.checkedAt.getTime() !== checkedAt.getTime() || later.state !== state;
@@ -82,14 +83,19 @@ export class SessionsService implements OnModuleDestroy {
     }
   }
 
-  /** Waits for at most `waitMs`. Ends if the state changes, the watch ends, the key is revoked, `gone` aborts or the process stops. */
-  private async wait(awaited: Wait, waitMs: number, gone: AbortSignal) {
+  /**
+   * Waits for at most `waitMs`. Ends if the state changes, the watch ends, the caller may no longer act, `gone` aborts or the process
+   * stops.
+   */
+  private async wait(awaited: Wait, key: Principal, waitMs: number, gone: AbortSignal) {
     if (this.isStopping) return;
     const waiter = { ...awaited, end: new WakeUp() };
     this.waiters.add(waiter);
+    const unwatch = this.callers.watch(key, () => waiter.end.signal());
     // The state may have changed since the read that returned `from`.
     void this.checks.run();
     await waiter.end.wait(gone, waitMs);
+    unwatch();
     this.waiters.delete(waiter);
   }
 
@@ -97,16 +103,9 @@ export class SessionsService implements OnModuleDestroy {
     const waiters = [...this.waiters];
     if (waiters.length === 0) return;
     const ids = new Set(waiters.map(({ sessionId }) => sessionId));
-    const keyIds = new Set(waiters.flatMap(({ keyId }) => keyId ?? []));
     // While the database is unavailable, the waiters continue to wait.
-    const found = await Promise.all([
-      this.views.findWatchedStates([...ids]),
-      this.authentication.findRevoked([...keyIds]),
-    ]).catch(() => null);
-    if (found === null) return;
-    const [states, revoked] = found;
-    for (const { sessionId, from, keyId, end } of waiters) {
-      if (states.get(sessionId) !== from || (keyId !== null && revoked.includes(keyId))) end.signal();
-    }
+    const states = await this.views.findWatchedStates([...ids]).catch(() => null);
+    if (states === null) return;
+    for (const { sessionId, from, end } of waiters) if (states.get(sessionId) !== from) end.signal();
   }
 }

@@ -26,6 +26,7 @@ export const STOP_WITHIN_MS = {
   /** Writing the results of the reads, after `reads`. */
   readResults: 1_000,
   streams: 2_000,
+  callers: 500,
   broker: 3_000,
   /** Writing what this replica has learned of the remote service, after all calls have ended. */
   sharedState: 1_000,

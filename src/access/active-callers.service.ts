@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks } from '../platform/async/background-tasks.js';
+import type { Problem } from '../platform/problem/problem.js';
+import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
+import { keyRevoked, requireSession, sessionOver, type Caller } from './acting-caller.js';
+import { ApiKeysStore } from './api-keys.store.js';
+
+interface Watch {
+  readonly caller: Caller;
+  readonly end: (why: Problem) => void;
+}
+
+/** Notices during a long request that its key has been revoked, or that its session of the console is over. */
+@Injectable()
+export class ActiveCallers extends BackgroundTasks {
+  // docs/api.md promises that nothing of a revoked key goes on for more than 5 s.
+  protected readonly tasks = [{ everyMs: 2_000, run: () => this.endRefused() }];
+  private readonly watches = new Set<Watch>();
+
+  constructor(private readonly keys: ApiKeysStore) {
+    super('revoked keys could not be read', STOP_WITHIN_MS.callers);
+  }
+
+  /** Throws Problem unauthenticated if the caller may no longer act. Call it before a response that is sent long after its request. */
+  async require(caller: Caller): Promise<void> {
+    requireSession(caller);
+    if (caller.id !== null && (await this.keys.findRevoked([caller.id])).length > 0) throw keyRevoked();
+  }
+
+  /** Calls `end` once the caller may no longer act. Returns a function that stops the watch. */
+  watch(caller: Caller, end: Watch['end']): () => void {
+    const watch = { caller, end };
+    this.watches.add(watch);
+    return () => void this.watches.delete(watch);
+  }
+
+  /** Runs `work`. Rejects with Problem unauthenticated, and aborts the signal of `work`, once the caller may no longer act. */
+  async during<T>(caller: Caller, work: (over: AbortSignal) => Promise<T>): Promise<T> {
+    const over = new AbortController();
+    let unwatch = (): void => {};
+    const refused = new Promise<never>((_, reject) => {
+      unwatch = this.watch(caller, (why) => {
+        over.abort();
+        reject(why);
+      });
+    });
+    try {
+      return await Promise.race([work(over.signal), refused]);
+    } finally {
+      unwatch();
+    }
+  }
+
+  private async endRefused(): Promise<void> {
+    const now = Date.now();
+    this.endWhere(({ consoleUntil = Infinity }) => consoleUntil <= now, sessionOver());
+    const ids = new Set([...this.watches].flatMap(({ caller }) => caller.id ?? []));
+    if (ids.size === 0) return;
+    const revoked = new Set<string | null>(await this.keys.findRevoked([...ids]));
+    this.endWhere(({ id }) => revoked.has(id), keyRevoked());
+  }
+
+  private endWhere(isRefused: (caller: Caller) => boolean, why: Problem): void {
+    for (const watch of this.watches) {
+      if (!isRefused(watch.caller)) continue;
+      this.watches.delete(watch);
+      watch.end(why);
+    }
+  }
+}

@@ -1,0 +1,345 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { hashOf } from '../../../src/access/api-keys.store.js';
+import { ConsoleSessions } from '../../../src/access/console/console-sessions.service.js';
+import { RequestHooks } from '../../../src/access/request-hooks.service.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { createKey } from '../../e2e/keys.js';
+import { startReplica, withReplica } from '../../e2e/replica.js';
+import { insertCampaign } from '../../setup/campaign.js';
+import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
+import { useTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { inTime, itAtLength, promise } from '../support/promise.js';
+
+const WITHIN_MS = 5_000;
+/** The rows of a download that is longer than what the kernel buffers. */
+const ROWS = 40_000;
+
+// Has a connection for each operation. A process with the role `api` changes nothing by itself.
+const service = useTestApp({ ROLE: 'api', DATABASE_POOL_SIZE: 40 });
+const admin = TestClient.of(service);
+let other: TestApp;
+
+beforeAll(async () => {
+  other = await startReplica(service, { ROLE: 'api' });
+});
+afterAll(() => other.close());
+
+const sql = <Row>(text: string, values?: unknown[]) => service.app.get(Database).query<Row>(text, values);
+
+interface Change {
+  readonly operation: string;
+  readonly path: string;
+  readonly body?: unknown;
+  /** Whether the test of the lock covers it: it has an audit entry, and waits for one of LOCKED. */
+  readonly isAudited?: true;
+}
+
+/** Creates what the changes are about. Returns a valid request for each operation that changes something. */
+async function changes(): Promise<Change[]> {
+  const user = async () => {
+    const body = { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] };
+    return (await admin.call<UserAnswer>('POST', '/users', body)).body;
+  };
+  const uncertain = async () => {
+    const tenantReference = randomUUID();
+    const text = `INSERT INTO registrations (tenant_reference, eans, metadata, status, last_error, sent_at)
+      VALUES ($1, ARRAY[$2], '{}', 'uncertain', 'lost', now()) RETURNING id`;
+    const [registration] = await sql<{ id: string }>(text, [tenantReference, newEan()]);
+    return registration!.id;
+  };
+  const endpoint = async () => {
+    const { body } = await admin.call<{ id: string }>('POST', '/webhook-endpoints', {
+      url: 'http://127.0.0.1:9/',
+    });
+    return `/webhook-endpoints/${body.id}`;
+  };
+  const campaign = async (status: string) =>
+    `/campaigns/${await insertCampaign(service.app.get(Database), [{ tenantReference: 'a' }], { status })}`;
+  const invite = async () => {
+    const gridLocationId = await admin.locate();
+    return (await admin.call<{ id: string }>('POST', '/invitations', { gridLocationId })).body.id;
+  };
+  const { id: userId, gridLocations } = await user();
+  const gridLocationId = gridLocations[0]!.id;
+  const session = await admin.call<SessionAnswer>('POST', `/onboarding/pv/${await admin.locate()}`);
+  const { id: keyId } = await createKey(admin, 'users:read');
+  const [retried, resolved, discarded, decided] = [
+    await uncertain(),
+    await uncertain(),
+    await uncertain(),
+    await uncertain(),
+  ];
+  const isAudited = true;
+  return [
+    { operation: 'POST /api-keys', path: '/api-keys', body: { name: 'later', scopes: ['admin'] }, isAudited },
+    { operation: 'DELETE /api-keys/{id}', path: `/api-keys/${keyId}` },
+    {
+      operation: 'POST /users',
+      path: '/users',
+      body: { tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] },
+    },
+    { operation: 'DELETE /users/{userId}', path: `/users/${userId}`, isAudited },
+    {
+      operation: 'POST /onboarding/pv/{id}',
+      path: `/onboarding/pv/${gridLocationId}`,
+      body: { brand: 'acme' },
+    },
+    {
+      operation: 'POST /onboarding/pv/{sessionId}/refresh',
+      path: `/onboarding/pv/${session.body.id}/refresh`,
+    },
+    { operation: 'POST /invitations', path: '/invitations', body: { gridLocationId } },
+    { operation: 'DELETE /invitations/{id}', path: `/invitations/${await invite()}`, isAudited },
+    { operation: 'POST /registrations/{id}/retry', path: `/registrations/${retried}/retry`, isAudited },
+    { operation: 'POST /registrations/{id}/discard', path: `/registrations/${discarded}/discard`, isAudited },
+    {
+      operation: 'POST /registrations/{id}/resolve',
+      path: `/registrations/${resolved}/resolve`,
+      body: { id: randomUUID() },
+    },
+    {
+      operation: 'POST /registrations/decisions',
+      path: '/registrations/decisions',
+      body: { decision: 'discard', ids: [decided] },
+      isAudited,
+    },
+    {
+      operation: 'POST /webhook-endpoints',
+      path: '/webhook-endpoints',
+      body: { url: 'http://127.0.0.1:9/' },
+      isAudited,
+    },
+    {
+      operation: 'PATCH /webhook-endpoints/{id}',
+      path: await endpoint(),
+      body: { description: 'later' },
+      isAudited,
+    },
+    { operation: 'DELETE /webhook-endpoints/{id}', path: await endpoint(), isAudited },
+    {
+      operation: 'POST /webhook-endpoints/{id}/rotate-secret',
+      path: `${await endpoint()}/rotate-secret`,
+      body: { overlapSeconds: 60 },
+      isAudited,
+    },
+    { operation: 'POST /webhook-endpoints/{id}/test', path: `${await endpoint()}/test` },
+    {
+      operation: 'POST /webhook-endpoints/{id}/redeliver',
+      path: `${await endpoint()}/redeliver`,
+      body: { after: '0' },
+    },
+    {
+      operation: 'POST /webhook-deliveries/{id}/redeliver',
+      path: `/webhook-deliveries/${randomUUID()}/redeliver`,
+    },
+    { operation: 'POST /campaigns', path: '/campaigns', body: `tenantReference,ean\nlater,${newEan()}\n` },
+    { operation: 'POST /campaigns/{id}/pause', path: `${await campaign('running')}/pause`, isAudited },
+    { operation: 'POST /campaigns/{id}/resume', path: `${await campaign('paused')}/resume`, isAudited },
+    { operation: 'POST /campaigns/{id}/cancel', path: `${await campaign('running')}/cancel`, isAudited },
+    { operation: 'DELETE /campaigns/{id}', path: await campaign('checked'), isAudited },
+    { operation: 'POST /status/credentials/probe', path: '/status/credentials/probe' },
+  ];
+}
+
+const TABLES =
+  `users grid_locations registrations onboarding_sessions session_starts session_observations invitations campaigns
+  campaign_rows webhook_endpoints webhook_deliveries domain_events erasures idempotency_keys audit_log`.split(
+    /\s+/,
+  );
+
+/** Returns what the changes could have changed: the rows, and what the remote service has been asked for. */
+async function state(): Promise<object> {
+  const keys = await sql('SELECT id, revoked_at FROM api_keys ORDER BY id');
+  const digests = await Promise.all(
+    TABLES.map((table) =>
+      sql(`SELECT count(*), md5(string_agg(t::text, '' ORDER BY t::text)) FROM ${table} t`),
+    ),
+  );
+  return { keys, digests, users: (await service.sandbox!.control.users()).length };
+}
+
+interface HalfSent {
+  readonly operation: string;
+  /** Sends the rest of the body. Returns the status of the response. */
+  complete(): Promise<string>;
+}
+
+/** Sends a request up to the middle of its body, once the service has admitted its headers. */
+async function sendHalf(
+  url: string,
+  { operation, path, body = {} }: Change,
+  credentials: object,
+): Promise<HalfSent> {
+  const { hostname, port } = new URL(url);
+  const isFile = typeof body === 'string';
+  const text = isFile ? body : JSON.stringify(body);
+  const fields = {
+    ...{ host: `${hostname}:${port}`, connection: 'close', expect: '100-continue' },
+    ...{ 'content-type': isFile ? 'text/csv' : 'application/json', 'content-length': text.length },
+    ...credentials,
+  };
+  const head = Object.entries(fields).map((pair) => pair.join(': '));
+  const socket: Socket = connect(Number(port), hostname);
+  socket.on('error', () => {});
+  let received = '';
+  socket.on('data', (bytes) => (received += bytes.toString()));
+  socket.write([`${operation.split(' ')[0]} /api/v1${path} HTTP/1.1`, ...head, '', ''].join('\r\n'));
+  await waitFor(`${operation} to be admitted`, () => received.includes('\r\n\r\n'));
+  expect([operation, received]).toEqual([operation, 'HTTP/1.1 100 Continue\r\n\r\n']);
+  received = '';
+  socket.write(text.slice(0, text.length / 2));
+  return {
+    operation,
+    complete: async () => {
+      if (!isFile) socket.write(text.slice(text.length / 2));
+      await waitFor(`a response to ${operation}`, () => received.includes('\r\n\r\n'));
+      socket.destroy();
+      return received.slice(9, 12);
+    },
+  };
+}
+
+const refuses = (client: TestClient) =>
+  waitFor('the key to be refused', async () => (await client.call('GET', '/users?limit=1')).status === 401);
+
+/** Returns the operations that did not end with 401, and whether something has changed. */
+async function afterRevocation(
+  target: TestApp,
+): Promise<{ passed: string[]; hasChanged: boolean; sent: number }> {
+  const all = await changes();
+  const { id, key } = await createKey(admin, 'admin');
+  const halves: HalfSent[] = [];
+  for (const change of all)
+    halves.push(await sendHalf(target.url, change, { authorization: `Bearer ${key}` }));
+  // Another replica revokes the key, so that the one with the requests has to notice it.
+  await TestClient.of(other).call('DELETE', `/api-keys/${id}`);
+  await refuses(new TestClient(target.url, key));
+  const before = await state();
+  const passed: string[] = [];
+  for (const { operation, complete } of halves) if ((await complete()) !== '401') passed.push(operation);
+  const hasChanged = JSON.stringify(await state()) !== JSON.stringify(before);
+  return { passed, hasChanged, sent: halves.length };
+}
+
+/** Tables of which one is locked by each audited change, after the check of its body and before its audit entry. */
+const LOCKED = 'registrations, users, invitations, campaigns, webhook_endpoints';
+
+describe('R82: a revoked key acts no more', () => {
+  it('although its request began before: each operation that changes something, half of whose body has arrived', async () => {
+    const document = JSON.parse(
+      await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8'),
+    ) as {
+      paths: Record<string, object>;
+    };
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods)
+        .filter((method) => method !== 'get')
+        .map((method) => `${method.toUpperCase()} ${path.replace('/api/v1', '')}`),
+    );
+    expect((await changes()).map(({ operation }) => operation).sort()).toEqual(operations.sort());
+    const { passed, hasChanged, sent } = await afterRevocation(service);
+    promise('R82', { figure: `${passed.length} of ${sent} operations with half a body`, bound: '0' });
+    expect({ passed, hasChanged }).toEqual({ passed: [], hasChanged: false });
+  });
+
+  it('although its transaction had begun', async () => {
+    const audited = (await changes()).filter((change) => change.isAudited);
+    const { id, app } = await createKey(admin, 'admin');
+    const before = await state();
+    let sent: Promise<{ status: number }[]> | undefined;
+    await service.app.get(Database).transaction(async (tx) => {
+      await tx.query(`LOCK TABLE ${LOCKED} IN EXCLUSIVE MODE; LOCK TABLE idempotency_keys`);
+      sent = Promise.all(
+        audited.map(({ operation, path, body }) =>
+          app.call(operation.split(' ')[0]!, path, body, { 'idempotency-key': randomUUID() }),
+        ),
+      );
+      await waitFor('all to wait for a lock', async () => {
+        const [waiting] = await sql<{ count: number }>(
+          `SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        return waiting!.count === audited.length;
+      });
+      await tx.query('UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [id]);
+    });
+    const statuses = (await sent!).map(({ status }, index) => `${audited[index]!.operation} ${status}`);
+    expect(statuses).toEqual(audited.map(({ operation }) => `${operation} 401`));
+    const { digests } = (await state()) as { digests: object };
+    expect(digests).toEqual((before as { digests: object }).digests);
+  });
+
+  it('and reads no more: a download is reset, a late response is a 401 without data', async () => {
+    const rows = Array.from({ length: ROWS }, () => ({ tenantReference: randomUUID().repeat(4) }));
+    const campaign = await insertCampaign(service.app.get(Database), rows);
+    const { body: session } = await admin.call<SessionAnswer>(
+      'POST',
+      `/onboarding/pv/${await admin.locate()}`,
+    );
+    const { id, app } = await createKey(admin, 'admin');
+    const headers = { authorization: `Bearer ${app.key}` };
+    const download = request(`${service.url}/api/v1/campaigns/${campaign}/result.csv`, { headers }).end();
+    const end = new Promise<string>((resolve, reject) => {
+      download.on('error', reject).on('response', (response) => {
+        // Reads slowly, so that most of the file is still to be sent.
+        response.on('data', () => void response.pause());
+        const reading = setInterval(() => response.resume(), 100);
+        response.on('error', () => {});
+        response.once('close', () => {
+          clearInterval(reading);
+          resolve(response.complete ? 'whole' : 'reset');
+        });
+      });
+    });
+    await service.sandbox!.control.addFault({
+      kind: 'delay',
+      delayMs: 2_500,
+      contains: session.id,
+      times: 1,
+    });
+    const late = app.call('POST', `/onboarding/pv/${session.id}/refresh`);
+    await TestClient.of(other).call('DELETE', `/api-keys/${id}`);
+    const revokedAt = performance.now();
+    expect(await end).toBe('reset');
+    const tookMs = performance.now() - revokedAt;
+    expect((await late).body).toMatchObject({ code: 'unauthenticated' });
+    promise('R82', { figure: `a download goes on for ${Math.round(tookMs)} ms`, bound: `${WITHIN_MS} ms` });
+    expect(tookMs).toBeLessThan(inTime(WITHIN_MS));
+  });
+
+  it('and neither does a session of the console that ends', async () => {
+    const some = (await changes()).slice(0, 5);
+    const { key } = await createKey(admin, 'admin');
+    const session = {
+      kind: 'key',
+      keyHash: hashOf(key).toString('base64'),
+      expiresAt: Date.now() + 2_000,
+    } as const;
+    const cookie = `pvo_console=${service.app.get(ConsoleSessions).cookie.seal(session)}`;
+    const credentials = { cookie, origin: service.url, 'x-console': '1' };
+    const halves = await Promise.all(some.map((change) => sendHalf(service.url, change, credentials)));
+    await waitFor('the session to end', () => Date.now() > session.expiresAt);
+    const before = await state();
+    expect(await Promise.all(halves.map(({ complete }) => complete()))).toEqual(halves.map(() => '401'));
+    expect(await state()).toEqual(before);
+  });
+
+  itAtLength('turns red when the key is checked before the body only', async () => {
+    const bug = {
+      identifyAgain: async ({ principal }: { principal: unknown }) => principal,
+    };
+    await withReplica(
+      service,
+      { ROLE: 'api' },
+      async (replica) => {
+        expect((await afterRevocation(replica)).hasChanged).toBe(true);
+      },
+      { prepare: (app) => void Object.assign(app.get(RequestHooks), bug) },
+    );
+  });
+});
