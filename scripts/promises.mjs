@@ -76,4 +76,5 @@ export const PROMISES = [
   { id: 'R83', promise: 'no EAN is taken that a program has rounded' },
   { id: 'R79', promise: 'strangers hold nothing' },
   { id: 'R80', promise: 'a known outcome is kept whatever the database says' },
+  { id: 'R82', promise: 'a revoked key acts no more' },
 ];

@@ -5662,7 +5662,7 @@ export interface components {
         /**
          * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
          *
-         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
+         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting, 1,000 names in an object or 5,000 names and elements.
          */
         "invalid_request-or-invalid_json": {
             headers: {
@@ -5711,7 +5711,7 @@ export interface components {
         /**
          * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
          *
-         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
+         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting, 1,000 names in an object or 5,000 names and elements.
          *
          *     `ean_rounded`: An EAN has the digits of a rounded number and a wrong check digit. `errors` names each of them. Nothing was done; send all digits as strings, or `eanConfirmed: true` if they are right.
          */
@@ -5809,7 +5809,7 @@ export interface components {
         /**
          * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
          *
-         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
+         *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting, 1,000 names in an object or 5,000 names and elements.
          *
          *     `campaign_empty`: The file of a campaign is empty, or has a header and no rows. Nothing was stored.
          *
@@ -6045,7 +6045,7 @@ export interface operations {
             /**
              * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
              *
-             *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.
+             *     `invalid_json`: The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting, 1,000 names in an object or 5,000 names and elements.
              */
             400: {
                 headers: {

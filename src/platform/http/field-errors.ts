@@ -1,3 +1,5 @@
+import type { Type } from '@nestjs/common';
+import { ARRAY_MAX_SIZE, getMetadataStorage } from 'class-validator';
 import type { FieldError } from '../problem/problem.js';
 import { LosslessNumber } from '../json/lossless.js';
 
@@ -24,6 +26,38 @@ function errorsOf(text: string, field: string): FieldError[] {
   if (text.includes('\0')) return [{ field, message: 'must not contain the character U+0000' }];
   if (!text.isWellFormed()) return [{ field, message: 'must not contain half of a surrogate pair' }];
   return [];
+}
+
+/** The most elements of each declared property, by class. */
+const declarations = new WeakMap<Type, ReadonlyMap<string, number>>();
+
+/**
+ * Returns errors for names that the class does not declare, and for arrays with too many elements. Call it before anything is made of the
+ * value: class-transformer and class-validator take far longer for each name and element.
+ */
+export function shapeErrors(value: object, metatype: Type): FieldError[] {
+  const declared = declarations.get(metatype) ?? declarationsOf(metatype);
+  declarations.set(metatype, declared);
+  return Object.entries(value).flatMap(([field, item]) => {
+    const most = declared.get(field);
+    if (most === undefined) return [{ field, message: UNKNOWN_NAME }];
+    const isTooLong = Array.isArray(item) && item.length > most;
+    return isTooLong ? [{ field, message: `must contain no more than ${most} elements` }] : [];
+  });
+}
+
+function declarationsOf(metatype: Type): ReadonlyMap<string, number> {
+  const declared = new Map<string, number>();
+  for (const { propertyName, name, constraints } of getMetadataStorage().getTargetValidationMetadatas(
+    metatype,
+    '',
+    false,
+    false,
+  )) {
+    const most = name === ARRAY_MAX_SIZE ? Number(constraints[0]) : Infinity;
+    declared.set(propertyName, Math.min(most, declared.get(propertyName) ?? Infinity));
+  }
+  return declared;
 }
 
 /** Returns errors for inherited names such as `toString`, which class-transformer drops from a DTO. Free-form data may use such names. */

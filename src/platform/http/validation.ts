@@ -6,7 +6,7 @@ import { validate, ValidateBy, ValidateIf, type ValidationError } from 'class-va
 import type { FastifyRequest } from 'fastify';
 import { LosslessNumber } from '../json/lossless.js';
 import { Problem, type FieldError, type ProblemCode } from '../problem/problem.js';
-import { inheritedNames, textErrors, UNKNOWN_NAME } from './field-errors.js';
+import { inheritedNames, shapeErrors, textErrors, UNKNOWN_NAME } from './field-errors.js';
 // Declares `isPublic` of a route.
 import type {} from './public.decorator.js';
 
@@ -19,6 +19,8 @@ const MESSAGES = new Map([
 ]);
 /** Limits the size of the response: a body may have 10,000 invalid items. */
 const MAX_ERRORS = 100;
+/** Limits the size of the response: every error of a long name repeats the name. */
+const MAX_FIELD_LENGTH = 500;
 
 /** Turns bodies and queries into valid instances of their classes. Refuses undeclared names, so that no misspelt filter is ignored. */
 export class RequestValidation implements PipeTransform {
@@ -36,6 +38,7 @@ export class RequestValidation implements PipeTransform {
     const isEmpty = Object.keys(value ?? {}).length === 0;
     if (isEmpty && this.fineWhenEmpty.has(metatype)) return new metatype();
     const collected = collectByKey(value ?? {}, metatype);
+    refuse(shapeErrors(collected, metatype));
     // A reserved name may stand behind a prefix, as in `metadata.constructor`.
     if (collected !== value) refuse(textErrors(collected));
     return this.instantiate(metatype, collected, isEmpty);
@@ -126,9 +129,12 @@ export function invalidRequest(
   errors: readonly FieldError[],
   code: ProblemCode = 'invalid_request',
 ): Problem {
-  const said = errors.slice(0, DETAILED_ERRORS).map(({ field, message }) => `${field} ${message}`);
+  const shown = errors
+    .slice(0, MAX_ERRORS)
+    .map(({ field, ...error }) => ({ field: field.slice(0, MAX_FIELD_LENGTH), ...error }));
+  const said = shown.slice(0, DETAILED_ERRORS).map(({ field, message }) => `${field} ${message}`);
   const more = errors.length > DETAILED_ERRORS ? `; and ${errors.length - DETAILED_ERRORS} more` : '';
-  return new Problem(code, said.join('; ') + more, { errors: errors.slice(0, MAX_ERRORS) });
+  return new Problem(code, said.join('; ') + more, { errors: shown });
 }
 
 const isDeclared = (metatype: NonNullable<ArgumentMetadata['metatype']>): boolean =>

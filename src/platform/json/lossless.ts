@@ -13,18 +13,32 @@ export class JsonError extends Error {}
 /** Limits the use of the call stack. A valid body has at most nine levels: one, and the eight of `metadata`. */
 const MAX_DEPTH = 64;
 
-const SPACE = /[ \t\n\r]*/y;
+/** The codes of blank, tab and line breaks. */
+const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 // Characters allowed unescaped in a string: no quotation mark, no backslash, no control character (RFC 8259, section 7).
 const PLAIN = /[ !#-[\]-\uffff]+/y;
-const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
+const HEX = /[0-9a-fA-F]{4}/y;
+const ESCAPES = new Map(
+  Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', '/': '/' }),
+);
 const LITERAL = /true|false|null/y;
+
+interface JsonLimits {
+  /** The most names in one object. class-transformer takes quadratic time for them. */
+  readonly names: number;
+  /** The most names and elements together. */
+  readonly items: number;
+}
+
+const UNLIMITED: JsonLimits = { names: Infinity, items: Infinity };
 
 /**
  * Parses strict JSON (RFC 8259); throws JsonError. A number that a double would alter, or an integer beyond 2^53, becomes a LosslessNumber.
- * Refuses duplicate names, nesting deeper than 64, and a byte order mark. Accepts lone surrogates and NUL, which PostgreSQL cannot store.
+ * Refuses duplicate names, nesting deeper than 64, a byte order mark, and more than `limits`. Accepts lone surrogates and NUL, which PostgreSQL cannot store.
  */
-export const parseLossless = (text: string): unknown => new Parser(text).document();
+export const parseLossless = (text: string, limits: JsonLimits = UNLIMITED): unknown =>
+  new Parser(text, limits).document();
 
 /** Returns the text of a number from `parseLossless`; undefined for a value that is not a number. */
 export function jsonNumberText(value: unknown): string | undefined {
@@ -34,8 +48,14 @@ export function jsonNumberText(value: unknown): string | undefined {
 
 class Parser {
   private at = 0;
+  private items = 0;
+  /** The name at the top to which the value belongs. */
+  private field = '';
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly limits: JsonLimits,
+  ) {}
 
   document(): unknown {
     const value = this.value(0);
@@ -44,9 +64,9 @@ class Parser {
   }
 
   private value(depth: number): unknown {
-    this.take(SPACE);
+    this.skipSpace();
     const value = this.bareValue(depth);
-    this.take(SPACE);
+    this.skipSpace();
     return value;
   }
 
@@ -64,14 +84,16 @@ class Parser {
 
   private object(depth: number): Record<string, unknown> {
     const members = new Map<string, unknown>();
-    this.items(depth, '}', () => {
-      this.take(SPACE);
+    this.readItems(depth, '}', () => {
+      this.skipSpace();
       const position = this.at;
       if (this.text[position] !== '"') this.fail('A name in double quotes is expected');
       const name = this.string();
       if (members.has(name))
-        throw new JsonError(`The name ${JSON.stringify(name)} is repeated at position ${position}`);
-      this.take(SPACE);
+        throw new JsonError(`The name ${JSON.stringify(cut(name))} is repeated at position ${position}`);
+      if (members.size >= this.limits.names) this.fail(`More than ${this.limits.names} names in an object`);
+      if (depth === 1) this.field = name;
+      this.skipSpace();
       if (!this.skip(':')) this.fail("':' is expected");
       members.set(name, this.value(depth));
     });
@@ -81,18 +103,24 @@ class Parser {
 
   private array(depth: number): unknown[] {
     const array: unknown[] = [];
-    this.items(depth, ']', () => array.push(this.value(depth)));
+    this.readItems(depth, ']', () => array.push(this.value(depth)));
     return array;
   }
 
   /** Reads an object or array from the opening bracket to the closing one. `readItem` reads each part between commas. */
-  private items(depth: number, close: '}' | ']', readItem: () => void): void {
+  private readItems(depth: number, close: '}' | ']', readItem: () => void): void {
     if (depth > MAX_DEPTH) this.fail(`Nesting deeper than ${MAX_DEPTH}`);
     this.at++;
-    this.take(SPACE);
+    this.skipSpace();
     if (this.skip(close)) return;
-    do readItem();
-    while (this.skip(','));
+    do {
+      this.items++;
+      if (this.items > this.limits.items)
+        this.fail(
+          `More than ${this.limits.items} names and elements, in ${JSON.stringify(cut(this.field))},`,
+        );
+      readItem();
+    } while (this.skip(','));
     if (!this.skip(close)) this.fail(`',' or '${close}' is expected`);
   }
 
@@ -105,9 +133,19 @@ class Parser {
   }
 
   private escaped(): string {
-    const escape = this.take(ESCAPE);
-    if (escape !== '') return JSON.parse(`"\\${escape}"`) as string;
-    this.fail(this.skip('u') ? 'Four hexadecimal digits are expected' : 'Invalid escape');
+    const character = ESCAPES.get(this.text[this.at] ?? '');
+    if (character !== undefined) {
+      this.at++;
+      return character;
+    }
+    if (!this.skip('u')) this.fail('Invalid escape');
+    const digits = this.take(HEX);
+    if (digits === '') this.fail('Four hexadecimal digits are expected');
+    return String.fromCharCode(parseInt(digits, 16));
+  }
+
+  private skipSpace(): void {
+    while (SPACES.has(this.text.charCodeAt(this.at))) this.at++;
   }
 
   private skip(character: string): boolean {
@@ -117,16 +155,20 @@ class Parser {
   }
 
   private take(pattern: RegExp): string {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.text)?.[0] ?? '';
-    this.at += found.length;
-    return found;
+    const from = this.at;
+    pattern.lastIndex = from;
+    // `test` makes no array, unlike `exec`.
+    if (pattern.test(this.text)) this.at = pattern.lastIndex;
+    return this.text.slice(from, this.at);
   }
 
   private fail(reason: string): never {
     throw new JsonError(`${this.at < this.text.length ? reason : 'Unexpected end'} at position ${this.at}`);
   }
 }
+
+/** Shortens a name that a client chose, for a message. */
+const cut = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}…` : name);
 
 function exactly(text: string): number | LosslessNumber {
   const value = Number(text);

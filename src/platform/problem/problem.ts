@@ -19,7 +19,7 @@ export const PROBLEMS = {
   invalid_json: kind(
     400,
     'The body is not valid JSON',
-    'The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting.',
+    'The body has a syntax error, is not valid UTF-8, repeats a name within an object, or has more than 64 levels of nesting, 1,000 names in an object or 5,000 names and elements.',
   ),
   ean_rounded: kind(
     400,
