@@ -77,4 +77,5 @@ export const PROMISES = [
   { id: 'R79', promise: 'strangers hold nothing' },
   { id: 'R80', promise: 'a known outcome is kept whatever the database says' },
   { id: 'R82', promise: 'a revoked key acts no more' },
+  { id: 'R81', promise: 'absence ends nothing' },
 ];

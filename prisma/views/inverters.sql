@@ -7,7 +7,7 @@ SELECT i.id AS inverter_id,
        s.brand,
        i.first_seen_at,
        greatest(i.first_seen_at,
-                CASE WHEN i.missing_since IS NOT NULL THEN i.last_seen_at
+                CASE WHEN i.absent_since IS NOT NULL OR i.missing_since IS NOT NULL THEN i.last_seen_at
                      WHEN p.session_id IS NULL THEN s.last_checked_at
                      WHEN b.id IS NULL THEN p.claimed_at
                      ELSE p.checked_at END) AS last_seen_at,

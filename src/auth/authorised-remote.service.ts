@@ -2,17 +2,20 @@ import { Injectable } from '@nestjs/common';
 import type { OperationClass, Outcome, RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
 import { BearerTokens, isServed } from './bearer-tokens.js';
-import { Refusals, type Refusal } from './refusals.js';
+import { Refusals, type Refusal, type RefusalKind } from './refusals.js';
 import { TenantTokens } from './tenant-tokens.service.js';
 
 /** The statuses with which a service refuses the credentials, or a call that they do not allow. */
 export const REFUSALS: readonly number[] = [401, 403];
+/** The statuses with which a gateway without a route responds, too. */
+const MISSING: readonly number[] = [404, 405, 410];
+const kindOf = (status: number): RefusalKind => (REFUSALS.includes(status) ? 'refused' : 'missing');
 
 /** Sends calls with a bearer token (interface section 5.2). */
 @Injectable()
 export class AuthorisedRemote {
   private readonly refusals = new Refusals();
-  /** The classes of operations whose calls are refused because of the credentials. */
+  /** The classes of operations all of whose calls are refused. */
   private readonly blocked = new Set<OperationClass>();
 
   constructor(
@@ -29,29 +32,70 @@ export class AuthorisedRemote {
     const sent = await tokens.send({ send, isOdd: this.refusals.isOdd(request) }, userId);
     const isRejected = sent.kind === 'not_sent' && sent.reason === 'credentials_rejected';
     if (isRejected && last !== undefined) this.refusals.recordRefused(request);
-    const isRecovered = isServed(sent) && this.refusals.recordServed(request);
-    if (isRecovered && this.blocked.delete(request.operation))
-      this.remote.peers.announce(request.operation, null);
+    if (isServed(sent)) {
+      this.refusals.recordServed(request);
+      if (this.blocked.delete(request.operation)) this.remote.peers.announce(request.operation, null);
+    }
     return sent;
   }
 
-  /** Returns what a 401 or 403 is about. Call it once per refused call. A read of a session is one call, even if it tries both paths. */
-  weigh(request: RemoteRequest, status: number): Refusal {
-    const { operation } = request;
-    const refusal = this.refusals.recordRefused(request);
-    if (refusal === 'credentials' && !this.blocked.has(operation)) {
-      this.blocked.add(operation);
-      const trouble = `status ${status} to different calls in a row: the credentials may lack the right`;
-      this.remote.peers.announce(operation, trouble);
-    }
+  /**
+   * Returns what a refusal (401 or 403) or a missing call is about. Call it once per refused call. A read of a session is one call, even
+   * if it tries both paths. Default of `kind`: by the status.
+   */
+  weigh(request: RemoteRequest, status: number, kind = kindOf(status)): Refusal {
+    const refusal = this.refusals.recordRefused(request, performance.now(), kind);
+    if (refusal === 'all')
+      this.block(
+        request.operation,
+        kind === 'refused'
+          ? `status ${status} to different calls in a row: the credentials may lack the right`
+          : `status ${status} to different calls in a row: something before the remote service may answer`,
+      );
     return refusal;
   }
 
-  /** Returns the outcome of a POST. A refusal of the credentials is `not_sent`. So is any 401, because another token may succeed. */
+  /**
+   * Returns what a refused or missing read is about. If no read of another session shows it, asks the base probe: with `always`, or if only
+   * this one session is missing, since no other may be due.
+   */
+  async weighRead(request: RemoteRequest, status: number, probes: 'alone' | 'always'): Promise<Refusal> {
+    const refusal = this.weigh(request, status);
+    if (refusal !== 'unknown') return refusal;
+    const isMissing = kindOf(status) === 'missing';
+    const { isOfOne, hasLasted } = this.refusals.rowOf(request.operation);
+    const mayProbe = probes === 'always' || (isMissing && isOfOne);
+    if (mayProbe && (await this.remote.respondsOtherwise(status, request.signal))) return 'call';
+    if (isMissing && hasLasted)
+      this.block(
+        request.operation,
+        `status ${status} to every call: something before the remote service may answer`,
+      );
+    return 'unknown';
+  }
+
+  /**
+   * Returns the outcome of a POST. A refusal of the credentials is `not_sent`. So is any 401, because another token may succeed. A status
+   * with which a gateway responds, too, ends a registration only if it lasts while others are served.
+   */
   weighOutcome<T>(request: RemoteRequest, outcome: Outcome<T>): Outcome<T> {
-    if (outcome.kind !== 'rejected' || !REFUSALS.includes(outcome.status)) return outcome;
-    const isRefused = this.weigh(request, outcome.status) === 'credentials' || outcome.status === 401;
-    return isRefused ? { kind: 'not_sent', reason: 'credentials_rejected' } : outcome;
+    if (outcome.kind === 'not_sent' && outcome.reason === 'foreign_response')
+      this.refusals.recordRefused(request, performance.now(), 'missing');
+    if (outcome.kind !== 'rejected') return outcome;
+    const { status, detail } = outcome;
+    if (!REFUSALS.includes(status) && !MISSING.includes(status)) return outcome;
+    const refusal = this.weigh(request, status);
+    if (status === 401 || (status === 403 && refusal === 'all'))
+      return { kind: 'not_sent', reason: 'credentials_rejected' };
+    // A refused start ends nothing: its caller is told, and may start again.
+    if (request.operation === 'start_session' || this.refusals.isLasting(request)) return outcome;
+    return { kind: 'not_sent', reason: 'foreign_response', detail: `status ${status}: ${detail}` };
+  }
+
+  private block(operation: OperationClass, trouble: string): void {
+    if (this.blocked.has(operation)) return;
+    this.blocked.add(operation);
+    this.remote.peers.announce(operation, trouble);
   }
 
   roomFor(operation: OperationClass): number {

@@ -1,5 +1,4 @@
-import type { Sent } from '../remote/outcome.rules.js';
-import { isObjectLike } from '../remote/wire/exchange.js';
+import { isForeignRefusal, isObjectLike, type Sent } from '../remote/outcome.rules.js';
 
 export interface TokenCall {
   send(token: string): Promise<Sent>;
@@ -19,9 +18,10 @@ export abstract class BearerTokens {
 export const isTokenRefused = (sent: Sent, { isOdd }: TokenCall): boolean =>
   sent.kind === 'response' && sent.response.status === 401 && !isOdd;
 
-/** Returns whether the service accepted the token. A 401 or 403 may refuse the token; a 429 or 5xx may precede its check. */
+/** Returns whether the service accepted the token. A 401 or 403 may refuse the token; a 429, 5xx or foreign 4xx may precede its check. */
 export const isTokenAccepted = (sent: Sent): boolean =>
-  isServed(sent) || (sent.kind === 'response' && isOtherRejection(sent.response.status));
+  isServed(sent) ||
+  (sent.kind === 'response' && isOtherRejection(sent.response.status) && !isForeignRefusal(sent.response));
 
 const isOtherRejection = (status: number): boolean =>
   status >= 400 && status < 500 && ![401, 403, 429].includes(status);

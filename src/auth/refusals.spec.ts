@@ -21,7 +21,7 @@ const refuseReads = (refusals: Refusals, everyMs: number, sessions = SESSIONS) =
 
 describe('a refusal', () => {
   it('is about the credentials once five different sessions in a row were refused for two seconds', () => {
-    expect(refuseReads(new Refusals(), 500)).toBe('credentials');
+    expect(refuseReads(new Refusals(), 500)).toBe('all');
     expect(refuseReads(new Refusals(), 500, SESSIONS.slice(2))).toBe('unknown');
   });
 
@@ -39,7 +39,7 @@ describe('a refusal', () => {
   it('is not about the credentials when another session is served in between', () => {
     const refusals = new Refusals();
     for (let nth = 0; nth < 20; nth++) {
-      expect(refusals.recordRefused(read(SESSIONS[nth % 6]!), nth * 1_000)).not.toBe('credentials');
+      expect(refusals.recordRefused(read(SESSIONS[nth % 6]!), nth * 1_000)).not.toBe('all');
       if (nth % 3 === 0) refusals.recordServed(read('good'), nth * 1_000);
     }
   });
@@ -47,7 +47,7 @@ describe('a refusal', () => {
   it('of a registration is about the credentials at once after five different ones', () => {
     const refusals = new Refusals();
     const about = SESSIONS.map((reference) => refusals.recordRefused(register(reference), 0));
-    expect(about).toEqual(['unknown', 'unknown', 'unknown', 'unknown', 'credentials', 'credentials']);
+    expect(about).toEqual(['unknown', 'unknown', 'unknown', 'unknown', 'all', 'all']);
     expect(refusals.recordRefused(read('a'), 0)).toBe('unknown');
     expect([refusals.recordServed(register('g'), 0), refusals.recordServed(register('h'), 0)]).toEqual([
       true,

@@ -88,7 +88,10 @@ export function planFailure(
   // RFC 6749, section 5.2, allows a 400 for rejected credentials.
   const isRejected = outcome.kind === 'rejected' && [400, 401, 403].includes(outcome.status);
   const isStatus = outcome.kind === 'rejected';
-  const reason = isStatus ? `responded with status ${outcome.status}: ${outcome.detail}` : outcome.reason;
+  const refusal = outcome.kind === 'not_sent' && outcome.detail !== undefined ? `: ${outcome.detail}` : '';
+  const reason = isStatus
+    ? `responded with status ${outcome.status}: ${outcome.detail}`
+    : `${outcome.reason}${refusal}`;
   const requestedMs = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
   const waitMs = isRejected
     ? coolDownMs(failures + 2)

@@ -244,7 +244,7 @@ export const EVENT_SCHEMAS = {
     },
   ),
   'inverter.online': aboutInverter('the session lists an inverter that it did not list before'),
-  'inverter.missing': aboutInverter('the session no longer lists an inverter'),
+  'inverter.missing': aboutInverter('two reads, 8 minutes apart or more, have not listed an inverter'),
   'remote.degraded': aboutRemoteTrouble(
     'a replica stopped calling an operation of the remote service after failures, or was asked to wait for a minute in total within 5 minutes',
   ),

@@ -3,15 +3,21 @@
  * call may have had an effect.
  * - `done`: the response is 2xx, in the documented shape.
  * - `rejected`: the response is a 4xx that refuses the request itself. The call had no effect. See refusals.ts for 401 and 403.
- * - `not_sent`: the call had no effect. Either we sent nothing, or the service refused the request unread: it limits requests (429) or
- *   rejects the credentials. The caller may send the same request later.
+ * - `not_sent`: the call had no effect. Either we sent nothing, or the request was refused unread: the service limits requests (429) or
+ *   rejects the credentials, or a gateway in front of it responded instead. The caller may send the same request later.
  * - `ambiguous`: the response was lost, or its status (5xx, 408, 3xx) does not say whether the call had an effect.
  * - `unreadable`: the response is 2xx, but not in the documented shape. The call very likely had its effect.
  */
 export type Outcome<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'rejected'; readonly status: number; readonly detail: string }
-  | { readonly kind: 'not_sent'; readonly reason: NotSentReason; readonly retryAfterMs?: number }
+  | {
+      readonly kind: 'not_sent';
+      readonly reason: NotSentReason;
+      readonly retryAfterMs?: number;
+      /** The response that refused the request, without secrets. Only for `foreign_response`. */
+      readonly detail?: string;
+    }
   /** `status` is absent if the response was lost. */
   | {
       readonly kind: 'ambiguous';
@@ -34,6 +40,7 @@ export type NotSentReason =
   | 'wait_requested'
   | 'limiter_timeout'
   | 'credentials_rejected'
+  | 'foreign_response'
   | 'token_unavailable'
   | 'stopping';
 
@@ -44,18 +51,43 @@ export const NOT_SENT_TEXT: Readonly<Record<NotSentReason, string>> = {
   wait_requested: 'the Solar Curtailment Service asked to wait',
   limiter_timeout: 'too many calls to the Solar Curtailment Service are waiting',
   credentials_rejected: 'the Solar Curtailment Service does not accept our credentials',
+  foreign_response: 'something in front of the Solar Curtailment Service may have responded instead of it',
   token_unavailable: 'the Solar Curtailment Service gave no access token',
   stopping: 'this process was stopping',
 };
 
+/** Describes why a call was not sent, with the response that refused it, if there is one. */
+export const describeNotSent = ({ reason, detail }: Pick<NotSent, 'reason' | 'detail'>): string =>
+  detail === undefined ? NOT_SENT_TEXT[reason] : `${NOT_SENT_TEXT[reason]}: ${detail}`;
+
 /** A response as received. `body` is decoded from UTF-8. */
 export interface RemoteResponse {
   readonly status: number;
+  readonly contentType?: string;
+  /** Whether the service is known to respond like this: it served other calls after it had sent an equal response. */
+  readonly isFamiliar?: boolean;
   readonly retryAfterMs?: number;
   readonly body: string;
   /** Why `body` was not read: too large, or compressed although we accept no compression. */
   readonly bodyFault?: string;
 }
+
+/** Returns whether a body may be a JSON object, as all documented responses are. Cheap, since every response is examined. */
+export const isObjectLike = (body: string): boolean => /^\ufeff?\s*\{/.test(body);
+
+/** The statuses that are read whatever their body: 401 renews the token, 408 and 429 are outcomes of their own. */
+const READ_BY_STATUS: readonly number[] = [401, 408, 429];
+
+/**
+ * Returns whether a response refuses a call with a body that the service does not send, as far as we know. It shows nothing about the
+ * call: a gateway in front of the service may have responded, for example while it has no route to the service.
+ */
+export const isForeignRefusal = ({ status, body, isFamiliar }: RemoteResponse): boolean =>
+  status >= 400 &&
+  status < 500 &&
+  !READ_BY_STATUS.includes(status) &&
+  isFamiliar !== true &&
+  !isObjectLike(body);
 
 export type NotSent = Extract<Outcome<never>, { kind: 'not_sent' }>;
 

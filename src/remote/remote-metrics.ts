@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '../observability/metrics/metrics.js';
-import type { Sent } from './outcome.rules.js';
+import { isObjectLike, type Sent } from './outcome.rules.js';
 import { Remote } from './remote.service.js';
-import { isObjectLike } from './wire/exchange.js';
 import { outcomeOf, UnreadableResponse } from './wire/read-response.js';
 
 @Injectable()

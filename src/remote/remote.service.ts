@@ -81,6 +81,15 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return sent;
   }
 
+  /** Sends the base probe. Returns whether the service is up and its response has another status. */
+  // Compares no bodies: a gateway may write the path or an id of the request into each.
+  async respondsOtherwise(status: number, signal?: AbortSignal): Promise<boolean> {
+    const timeoutMs = this.environment.SCS_TIMEOUT_MS * PROBE_SHARE;
+    const sent = await this.queue.inTurn('background read', signal, () => this.wire.probe(timeoutMs, signal));
+    if (typeof sent === 'string' || sent.kind !== 'response') return false;
+    return isUp(sent) && sent.response.status !== status;
+  }
+
   measure(observe: Observe): void {
     this.wire.observe = observe;
   }
@@ -137,9 +146,11 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     const sent = await this.queue.inTurn(turn, request.signal, async (sentAt) => {
       const admission = gate.admit();
       if (admission.kind === 'not_sent') return { sent: this.refused(request, admission), result: 'unknown' };
-      const exchanged = await this.wire.exchange(request, deadlineOf(sentAt) - sentAt);
+      const exchanged = gate.recognise(await this.wire.exchange(request, deadlineOf(sentAt) - sentAt));
       const seconds = (performance.now() - sentAt) / 1_000;
       this.peers.learn(request.operation, exchanged, gate.record(exchanged, admission.probe), seconds);
+      if (exchanged.result === 'foreign' && gate.hasLongBeenForeign)
+        this.peers.announce(request.operation, exchanged.fault ?? null);
       return exchanged;
     });
     return typeof sent === 'string' ? this.refused(request, withoutTurn(sent)) : sent;
@@ -153,7 +164,8 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     );
     const isUnknown = typeof sent === 'string' || signal?.aborted === true;
     if (isUnknown) gate.checkFailed(0);
-    else if (!isUp(sent) && !gate.mayTryUnchecked(this.gates.read_session)) gate.checkFailed();
+    else if ((!isUp(sent) || gate.isForeign(sent)) && !gate.mayTryUnchecked(this.gates.read_session))
+      gate.checkFailed();
     else if (await this.peers.claimTrial(operation)) gate.checkPassed();
     else gate.checkFailed(OTHER_TRIAL_MS);
     return typeof sent === 'string' ? withoutTurn(sent) : gate.refusal();

@@ -3,9 +3,8 @@ import { errorText } from '../observability/redaction/error-text.js';
 import { Database } from '../platform/database/database.js';
 import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift/drift.js';
 import { recordDrift } from './drift/drift.store.js';
-import type { OperationClass, RemoteResponse, Sent } from './outcome.rules.js';
+import { isObjectLike, type OperationClass, type RemoteResponse, type Sent } from './outcome.rules.js';
 import { Remote } from './remote.service.js';
-import { isObjectLike } from './wire/exchange.js';
 import { outcomeOf } from './wire/read-response.js';
 import { type Fields, readObject } from './wire/read-field.js';
 

@@ -164,7 +164,7 @@ const behaviourOf = (script: FaultScript): Behaviour => {
     case 'stall':
       return { kind: 'stall', after: script.after ?? 'nothing' };
     case 'answer':
-      return scripted(script.status ?? 200, { 'content-type': 'application/json' }, script);
+      return answered(script);
     case 'redirect':
       return scripted(script.status ?? 302, { location: script.location ?? '/elsewhere' }, script);
     case 'too_many_requests':
@@ -179,6 +179,13 @@ const behaviourOf = (script: FaultScript): Behaviour => {
         },
       );
   }
+};
+
+/** Returns the scripted answer. Default of the body of a 4xx: an object, as in the sandbox's own refusals. */
+const answered = ({ status = 200, ...script }: FaultScript): Behaviour => {
+  const isRefusal = status >= 400 && status < 500;
+  const body = isRefusal ? { body: '{"message":"refused by a fault"}' } : {};
+  return scripted(status, { 'content-type': 'application/json' }, { ...body, ...script });
 };
 
 const scripted = (

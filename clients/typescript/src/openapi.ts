@@ -4980,7 +4980,7 @@ export interface components {
         };
         /**
          * pv.inverter.missing.v1
-         * @description When the session no longer lists an inverter
+         * @description When two reads, 8 minutes apart or more, have not listed an inverter
          */
         "pv.inverter.missing.v1": {
             /** @constant */

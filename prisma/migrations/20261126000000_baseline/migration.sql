@@ -452,6 +452,8 @@ CREATE TABLE session_polls (
   failures smallint DEFAULT 0 NOT NULL,
   failing_since timestamptz(3),
   not_found smallint DEFAULT 0 NOT NULL,
+  not_found_since timestamptz(3),
+  look_again_at timestamptz(3),
   answer_hash bytea,
   last_error text,
   facts_hash bytea,
@@ -478,13 +480,15 @@ COMMENT ON COLUMN session_polls.phase IS 'Why it is watched, which decides how o
 COMMENT ON COLUMN session_polls.anchor_at IS 'When the phase began. The older the phase, the longer the intervals between reads.';
 COMMENT ON COLUMN session_polls.failures IS 'Reads in a row that failed or found nothing; each doubles the interval. 0 after a good read. A read that was not sent (see last_error) does not count, because it says nothing about the session.';
 COMMENT ON COLUMN session_polls.failing_since IS 'When the first of the reads failed, or was not sent, that came after the last good read. Means nothing if it is before the last good read, since a good read that changes nothing writes no row.';
-COMMENT ON COLUMN session_polls.not_found IS 'Consecutive reads that found the session on no path (404 or 410), or that were refused on every path (401 or 403) while other sessions were read. Too many make the session lost (src/onboarding/rules/read-plan.rules.ts).';
+COMMENT ON COLUMN session_polls.not_found IS 'Consecutive reads that found the session on no path (404 or 410), or that were refused on every path (401 or 403), each while other sessions were read. Too many over too long make the session lost (src/onboarding/rules/read-plan.rules.ts).';
+COMMENT ON COLUMN session_polls.not_found_since IS 'When the first of the reads in not_found began. Null while not_found is 0.';
 COMMENT ON COLUMN session_polls.answer_hash IS 'SHA-1 of the last stored response. A response with the same hash is not evaluated again. Null until the first read.';
 COMMENT ON COLUMN session_polls.last_error IS 'Why a read failed or was not sent, without secrets. Belongs to the last read only if claimed_at equals checked_at, because a good read without news does not write it. admin.sessions shows it accordingly.';
 COMMENT ON COLUMN session_polls.facts_hash IS 'SHA-1 of the documented fields of the last response. A response that differs elsewhere only is not news. Null until the first read, and after a response without a body.';
 COMMENT ON COLUMN session_polls.ending_since IS 'Since when every read has given a reason to close the session. The session is closed once the reason has lasted (src/onboarding/rules/ending.rules.ts). Null if there is none.';
 COMMENT ON COLUMN session_polls.ending_reads IS 'How many reads in a row gave that reason.';
 COMMENT ON COLUMN session_polls.changes_clear_at IS 'When the changes that count against the limit are forgotten (src/onboarding/rules/flapping.rules.ts). Null before the first change.';
+COMMENT ON COLUMN session_polls.look_again_at IS 'When a read can confirm that an absent inverter is missing, even if its response is unchanged. Null if no inverter is absent.';
 COMMENT ON COLUMN session_polls.flapping_since IS 'Since when changes beyond the limit have not been recorded, announced as session.flapping. Null again with the first change after an hour without any.';
 COMMENT ON COLUMN session_polls.planned_at IS 'When a read last failed or was put off, or when the claim of a dead worker was ended. If it is later than claimed_at, due_at was planned from it. Null: never.';
 
@@ -553,6 +557,7 @@ CREATE TABLE inverters (
   id uuid NOT NULL,
   first_seen_at timestamptz(3) NOT NULL,
   last_seen_at timestamptz(3) NOT NULL,
+  absent_since timestamptz(3),
   missing_since timestamptz(3),
   CONSTRAINT inverters_pkey PRIMARY KEY (session_id, id)
 );
@@ -564,8 +569,9 @@ COMMENT ON TABLE inverters IS 'Inverters that a session has listed (interface 2.
 COMMENT ON COLUMN inverters.session_id IS 'The session that listed it. Sessions of several users may list the same inverter, each with its own times.';
 COMMENT ON COLUMN inverters.id IS 'Inverter id given by the remote service.';
 COMMENT ON COLUMN inverters.first_seen_at IS 'When the session listed it first.';
-COMMENT ON COLUMN inverters.last_seen_at IS 'When it was last seen, as of the last change of this row. While missing_since is null, it was last seen at the session''s last good read; reads without news do not write this row.';
-COMMENT ON COLUMN inverters.missing_since IS 'When a response no longer listed it. Null while the last response lists it.';
+COMMENT ON COLUMN inverters.last_seen_at IS 'When it was last seen, as of the last change of this row. While absent_since and missing_since are null, it was last seen at the session''s last good read; reads without news do not write this row.';
+COMMENT ON COLUMN inverters.absent_since IS 'When a response first did not list it, while each response since has not listed it either. Null while the last response lists it, or says nothing about inverters.';
+COMMENT ON COLUMN inverters.missing_since IS 'When a response first did not list it, once a later response has confirmed it (LASTING_INTERVALS in src/onboarding/rules/schedule.rules.ts). Null while it counts as present.';
 
 CREATE TABLE domain_events (
   id uuid PRIMARY KEY,

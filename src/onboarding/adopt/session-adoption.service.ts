@@ -56,9 +56,9 @@ export class SessionAdoption {
         case 'not_sent':
           return 'later';
         case 'not_found':
-          return 'was not found at the remote service for this user';
+          return read.isOwn ? 'was not found at the remote service for this user' : 'later';
         case 'refused':
-          return 'was refused by the remote service';
+          return read.isOwn ? 'was refused by the remote service' : 'later';
         default:
           if (signal.aborted) return 'later';
           if (reads === READS) return 'could not be read';

@@ -4,7 +4,13 @@ import { AuthorisedRemote, REFUSALS } from '../../auth/authorised-remote.service
 import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../observability/metrics/metrics.js';
 import { Responses } from '../../remote/responses.service.js';
-import type { Priority, RemoteRequest, Sent } from '../../remote/outcome.rules.js';
+import {
+  describeNotSent,
+  isForeignRefusal,
+  type Priority,
+  type RemoteRequest,
+  type Sent,
+} from '../../remote/outcome.rules.js';
 import type { SessionRead } from '../rules/read-plan.rules.js';
 import * as client from './session.client.js';
 
@@ -27,6 +33,8 @@ const responseOf = (sent: Sent) => (sent.kind === 'response' ? sent.response : N
 interface PathRead {
   readonly request: RemoteRequest;
   readonly status: number;
+  /** Whether something in front of the service may have responded. */
+  readonly isForeign: boolean;
   readonly read: SessionRead;
 }
 
@@ -58,9 +66,15 @@ export class SessionReader {
     return read;
   }
 
-  /** Reads a session by the path that names its user: only this path checks to which user the session belongs. */
+  /**
+   * Reads a session by the path that names its user: only this path checks to which user the session belongs. Nothing is recorded about the
+   * session yet, so one read decides, and the base probe may show that a refusal is about the session.
+   */
   async readOfUser(session: ReadableSession, signal: AbortSignal): Promise<SessionRead> {
-    const read = this.weighed(await this.readAt('user', session, 'background', signal));
+    const path = await this.readAt('user', session, 'background', signal);
+    const read: SessionRead = path.isForeign
+      ? { kind: 'not_sent', reason: 'foreign_response' }
+      : await this.weighed(path, 'always');
     this.reads.inc({ outcome: read.kind });
     return read;
   }
@@ -73,17 +87,23 @@ export class SessionReader {
     if (second === undefined || !client.mayBeUnserved(one.status)) return this.weighed(one);
     const other = await readBy(second);
     if (!client.mayBeUnserved(other.status)) return other.read;
+    if (one.isForeign !== other.isForeign)
+      return this.weighed(one.isForeign && first !== worked ? other : one);
     const counts = client.statusOfSession(one.status, other.status, first === worked);
     return this.weighed(counts === one.status ? one : other);
   }
 
-  /** Returns the read, or `not_sent` if it was refused because of the credentials. */
-  private weighed({ read, request, status }: PathRead): SessionRead {
-    if (read.kind !== 'refused') return read;
-    const refusal = this.remote.weigh(request, status);
-    return refusal === 'credentials'
-      ? { kind: 'not_sent', reason: 'credentials_rejected' }
-      : { ...read, isOwn: refusal === 'call' };
+  /** Returns the read with what its refusal is about, or `not_sent` if the refusal is about all reads. */
+  private async weighed(
+    { read, request, status, isForeign }: PathRead,
+    probes: 'alone' | 'always' = 'alone',
+  ): Promise<SessionRead> {
+    if (isForeign) this.remote.weigh(request, status, 'missing');
+    if (read.kind !== 'refused' && read.kind !== 'not_found') return read;
+    const refusal = await this.remote.weighRead(request, status, probes);
+    if (refusal !== 'all') return { ...read, isOwn: refusal === 'call' };
+    const reason = read.kind === 'refused' ? 'credentials_rejected' : 'foreign_response';
+    return { kind: 'not_sent', reason };
   }
 
   /** Resolves in an event loop turn that no other long response uses. */
@@ -102,7 +122,8 @@ export class SessionReader {
     const sent = await this.remote.send(request, 'user', session.userId);
     const read = await this.interpret(sent, session);
     if (read.kind === 'unchanged' || read.kind === 'observed') this.worked = shape;
-    return { request, status: responseOf(sent).status, read };
+    const isForeign = sent.kind === 'response' && isForeignRefusal(sent.response);
+    return { request, status: responseOf(sent).status, isForeign, read };
   }
 
   private async interpret(sent: Sent, session: ReadableSession): Promise<SessionRead> {
@@ -125,12 +146,18 @@ export class SessionReader {
         this.responses.reportDrift('read_session', client.findFlagDrift(outcome.value.observation));
         return { kind: 'observed', ...outcome.value };
       case 'rejected':
-        if (status === 404 || status === 410) return { kind: 'not_found', status };
+        if (status === 404 || status === 410) return { kind: 'not_found', status, isOwn: false };
         return REFUSALS.includes(status)
           ? { kind: 'refused', status, isOwn: false, retryAfterMs }
           : { kind: 'failed', error: `rejected with ${status}: ${outcome.detail}` };
       case 'not_sent':
-        return outcome;
+        return outcome.reason === 'foreign_response'
+          ? {
+              kind: 'failed',
+              error: describeNotSent(outcome),
+              ...(retryAfterMs !== undefined && { retryAfterMs }),
+            }
+          : outcome;
       case 'ambiguous':
         return { kind: 'failed', error: outcome.reason, retryAfterMs: outcome.retryAfterMs };
       case 'unreadable':

@@ -40,7 +40,7 @@ describe('the response to a start', () => {
       finished: false,
       active: true,
       expired: null,
-      inverters: [],
+      inverters: null,
       startUrl: STARTED.startUrl,
     });
     expect(started.createdAt.toISOString()).toBe('2026-11-20T09:00:00.000Z');
@@ -106,8 +106,8 @@ describe('the response to a read', () => {
     expect(readRead(responseOf(body), ID)).toMatchObject({ expired: false, inverters: [ID] });
   });
 
-  it.each([null, undefined])('is read with inverters %s as an empty list', (inverters) => {
-    expect(readRead(responseOf({ ...READ, inverters }), ID).inverters).toEqual([]);
+  it.each([null, undefined])('is read with inverters %s as no statement about inverters', (inverters) => {
+    expect(readRead(responseOf({ ...READ, inverters }), ID).inverters).toBeNull();
   });
 
   it('R23: is unreadable when it is about another session', () => {

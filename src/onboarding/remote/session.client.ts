@@ -117,7 +117,8 @@ export function readReadSessionResponse(fields: Fields, sessionId: string): Obse
 /** Returns the SHA-1 (hex) of the documented fields. Neither the order of the inverters nor the content of an overlong list matters. */
 export function hashFacts(seen: ObservedSession): string {
   const { finished, active, expired, createdAt, updatedAt, expiresAt, inverters } = seen;
-  const listed = inverters.length > MAX_INVERTERS ? 'too many' : inverters.toSorted();
+  const isTooLong = inverters !== null && inverters.length > MAX_INVERTERS;
+  const listed = isTooLong ? 'too many' : (inverters?.toSorted() ?? null);
   return hash('sha1', JSON.stringify([finished, active, expired, createdAt, updatedAt, expiresAt, listed]));
 }
 
@@ -130,7 +131,7 @@ export function findFlagDrift(seen: Observation): Drift[] {
     return [{ kind: 'other_type', field: 'inverters', expected, found: 'a longer array' }];
   }
   const { finished, active, expired, inverters } = seen;
-  const field = `finished=${finished} active=${active} expired=${expired ?? 'absent'} inverters=${inverters.length > 0 ? 'some' : 'none'}`;
+  const field = `finished=${finished} active=${active} expired=${expired ?? 'absent'} inverters=${(inverters?.length ?? 0) > 0 ? 'some' : 'none'}`;
   return [{ kind: 'undescribed_flags', field, expected: null, found: null }];
 }
 
@@ -156,7 +157,7 @@ function readSession(fields: Fields): ObservedSession {
     active: readBoolean(fields, 'active'),
     // Null counts as absent.
     expired: isAbsent(fields.expired) ? null : readBoolean(fields, 'expired'),
-    inverters: isAbsent(fields.inverters) ? [] : readInverters(fields),
+    inverters: isAbsent(fields.inverters) ? null : readInverters(fields),
     createdAt: readInstant(fields, 'createdAt'),
     updatedAt: readInstant(fields, 'updatedAt'),
     expiresAt: readInstant(fields, 'expiresAt'),

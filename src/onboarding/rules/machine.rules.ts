@@ -24,7 +24,8 @@ export interface Observation {
   /** Null if absent, as in the response to a start. */
   readonly expired: boolean | null;
   readonly updatedAt: Date;
-  readonly inverters: readonly string[];
+  /** Null if absent: the response says nothing about the inverters. */
+  readonly inverters: readonly string[] | null;
 }
 
 /** The state of a session, its basis, and the rule that decided the state. */
@@ -42,8 +43,10 @@ type Holds = (seen: Observation, startedUpdatedAt: Date) => boolean;
 export const MAX_INVERTERS = 1_000;
 
 const isOpen = (seen: Observation) => !seen.finished && seen.active && seen.expired !== true;
-const lists = ({ inverters }: Observation) => inverters.length > 0;
-const isUpdated: Holds = ({ updatedAt }, startedAt) => updatedAt.getTime() !== startedAt.getTime();
+const countOf = ({ inverters }: Observation) => inverters?.length ?? 0;
+const lists = (seen: Observation) => countOf(seen) > 0;
+/** An `updatedAt` before the start is a fault of the remote service, not an update by the owner. */
+const isUpdated: Holds = ({ updatedAt }, startedAt) => updatedAt.getTime() > startedAt.getTime();
 
 /** No flag states that the owner has finished the web flow. The remote service states everything else. */
 const rule = (name: string, state: FlaggedState, holds: Holds) =>
@@ -51,7 +54,7 @@ const rule = (name: string, state: FlaggedState, holds: Holds) =>
 
 /** The first rule that matches decides; the last rule always matches. */
 export const RULES = [
-  rule('too_many_inverters', 'unrecognised', (seen) => seen.inverters.length > MAX_INVERTERS),
+  rule('too_many_inverters', 'unrecognised', (seen) => countOf(seen) > MAX_INVERTERS),
   rule('finished_with_inverters', 'online', (seen) => seen.finished && lists(seen)),
   rule('expired_flag', 'expired', (seen) => seen.expired === true),
   rule('inverters_before_finished', 'awaiting_installation', (seen) => isOpen(seen) && lists(seen)),
@@ -68,6 +71,10 @@ export function classify(
   const { state, basis, rule } = RULES.find(({ holds }) => holds(seen, startedUpdatedAt))!;
   return { state, basis, rule };
 }
+
+/** Returns the observation with the last known `expired` if the response has none: an absent flag does not revoke an earlier one. */
+export const withKnown = <Seen extends Observation>(seen: Seen, expired: boolean | null): Seen =>
+  seen.expired === null ? { ...seen, expired } : seen;
 
 /** Classifies a session with 404, 410, 401 or 403 on every path. read-plan.rules.ts decides after how many such reads it is `lost`. */
 export function classifyGone(status: number): Classification {

@@ -11,7 +11,7 @@ type Classify = (seen: Observation, startedUpdatedAt: Date) => { readonly state:
 
 /** Returns the documented state, computed independently of the rules under test. */
 function stateByContract({ finished, active, expired, inverters, updatedAt }: Observation): SessionState {
-  const listed = inverters.length;
+  const listed = inverters?.length ?? 0;
   if (finished && listed >= 1) return 'online';
   if (expired === true) return 'expired';
   if (finished || !active) return 'unrecognised';
@@ -22,13 +22,13 @@ const FLAGS = [false, true];
 const EVERY_OBSERVATION: readonly Observation[] = FLAGS.flatMap((finished) =>
   FLAGS.flatMap((active) =>
     [null, false, true].flatMap((expired) =>
-      [0, 1, 2].flatMap((count) =>
+      [null, 0, 1, 2].flatMap((count) =>
         [STARTED, MOVED].map((updatedAt) => ({
           finished,
           active,
           expired,
           updatedAt,
-          inverters: Array.from({ length: count }, (_, index) => `inverter-${index}`),
+          inverters: count === null ? null : Array.from({ length: count }, (_, index) => `inverter-${index}`),
         })),
       ),
     ),
@@ -49,7 +49,7 @@ function differences(classified: Classify): string[] {
 
 describe('R20: every combination of flags has one meaning', () => {
   it('is that of the contract, from every previous state, and online is never left', () => {
-    expect(EVERY_OBSERVATION).toHaveLength(72);
+    expect(EVERY_OBSERVATION).toHaveLength(96);
     const found = differences(classify);
     promise('R20', {
       figure: `${found.length} exceptions in ${EVERY_OBSERVATION.length} combinations, from every state`,
@@ -83,6 +83,14 @@ describe('classify', () => {
     expect(classify({ ...seen, updatedAt: MOVED }, STARTED).rule).toBe('updated_since_start');
     expect(classify({ ...seen, inverters: ['a'] }, STARTED).rule).toBe('inverters_before_finished');
     expect(classify({ ...seen, active: false }, STARTED).rule).toBe('undescribed_flags');
+  });
+
+  it('R81: takes an updatedAt before the start for no update', () => {
+    const before = new Date(STARTED.getTime() - 1);
+    expect(classify({ ...seen, updatedAt: before }, STARTED).rule).toBe('as_started');
+    expect(classify({ ...seen, updatedAt: new Date(STARTED.getTime() + 1) }, STARTED).rule).toBe(
+      'updated_since_start',
+    );
   });
 
   it('compares instants, not their spelling', () => {

@@ -1,13 +1,23 @@
 import { findEnd, type EndingSession } from './ending.rules.js';
-import { planNextReadMs, type ScheduleSettings, type WatchedSession } from './schedule.rules.js';
+import {
+  LASTING_INTERVALS,
+  planNextReadMs,
+  type ScheduleSettings,
+  type WatchedSession,
+} from './schedule.rules.js';
 import type { Observed, Reading } from './reconcile.rules.js';
 
 export type SessionRead =
   /** The response equals the last recorded response, byte for byte. */
   | { readonly kind: 'unchanged' }
   | Observed
-  /** A 404 or 410 on every path. */
-  | { readonly kind: 'not_found'; readonly status: number }
+  /** A 404 or 410 on every path. `isOwn` as below; if no other session is refused, the base probe may show it, too. */
+  | {
+      readonly kind: 'not_found';
+      readonly status: number;
+      readonly isOwn: boolean;
+      readonly retryAfterMs?: number | undefined;
+    }
   /** A 401 or 403 on every path. `isOwn`: the service has served other sessions since it last refused this one. */
   | {
       readonly kind: 'refused';
@@ -29,6 +39,7 @@ export interface Postponement {
   /** The failed reads since the last good one; null: one more than before. */
   readonly failures: number | null;
   readonly notFound: number;
+  readonly notFoundSince: Date | null;
   readonly error: string | null;
   /** The wait before the next read. 0 if no request was tried. */
   readonly retryMs: number;
@@ -39,13 +50,23 @@ export interface Postponement {
 /** How long a session is postponed if its response cannot be saved; last_error gives the reason. */
 const UNSAVABLE_RETRY_MS = 15 * 60_000;
 
-/** A session is `lost` after this many reads with 404 or 410 on every path and no successful read between them: 8 minutes by default. */
-// This is longer than a deployment of the remote service takes, but short, since customers wait until the session is `lost`.
-export const LOST_AFTER_READS = 5;
+/** What makes a session `lost`: this many reads, over at least this many times `minIntervalMs`, and no successful read between them. */
+interface LostEvidence {
+  readonly reads: number;
+  readonly intervals: number;
+}
 
-/** A session is also `lost` after this many reads with 401 or 403 on every path: at least an hour by default. */
+/** The evidence by reads with 404 or 410 on every path: at least 8 minutes by default, however often a caller reads the session. */
+// This is longer than a deployment of the remote service takes, but short, since customers wait until the session is `lost`. A read does
+// not count if it may be about all sessions: a gateway without a route to the service responds with 404, too.
+export const NOT_FOUND: LostEvidence = { reads: 5, intervals: LASTING_INTERVALS };
+
+/** The evidence by reads with 401 or 403 on every path: at least an hour by default. */
 // This is longer, because a refusal may be a temporary fault of permissions. A refusal does not count if other sessions are refused, too.
-export const LOST_AFTER_REFUSALS = 10;
+export const REFUSED: LostEvidence = { reads: 10, intervals: 240 };
+
+/** The largest number of reads that is counted, so that it fits into its column, however often callers read. */
+const MOST_COUNTED = 1_000;
 
 export interface ReadSession extends WatchedSession, EndingSession {
   /** When the session was claimed, by the database's clock. */
@@ -54,6 +75,8 @@ export interface ReadSession extends WatchedSession, EndingSession {
   /** When it was due, as PostgreSQL writes it. */
   readonly dueAt: string;
   readonly notFound: number;
+  /** The time of the first read that `notFound` counts. */
+  readonly notFoundSince: Date | null;
   /** The factsHash of the last recorded response. Null if that response has none. */
   readonly factsHash: string | null;
 }
@@ -72,45 +95,69 @@ export function planRead(
     case 'observed':
       return read.response.factsHash === poll.factsHash ? unchanged() : { kind: 'apply', reading: read };
     case 'not_found':
-      return poll.notFound + 1 >= LOST_AFTER_READS
-        ? { kind: 'apply', reading: { kind: 'gone', status: read.status } }
-        : postpone(1, 'not found on any path');
+      return missed(read, NOT_FOUND, 'not found on any path');
     case 'refused':
-      return read.isOwn && poll.notFound + 1 >= LOST_AFTER_REFUSALS
-        ? { kind: 'apply', reading: { kind: 'gone', status: read.status } }
-        : postpone(read.isOwn ? 1 : 0, `refused with status ${read.status} on every path`, read.retryAfterMs);
+      return missed(read, REFUSED, `refused with status ${read.status} on every path`);
     case 'failed':
-      return postpone(0, read.error, read.retryAfterMs);
+      return postpone(read.error, read.retryAfterMs);
     case 'not_sent':
       return planUnread(poll, read.reason, Math.max(read.retryAfterMs ?? 0, settings.minIntervalMs));
   }
 
   function unchanged(): ReadStep {
-    // A response that changes nothing must still be written if it ends a series of failures or the watch.
-    const isSame = poll.failures === 0 && poll.notFound === 0 && findEnd(poll, now, settings) === null;
+    // A response that changes nothing must still be written if it ends a series of failures or the watch, or confirms that inverters are
+    // missing.
+    const mayMiss = poll.lookAgainAt instanceof Date && poll.lookAgainAt <= now;
+    const isSame =
+      poll.failures === 0 && poll.notFound === 0 && !mayMiss && findEnd(poll, now, settings) === null;
     return isSame ? { kind: 'nothing' } : { kind: 'apply', reading: { kind: 'unchanged' } };
   }
 
-  function postpone(notFound: number, error: string, retryAfterMs = 0): Postponement {
-    const failures = poll.failures + 1;
+  function missed(
+    { status, isOwn, retryAfterMs }: Extract<SessionRead, { readonly isOwn: boolean }>,
+    { reads, intervals }: LostEvidence,
+    error: string,
+  ): ReadStep {
+    if (!isOwn) return postpone(error, retryAfterMs);
+    const notFound = Math.min(poll.notFound + 1, MOST_COUNTED);
+    const notFoundSince = poll.notFoundSince ?? now;
+    const leftMs = notFoundSince.getTime() + intervals * settings.minIntervalMs - now.getTime();
+    const isOften = notFound >= reads;
+    if (isOften && leftMs <= 0) return { kind: 'apply', reading: { kind: 'gone', status } };
+    const postponed = { ...postpone(error, retryAfterMs), notFound, notFoundSince };
+    // Only time is left: reads again at its end.
+    if (!isOften) return postponed;
+    const endMs = Math.max(leftMs, settings.minIntervalMs, retryAfterMs ?? 0);
+    return { ...postponed, retryMs: Math.min(postponed.retryMs, endMs) };
+  }
+
+  function postpone(error: string, retryAfterMs = 0): Postponement {
+    const failures = Math.min(poll.failures + 1, MOST_COUNTED);
     const plannedMs = planNextReadMs({ ...poll, failures }, now, settings, stretch, random);
     const retryMs = Math.max(plannedMs, retryAfterMs);
-    return { kind: 'postpone', failures, notFound: poll.notFound + notFound, error, retryMs };
+    const { notFound, notFoundSince } = poll;
+    return { kind: 'postpone', failures, notFound, notFoundSince, error, retryMs };
   }
 }
 
 /** Returns what to write about a claimed session if its read has shown nothing about it. */
 export const planUnread = (
-  { failures, notFound, dueAt }: Pick<ReadSession, 'failures' | 'notFound' | 'dueAt'>,
+  {
+    failures,
+    notFound,
+    notFoundSince,
+    dueAt,
+  }: Pick<ReadSession, 'failures' | 'notFound' | 'notFoundSince' | 'dueAt'>,
   error: string | null,
   retryMs: number,
-): Postponement => ({ kind: 'postpone', failures, notFound, error, retryMs, dueAt });
+): Postponement => ({ kind: 'postpone', failures, notFound, notFoundSince, error, retryMs, dueAt });
 
 /** Returns what to write about a session whose response the database rejects. */
 export const planUnsavable = (sqlState: string): Postponement => ({
   kind: 'postpone',
   failures: null,
   notFound: 0,
+  notFoundSince: null,
   error: `the response cannot be saved (SQLSTATE ${sqlState})`,
   retryMs: UNSAVABLE_RETRY_MS,
 });

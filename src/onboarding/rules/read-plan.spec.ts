@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LOST_AFTER_READS, LOST_AFTER_REFUSALS, planRead, planUnsavable } from './read-plan.rules.js';
+import { NOT_FOUND, planRead, planUnsavable, REFUSED } from './read-plan.rules.js';
 import type { ReadSession, SessionRead } from './read-plan.rules.js';
 
 const NOW = new Date('2026-11-20T11:00:00Z');
@@ -15,6 +15,7 @@ const POLL: ReadSession = {
   anchorAt: NOW,
   failures: 0,
   notFound: 0,
+  notFoundSince: null,
   expiresAt: NOW,
   recordedAt: NOW,
   factsHash: 'facts',
@@ -35,6 +36,9 @@ describe('planRead', () => {
     const unchanged = { kind: 'apply', reading: { kind: 'unchanged' } };
     expect(plan({ kind: 'unchanged' }, { failures: 1 })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, { notFound: 1 })).toEqual(unchanged);
+    expect(plan({ kind: 'unchanged' }, { lookAgainAt: NOW })).toEqual(unchanged);
+    const later = new Date(NOW.getTime() + 1);
+    expect(plan({ kind: 'unchanged' }, { lookAgainAt: later })).toEqual({ kind: 'nothing' });
     expect(plan({ kind: 'unchanged' }, {}, new Date(NOW.getTime() + SETTINGS.lateMs))).toEqual(unchanged);
   });
 
@@ -53,27 +57,55 @@ describe('planRead', () => {
     expect(plan(read, { factsHash: 'others' })).toEqual({ kind: 'apply', reading: read });
   });
 
-  it('accepts that a session is gone only after several reads', () => {
-    const read: SessionRead = { kind: 'not_found', status: 404 };
-    expect(plan(read)).toMatchObject({ kind: 'postpone', failures: 1, notFound: 1 });
-    expect(plan(read, { notFound: LOST_AFTER_READS - 2 })).toMatchObject({ kind: 'postpone' });
-    expect(plan(read, { notFound: LOST_AFTER_READS - 1 })).toMatchObject({
-      kind: 'apply',
-      reading: { kind: 'gone', status: 404 },
+  const sinceIntervals = (intervals: number) => new Date(NOW.getTime() - intervals * SETTINGS.minIntervalMs);
+
+  it('R81: accepts that a session is gone only after several reads over eight minutes, each among reads of others', () => {
+    const own: SessionRead = { kind: 'not_found', status: 404, isOwn: true };
+    const since = sinceIntervals(NOT_FOUND.intervals);
+    const last = { failures: 9, notFound: NOT_FOUND.reads - 1, notFoundSince: since };
+    expect(NOT_FOUND.intervals * 15).toBe(8 * 60);
+    expect(plan(own)).toMatchObject({ kind: 'postpone', failures: 1, notFound: 1, notFoundSince: NOW });
+    expect(plan(own, last)).toEqual({ kind: 'apply', reading: { kind: 'gone', status: 404 } });
+    expect(plan(own, { ...last, notFound: NOT_FOUND.reads - 2 })).toMatchObject({
+      kind: 'postpone',
+      notFound: NOT_FOUND.reads - 1,
+      notFoundSince: since,
     });
+    expect(plan({ ...own, isOwn: false }, last)).toMatchObject({
+      kind: 'postpone',
+      notFound: NOT_FOUND.reads - 1,
+      notFoundSince: since,
+    });
+  });
+
+  it('R81: reads a session again when the eight minutes end, however often it was read within them', () => {
+    const own: SessionRead = { kind: 'not_found', status: 404, isOwn: true };
+    const often = { failures: 900, notFound: 32_767 };
+    const early = sinceIntervals(NOT_FOUND.intervals - 3);
+    expect(plan(own, { ...often, notFoundSince: early })).toMatchObject({
+      kind: 'postpone',
+      notFound: 1_000,
+      retryMs: 3 * SETTINGS.minIntervalMs,
+    });
+    const late = sinceIntervals(NOT_FOUND.intervals);
+    expect(plan(own, { ...often, notFoundSince: late })).toMatchObject({ kind: 'apply' });
   });
 
   it('accepts a refusal as the end of a session only after more reads, each among reads of others', () => {
     const own: SessionRead = { kind: 'refused', status: 403, isOwn: true };
     const error = 'refused with status 403 on every path';
     expect(plan(own)).toMatchObject({ kind: 'postpone', failures: 1, notFound: 1, error });
-    const last = { failures: 20, notFound: LOST_AFTER_REFUSALS - 1 };
-    expect(plan(own, { notFound: LOST_AFTER_REFUSALS - 2 })).toMatchObject({ kind: 'postpone' });
+    const notFoundSince = sinceIntervals(REFUSED.intervals);
+    const last = { failures: 20, notFound: REFUSED.reads - 1, notFoundSince };
+    expect(plan(own, { ...last, notFound: REFUSED.reads - 2 })).toMatchObject({ kind: 'postpone' });
+    expect(plan(own, { ...last, notFoundSince: sinceIntervals(REFUSED.intervals - 1) })).toMatchObject({
+      kind: 'postpone',
+    });
     expect(plan(own, last)).toEqual({ kind: 'apply', reading: { kind: 'gone', status: 403 } });
     expect(plan({ ...own, isOwn: false }, last)).toMatchObject({
       kind: 'postpone',
       failures: 21,
-      notFound: LOST_AFTER_REFUSALS - 1,
+      notFound: REFUSED.reads - 1,
     });
   });
 
@@ -105,6 +137,7 @@ describe('planUnsavable', () => {
       kind: 'postpone',
       failures: null,
       notFound: 0,
+      notFoundSince: null,
       error: 'the response cannot be saved (SQLSTATE 22P05)',
       retryMs: 900_000,
     });

@@ -1,14 +1,15 @@
 import type { NewEvent } from '../../events/catalogue.rules.js';
 import { findEnd, weighEnd, type EndEvidence } from './ending.rules.js';
 import { countChange, type ChangeRecord } from './flapping.rules.js';
-import { classify, classifyGone, MAX_INVERTERS, next } from './machine.rules.js';
+import { classify, classifyGone, MAX_INVERTERS, next, withKnown } from './machine.rules.js';
 import type { Observation, SessionState, Classification } from './machine.rules.js';
-import { phaseOf, type Phase, type ScheduleSettings } from './schedule.rules.js';
+import { LASTING_INTERVALS, phaseOf, type Phase, type ScheduleSettings } from './schedule.rules.js';
 import { changeEvents, factsOf, flappingEvent } from './session-events.rules.js';
 import type { EventSubject, SessionChange } from './session-events.rules.js';
 
 export interface SessionRecord extends EventSubject, ChangeRecord, EndEvidence {
   readonly finished: boolean;
+  readonly expired: boolean | null;
   readonly startedUpdatedAt: Date;
   readonly expiresAt: Date;
   readonly recordedAt: Date;
@@ -16,7 +17,14 @@ export interface SessionRecord extends EventSubject, ChangeRecord, EndEvidence {
   readonly closedAt: Date | null;
   /** When the phase began; null when the session is not watched. */
   readonly anchorAt: Date | null;
-  readonly inverters: readonly { readonly id: string; readonly missing: boolean }[];
+  readonly inverters: readonly RecordedInverter[];
+}
+
+interface RecordedInverter {
+  readonly id: string;
+  readonly missing: boolean;
+  /** For how long no response has listed it. Null while the last response lists it. */
+  readonly absentMs: number | null;
 }
 
 /** A response as recorded in session_observations. */
@@ -48,12 +56,17 @@ export type Reading =
 interface Watch extends ChangeRecord, EndEvidence {
   readonly phase: Phase;
   readonly anchorAt: Date;
+  readonly lookAgainAt: Date | null;
 }
 
 /** Everything that a reading changes. Events are in the order of their publication. */
 export interface Decision extends SessionChange {
   /** Whether the reading changes the record of the session, apart from the time of the read. */
   readonly isRecorded: boolean;
+  /** Inverters that the reading is the first not to list. They count as present until a later reading confirms it. */
+  readonly absent: readonly string[];
+  /** Absent inverters that are listed again, or about which the reading says nothing. */
+  readonly trusted: readonly string[];
   /** Null if the session is no longer watched. */
   readonly watch: Watch | null;
   readonly events: readonly NewEvent[];
@@ -63,7 +76,9 @@ const NOTHING: Decision = {
   isRecorded: false,
   transition: null,
   listed: [],
+  absent: [],
   missing: [],
+  trusted: [],
   close: null,
   isReopened: false,
   watch: null,
@@ -82,11 +97,11 @@ export function reconcile(
   const isClosed = session.closedAt !== null;
   if (isClosed && !isReopened && transition === null) return NOTHING;
 
-  const isChange = reading.kind === 'observed' || transition !== null;
+  const isChange = reading.kind === 'observed' || transition !== null || change.missing.length > 0;
   const mustPass =
     isClosed || close !== null || transition?.state === 'online' || reading.kind === 'rederived';
   const counted = isChange ? countChange(session, mustPass, now) : { isHeldBack: false, record: session };
-  if (counted.isHeldBack) return holdBack(session, counted.record, now);
+  if (counted.isHeldBack) return holdBack(counted.record, { session, now, settings });
 
   const { changesClearAt, flappingSince } = counted.record;
   const isWatched = isReopened || (!isClosed && close === null);
@@ -108,29 +123,39 @@ interface Context {
 
 /** Returns what the reading would change, whether or not it is recorded. */
 function changeBy(reading: Reading, context: Context) {
-  const { session, now } = context;
+  const { session, now, settings } = context;
   const classification = classificationOf(session, reading);
   const transition = reading.kind === 'rederived' ? classification : next(session.state, classification);
   const state = transition?.state ?? session.state;
-  const { listed, missing, present } = compareInverters(session, reading, classification);
+  const { present, stillAbsent, ...inverters } = compareInverters(reading, classification, context);
   // Only a change of phase restarts the watch window. Otherwise, alternating between lost and expired would extend the watch forever.
   const isSamePhase = phaseOf(state) === phaseOf(session.state);
   const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
   const { reason, close, evidence } = endOf(reading, state, anchorAt, context);
   const isClosed = session.closedAt !== null;
-  const isReopened = isClosed && reading.kind === 'observed' && (reason === null || listed.length > 0);
-  const watch = { phase: phaseOf(state), anchorAt: isReopened ? now : anchorAt, ...evidence };
-  const change = { transition, listed, missing, close: isClosed ? null : close, isReopened };
+  const isReopened =
+    isClosed && reading.kind === 'observed' && (reason === null || inverters.listed.length > 0);
+  const lookAgainAt = lookAgain(stillAbsent, now, settings);
+  const watch = { phase: phaseOf(state), anchorAt: isReopened ? now : anchorAt, lookAgainAt, ...evidence };
+  const change = { transition, ...inverters, close: isClosed ? null : close, isReopened };
   return { change, present, watch };
 }
 
 /** Returns the decision for a session that changes too often: the reading is dropped, and the watch continues. */
-function holdBack(session: SessionRecord, record: ChangeRecord, now: Date): Decision {
+function holdBack(record: ChangeRecord, { session, now, settings }: Context): Decision {
   const facts = factsOf(session, session, session.state, presentOf(session), now);
   const { state, anchorAt, endingSince, endingReads } = session;
+  const lookAgainAt = lookAgain(session.inverters.filter(isAbsent), now, settings);
   return {
     ...NOTHING,
-    watch: { phase: phaseOf(state), anchorAt: anchorAt ?? now, endingSince, endingReads, ...record },
+    watch: {
+      phase: phaseOf(state),
+      anchorAt: anchorAt ?? now,
+      lookAgainAt,
+      endingSince,
+      endingReads,
+      ...record,
+    },
     events: session.flappingSince === null ? [flappingEvent(facts)] : [],
   };
 }
@@ -138,7 +163,7 @@ function holdBack(session: SessionRecord, record: ChangeRecord, now: Date): Deci
 function classificationOf(session: SessionRecord, reading: Reading): Classification {
   switch (reading.kind) {
     case 'observed':
-      return classify(reading.observation, session.startedUpdatedAt);
+      return classify(withKnown(reading.observation, session.expired), session.startedUpdatedAt);
     case 'unchanged':
       return { state: session.state, basis: session.basis, rule: session.rule };
     case 'gone':
@@ -167,22 +192,57 @@ function endOf(reading: Reading, state: SessionState, anchorAt: Date, { session,
   return { reason, ...weighEnd(reason, mustLast, session, now, settings) };
 }
 
-/** Compares the inverters. `present`: the recorded inverters that are not missing after the reading. */
-function compareInverters(session: SessionRecord, reading: Reading, classification: Classification) {
-  const known = new Map(session.inverters.map(({ id, missing }) => [id, missing]));
-  if (reading.kind !== 'observed' || classification.rule === 'too_many_inverters') {
-    return { listed: [], missing: [], present: presentOf(session) };
+/**
+ * Compares the inverters. `present`: the recorded inverters that are not missing after the reading; `stillAbsent`: those of them that its
+ * response does not list.
+ */
+// One response without an inverter may be a fault of the remote service. So an inverter is missing only if a later response does not list
+// it either, at least LASTING_INTERVALS after the first, and none between lists it. A response without a list says nothing.
+function compareInverters(reading: Reading, classification: Classification, { session, settings }: Context) {
+  const counted = session.inverters.filter(({ missing }) => !missing);
+  const list =
+    reading.kind === 'observed' && classification.rule !== 'too_many_inverters'
+      ? reading.observation.inverters
+      : null;
+  if (list === null && reading.kind !== 'unchanged') {
+    const isSilent = reading.kind === 'observed';
+    return {
+      ...{ listed: [], absent: [], missing: [], present: idsOf(counted) },
+      trusted: isSilent ? idsOf(counted.filter(isAbsent)) : [],
+      stillAbsent: isSilent ? [] : counted.filter(isAbsent),
+    };
   }
-  const ids = new Set(reading.observation.inverters);
+  // An unchanged response lists what the last one listed.
+  const ids = new Set(list ?? idsOf(counted.filter((each) => !isAbsent(each))));
+  const known = new Map(session.inverters.map(({ id, missing }) => [id, missing]));
   // Limits the inverters recorded per session, even if every response lists different inverters.
   let room = MAX_INVERTERS - known.size;
-  const present = [...ids].filter((id) => known.has(id) || room-- > 0);
+  const seen = [...ids].filter((id) => known.has(id) || room-- > 0);
+  const unlisted = counted.filter(({ id }) => !ids.has(id));
+  const hasLasted = ({ absentMs }: RecordedInverter) => (absentMs ?? 0) >= lastingMs(settings);
+  const stillAbsent = unlisted.filter((each) => !hasLasted(each));
   return {
-    listed: present.filter((id) => known.get(id) !== false),
-    missing: [...known].filter(([id, missing]) => !missing && !ids.has(id)).map(([id]) => id),
-    present,
+    listed: list === null ? [] : seen.filter((id) => known.get(id) !== false),
+    absent: idsOf(unlisted.filter((each) => !isAbsent(each))),
+    missing: idsOf(unlisted.filter(hasLasted)),
+    trusted: idsOf(counted.filter((each) => isAbsent(each) && ids.has(each.id))),
+    present: [...seen, ...idsOf(stillAbsent)],
+    stillAbsent,
   };
 }
 
+const lastingMs = ({ minIntervalMs }: ScheduleSettings): number => LASTING_INTERVALS * minIntervalMs;
+
+const isAbsent = ({ missing, absentMs }: RecordedInverter): boolean => !missing && absentMs !== null;
+
+/** Returns when a reading can first confirm that one of the absent inverters is missing. */
+function lookAgain(absent: readonly RecordedInverter[], now: Date, settings: ScheduleSettings): Date | null {
+  if (absent.length === 0) return null;
+  const longestMs = Math.max(...absent.map(({ absentMs }) => absentMs ?? 0));
+  return new Date(now.getTime() - longestMs + lastingMs(settings));
+}
+
+const idsOf = (inverters: readonly RecordedInverter[]): string[] => inverters.map(({ id }) => id);
+
 const presentOf = ({ inverters }: SessionRecord): string[] =>
-  inverters.filter(({ missing }) => !missing).map(({ id }) => id);
+  idsOf(inverters.filter(({ missing }) => !missing));

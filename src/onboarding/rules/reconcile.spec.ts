@@ -28,6 +28,7 @@ const AWAITING: SessionRecord = {
   expiresAt: EXPIRES,
   closedAt: null,
   finished: false,
+  expired: false,
   recordedAt: STARTED,
   changedAt: STARTED,
   anchorAt: STARTED,
@@ -43,16 +44,22 @@ const ONLINE: SessionRecord = {
   rule: 'finished_with_inverters',
   finished: true,
   inverters: [
-    { id: 'a', missing: false },
-    { id: 'b', missing: false },
+    { id: 'a', missing: false, absentMs: null },
+    { id: 'b', missing: false, absentMs: null },
   ],
 };
+/** By default, how long an inverter must be absent before it is missing. */
+const LASTING = 8 * 60_000;
+const withAbsent = (absentMs: number | null, missing = false): SessionRecord => ({
+  ...ONLINE,
+  inverters: [ONLINE.inverters[0]!, { id: 'b', missing, absentMs }],
+});
 
 const observed = (changes: {
   finished?: boolean;
   active?: boolean;
-  expired?: boolean;
-  inverters?: string[];
+  expired?: boolean | null;
+  inverters?: string[] | null;
   updatedAt?: Date;
   expiresAt?: Date;
 }): Reading => ({
@@ -114,17 +121,50 @@ describe('reconcile', () => {
     expect(names(ONLINE, online('a', 'b', 'c'))).toEqual(['inverter.online']);
   });
 
-  it('announces an inverter that is missing, and that it is back', () => {
-    const without = reconcile(ONLINE, online('a'), NOW, SETTINGS);
-    expect(without).toMatchObject({ transition: null, missing: ['b'], listed: [] });
-    const missed = {
-      ...ONLINE,
-      inverters: [
-        { id: 'a', missing: false },
-        { id: 'b', missing: true },
-      ],
-    };
-    expect(reconcile(missed, online('a', 'b'), NOW, SETTINGS).listed).toEqual(['b']);
+  it('R81: announces that an inverter is missing only when a read confirms it after eight minutes, and that it is back', () => {
+    const lookAgainAt = new Date(NOW.getTime() + LASTING);
+    const first = reconcile(ONLINE, online('a'), NOW, SETTINGS);
+    expect(first).toMatchObject({
+      absent: ['b'],
+      missing: [],
+      listed: [],
+      events: [],
+      watch: { lookAgainAt },
+    });
+    const unchanged: Reading = { kind: 'unchanged' };
+    for (const reading of [online('a'), unchanged]) {
+      const early = reconcile(withAbsent(LASTING - 1), reading, NOW, SETTINGS);
+      expect(early).toMatchObject({ absent: [], missing: [], events: [] });
+      expect(early.watch!.lookAgainAt).toEqual(new Date(NOW.getTime() + 1));
+      const late = reconcile(withAbsent(LASTING), reading, NOW, SETTINGS);
+      expect(late).toMatchObject({ isRecorded: true, missing: ['b'], watch: { lookAgainAt: null } });
+      expect(late.events).toMatchObject([
+        { name: 'inverter.missing', data: { inverterId: 'b', invertersTotal: 1 } },
+      ]);
+    }
+    expect(names(withAbsent(LASTING, true), online('a', 'b'))).toEqual(['inverter.online']);
+  });
+
+  it('R81: takes a missing list for no statement, and an inverter that is listed again for one that was never missing', () => {
+    const silent = observed({ finished: true, active: false, inverters: null });
+    expect(reconcile(ONLINE, silent, NOW, SETTINGS)).toMatchObject({ absent: [], missing: [], events: [] });
+    for (const reading of [silent, online('a', 'b')]) {
+      const decision = reconcile(withAbsent(2 * LASTING), reading, NOW, SETTINGS);
+      expect(decision).toMatchObject({ trusted: ['b'], missing: [], events: [] });
+      expect(decision.watch!.lookAgainAt).toBeNull();
+    }
+  });
+
+  it('R81: gives each inverter its own eight minutes', () => {
+    const decision = reconcile(withAbsent(LASTING), online(), NOW, SETTINGS);
+    expect(decision).toMatchObject({ absent: ['a'], missing: ['b'] });
+    expect(decision.watch!.lookAgainAt).toEqual(new Date(NOW.getTime() + LASTING));
+  });
+
+  it('R81: keeps a session expired when a response omits the flag', () => {
+    const expired: SessionRecord = { ...AWAITING, state: 'expired', expired: true };
+    expect(names(expired, observed({ expired: null }))).toEqual([]);
+    expect(names(expired, observed({ expired: false }))).toEqual(['session.awaiting_owner']);
   });
 
   it('keeps an online session online whatever comes later', () => {
@@ -294,7 +334,11 @@ describe('reconcile', () => {
   });
 
   it('R64: records no more inverters of a session than one response may list', () => {
-    const known = Array.from({ length: 999 }, (_, n) => ({ id: `inverter-${n}`, missing: true }));
+    const known = Array.from({ length: 999 }, (_, n) => ({
+      id: `inverter-${n}`,
+      missing: true,
+      absentMs: null,
+    }));
     const session = { ...ONLINE, inverters: known };
     const { listed } = reconcile(session, online('x', 'y', 'inverter-0'), NOW, SETTINGS);
     expect(listed).toEqual(['x', 'inverter-0']);

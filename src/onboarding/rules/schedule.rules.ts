@@ -26,6 +26,12 @@ export interface ScheduleSettings {
 /** `endEvidenceMs` in multiples of `minIntervalMs`. Default: 6 hours, longer than any deployment of the remote service. */
 const END_EVIDENCE_INTERVALS = 1_440;
 
+/**
+ * How long what a response lacks must last before it counts, in multiples of `minIntervalMs`: a session that is not found, or an inverter
+ * that is not listed. Default: 8 minutes.
+ */
+export const LASTING_INTERVALS = 32;
+
 export const scheduleSettings = (environment: Environment): ScheduleSettings => ({
   minIntervalMs: environment.POLL_MIN_INTERVAL_MS,
   maxIntervalMs: environment.POLL_MAX_INTERVAL_MS,
@@ -40,6 +46,8 @@ export interface WatchedSession {
   readonly anchorAt: Date;
   /** The reads since the last successful read: they failed, were refused, or returned 404 or 410. */
   readonly failures: number;
+  /** When a read must look again for inverters that the last response did not list, if any. */
+  readonly lookAgainAt?: Date | null;
   /** The hazards of this brand in this phase, if they are known, and when the session started. */
   readonly learned?: { readonly hazards: Hazards; readonly startedAt: Date } | undefined;
 }
@@ -103,7 +111,9 @@ export function planNextReadMs(
     const base = clamp(ms, minIntervalMs, Math.max(minIntervalMs, mostMs / (1 + JITTER)));
     return Math.min(mostMs, base * (1 + JITTER * random));
   };
-  const plannedMs = within(intervalMs(session, now, settings, stretch)) * stretch;
+  const untilLookMs = session.lookAgainAt ? session.lookAgainAt.getTime() - now.getTime() : Infinity;
+  const mostBaseMs = Math.max(minIntervalMs, untilLookMs);
+  const plannedMs = Math.min(within(intervalMs(session, now, settings, stretch)), mostBaseMs) * stretch;
   if (session.failures === 0) return plannedMs;
   return Math.max(plannedMs, within(minIntervalMs * 2 ** Math.min(session.failures, 30)));
 }

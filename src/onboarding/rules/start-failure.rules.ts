@@ -1,5 +1,5 @@
 import { backoffMs } from '../../platform/async/backoff.rules.js';
-import { NOT_SENT_TEXT, type Outcome } from '../../remote/outcome.rules.js';
+import { describeNotSent, NOT_SENT_TEXT, type Outcome } from '../../remote/outcome.rules.js';
 
 export const START_STATUSES = ['sending', 'started', 'failed'] as const;
 export type StartStatus = (typeof START_STATUSES)[number];
@@ -33,8 +33,10 @@ export function failureOf(outcome: Exclude<Outcome<unknown>, { kind: 'done' }>):
       const reason = `the Solar Curtailment Service rejected it with status ${outcome.status}`;
       return failure(reason, `${reason}: ${outcome.detail}`);
     }
-    case 'not_sent':
-      return failure(`it was not sent (${outcome.reason}): ${NOT_SENT_TEXT[outcome.reason]}`);
+    case 'not_sent': {
+      const reason = `it was not sent (${outcome.reason})`;
+      return failure(`${reason}: ${NOT_SENT_TEXT[outcome.reason]}`, `${reason}: ${describeNotSent(outcome)}`);
+    }
     case 'ambiguous':
       return outcome.status === undefined
         ? failure(`it was sent, but its response was lost (${outcome.reason})`)

@@ -9,7 +9,7 @@ const BYTES_PER_INVERTER = 5_000;
 export function bytesToWrite(reading: Reading, known = 0): number {
   if (reading.kind !== 'observed') return known * BYTES_PER_INVERTER;
   const { response, observation } = reading;
-  return (response.body?.length ?? 0) + (observation.inverters.length + known) * BYTES_PER_INVERTER;
+  return (response.body?.length ?? 0) + ((observation.inverters?.length ?? 0) + known) * BYTES_PER_INVERTER;
 }
 
 /** Returns how many of the first items to write together: as many as fit into MOST_BYTES, but at least one. */

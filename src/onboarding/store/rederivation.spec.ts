@@ -36,6 +36,12 @@ describe('planRederivation', () => {
     ).toBeNull();
   });
 
+  it('R81: keeps a session expired when a later response omits the flag', () => {
+    const omitted = { ...seen, expired: null };
+    const responses = [omitted, { ...seen, expired: true }, omitted];
+    expect(planRederivation(history({ state: 'expired', responses }))).toBeNull();
+  });
+
   it('calls a session lost after a 404', () => {
     expect(
       planRederivation(history({ state: 'awaiting_owner', responses: [seen, 404] }))?.classification.state,

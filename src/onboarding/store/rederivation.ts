@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/database.js';
 import { UnreadableResponse } from '../../remote/wire/read-response.js';
 import { readObservation } from '../remote/session.client.js';
-import { classify, classifyGone, next } from '../rules/machine.rules.js';
+import { classify, classifyGone, next, withKnown } from '../rules/machine.rules.js';
 import type { Observation, SessionState, Classification } from '../rules/machine.rules.js';
 
 /** A recorded session with its responses, the oldest first. A response that made the session lost is given as its HTTP status. */
@@ -48,11 +48,16 @@ export async function* planRederivations(
 /** Returns the change if the state that the current rules derive from the history differs from the recorded state, else null. */
 export function planRederivation(session: SessionHistory): RederivedChange | null {
   const { id, state: from, startedUpdatedAt, responses } = session;
-  const classification = responses.reduce<Classification | null>((last, response) => {
-    const classified =
-      typeof response === 'number' ? classifyGone(response) : classify(response, startedUpdatedAt);
-    return next(last?.state ?? null, classified) ?? last;
-  }, null);
+  let classification = null as Classification | null;
+  let expired = null as boolean | null;
+  for (const response of responses) {
+    if (typeof response !== 'number') expired = response.expired ?? expired;
+    const classified: Classification =
+      typeof response === 'number'
+        ? classifyGone(response)
+        : classify(withKnown(response, expired), startedUpdatedAt);
+    classification = next(classification?.state ?? null, classified) ?? classification;
+  }
   return classification === null || classification.state === from ? null : { id, from, classification };
 }
 

@@ -19,12 +19,13 @@ export const START_URLS = {
 
 const SELECT_RECORD = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
-           s.brand, s.metadata, s.state, s.basis, s.rule, s.finished, s.started_updated_at AS "startedUpdatedAt",
+           s.brand, s.metadata, s.state, s.basis, s.rule, s.finished, s.expired, s.started_updated_at AS "startedUpdatedAt",
            s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.changed_at AS "changedAt", s.closed_at AS "closedAt",
            p.anchor_at AS "anchorAt", p.batch_id::text AS "batchId", encode(p.answer_hash, 'hex') AS "responseHash",
            p.ending_since AS "endingSince", coalesce(p.ending_reads, 0) AS "endingReads",
            p.changes_clear_at AS "changesClearAt", p.flapping_since AS "flappingSince",
-           coalesce((SELECT json_agg(json_build_object('id', i.id, 'missing', i.missing_since IS NOT NULL))
+           coalesce((SELECT json_agg(json_build_object('id', i.id, 'missing', i.missing_since IS NOT NULL,
+                                                'absentMs', extract(epoch FROM clock_timestamp() - i.absent_since) * 1000))
                        FROM inverters i WHERE i.session_id = s.id), '[]') AS inverters,
            clock_timestamp() AS now, ${STRETCH} AS stretch
       FROM onboarding_sessions s
@@ -49,7 +50,7 @@ export const MOVE_SESSIONS = prepared('onboarding.move_sessions')`
            state_changed_at = CASE WHEN s.state = m.state THEN s.state_changed_at ELSE m.at END,
            finished = CASE WHEN m."isObserved" THEN m.finished ELSE s.finished END,
            active = CASE WHEN m."isObserved" THEN m.active ELSE s.active END,
-           expired = CASE WHEN m."isObserved" THEN m.expired ELSE s.expired END,
+           expired = coalesce(m.expired, s.expired),
            updated_at = coalesce(m."updatedAt", s.updated_at), expires_at = coalesce(m."expiresAt", s.expires_at),
            start_url_ciphertext = CASE WHEN m.state NOT IN ('online', 'expired') AND m."closeReason" IS NULL
                                        THEN s.start_url_ciphertext END,
@@ -78,13 +79,23 @@ export const INSERT_TRANSITIONS = prepared('onboarding.insert_transitions')`
 export const UPSERT_INVERTERS = prepared('onboarding.upsert_inverters')`
     INSERT INTO inverters (session_id, id, first_seen_at, last_seen_at)
     SELECT i."sessionId", i.id, i.at, i.at FROM jsonb_to_recordset($1::jsonb) AS i("sessionId" uuid, id uuid, at timestamptz)
-    ON CONFLICT (session_id, id) DO UPDATE SET last_seen_at = excluded.last_seen_at, missing_since = NULL`;
+    ON CONFLICT (session_id, id) DO UPDATE SET last_seen_at = excluded.last_seen_at, absent_since = NULL, missing_since = NULL`;
 
-/** Marks inverters as missing. They were last seen by the previous successful read, so its time becomes `last_seen_at`. */
-export const MISS_INVERTERS = `
-    UPDATE inverters i SET missing_since = m.at, last_seen_at = greatest(i.last_seen_at, p.checked_at)
+/**
+ * Marks inverters as absent at `at`, or no longer absent if `at` is null. An absent one was last seen by the previous successful read, so
+ * its time becomes `last_seen_at`.
+ */
+export const MARK_ABSENT = `
+    UPDATE inverters i
+       SET absent_since = m.at, last_seen_at = CASE WHEN m.at IS NULL THEN i.last_seen_at ELSE greatest(i.last_seen_at, p.checked_at) END
       FROM jsonb_to_recordset($1::jsonb) AS m("sessionId" uuid, id uuid, at timestamptz)
       JOIN session_polls p ON p.session_id = m."sessionId"
+     WHERE i.session_id = m."sessionId" AND i.id = m.id AND i.missing_since IS NULL`;
+
+/** Marks absent inverters as missing. */
+export const MISS_INVERTERS = `
+    UPDATE inverters i SET missing_since = coalesce(i.absent_since, m.at)
+      FROM jsonb_to_recordset($1::jsonb) AS m("sessionId" uuid, id uuid, at timestamptz)
      WHERE i.session_id = m."sessionId" AND i.id = m.id AND i.missing_since IS NULL`;
 
 const IS_ONLINE = `state = 'online' AND close_reason IS DISTINCT FROM 'erased'`;
@@ -109,9 +120,9 @@ export const FIND_SESSION_TO_REUSE = prepared('onboarding.find_session_to_reuse'
 export const CHECKED_AT = `
   CASE WHEN p.session_id IS NULL THEN s.last_checked_at WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END`;
 
-/** When inverter `i` was last seen: if it is not missing, at the last successful read of its session, but not before first_seen_at. */
+/** When inverter `i` was last seen: if it is neither absent nor missing, at the last successful read of its session, but not before first_seen_at. */
 const LAST_SEEN_AT = `
-  greatest(i.first_seen_at, CASE WHEN i.missing_since IS NOT NULL THEN i.last_seen_at ELSE ${CHECKED_AT} END)`;
+  greatest(i.first_seen_at, CASE WHEN i.absent_since IS NOT NULL OR i.missing_since IS NOT NULL THEN i.last_seen_at ELSE ${CHECKED_AT} END)`;
 
 export const JOIN_POLL = `
       LEFT JOIN session_polls p ON p.session_id = s.id

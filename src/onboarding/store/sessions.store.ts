@@ -149,11 +149,16 @@ async function writeStates(tx: Transaction, moves: readonly Move[]): Promise<voi
     return transition === null ? [] : { ...transition, sessionId: id, from: state, observationId, at: now };
   });
   await run(tx, sql.INSERT_TRANSITIONS, transitions);
-  const invertersOf = (list: 'listed' | 'missing') =>
+  const invertersOf = (list: 'listed' | 'absent' | 'missing' | 'trusted') =>
     moves.flatMap(({ session, decision }) =>
-      decision[list].map((id) => ({ sessionId: session.id, id, at: session.now })),
+      decision[list].map((id) => ({
+        sessionId: session.id,
+        id,
+        at: list === 'trusted' ? null : session.now,
+      })),
     );
   await run(tx, sql.UPSERT_INVERTERS, invertersOf('listed'));
+  await run(tx, sql.MARK_ABSENT, [...invertersOf('absent'), ...invertersOf('trusted')]);
   await run(tx, sql.MISS_INVERTERS, invertersOf('missing'));
 }
 

@@ -4,9 +4,10 @@ import type { OperationClass } from '../outcome.rules.js';
  * The circuit breaker of one operation class. Times are milliseconds of any monotonic clock. In every phase, a Retry-After blocks all calls
  * until `quietUntil`.
  * - `closed`: calls pass. The breaker opens after 5 consecutive failures, or if at least half of at least 20 calls within 10 s failed. A
- *   429 or 503 counts only towards the second condition, because the call queue reacts to it by lowering the concurrency. But 5 failures or
- *   503s in a row over at least 2 s open the breaker too, because the service is down. This row does not include responses during a
- *   requested wait.
+ *   429 or 503 counts only towards the second condition, because the call queue reacts to it by lowering the concurrency. But 5 failures,
+ *   503s or foreign responses in a row over at least 2 s open the breaker too, because the service is down. This row does not include
+ *   responses during a requested wait. A foreign response counts only towards this row: some calls may be refused like that by the service
+ *   itself, while it serves the others.
  * - `open`: no call passes until `openUntil`. The duration doubles with each opening, up to 30 s, until a probe succeeds.
  * - `half_open`: one call passes as a probe. Its result closes or opens the breaker; results of earlier calls are ignored.
  *
@@ -16,7 +17,7 @@ import type { OperationClass } from '../outcome.rules.js';
 export interface Breaker {
   readonly phase: 'closed' | 'open' | 'half_open';
   readonly failuresInRow: number;
-  /** The number of failures and 503s since the last success, and the time of the first. */
+  /** The number of failures, 503s and foreign responses since the last success, and the time of the first. */
   readonly row: { readonly calls: number; readonly beganAt: number };
   readonly periodEndsAt: number;
   readonly calls: number;
@@ -49,10 +50,11 @@ export const TRIALS: Partial<Record<OperationClass, Trials>> = {
 };
 
 /**
- * The result of a call for the breaker and the call queue. `limited` is a 429, `unavailable` a 503. `unknown`: we cancelled the call or did
- * not send it, so its result says nothing about the service.
+ * The result of a call for the breaker and the call queue. `limited` is a 429, `unavailable` a 503, `foreign` a 4xx of something in front
+ * of the service. `unknown`: we cancelled the call or did not send it, so its result says nothing about the service.
  */
-export type CallResult = 'succeeded' | 'failed' | 'timed_out' | 'unavailable' | 'limited' | 'unknown';
+export type CallResult =
+  'succeeded' | 'failed' | 'timed_out' | 'unavailable' | 'limited' | 'foreign' | 'unknown';
 
 type Admission =
   | { readonly kind: 'pass'; readonly probe: boolean; readonly next: Breaker }
@@ -123,8 +125,8 @@ export function record(
       if (!probe) return breaker;
       if (result === 'succeeded') return { ...CLOSED, quietUntil: breaker.quietUntil };
       if (result === 'unknown') return { ...breaker, phase: 'open', openUntil: now };
-      // A 429 refuses the call unread, so its outcome is known.
-      return trials === undefined || result === 'limited'
+      // A 429 or a foreign 4xx refuses the call unread, so its outcome is known.
+      return trials === undefined || result === 'limited' || result === 'foreign'
         ? open(breaker, now, random)
         : openAfterTrial(breaker, now, random, trials);
     case 'closed':
@@ -186,13 +188,16 @@ function count(
     ...breaker,
     periodEndsAt: fresh ? now + PERIOD_MS : breaker.periodEndsAt,
     calls: (fresh ? 0 : breaker.calls) + 1,
-    failures: (fresh ? 0 : breaker.failures) + failed,
+    failures: (fresh ? 0 : breaker.failures) + (result === 'foreign' ? 0 : failed),
     failuresInRow: result === 'succeeded' ? 0 : breaker.failuresInRow + (isFailure ? 1 : 0),
     row,
   };
   const isDown =
     next.failuresInRow >= FAILURES_IN_ROW || (row.calls >= FAILURES_IN_ROW && now - row.beganAt >= ROW_MS);
-  const halfFailed = next.calls >= PERIOD_MIN_CALLS && next.failures >= next.calls * PERIOD_FAILURE_RATIO;
+  const halfFailed =
+    result !== 'foreign' &&
+    next.calls >= PERIOD_MIN_CALLS &&
+    next.failures >= next.calls * PERIOD_FAILURE_RATIO;
   return failed && (isDown || halfFailed) ? open(next, now, random) : next;
 }
 

@@ -97,7 +97,7 @@ export class CallQueue {
   /** Ends a granted turn. `sentAt`: when the call was sent, by `performance.now()`. */
   end(name: CallClass, result: CallResult, sentAt: number): void {
     if (result === 'succeeded') this.state = raise(this.state, this.inFlight, this.ceiling);
-    else if (result !== 'failed' && result !== 'unknown')
+    else if (result !== 'failed' && result !== 'foreign' && result !== 'unknown')
       this.state = lower(this.state, result, sentAt, performance.now());
     this.inFlight--;
     if (isBackground(name)) this.backgroundInFlight--;

@@ -1,6 +1,7 @@
-import type { NotSent } from '../outcome.rules.js';
-import type { Exchanged } from '../wire/exchange.js';
+import type { NotSent, Sent } from '../outcome.rules.js';
+import { type Exchanged, isRefusal } from '../wire/exchange.js';
 import * as rules from './breaker.rules.js';
+import { ForeignResponses } from './foreign-responses.js';
 
 /** Retries may add a tenth to the calls of a class, so that a failing service does not receive three times the load. */
 const RETRIES_PER_CALL = 0.1;
@@ -9,6 +10,9 @@ const MOST_RETRIES = 10;
 
 /** A wait is new if it ends at least this much later than the known wait. */
 export const WAIT_STEP_MS = 50;
+
+/** Foreign responses are announced once they have lasted this long without a served call, even if they are too few to open the breaker. */
+const FOREIGN_NOTABLE_MS = 20_000;
 
 /** How a result changed the breaker. Opening again after a failed probe also counts as `opened`. */
 export type BreakerChange = 'opened' | 'closed' | undefined;
@@ -22,6 +26,7 @@ export class OperationGate {
   private lastError: { readonly at: Date; readonly text: string } | null = null;
   /** Whether the last error came after the last success. Their times may be equal. */
   private hasFailed = false;
+  private readonly foreign = new ForeignResponses();
 
   /** With `trials`, a call is tried only after a check. Without `trials`, a call is itself the probe. */
   constructor(
@@ -87,6 +92,29 @@ export class OperationGate {
     if (admission.kind === 'check') return { kind: 'not_sent', reason: 'breaker_open' };
     this.breaker = admission.next;
     return admission;
+  }
+
+  /** Returns the exchange of a call. If its foreign response is familiar, the service has responded, so it counts as a success. */
+  recognise(exchanged: Exchanged): Exchanged {
+    const { sent, result } = exchanged;
+    if (sent.kind !== 'response') return exchanged;
+    if (result === 'succeeded' && sent.response.status < 300) this.foreign.recordServed();
+    if (result !== 'foreign' || !this.foreign.record(sent.response)) return exchanged;
+    const { status } = sent.response;
+    return {
+      sent: { kind: 'response', response: { ...sent.response, isFamiliar: true } },
+      result: 'succeeded',
+      ...(isRefusal(status) && { fault: `status ${status}` }),
+    };
+  }
+
+  /** Returns whether the response is like the foreign responses to calls since the last served call. */
+  isForeign(sent: Sent): boolean {
+    return sent.kind === 'response' && this.foreign.has(sent.response);
+  }
+
+  get hasLongBeenForeign(): boolean {
+    return this.foreign.lastedMs() >= FOREIGN_NOTABLE_MS;
   }
 
   record({ result, fault, quietMs }: Exchanged, probe: boolean): BreakerChange {

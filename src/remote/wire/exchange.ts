@@ -4,13 +4,12 @@ import type { Dispatcher } from 'undici';
 import { describeConnectionError } from '../../platform/http-client/response-limits.js';
 import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
 import { redact } from '../../observability/redaction/redaction.js';
-import type { RemoteResponse, Sent } from '../outcome.rules.js';
+import { isForeignRefusal, isObjectLike, type RemoteResponse, type Sent } from '../outcome.rules.js';
 import type { CallResult } from '../pace/breaker.rules.js';
+import { describeResponse } from './read-response.js';
 
 /** The largest body that is read. A session with 10,000 inverters has a body of 0.5 MB. */
 const MAX_BODY_BYTES = 1024 * 1024;
-const SHOWN_LENGTH = 200;
-const SHOWN_TYPE_LENGTH = 60;
 /** The encodings in which a proxy may compress a response, although we accept none. */
 const DECODERS: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength: number }) => Buffer>> = {
   gzip: gunzipSync,
@@ -185,38 +184,38 @@ export interface Exchanged {
 
 export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchanged {
   const { status, headers, data } = response;
-  const { 'retry-after': retryAfter, date } = headers as Readonly<Record<string, string | undefined>>;
+  const {
+    'retry-after': retryAfter,
+    'content-type': contentType,
+    date,
+  } = headers as Readonly<Record<string, string | undefined>>;
   const retryAfterMs = readRetryAfter(retryAfter, respondedAt(date, new Date()));
-  const sent: Sent = { kind: 'response', response: { status, retryAfterMs, ...data } };
+  const received: RemoteResponse = {
+    status,
+    retryAfterMs,
+    // Shown only if the response may come from something in front of the service.
+    ...(contentType !== undefined && !isObjectLike(data.body) && { contentType }),
+    ...data,
+  };
+  const sent: Sent = { kind: 'response', response: received };
   const fault = `status ${status}`;
   if (status === 429 || status === 503)
     return { sent, result: status === 429 ? 'limited' : 'unavailable', fault, quietMs: retryAfterMs };
   // A firewall or a login page in front of the service responds with its own page, or redirects to it.
   if (status < 300 && !isObjectLike(data.body))
-    return { sent, result: 'failed', fault: describeForeign(response) };
+    return { sent, result: 'failed', fault: `unreadable: ${describeResponse(received)}` };
+  if (isForeignRefusal(received)) {
+    const fault = `something before the remote service answers: ${describeResponse(received)}`;
+    return { sent, result: 'foreign', fault };
+  }
   const isUnservedPath = status === 501 && response.config.method === 'get';
   const hasFailed = status < 400 ? status >= 300 : status === 408 || (status >= 500 && !isUnservedPath);
   if (hasFailed) return { sent, result: 'failed', fault };
-  // The service responds, so the breaker counts a success. But it refuses the call or its path, so the status shows an error.
-  const isRefusal = [401, 403, 405, 501].includes(status);
-  return { sent, result: 'succeeded', ...(isRefusal && { fault }) };
+  return { sent, result: 'succeeded', ...(isRefusal(status) && { fault }) };
 }
 
-/** Returns whether a body may be a JSON object, as all documented responses are. Cheap, since every response is examined. */
-export const isObjectLike = (body: string): boolean => /^\ufeff?\s*\{/.test(body);
-
-/** Matches fields of a user (interface section 2.3). A body with such a field is a user in another form, or quotes our request. */
-const PERSONAL = /tenantReference|firstName|lastName/i;
-
-/** Describes a 2xx that probably does not come from the service: its status, content type and first characters, without secrets. */
-// Omits personal data too, because an erasure does not reach the status and the events about the remote service.
-function describeForeign({ status, headers, data }: AxiosResponse<ExchangeBody>): string {
-  const { 'content-type': type } = headers as Readonly<Record<string, string | undefined>>;
-  const shown = PERSONAL.test(data.body)
-    ? 'a body with personal data'
-    : (data.bodyFault ?? (redact(data.body, SHOWN_LENGTH) || 'an empty body'));
-  return `unreadable: status ${status}, ${redact(type ?? '', SHOWN_TYPE_LENGTH) || 'no content type'}: ${shown}`;
-}
+/** Returns whether the service responds, so that the breaker counts a success, but refuses the call or its path: the status shows an error. */
+export const isRefusal = (status: number): boolean => [401, 403, 405, 501].includes(status);
 
 export function classifyFailure(error: unknown): Exchanged {
   // Replace an error of axios itself: it contains the credentials.

@@ -16,8 +16,29 @@ describe('outcomeOf', () => {
   it.each([400, 402, 404, 405, 409, 410, 413, 418, 422, 451, 499])(
     'reads %i as a refusal of the request',
     (status) =>
-      expect(outcome(responded(status, { body: 'no' }))).toEqual({ kind: 'rejected', status, detail: 'no' }),
+      expect(outcome(responded(status, { body: '{"a":1}' }))).toEqual({
+        kind: 'rejected',
+        status,
+        detail: '{"a":1}',
+      }),
   );
+
+  it.each([
+    ['text/plain', 'default backend - 404'],
+    ['text/html', '<html><h1>404 Not Found</h1></html>'],
+    ['application/json', ''],
+    ['application/json', '"not found"'],
+    ['application/json', '[]'],
+    ['application/json', 'null'],
+  ])('R81: reads a 4xx of %s with the body %s as nothing about the request', (contentType, body) => {
+    for (const status of [400, 403, 404, 405, 410, 422]) {
+      const shown = `status ${status}, ${contentType}: ${body || 'an empty body'}`;
+      const refused = responded(status, { contentType, body });
+      expect(outcome(refused)).toEqual({ kind: 'not_sent', reason: 'foreign_response', detail: shown });
+    }
+    const familiar = responded(404, { contentType, body, isFamiliar: true });
+    expect(outcome(familiar)).toMatchObject({ kind: 'rejected', status: 404 });
+  });
 
   it.each([401, 403])(
     'reads %i as a refusal of the call: only several calls show what it is about',
@@ -60,9 +81,9 @@ describe('outcomeOf', () => {
       status: 200,
       reason: 'too large',
     });
-    expect(outcome(responded(422, { bodyFault: 'too large' }))).toMatchObject({
-      kind: 'rejected',
-      detail: 'too large',
+    expect(outcome(responded(422, { body: '', bodyFault: 'too large' }))).toMatchObject({
+      kind: 'not_sent',
+      detail: 'status 422, no content type: too large',
     });
   });
 
@@ -74,16 +95,16 @@ describe('outcomeOf', () => {
   });
 
   it('says so when a refusal gives no explanation', () =>
-    expect(outcome(responded(422, { body: '' }))).toMatchObject({
+    expect(outcome(responded(422, { body: '', isFamiliar: true }))).toMatchObject({
       detail: 'the service gave no explanation',
     }));
 
   it('describes a refusal in at most 300 characters, without secrets and control characters', () => {
-    const body = `Bearer abcdef \u0000\u001b[2J${'x '.repeat(500)}`;
+    const body = `{Bearer abcdef \u0000\u001b[2J${'x '.repeat(500)}`;
     const refused = outcome(responded(400, { body }));
     expect(refused).toMatchObject({
       kind: 'rejected',
-      detail: expect.stringMatching(/^Bearer \[redacted\] \[2Jx/),
+      detail: expect.stringMatching(/^\{Bearer \[redacted\] \[2Jx/),
     });
     expect(refused.kind === 'rejected' && refused.detail.length).toBe(300);
   });

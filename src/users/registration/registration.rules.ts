@@ -1,5 +1,5 @@
 import { backoffMs } from '../../platform/async/backoff.rules.js';
-import { NOT_SENT_TEXT, type Outcome } from '../../remote/outcome.rules.js';
+import { describeNotSent, NOT_SENT_TEXT, type Outcome } from '../../remote/outcome.rules.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { RequestedUser, RemoteUser } from '../remote/remote-user.rules.js';
 
@@ -65,7 +65,7 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
       const retryAfterMs = Math.min(outcome.retryAfterMs ?? 0, longestMs);
       return {
         status: 'pending',
-        lastError: NOT_SENT_TEXT[outcome.reason],
+        lastError: describeNotSent(outcome),
         reason: NOT_SENT_TEXT[outcome.reason],
         nextAttemptInMs: Math.max(backoffMs(BACKOFF, attempts, random), leastDelayMs, retryAfterMs),
       };

@@ -14,6 +14,7 @@ const NOT_SENT_REASONS: Record<NotSentReason, true> = {
   limiter_timeout: true,
   credentials_rejected: true,
   token_unavailable: true,
+  foreign_response: true,
   stopping: true,
 };
 const notSentReasons = Object.keys(NOT_SENT_REASONS) as NotSentReason[];

@@ -99,7 +99,7 @@ describe('polls', () => {
       const ids = [await insertDue(100, 8), await insertDue(90, 8)];
       const before = await Promise.all(ids.map(pollOf));
       const [released, refused] = await polls.claimDue(2);
-      const failure = { failures: 0, notFound: 0, error: null };
+      const failure = { failures: 0, notFound: 0, notFoundSince: null, error: null };
       await polls.recordFailures([
         {
           sessionId: released!.sessionId,
@@ -130,7 +130,7 @@ describe('polls', () => {
       const claimed = (await polls.claimDue(100)).find(({ sessionId }) => sessionId === session_id)!;
       const { batchId } = claimed;
       await polls.recordFailures([
-        { sessionId: session_id, batchId, failures, notFound: 0, error, retryMs: 60_000 },
+        { sessionId: session_id, batchId, failures, notFound: 0, notFoundSince: null, error, retryMs: 60_000 },
       ]);
       await polls.closeBatches([batchId]);
       await client.query('UPDATE session_polls SET due_at = to_timestamp(0) WHERE session_id = $1', [

@@ -324,7 +324,7 @@ describe('listing starts', () => {
   it('returns the newest first, filters and pages, without a startUrl', async () => {
     const gridLocationId = await client.locate('customer with five');
     for (const brand of ['a', 'b', 'c', 'd']) await client.start(gridLocationId, { brand });
-    await respond(gridLocationId, { kind: 'answer', status: 422, body: 'no', times: 1 });
+    await respond(gridLocationId, { kind: 'answer', status: 422, body: '{"error":"no"}', times: 1 });
     await client.start(gridLocationId, { brand: 'e' });
     // Returns the open session, so it does not count as a start.
     const { body: session } = await client.start(gridLocationId, { brand: 'd' });

@@ -207,7 +207,7 @@ describe('registering a user', () => {
       kind: 'answer',
       contains: refused,
       status: 400,
-      body: 'Mr Jones has no contract',
+      body: '{"message":"Mr Jones has no contract"}',
     });
     await sandbox.addFault({ kind: 'reset', contains: lost });
     for (const reference of [good, refused, lost]) await call('POST', '/users', requestFor(reference));

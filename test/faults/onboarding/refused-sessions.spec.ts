@@ -125,7 +125,7 @@ describe('R71: a refused session is not taken for refused credentials', () => {
 
   itAtLength('turns red when the first refusal pauses the worker', async () => {
     const { refused } = await refuse(403, (app) => {
-      app.get(AuthorisedRemote)['refusals'].recordRefused = () => 'credentials';
+      app.get(AuthorisedRemote)['refusals'].recordRefused = () => 'all';
     });
     await waitFor('each was read twice', async () => Math.min(...(await readsOf(refused))) >= 4);
     expect(await countPauses()).toBeGreaterThan(0);
