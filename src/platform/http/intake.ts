@@ -11,6 +11,9 @@ const SHORTEST_BODY_BYTES = 256;
 /**
  * Feeds the parser of a connection one request at a time. The next follows when the kernel has accepted the whole previous response.
  * Without this, 55 kB of pipelined requests would start 1,500 handlers at once. A few small requests with bodies may overlap.
+ *
+ * Rejected: `maxRequestsPerSocket`, `highWaterMark`, `maxConnections` and a shorter `connectionTimeout`. With each of them, Node still parses
+ * all requests of a chunk at once, and other clients waited for 2 to 8 s during such an attack, or got no response at all.
  */
 class Intake {
   private waiting: Buffer | undefined;
