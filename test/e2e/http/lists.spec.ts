@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { beforeAll, expect, it } from '@jest/globals';
+import { Database } from '../../../src/platform/database/database.js';
+import { insertCustomer, insertRow, type Table } from '../../db/valid-rows.js';
+import { TestClient } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
+import { useTestApp } from '../../setup/test-app.js';
+
+type Item = Readonly<Record<string, unknown>>;
+interface Page {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+// Starts no worker, because a worker would change the rows.
+const service = useTestApp({ ROLE: 'api' });
+const client = TestClient.of(service);
+const REFERENCE = 'customer with many';
+const INVITED = 'customer with invitations';
+const EAN = newEan();
+const METADATA = { season: 'autumn' };
+const ROWS = 4;
+const CAMPAIGN = randomUUID();
+const ENDPOINT = randomUUID();
+const SUBJECT = randomUUID();
+const [SESSION, EVENT] = [randomUUID(), randomUUID()];
+let userId: string;
+let gridLocationId: string;
+let invited: string;
+
+/** Inserts rows of one customer that fit the filters, and as many of others between them. */
+beforeAll(async () => {
+  const database = service.app.get(Database);
+  const insert = (table: Table, row: Item) => insertRow<{ id: string }>(database.pool, table, row);
+  ({ userId, gridLocationId } = await insertCustomer(database.pool, REFERENCE, EAN));
+  await database.query('UPDATE users SET metadata = $2 WHERE id = $1', [userId, METADATA]);
+  await insert('campaigns', { id: CAMPAIGN, status: 'checked', finished_at: 'now' });
+  await insert('webhook_endpoints', { id: ENDPOINT });
+  for (let nth = 0; nth < 2 * ROWS; nth++) {
+    const fits = nth % 2 === 0;
+    const other = await insertCustomer(database.pool, randomUUID(), fits ? EAN : newEan());
+    const metadata = fits ? METADATA : { season: 'spring' };
+    await database.query('UPDATE users SET metadata = $2 WHERE id = $1', [other.userId, metadata]);
+    const owner = fits ? { userId, gridLocationId } : other;
+    const place = { grid_location_id: owner.gridLocationId };
+    const id = nth === 0 ? SESSION : randomUUID();
+    await insert('onboarding_sessions', {
+      id,
+      ...place,
+      user_id: owner.userId,
+      brand: fits ? 'acme' : 'sunward',
+      metadata,
+      state: fits ? 'online' : 'expired',
+      closed_at: 'now',
+      close_reason: 'settled',
+      superseded_at: 'now',
+    });
+    await insert('inverters', { session_id: id });
+    for (const to_state of ['awaiting_owner', 'online'])
+      await insert('session_transitions', { session_id: SESSION, to_state });
+    await insert('session_starts', { ...place, status: fits ? 'failed' : 'sending' });
+    await insert('registrations', {
+      tenant_reference: fits ? REFERENCE : randomUUID(),
+      eans: [fits ? EAN : newEan()],
+      metadata,
+      status: fits ? 'rejected' : 'uncertain',
+      last_error: fits ? 'status 422' : 'lost',
+    });
+    await insert('campaigns', { status: fits ? 'checked' : 'finished', finished_at: 'now' });
+    const problems = JSON.stringify([{ column: 'ean', code: 'ean_length', message: 'too short' }]);
+    const status = fits ? 'invalid' : 'cancelled';
+    await insert('campaign_rows', {
+      campaign_id: CAMPAIGN,
+      line: nth + 2,
+      status,
+      ...(fits && { problems }),
+    });
+    const endpoint_id = fits ? ENDPOINT : (await insert('webhook_endpoints', {})).id;
+    const subject = fits ? SUBJECT : randomUUID();
+    const event = nth === 0 ? EVENT : randomUUID();
+    const { position } = await insertRow<{ position: string }>(database.pool, 'domain_events', {
+      id: event,
+      subject,
+    });
+    await insert('webhook_deliveries', {
+      endpoint_id,
+      subject,
+      position,
+      ...(fits && { status: 'failed', next_attempt_at: null }),
+    });
+    await insert('api_keys', {});
+    await insert('audit_log', { target: fits ? SUBJECT : randomUUID() });
+  }
+  invited = (await insertCustomer(database.pool, INVITED)).gridLocationId;
+  await client.call('POST', '/invitations', { gridLocationId });
+  for (let nth = 0; nth < ROWS; nth++) {
+    const invitation = { gridLocationId: invited };
+    const { status, body } = await client.call<{ id: string }>('POST', '/invitations', invitation);
+    expect(status).toBe(201);
+    await client.call('DELETE', `/invitations/${body.id}`);
+  }
+});
+
+const read = async (path: string, query: string): Promise<Page> => {
+  const of = path.replace('{sessionId}', SESSION).replace('{id}', CAMPAIGN);
+  const { status, body } = await client.call<Page>('GET', `${of}?${query}`);
+  expect(status).toBe(200);
+  return body;
+};
+const idsOf = (items: readonly Item[]) => items.map(({ id, line, ...item }) => id ?? line ?? item);
+
+/** Each list with its filters, and how many items fit at least. Each filter is used alone. */
+const LISTS: [path: string, filters: () => Record<string, string>, least?: number][] = [
+  ['/api-keys', () => ({})],
+  ['/audit-log', () => ({ targets: SUBJECT })],
+  ['/webhook-endpoints', () => ({})],
+  [
+    '/webhook-deliveries',
+    () => ({ endpointId: ENDPOINT, status: 'failed', subject: SUBJECT, since: '2020-01-01T00:00:00Z' }),
+  ],
+  ['/webhook-deliveries', () => ({ eventId: EVENT }), 1],
+  ['/users', () => ({ ean: EAN, 'metadata.season': 'autumn' })],
+  ['/users', () => ({ tenantReference: REFERENCE }), 1],
+  [
+    '/registrations',
+    () => ({
+      tenantReference: REFERENCE,
+      ean: EAN,
+      'metadata.season': 'autumn',
+      status: 'rejected',
+      createdSince: '2020-01-01T00:00:00Z',
+      createdBefore: '2100-01-01T00:00:00Z',
+      lastError: 'status 422',
+    }),
+  ],
+  [
+    '/onboarding/pv',
+    () => ({
+      state: 'online',
+      userId,
+      gridLocationId,
+      tenantReference: REFERENCE,
+      brand: 'acme',
+      updatedSince: '2020-01-01T00:00:00Z',
+      createdSince: '2020-01-01T00:00:00Z',
+      startedBefore: '2100-01-01T00:00:00Z',
+      expiresBefore: '2100-01-01T00:00:00Z',
+      'metadata.season': 'autumn',
+    }),
+  ],
+  ['/onboarding/pv', () => ({ stalled: 'any', doubtful: 'lost' }), 0],
+  ['/inverters', () => ({ userId, gridLocationId })],
+  ['/onboarding/starts', () => ({ userId, gridLocationId, status: 'failed' })],
+  ['/onboarding/pv/{sessionId}/timeline', () => ({})],
+  ['/invitations', () => ({ state: 'revoked', gridLocationId: invited, tenantReference: INVITED })],
+  ['/invitations', () => ({ campaignId: CAMPAIGN, stalled: 'any' }), 0],
+  ['/campaigns', () => ({ status: 'checked' })],
+  ['/campaigns/{id}/rows', () => ({ status: 'invalid', problem: 'ean_length' })],
+  ['/stuck', () => ({})],
+  ['/stuck', () => ({ kind: 'session', id: userId }), 0],
+];
+
+it.each(LISTS)(
+  '%s is the same page by page, whole and by each filter',
+  async (path, filters, least = ROWS) => {
+    const whole = idsOf((await read(path, 'limit=200')).items);
+    expect(whole.length).toBeGreaterThanOrEqual(least);
+    for (const [name, value] of [...Object.entries(filters()), ['', '']] as [string, string][]) {
+      const filter = name === '' ? '' : `${name}=${encodeURIComponent(value)}&`;
+      const fitting = idsOf((await read(path, `${filter}limit=200`)).items);
+      expect([filter, fitting.length >= least]).toEqual([filter, true]);
+      expect(whole).toEqual(expect.arrayContaining(fitting));
+      const isOfAll = name === '' || name.endsWith('Since') || name.endsWith('Before') || name === 'since';
+      expect([filter, fitting.length < whole.length]).toEqual([filter, !isOfAll]);
+      const paged: unknown[] = [];
+      for (let cursor = ''; paged.length <= fitting.length;) {
+        const { items, next } = await read(path, `${filter}limit=2${cursor}`);
+        paged.push(...idsOf(items));
+        if (next === null) break;
+        cursor = `&cursor=${encodeURIComponent(next)}`;
+      }
+      expect([filter, paged]).toEqual([filter, fitting]);
+    }
+  },
+);
+
+it('every list and filter of the API is among them', async () => {
+  interface Operation {
+    readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  }
+  const { paths } = JSON.parse(await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8')) as {
+    paths: Record<string, { readonly get?: Operation }>;
+  };
+  const tested = LISTS.flatMap(([path, filters]) =>
+    [...Object.keys(filters()), ''].map((name) => `${path} ${name.split('.')[0]}`),
+  );
+  const listed = Object.entries(paths).flatMap(([path, { get }]) => {
+    const names = (get?.parameters ?? []).flatMap((each) => (each.in === 'query' ? each.name : []));
+    const known = path.replace('/api/v1', '');
+    return names.includes('cursor')
+      ? names
+          .filter((name) => !['limit', 'cursor'].includes(name))
+          .concat('')
+          .map((name) => `${known} ${name}`)
+      : [];
+  });
+  expect(listed.filter((each) => !tested.includes(each))).toEqual([]);
+});
