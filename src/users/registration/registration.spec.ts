@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import type { NotSentReason, Outcome } from '../../remote/outcome.rules.js';
-import { DECIDABLE, PERSON_DECISIONS, planSettlement, REGISTRATION_STATUSES } from './registration.rules.js';
+import {
+  type CalledRegistration,
+  DECIDABLE,
+  PERSON_DECISIONS,
+  planOutcome,
+  planSettlement,
+  REGISTRATION_STATUSES,
+  type Settlement,
+  unstored,
+  withForeignIds,
+} from './registration.rules.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 
 const USER = { id: 'a user' } as RemoteUser;
@@ -100,6 +110,66 @@ describe('the decisions of a person', () => {
   ] as const)('about a registration that is %s are %j', (status, allowed) => {
     expect(PERSON_DECISIONS.filter((decision) => DECIDABLE[decision].includes(status))).toEqual(allowed);
     expect(REGISTRATION_STATUSES).toContain(status);
+  });
+});
+
+describe('the outcome of a call that has ended', () => {
+  const registered: Settlement = { status: 'registered', user: USER };
+  const rejected: Settlement = { status: 'rejected', lastError: 'no', reason: 'no' };
+  const uncertain: Settlement = { status: 'uncertain', lastError: 'lost', reason: 'lost' };
+  const called = (row: Partial<CalledRegistration>): CalledRegistration => ({
+    status: 'pending',
+    userId: null,
+    lastError: null,
+    isLeased: false,
+    isFree: true,
+    ...row,
+  });
+
+  it.each<[string, Settlement, CalledRegistration | undefined, 'write' | 'stored' | 'stale']>([
+    ['of a registration that is gone', registered, undefined, 'stale'],
+    ['under the lease', uncertain, called({ isLeased: true, isFree: false }), 'write'],
+    [
+      'under the lease, whatever is stored',
+      rejected,
+      called({ isLeased: true, status: 'discarded' }),
+      'write',
+    ],
+    ['while another call has the lease', registered, called({ isFree: false }), 'stale'],
+    ['that is stored', registered, called({ status: 'registered', userId: USER.id }), 'stored'],
+    [
+      'with another user than the stored one',
+      registered,
+      called({ status: 'registered', userId: 'b' }),
+      'stale',
+    ],
+    ['that is stored as rejected', rejected, called({ status: 'rejected', lastError: 'no' }), 'stored'],
+    ['rejected for another reason', rejected, called({ status: 'rejected', lastError: 'other' }), 'stale'],
+    ['that is stored as uncertain', uncertain, called({ status: 'uncertain', lastError: 'lost' }), 'stored'],
+    ['certain, of a pending one', registered, called({}), 'write'],
+    ['certain, of a pending one with the same text', rejected, called({ lastError: 'no' }), 'write'],
+    ['certain, of an uncertain one', rejected, called({ status: 'uncertain' }), 'write'],
+    ['certain, of one that a person has discarded', registered, called({ status: 'discarded' }), 'stale'],
+    ['uncertain, of one that a person has sent again', uncertain, called({}), 'stale'],
+    ['uncertain, of an uncertain one', uncertain, called({ status: 'uncertain', lastError: 'x' }), 'stale'],
+  ])('%s', (_, settlement, row, plan) => {
+    expect(planOutcome(row, settlement)).toBe(plan);
+  });
+
+  it('with ids of another user is uncertain, and names the fields', () => {
+    expect(withForeignIds(['id', 'gridLocations[0].id'])).toMatchObject({
+      status: 'uncertain',
+      lastError: expect.stringContaining('(id, gridLocations[0].id)'),
+    });
+  });
+
+  it('that cannot be stored says so, with the id of the user that exists, and without other text', () => {
+    expect(unstored(registered, 'XX000')).toMatchObject({
+      status: 'uncertain',
+      lastError: expect.stringMatching(/could not store it \(XX000\); the user's id is a user$/),
+    });
+    const refused = unstored({ ...rejected, lastError: 'text of the service' }, 'XX000');
+    expect(refused).toEqual({ ...rejected, lastError: 'no; our database could not store more (XX000)' });
   });
 });
 
