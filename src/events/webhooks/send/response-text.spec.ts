@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { sendOutcomeOf } from './response.rules.js';
 import { readResponseText } from './sender.service.js';
 
 async function* chunks(...parts: (string | Buffer | Error)[]): AsyncGenerator<Buffer> {
@@ -46,5 +47,25 @@ describe('the stored text of a response', () => {
     const secrets = ['whsec_abc', 'token-of-theirs'];
     const text = await readResponseText(chunks('you sent whsec_abc and token-of-theirs'), undefined, secrets);
     expect(text).toBe('you sent [redacted] and [redacted]');
+  });
+});
+
+describe('the outcome of a response', () => {
+  it.each([
+    [199, 'failed', 'responded with 199'],
+    [200, 'delivered', undefined],
+    [299, 'delivered', undefined],
+    [300, 'failed', 'responded with 300: redirects are not followed'],
+    [399, 'failed', 'responded with 399: redirects are not followed'],
+    [400, 'failed', 'responded with 400'],
+    [410, 'gone', 'responded with 410'],
+    [500, 'failed', 'responded with 500'],
+  ])('%i is %s', (status, kind, error) => {
+    const outcome = sendOutcomeOf(status, 'an answer', '7', new Date());
+    expect(outcome).toEqual({ kind, status, answer: 'an answer', ...(error !== undefined && { error }) });
+  });
+
+  it.each([429, 503])('%i waits as long as the receiver requests', (status) => {
+    expect(sendOutcomeOf(status, undefined, '7', new Date())).toMatchObject({ retryAfterMs: 7_000 });
   });
 });
