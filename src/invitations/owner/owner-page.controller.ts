@@ -15,7 +15,7 @@ import {
   folderFrom,
   isFromOwnPage,
   planOwnerPage,
-  tokenIn,
+  tokensIn,
   usualWaitOf,
   type OwnerPage,
 } from './owner-page.rules.js';
@@ -37,6 +37,7 @@ const MAX_URL_LENGTH = 2_000;
 type PathParts = Readonly<Partial<Record<'token' | '*', string>>>;
 
 interface Visit {
+  readonly token: string;
   readonly invitation: InvitationRow;
   readonly page: OwnerPage;
 }
@@ -87,16 +88,15 @@ export class OwnerPageController {
   ) {
     const text = part ?? rest ?? '';
     if (request.url.length > MAX_URL_LENGTH) return this.view.send(reply.status(414), { kind: 'unknown' });
-    const folder = folderFrom(request.url.split('?', 1)[0]!);
-    const token = tokenIn(text);
-    // Redirects from a path with several parts. The new address is relative, because a proxy may have removed a prefix.
-    if (folder && token)
-      return void reply
-        .status(308)
-        .header('location', folder + token)
-        .send();
     const visit = await this.find(text, request);
     if (visit === null) return this.send(reply, { kind: 'unknown' });
+    const folder = folderFrom(request.url.split('?', 1)[0]!);
+    // Redirects from a path with several parts. The new address is relative, because a proxy may have removed a prefix.
+    if (folder)
+      return void reply
+        .status(308)
+        .header('location', folder + visit.token)
+        .send();
     this.send(reply, visit.page, visit.invitation);
   }
 
@@ -117,13 +117,13 @@ export class OwnerPageController {
       return this.send(reply.status(403), { kind: 'elsewhere' });
     const visit = await this.find(text, request);
     if (visit === null) return this.send(reply, { kind: 'unknown' });
-    const { invitation, page } = visit;
+    const { token, invitation, page } = visit;
     if (opened !== undefined) {
       await this.store.open(invitation.id);
       return void reply.status(204).send();
     }
     const wanted = wantedBrand(page, brand);
-    if (wanted === undefined) return this.goBack(reply, text);
+    if (wanted === undefined) return this.goBack(reply, token);
     const { id, gridLocationId, metadata } = invitation;
     const begun = await this.starts.begin({ id, gridLocationId, brand: wanted, metadata });
     if (begun.kind === 'rejected' && 'steps' in page)
@@ -133,14 +133,11 @@ export class OwnerPageController {
       begun.kind === 'started' && ((await this.store.find(id))?.state ?? 'revoked') !== 'revoked';
     if (isStill && begun.startUrl !== null)
       return void reply.status(303).header('location', new URL(begun.startUrl).href).send();
-    return this.goBack(reply, text);
+    return this.goBack(reply, token);
   }
 
-  private goBack(reply: FastifyReply, text: string): void {
-    void reply
-      .status(303)
-      .header('location', tokenIn(text) ?? '')
-      .send();
+  private goBack(reply: FastifyReply, token: string): void {
+    void reply.status(303).header('location', token).send();
   }
 
   /**
@@ -149,17 +146,18 @@ export class OwnerPageController {
    */
   private async find(text: string, request: FastifyRequest): Promise<Visit | null> {
     const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
-    const token = tokenIn(text);
-    // Does not limit known tokens: finding one costs one look-up in an index, and must not depend on the attempts of others from the same
+    // Does not limit known tokens: finding one costs a look-up in an index, and must not depend on the attempts of others from the same
     // address.
-    const invitation = token === null ? null : await this.store.findByToken(token);
-    if (invitation === null) {
-      const { waitMs } = this.unknown.take(network, performance.now());
-      const retryAfterSeconds = waitMs / 1_000;
-      if (waitMs > 0) throw new Problem('too_many_requests', 'Too many unknown links', { retryAfterSeconds });
-      return null;
+    for (const token of tokensIn(text)) {
+      const invitation = await this.store.findByToken(token);
+      if (invitation === null) continue;
+      const sessions = await this.store.findSessions(invitation.id);
+      return { token, invitation, page: planOwnerPage(invitation, sessions) };
     }
-    return { invitation, page: planOwnerPage(invitation, await this.store.findSessions(invitation.id)) };
+    const { waitMs } = this.unknown.take(network, performance.now());
+    const retryAfterSeconds = waitMs / 1_000;
+    if (waitMs > 0) throw new Problem('too_many_requests', 'Too many unknown links', { retryAfterSeconds });
+    return null;
   }
 
   private send(

@@ -90,13 +90,25 @@ export function isFromOwnPage(
   return origin === undefined || origin === 'null' || origins.includes(String(origin));
 }
 
-/** What gets into a link on its way: blanks, invisible characters, line breaks, and their escapes in URLs and in quoted-printable. */
-const MARKS =
-  /[=%](?:09|0[AD]|20|3D|C2[=%]A[0D]|E2[=%]80[=%]8[B-F]|E2[=%]81[=%]A0|EF[=%]BB[=%]BF)|[=\s\p{Cf}]/giu;
+/** What programs write into the middle of a link: entities and line breaks of HTML, and all that is not visible ASCII. */
+const MARKS = /&(?:#x?[\da-f]{1,6}|[a-z]{1,20});|<w?br ?\/?>|[^!-<>-~]/gi;
+/** An escape of a URL or of quoted-printable. */
+const ESCAPE = /[=%]([\da-f]{2})/gi;
+/** Programs on the way of a mail escape a link again. */
+const MOST_READINGS = 4;
 
-/** Returns the first 43 characters of a path that may be a token, without marks within and whatever is around them, else null. */
-export const tokenIn = (text: string): string | null =>
-  /^[^A-Za-z0-9_-]*([A-Za-z0-9_-]{43})/.exec(text.replace(MARKS, ''))?.[1] ?? null;
+/**
+ * Returns what may be the token in a text, without marks within it and whatever is around it. There are several readings if the text has
+ * escapes, because `=20` is a blank, or a line break after `=` that is lost and the characters 20 of the token.
+ */
+export function tokensIn(text: string): string[] {
+  const tokens = new Set<string>();
+  for (let reading = text, count = 0; count < MOST_READINGS; count++) {
+    for (const token of /[\w-]{43}/.exec(reading.replace(MARKS, '')) ?? []) tokens.add(token);
+    reading = reading.replace(ESCAPE, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
+  }
+  return [...tokens];
+}
 
 /** The most parts of a path that a link can have gained. */
 const MAX_EXTRA_PARTS = 8;

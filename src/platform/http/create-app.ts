@@ -102,7 +102,7 @@ function createAdapter(
     // Any client can send X-Forwarded-For, so it is trusted only from these proxies.
     trustProxy: TRUSTED_PROXIES.length > 0 && TRUSTED_PROXIES,
     genReqId: requestIdOf,
-    rewriteUrl: ({ url = '/' }) => withoutPrefix(url, prefix),
+    rewriteUrl: ({ url = '/' }) => withoutForeignEscapes(withoutPrefix(url, prefix)),
     // Lets a wrong id that is longer than our 36 characters reach ParseUuid, whose error says what is expected.
     routerOptions: { maxParamLength: 1_000 },
     // Handles a malformed URL, which the router refuses before any of our hooks runs.
@@ -120,6 +120,17 @@ function createAdapter(
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => refuseTunnel(socket, PUBLIC_URL));
   return adapter;
+}
+
+/**
+ * Removes the escapes that no owner's link has: of control characters and bytes beyond ASCII, and those that are cut off. The router refuses
+ * some of them, and a mail program may have added them.
+ */
+function withoutForeignEscapes(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  return path.startsWith('/i/')
+    ? path.replace(/%(?![2-7][\da-f])[\da-f]{0,2}/gi, '') + url.slice(path.length)
+    : url;
 }
 
 /** Accepts JSON in UTF-8 only. An empty body counts as no body: clients send the content type even with POSTs that need no body. */
