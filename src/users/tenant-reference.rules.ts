@@ -7,6 +7,8 @@ const BLANK = /[\p{Zs}\t-\r\u0085\u2028\u2029]/u;
 const BLANK_AT_AN_END = /^\s|\s$/u;
 /** Matches a character that nobody sees or that changes the direction of text. The last two are a pattern of Braille and a note: both blank. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800\u{1d159}]/u;
+/** Matches more marks than any language writes on a letter. Normalising a long sequence of marks takes quadratic time. */
+const MANY_MARKS = /\p{M}{31}/u;
 /** A text in a cell of a spreadsheet, which would otherwise be a number. */
 const TEXT_FORMULA = /^="([^"]*)"$/;
 
@@ -31,11 +33,14 @@ export function readTenantReference(value: unknown): ReadReference {
   if (typeof value !== 'string') return faulty('must be a string');
   const reference = normaliseReference(value);
   if (isShortened(reference)) return { code: 'reference_rounded', fault: SHORTENED, meant: null };
-  const fault = invisibleFault(reference) ?? lineFault(reference, MAX_LENGTH);
+  const fault = invisibleFault(reference) ?? formFault(reference);
   if (fault === undefined) return { reference, isNormalised: reference !== value };
   const meant = normaliseReference(reference.replace(new RegExp(INVISIBLE, 'gu'), ''));
-  return faulty(fault, lineFault(meant, MAX_LENGTH) === undefined ? meant : null);
+  return faulty(fault, formFault(meant) === undefined ? meant : null);
 }
+
+const formFault = (text: string): string | undefined =>
+  MANY_MARKS.test(text) ? 'must not have more than 30 marks on one letter' : lineFault(text, MAX_LENGTH);
 
 const faulty = (fault: string, meant: string | null = null): ReadReference => ({
   code: 'reference_invalid',
@@ -48,7 +53,7 @@ const faulty = (fault: string, meant: string | null = null): ReadReference => ({
  * apostrophe before it, or `="…"` around it.
  */
 export function normaliseReference(text: string): string {
-  const composed = text.normalize('NFC');
+  const composed = MANY_MARKS.test(text) ? text : text.normalize('NFC');
   let start = 0;
   let end = composed.length;
   while (start < end && (BLANK.test(composed[start]!) || composed[start] === "'")) start += 1;

@@ -89,6 +89,17 @@ describe('a tenantReference', () => {
     expect(tenantReferenceFault(long)).toMatch(/^must have 1 to 200 characters/);
   });
 
+  it('has at most 30 marks on a letter, since composing a long sequence takes quadratic time', () => {
+    const marks = (count: number) => '\u0316'.repeat(count);
+    expect(readTenantReference(`a${marks(29)}\u0300`)).toMatchObject({ reference: `\u00e0${marks(29)}` });
+    for (const text of [`a${marks(30)}\u0300`, marks(100_000)])
+      expect(readTenantReference(text)).toEqual({
+        code: 'reference_invalid',
+        fault: 'must not have more than 30 marks on one letter',
+        meant: null,
+      });
+  });
+
   it('has a warning if it is stored in another form, looks like others, or looks rounded', () => {
     const codes = (...given: Parameters<typeof warnOfReference>) =>
       warnOfReference(...given).map(({ code }) => code);
