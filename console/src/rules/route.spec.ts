@@ -12,6 +12,17 @@ it.each([
   expect(routeOf(path)).toEqual({ page, id, filters: {} });
 });
 
+it.each([
+  ['/tools/pv/console', ''],
+  ['/tools/pv/console/sessions', 'sessions'],
+  ['/console', ''],
+  ['/console/sessions', 'sessions'],
+  ['/tools/pv/sessions', 'unknown'],
+  ['/consoles', 'unknown'],
+])('below a path, %s is the page %j', (path, page) => {
+  expect(routeOf(path, '', '/tools/pv').page).toBe(page);
+});
+
 it('keeps filters in the URL, so that a list can be linked', () => {
   const path = pathOf('sessions', undefined, { stalled: 'expiring_soon' });
   expect(path).toBe('/console/sessions?stalled=expiring_soon');

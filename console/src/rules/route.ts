@@ -25,9 +25,11 @@ export interface Route {
 
 const BASE = `${PREFIX}/console`;
 
-export function routeOf(pathname: string, search = ''): Route {
-  const [page = '', id = null, ...rest] = pathname.slice(BASE.length).split('/').filter(Boolean);
-  const isKnown = pathname.startsWith(BASE) && Object.hasOwn(PAGES, page) && rest.length === 0;
+/** Returns the page at a path. Also finds it without the path of PUBLIC_URL, because the service can be opened without its proxy. */
+export function routeOf(pathname: string, search = '', prefix = PREFIX): Route {
+  const path = pathname.startsWith(`${prefix}/console`) ? pathname.slice(prefix.length) : pathname;
+  const [base, page = '', id = null, ...rest] = path.split('/').filter(Boolean);
+  const isKnown = base === 'console' && Object.hasOwn(PAGES, page) && rest.length === 0;
   return {
     page: isKnown ? (page as PageName) : 'unknown',
     id,

@@ -63,7 +63,7 @@ export class OidcSignInController {
     }
     const callback = this.callbackOf(request);
     const flow = await this.flows.take(request, reply, callback.searchParams.get('state') ?? '');
-    if (flow === null) return this.send(reply, 'expired');
+    if (flow === null) return this.refuseWithoutFlow(reply, callback);
     const identity = await this.identify(callback, flow);
     if (identity === null) return this.send(reply, 'failed');
     const groups = this.sessions.knownGroups(identity.groups);
@@ -75,6 +75,15 @@ export class OidcSignInController {
     this.sessions.cookie.set(request, reply, session);
     const base = baseUrlOf(request, this.environment.PUBLIC_URL);
     void reply.status(302).header('location', `${base}/console`).send();
+  }
+
+  /** Some providers leave the state out of a callback with an error. */
+  private refuseWithoutFlow(reply: FastifyReply, { searchParams }: URL): void {
+    const error = searchParams.get('error');
+    if (error === null) return this.send(reply, 'expired');
+    const said = signInFault({ error, error_description: searchParams.get('error_description') });
+    this.logger.warn(`a sign-in that this browser has not begun, or that is over, failed: ${said}`);
+    this.send(reply, 'failed');
   }
 
   /** Shows why a user without a known group has no access. */

@@ -226,6 +226,13 @@ describe('the sign-in through the identity provider', () => {
     await comeBack(new ConsoleBrowser(service), back.href, again.flow);
     expect(logged()).toContain('the provider says: invalid_grant');
     for (const [line] of warn.mock.calls) expect(String(line)).not.toContain(code);
+    // Some providers leave out the state with an error.
+    for (const query of ['', '&state=unknown']) {
+      const without = `${service.url}/console/callback?error=server_error&error_description=AADSTS90033${query}`;
+      expect((await comeBack(new ConsoleBrowser(service), without, '')).status).toBe(400);
+      expect(logged()).toContain('the provider says: server_error; the provider says: AADSTS90033');
+      warn.mockClear();
+    }
     warn.mockRestore();
   });
 
