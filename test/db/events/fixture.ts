@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NewEvent } from '../../../src/events/catalogue.rules.js';
 import { EventsModule } from '../../../src/events/events.module.js';
 import { appendEvents } from '../../../src/events/outbox.js';
+import { ActiveCallers } from '../../../src/access/active-callers.service.js';
 import { ApiKeysStore } from '../../../src/access/api-keys.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Listener } from '../../../src/platform/database/connection/listen.js';
@@ -18,7 +19,7 @@ export async function startWorker(
   overrides: Record<string, string> = {},
 ): Promise<INestApplicationContext> {
   const environment = environmentFor(databaseUrl, { ROLE: 'worker', ...overrides });
-  const shared = [Database, Listener, Metrics, HeldRequests, ApiKeysStore];
+  const shared = [Database, Listener, Metrics, HeldRequests, ApiKeysStore, ActiveCallers];
   const platform = {
     module: class Platform {},
     global: true,
@@ -26,7 +27,7 @@ export async function startWorker(
     exports: [Environment, ...shared],
   };
   const root = { module: class Worker {}, imports: [platform, EventsModule], providers: [...handlers] };
-  return NestFactory.createApplicationContext(root, { logger: ['error', 'fatal'] });
+  return NestFactory.createApplicationContext(root, { logger: ['error', 'fatal'], abortOnError: false });
 }
 
 /** No event gets a sequence until the transaction ends. */

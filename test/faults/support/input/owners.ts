@@ -176,7 +176,8 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
         await control.addFault({ ...fault, contains: id });
         for (let failed = 0; failed < 3; failed++) await read(id);
         await query(
-          `UPDATE session_polls SET checked_at = checked_at - 2 * ${HOUR}, claimed_at = claimed_at - 2 * ${HOUR} WHERE session_id = $1`,
+          `UPDATE session_polls SET checked_at = checked_at - 2 * ${HOUR}, claimed_at = claimed_at - 2 * ${HOUR},
+                  failing_since = failing_since - 2 * ${HOUR} WHERE session_id = $1`,
           [id],
         );
       },
