@@ -22,6 +22,7 @@ import {
 } from '../../clients/typescript/src/index.js';
 import { startTcpProxy } from '../faults/support/network/tcp-proxy.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
+import { newEan } from '../setup/ean.js';
 import { startWebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
 import { startServiceProcess } from '../setup/service-process.js';
@@ -36,7 +37,6 @@ const inUpperCase = (headers: object) =>
 type BeginOptions = RetryOptions & { readonly signal?: AbortSignal };
 
 const UNKNOWN_ID = randomUUID();
-let eans = 871_685_910_000_000_000n;
 
 describe('the TypeScript client', () => {
   let database: TestDatabase;
@@ -57,7 +57,7 @@ describe('the TypeScript client', () => {
   });
 
   async function register(tenantReference: string = randomUUID(), metadata = {}) {
-    const ean = String((eans += 10n));
+    const ean = newEan();
     const { data } = await client.POST('/api/v1/users', {
       body: { tenantReference, gridLocations: [{ ean }], metadata },
     });
