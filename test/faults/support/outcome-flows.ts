@@ -26,7 +26,13 @@ export interface World {
 export interface Flow {
   readonly name: string;
   /** Creates the data that the flow needs, without a fault. */
-  prepare(world: World): Promise<(withinMs: number) => Promise<string[]>>;
+  prepare(world: World): Promise<PreparedFlow>;
+}
+
+export interface PreparedFlow {
+  /** A value of its own that its statements bind, themselves or earlier in their transaction. */
+  readonly id: string;
+  readonly run: (withinMs: number) => Promise<string[]>;
 }
 
 /** Returns a finding unless `count` is 1. */
@@ -61,7 +67,7 @@ export const register: Flow = {
     const { client, control } = world;
     const tenantReference = randomUUID();
     const body = { tenantReference, gridLocations: [{ ean: newEan() }] };
-    return async (withinMs) => {
+    const run = async (withinMs: number) => {
       await repeat(client, [200, 201], withinMs, 'POST', '/users', body);
       const users = (await control.users()).filter((user) => user.tenantReference === tenantReference);
       const uncertain = await countEvents(
@@ -76,6 +82,7 @@ export const register: Flow = {
         ...(uncertain > 0 ? ['uncertain'] : []),
       ];
     };
+    return { id: tenantReference, run };
   },
 };
 
@@ -83,11 +90,12 @@ export const register: Flow = {
 export const renew: Flow = {
   name: 'renew the token',
   prepare: async (world) => {
-    const run = await register.prepare(world);
-    return async (withinMs) => {
+    const { id, run } = await register.prepare(world);
+    const renewAndRun = async (withinMs: number) => {
       await world.control.revokeTokens();
       return run(withinMs);
     };
+    return { id, run: renewAndRun };
   },
 };
 
@@ -96,7 +104,7 @@ export const start: Flow = {
   prepare: async (world) => {
     const { client, control } = world;
     const location = await client.locate();
-    return async (withinMs) => {
+    const run = async (withinMs: number) => {
       await repeat(client, [200, 201], withinMs, 'POST', `/onboarding/pv/${location}`);
       const sessions = (await control.sessions()).filter(({ gridLocationId }) => gridLocationId === location);
       const text = 'session_starts WHERE grid_location_id = $1 AND (status <> $2 OR orphans > 0)';
@@ -110,6 +118,7 @@ export const start: Flow = {
         ...(bad > 0 ? [`${bad} failed starts`] : []),
       ];
     };
+    return { id: location, run };
   },
 };
 
@@ -118,7 +127,7 @@ const read: Flow = {
   prepare: async (world) => {
     const { client, control } = world;
     const { id: sessionId } = await client.startNew();
-    return async (withinMs) => {
+    const run = async (withinMs: number) => {
       await control.online(sessionId, { inverters: 1 });
       const isOnline = 'onboarding_sessions WHERE id = $1 AND state = $2';
       const look = async () => (await countOf(world, isOnline, [sessionId, 'online'])) === 1;
@@ -135,6 +144,7 @@ const read: Flow = {
         ),
       ];
     };
+    return { id: sessionId, run };
   },
 };
 
@@ -144,19 +154,24 @@ export const deliver: Flow = {
     const { client, receiver, database } = world;
     const path = `/${randomUUID()}`;
     const { id } = await makeEndpoint(client, receiver.url + path);
-    return async (withinMs) => {
+    const run = async (withinMs: number) => {
       const session = randomUUID();
       await appendOnline(database, session, '1');
-      const isSettled = `webhook_deliveries WHERE endpoint_id = $1 AND status = 'delivered'`;
-      const look = async () => (await countOf(world, isSettled, [id])) === 1;
+      // The endpoint also gets the events of flows that run at the same time.
+      const isSettled = `webhook_deliveries WHERE endpoint_id = $1 AND subject = $2 AND status = 'delivered'`;
+      const look = async () => (await countOf(world, isSettled, [id, session])) === 1;
       await waitFor('the event is delivered', look, withinMs);
-      const once = await countOf(world, `${isSettled} AND attempts = 1`, [id]);
+      const once = await countOf(world, `${isSettled} AND attempts = 1`, [id, session]);
       await database.query('DELETE FROM webhook_endpoints WHERE id = $1', [id]);
       return [
-        ...one('requests', receiver.received.filter((each) => each.path === path).length),
+        ...one(
+          'requests',
+          receiver.received.filter((each) => each.path === path && each.body.includes(session)).length,
+        ),
         ...one('recorded attempts', once),
       ];
     };
+    return { id, run };
   },
 };
 
@@ -167,7 +182,7 @@ export const erase: Flow = {
     const tenantReference = randomUUID();
     await client.start(await client.locate(tenantReference));
     const { id } = (await control.users()).find((user) => user.tenantReference === tenantReference)!;
-    return async (withinMs) => {
+    const run = async (withinMs: number) => {
       await repeat(client, [200], withinMs, 'DELETE', `/users/${id}`);
       return [
         ...one('erased events', await countEvents(world, 'user.erased', 'userId', id)),
@@ -175,6 +190,7 @@ export const erase: Flow = {
         ...one('receipts', await countOf(world, 'erasures WHERE user_id = $1', [id])),
       ];
     };
+    return { id, run };
   },
 };
 
@@ -190,7 +206,7 @@ export const decide: Flow = {
       [id, tenantReference, ean],
     );
     const user = { id: userId, tenantReference, gridLocations: [{ id: randomUUID(), ean }] };
-    return async (withinMs) => {
+    const run = async (withinMs: number) => {
       // A 409 means that an earlier request decided, and then lost its connection.
       await repeat(client, [200, 409], withinMs, 'POST', `/registrations/${id}/resolve`, user);
       return [
@@ -198,6 +214,7 @@ export const decide: Flow = {
         ...one('audit entries', await countOf(world, 'audit_log WHERE target = $1', [id])),
       ];
     };
+    return { id, run };
   },
 };
 

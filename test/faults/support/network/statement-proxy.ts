@@ -9,7 +9,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
  */
 export const STATEMENT_FAULTS = ['silent', 'unanswered', 'cut', 'refused'] as const;
 /** `refused` with a SQLSTATE. If `isExecuted`, the server executes the statement, and its response is replaced by the error. */
-interface StatementError {
+export interface StatementError {
   readonly state: string;
   readonly isExecuted: boolean;
 }
@@ -18,19 +18,25 @@ export type StatementFault = (typeof STATEMENT_FAULTS)[number] | StatementError;
 /** The SQLSTATE of a server without memory. */
 const REFUSED: StatementError = { state: '53200', isExecuted: false };
 
+/** A statement of the service. */
+export interface Sent {
+  /** The text. The key of a BEGIN is its number instead, and that of a COMMIT or ROLLBACK also has the statement before it. */
+  readonly key: string;
+  readonly text: string;
+  /** What it and the earlier statements of its transaction bind to their parameters. */
+  readonly bound: string;
+}
+
 export interface StatementProxy {
   readonly url: string;
-  /** Forgets the seen statements and a fault that has not occurred yet. The numbers of BEGINs start at 1 again. */
+  /** Forgets the seen statements and the faults that have not occurred yet. The numbers of BEGINs start at 1 again. */
   forget(): void;
-  /**
-   * Returns the keys of the statements since `forget`, each once. A key is the text. The key of a BEGIN also has its number, and that of a
-   * COMMIT or ROLLBACK the statement before it, so that the keys differ.
-   */
+  /** Returns the keys of the statements since `forget`, each once. */
   keys(): string[];
-  /** Causes the fault at the next statement with such a key, once. */
-  fail(isIt: (key: string) => boolean, fault: StatementFault): void;
-  /** Returns whether the fault has occurred. */
-  hasFailed(): boolean;
+  /** Calls `see` with each statement from now on. Returns a function that ends this. */
+  watch(see: (sent: Sent) => void): () => void;
+  /** Causes the fault at the next such statement, once. Returns a function that returns whether it has occurred, and that forgets it. */
+  fail(isIt: (sent: Sent) => boolean, fault: StatementFault): () => boolean;
   close(): Promise<void>;
 }
 
@@ -40,16 +46,21 @@ export async function startStatementProxy(target: string): Promise<StatementProx
   const sockets = new Set<Socket>();
   const seen = new Set<string>();
   let begins = 0;
-  let planned: { readonly isIt: (key: string) => boolean; readonly fault: StatementFault } | undefined;
+  interface Plan {
+    readonly isIt: (sent: Sent) => boolean;
+    readonly fault: StatementFault;
+  }
+  const plans = new Set<Plan>();
+  const watchers = new Set<(sent: Sent) => void>();
 
   /** Returns the fault to cause at this statement. */
-  const note = (text: string, before: string): StatementFault | undefined => {
-    const key = keyOf(text, before, () => ++begins);
-    seen.add(key);
-    if (!planned?.isIt(key)) return undefined;
-    const { fault } = planned;
-    planned = undefined;
-    return fault;
+  const note: Note = (text, before, bound) => {
+    const sent = { key: keyOf(text, before, () => ++begins), text, bound };
+    seen.add(sent.key);
+    for (const see of watchers) see(sent);
+    const plan = [...plans].find(({ isIt }) => isIt(sent));
+    if (plan !== undefined) plans.delete(plan);
+    return plan?.fault;
   };
 
   const server = createServer((client) => {
@@ -99,11 +110,18 @@ export async function startStatementProxy(target: string): Promise<StatementProx
     forget: () => {
       seen.clear();
       begins = 0;
-      planned = undefined;
+      plans.clear();
     },
     keys: () => [...seen],
-    fail: (isIt, fault) => void (planned = { isIt, fault }),
-    hasFailed: () => planned === undefined,
+    watch: (see) => {
+      watchers.add(see);
+      return () => void watchers.delete(see);
+    },
+    fail: (isIt, fault) => {
+      const plan = { isIt, fault };
+      plans.add(plan);
+      return () => !plans.delete(plan);
+    },
     close: async () => {
       const closed = once(server, 'close');
       server.close();
@@ -118,23 +136,30 @@ function keyOf(text: string, before: string, nextBegin: () => number): string {
   return /^(COMMIT|ROLLBACK)/.test(text) ? `${text} after ${before}` : text;
 }
 
+type Note = (text: string, before: string, bound: string) => StatementFault | undefined;
+
 interface Unit {
   readonly message: Buffer;
   readonly fault: StatementFault | undefined;
 }
 
 /** Returns a function that divides what a client sends into statements and other messages. */
-function readStatements(note: (text: string, before: string) => StatementFault | undefined) {
+function readStatements(note: Note) {
   let rest = Buffer.alloc(0);
   let isCounted: boolean | undefined;
   let before = '';
+  let bound = '';
+  let isOpen = false;
   let parts: Buffer[] = [];
   let text: string | undefined;
   const texts = new Map<string, string>();
 
   const end = (message: Buffer): Unit => {
     const statement = text ?? '';
-    const fault = isCounted ? note(statement, before) : undefined;
+    const fault = isCounted ? note(statement, before, bound) : undefined;
+    if (statement.startsWith('BEGIN')) isOpen = true;
+    if (/^(COMMIT|ROLLBACK)/.test(statement)) isOpen = false;
+    if (!isOpen) bound = '';
     before = statement;
     text = undefined;
     parts = [];
@@ -164,7 +189,10 @@ function readStatements(note: (text: string, before: string) => StatementFault |
       } else if ('PBDE'.includes(type)) {
         // Parse has the name of the statement and its text; Bind has the names of the portal and of the statement.
         if (type === 'P') texts.set(fields[0]!, (text = fields[1]!));
-        if (type === 'B') text ??= texts.get(fields[1]!);
+        if (type === 'B') {
+          text ??= texts.get(fields[1]!);
+          bound += message.toString();
+        }
         parts.push(message);
       } else if (type === 'S') yield end(Buffer.concat([...parts, message]));
       else yield { message, fault: undefined };
