@@ -1,3 +1,4 @@
+import { mayAct } from '../access/acting-caller.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { prepared } from '../platform/database/database.js';
 
@@ -49,10 +50,14 @@ export const SELECT_INVITATION = `
            i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", now() AS now
       FROM ${INVITATIONS}`;
 
-/** Finds the locations of a user by its reference, or one location by its id. Locks the user, so that an erasure waits. */
+/**
+ * Finds the locations of a user by its reference, or one location by its id. Locks the user, so that an erasure waits. Finds none if the key
+ * $3 is revoked.
+ */
 export const FIND_LOCATIONS = `
     SELECT g.id AS "gridLocationId" FROM grid_locations g JOIN users u ON u.id = g.user_id
-     WHERE u.erased_at IS NULL AND (g.id = $1::uuid OR u.tenant_reference = $2) ORDER BY g.id FOR KEY SHARE OF u`;
+     WHERE u.erased_at IS NULL AND (g.id = $1::uuid OR u.tenant_reference = $2) AND ${mayAct('$3')}
+     ORDER BY g.id FOR KEY SHARE OF u`;
 
 export const FIND_LIVE = `${SELECT_INVITATION} WHERE i.grid_location_id = $1 AND ${LIVE}`;
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { actingKey, requireActing } from '../access/acting-caller.js';
 import { recordAudit } from '../access/audit-log.store.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
@@ -56,7 +57,7 @@ export class InvitationsStore {
 
   /** Finds the location with this id, or the locations of the user with this reference. Returns their ids. */
   async findLocations(where: { gridLocationId?: string; tenantReference?: string }): Promise<string[]> {
-    const values = [where.gridLocationId ?? null, where.tenantReference ?? null];
+    const values = [where.gridLocationId ?? null, where.tenantReference ?? null, null];
     const found = await this.database.query<{ gridLocationId: string }>(sql.FIND_LOCATIONS, values);
     return found.map(({ gridLocationId }) => gridLocationId);
   }
@@ -70,8 +71,11 @@ export class InvitationsStore {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const { gridLocationId } = wanted;
     return this.database.transaction(async (tx) => {
-      const locations = await tx.query(sql.FIND_LOCATIONS, [gridLocationId, null]);
-      if (locations.length === 0) return null;
+      const locations = await tx.query(sql.FIND_LOCATIONS, [gridLocationId, null, actingKey()]);
+      if (locations.length === 0) {
+        await requireActing(tx);
+        return null;
+      }
       await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
       await expire(tx, gridLocationId, 1);
       const [online] = await tx.query<InvitationRow>(sql.FIND_ONLINE, [gridLocationId, wanted.brands]);

@@ -1,3 +1,4 @@
+import { mayAct } from '../../access/acting-caller.js';
 import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
@@ -9,18 +10,18 @@ import { failedStart, PLACE_OF_START } from './failed-starts.store.js';
 // The statements are SQL, because leases begin and end by the database's clock, which Prisma Client cannot use.
 
 /** Selects the location $1 of a user who is not erased. Locks the user before the start, as an erasure does, to avoid deadlocks. */
-const LOCKED_PLACE = `
+const lockedPlace = (condition = 'true'): string => `
     place AS MATERIALIZED (
       SELECT g.id, u.id AS user_id, u.tenant_reference FROM ${PLACE_OF_START}
-       WHERE g.id = $1 AND u.erased_at IS NULL
+       WHERE g.id = $1 AND u.erased_at IS NULL AND ${condition}
          FOR KEY SHARE OF u
     )`;
 
-/** Inserts the intent to start a session, or takes over a start with an expired lease. Returns no row if its location or user is gone. */
+/** Inserts the intent to start a session, or takes over a start with an expired lease. Returns no row if its location or user is gone, or key $5 is revoked. */
 // The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
 // A take-over counts an orphan, since the call of the previous process may have started a session.
 export const BEGIN_START = prepared('onboarding.begin_session_start')`
-    WITH ${LOCKED_PLACE}, begun AS (
+    WITH ${lockedPlace(mayAct('$5'))}, begun AS (
       INSERT INTO session_starts AS s (grid_location_id, brand, lease_token, lease_until)
       SELECT id, $2, $3, ${msFromNow('$4')} FROM place
       ON CONFLICT (grid_location_id, brand) WHERE status = 'sending' DO UPDATE
@@ -34,13 +35,17 @@ export const BEGIN_START = prepared('onboarding.begin_session_start')`
            place.tenant_reference AS "tenantReference"
       FROM place LEFT JOIN begun ON true`;
 
-/** Counts the failed starts of location $1 and brand $2 that may have left orphans, since the last one that succeeded. */
+/**
+ * Counts the failed starts of location $1 and brand $2 that may have left orphans, since the last one that succeeded. Counts none if the user
+ * has been erased, since BEGIN_START then finds the location gone.
+ */
 export const FIND_FAILURES = prepared('onboarding.find_failed_starts')`
-    SELECT count(*)::int AS failures, coalesce(-${msUntil('max(updated_at)')}, 0) AS "agoMs",
-           (array_agg(last_error ORDER BY updated_at DESC))[1] AS error
-      FROM session_starts
+    SELECT count(*)::int AS failures, coalesce(-${msUntil('max(s.updated_at)')}, 0) AS "agoMs",
+           (array_agg(s.last_error ORDER BY s.updated_at DESC))[1] AS error
+      FROM session_starts s
      WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'failed' AND orphans > 0
-       AND created_at > coalesce((SELECT max(created_at) FROM session_starts
+       AND EXISTS (SELECT FROM ${PLACE_OF_START} WHERE g.id = s.grid_location_id AND u.erased_at IS NULL)
+       AND s.created_at > coalesce((SELECT max(created_at) FROM session_starts
                                    WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'started'), '-infinity')`;
 
 export const LEASES = leasesOn({ table: 'session_starts', key: 'id', isDue: 'true' });
@@ -66,7 +71,7 @@ export const FAIL_START = `
  * already stored session $4, but has lost the response to its commit. `now` is the database's clock.
  */
 export const LOCK_START = prepared('onboarding.lock_session_start')`
-    WITH ${LOCKED_PLACE}
+    WITH ${lockedPlace()}
     SELECT date_trunc('milliseconds', clock_timestamp()) AS now, s.status = 'started' AS "isStored", ${STRETCH} AS stretch
       FROM session_starts s, place
      WHERE s.id = $2 AND s.lease_token = $3 AND (s.status = 'sending' OR s.session_id = $4)
@@ -74,7 +79,7 @@ export const LOCK_START = prepared('onboarding.lock_session_start')`
 
 /** Locks the user $2 of location $1. Returns no row if the location belongs to another user, or the user has been erased. */
 export const LOCK_PLACE = prepared('onboarding.lock_place')`
-    WITH ${LOCKED_PLACE}
+    WITH ${lockedPlace()}
     SELECT date_trunc('milliseconds', clock_timestamp()) AS now FROM place WHERE user_id = $2`;
 
 /** Locks session $3, whatever its user, and the current session of location $1 and brand $2, in the order of their ids. */

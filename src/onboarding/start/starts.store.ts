@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { actingKey, requireActing } from '../../access/acting-caller.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database } from '../../platform/database/database.js';
 import { Leases } from '../../platform/database/lease.js';
@@ -57,9 +58,12 @@ export class StartsStore {
     const lease = [wanted.gridLocationId, wanted.brand, randomUUID()];
     let start: LeasedStart | { readonly id: null } | undefined;
     try {
-      const values = [...lease, this.leaseMs];
+      const values = [...lease, this.leaseMs, actingKey()];
       [start] = await this.database.query<NonNullable<typeof start>>(sql.BEGIN_START, values, OUTCOME);
-      if (start === undefined) return { kind: 'gone' };
+      if (start === undefined) {
+        await requireActing(this.database);
+        return { kind: 'gone' };
+      }
       if (start.id === null) return { kind: 'in_flight' };
       // Checks again: another start may have ended before this start was inserted. From now on, the unique index allows no other start.
       const later = await this.findHindrance(wanted);

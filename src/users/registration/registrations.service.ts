@@ -69,6 +69,7 @@ export class RegistrationsService {
       if (claim !== null) return this.send(claim);
       const live = await this.store.findLive(request.tenantReference);
       if (live !== null) return this.join(live, request.eans);
+      await this.store.requireActing();
     }
     throw new Problem(
       'registration_conflict',

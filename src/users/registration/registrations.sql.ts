@@ -1,3 +1,4 @@
+import { mayAct } from '../../access/acting-caller.js';
 import { lastSequence } from '../../events/sequence.sql.js';
 import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
@@ -30,12 +31,15 @@ const DUE = `status = 'pending' AND lease_token IS NULL AND next_attempt_at <= c
 /** The statuses that prevent a reference from being registered anew. The partial unique index has the same condition. */
 export const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
 
-/** Inserts the intent of a registration, leased to the caller. Returns no row if its reference is live, or unchecked after a restore. */
+/**
+ * Inserts the intent of a registration, leased to the caller. Returns no row if its reference is live, or unchecked after a restore, or if
+ * the key $6 has been revoked.
+ */
 // The partial unique index lets only one of several concurrent requests insert a row. The other requests wait for its commit.
 export const OPEN_INTENT = prepared('registrations.open_intent')`
     INSERT INTO registrations (tenant_reference, eans, metadata, attempts, lease_token, lease_until, sent_at)
     SELECT $3, $4, $5, 1, $2, ${msFromNow('$1')}, clock_timestamp()
-     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
+     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL) AND ${mayAct('$6')}
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING ${CLAIM_COLUMNS}`;
 

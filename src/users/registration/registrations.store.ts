@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { actingKey, requireActing } from '../../access/acting-caller.js';
 import { sequenceBeforeRead } from '../../events/sequence.sql.js';
 import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
 import type { Registration } from '../../platform/database/generated/client.js';
@@ -47,12 +48,20 @@ export class RegistrationsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Inserts the intent, leased to the caller. Returns null if a live registration exists or an uncertain one was inserted. */
+  /**
+   * Inserts the intent, leased to the sender. Returns null if a live registration exists, an uncertain one was inserted, or the caller of the
+   * request may no longer act.
+   */
   async openIntent(request: RegistrationRequest): Promise<Claim | null> {
     const { tenantReference, eans, metadata } = request;
-    const [claim] = await this.claim(sql.OPEN_INTENT, [tenantReference, eans, metadata]);
+    const [claim] = await this.claim(sql.OPEN_INTENT, [tenantReference, eans, metadata, actingKey()]);
     if (claim === undefined) await insertIfUnchecked(this.database, request);
     return claim ?? null;
+  }
+
+  /** Throws Problem unauthenticated if the caller of the request may no longer act. */
+  requireActing(): Promise<void> {
+    return requireActing(this.database);
   }
 
   /** Claims the registration. Returns null if the registration is not due or is already claimed. */

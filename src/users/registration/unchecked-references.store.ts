@@ -1,3 +1,4 @@
+import { requireActing } from '../../access/acting-caller.js';
 import type { Database, Sql, Transaction } from '../../platform/database/database.js';
 import { appendOutcomes } from './confirm-user.store.js';
 import type { Claim, RegistrationRequest } from './registration.rules.js';
@@ -12,6 +13,7 @@ export async function insertIfUnchecked(
 ): Promise<void> {
   if ((await database.prisma.restore.count({ where: { referencesCheckedAt: null } })) === 0) return;
   await database.transaction(async (tx) => {
+    await requireActing(tx);
     const values = [tenantReference, eans, metadata, RESTORED];
     const inserted = await tx.query<Claim>(sql.INSERT_UNCERTAIN, values);
     await appendOutcomes(tx, 'uncertain', inserted, RESTORED);
