@@ -126,12 +126,11 @@ export class OwnerPageController {
     if (wanted === undefined) return this.goBack(reply, token);
     const { id, gridLocationId, metadata } = invitation;
     const begun = await this.starts.begin({ id, gridLocationId, brand: wanted, metadata });
+    // The tenant may have revoked the invitation, or erased the user, during the start.
+    if (((await this.store.find(id))?.state ?? 'revoked') === 'revoked') return this.goBack(reply, text);
     if (begun.kind === 'rejected' && 'steps' in page)
       return this.send(reply.status(422), { ...page, kind: 'rejected', brand: wanted }, invitation);
-    // The tenant may have revoked the invitation, or erased the user, during the start.
-    const isStill =
-      begun.kind === 'started' && ((await this.store.find(id))?.state ?? 'revoked') !== 'revoked';
-    if (isStill && begun.startUrl !== null)
+    if (begun.kind === 'started' && begun.startUrl !== null)
       return void reply.status(303).header('location', new URL(begun.startUrl).href).send();
     return this.goBack(reply, token);
   }

@@ -9,6 +9,7 @@ import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/clien
 import { databaseTime, shiftClock } from '../../setup/shifted-clock.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { waitUntilHeld } from '../../faults/support/waits.js';
 import { createKey } from '../keys.js';
 import { startReplica } from '../replica.js';
 
@@ -190,6 +191,26 @@ describe('an invitation', () => {
 });
 
 describe('the link of an invitation', () => {
+  it.each([
+    ['revoked', ({ id }: Invitation) => client.call('DELETE', `/invitations/${id}`)],
+    ['erased with its user', ({ userId }: Invitation) => client.call('DELETE', `/users/${userId}`)],
+  ])('leads nobody to a startUrl if it is %s during the start', async (_, end) => {
+    const { control } = service.sandbox!;
+    const invitation = await invite();
+    const hold = await control.addFault({ kind: 'hold', operation: 'start_session', times: 1 });
+    const clicking = click(invitation.url);
+    await waitUntilHeld(control, 1, hold.id);
+    await end(invitation);
+    await control.release(hold.id);
+    const { status, headers } = await clicking;
+    expect([status, headers.get('location')]).toEqual([303, invitation.url.split('/').at(-1)]);
+    expect((await open(invitation.url)).status).toBe(410);
+    // The session has been started at the remote service.
+    expect((await control.sessions()).map(({ gridLocationId }) => gridLocationId)).toContain(
+      invitation.gridLocationId,
+    );
+  });
+
   it('says that it is not known or revoked, each in its own words', async () => {
     const unknown = await open(`${service.url}/i/${'a'.repeat(43)}`);
     expect([unknown.status, await textOf(unknown)]).toEqual([
