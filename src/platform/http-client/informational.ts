@@ -11,7 +11,11 @@ const INFORMATIONAL = /^(?:HTTP\/1\.\d 1(?!01)\d\d[^]*?\r?\n\r?\n)*/;
 const UNDECIDED = /^(?:[^]{0,9}|[^]{9}1[^]?|HTTP\/1\.\d 1(?!01)\d\d[^]*)$/;
 const NOTHING = Buffer.alloc(0);
 
-/** Returns a connector whose sockets skip 1xx responses. RFC 9110, section 15.2, allows them, but undici fails at an unsolicited 100. */
+/**
+ * Returns a connector whose sockets skip 1xx responses. RFC 9110, section 15.2, allows them, but undici 7 closes the connection at a 100 that
+ * it has not requested and has no option for it. Without this, a registration whose response follows a 100 would become `uncertain`.
+ * Optional: connections.ts can use `connect` itself. test/e2e/remote/responses.spec.ts fails as long as undici needs this.
+ */
 export function skippingInformational(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...result) => {
