@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Environment } from '../../platform/env/environment.js';
 import { isFromOwnConsole, type ConsoleSession } from './console-session.rules.js';
 import { groupsInClaim, readGroupScopes, scopesOfGroups } from './group-scopes.rules.js';
 import { identityOf, requireSoundToken } from './identity.rules.js';
+import type { IdempotencyKeys } from '../idempotency-keys.store.js';
 import { cookieIn, cookieNames, SealedCookie } from './sealed-cookie.js';
+import { SignInFlows } from './sign-in-flows.service.js';
 
 const OURS = ['http://127.0.0.1:3000', 'https://pv.example'];
 const OUR_SCOPES = ['users:read', 'admin'] as const;
@@ -56,6 +59,26 @@ describe('the cookie of a session', () => {
       expect(cookie.read(request, 999)).toEqual(session);
       expect(cookie.read(request, 1_000)).toBeNull();
     }
+  });
+});
+
+describe('the sign-ins that a browser has begun', () => {
+  it('are few, however many cookies a request has', () => {
+    const environment = new Environment();
+    environment.ENCRYPTION_KEYS = [Buffer.alloc(32).toString('base64')];
+    const flows = new SignInFlows(environment, new Cipher(environment), {} as IdempotencyKeys);
+    const written: string[] = [];
+    const reply = {
+      header: (_name: string, value: string) => written.push(value),
+    } as unknown as FastifyReply;
+    const request = (cookie: string) =>
+      ({ headers: { cookie }, protocol: 'http', host: '127.0.0.1' }) as unknown as FastifyRequest;
+    const flow = { state: 'state', nonce: 'nonce', pkceCodeVerifier: 'verifier' };
+    flows.add(request('pvo_console_flow_a=x; pvo_console_flow_b=y'), reply, flow);
+    expect(written).toEqual([expect.stringMatching(/^pvo_console_flow_state=[\w-]{50,}; Max-Age=600; /)]);
+    written.length = 0;
+    flows.add(request('pvo_console_flow_;'.repeat(800)), reply, flow);
+    expect(written.length).toBeLessThanOrEqual(7);
   });
 });
 

@@ -17,6 +17,8 @@ const COOKIE = {
 const PREFIX = 'pvo_console_flow_';
 /** The most sign-ins that a browser can have begun: more cookies would make the headers of its requests too long. */
 const MOST_FLOWS = 5;
+/** The most flows in the header of a request that are read. A browser never has as many, but any client can send hundreds. */
+const MOST_READ = 2 * MOST_FLOWS;
 
 type StoredFlow = SignInFlow & { readonly expiresAt: number };
 
@@ -37,6 +39,7 @@ export class SignInFlows {
   /** Adds a flow. Deletes the oldest ones beyond MOST_FLOWS. */
   add(request: FastifyRequest, reply: FastifyReply, flow: SignInFlow): void {
     cookieNames(request.headers.cookie, PREFIX)
+      .slice(0, MOST_READ)
       .map((name) => this.cookieNamed(name))
       .map((cookie) => ({ cookie, expiresAt: cookie.read(request)?.expiresAt ?? 0 }))
       .sort((one, other) => other.expiresAt - one.expiresAt)
