@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startNameServer, type NameServer } from '../../../test/setup/receivers/name-server.js';
 import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
 import { resolveName } from './names.js';
+import { sharedLookup } from './shared-lookup.js';
 
 describe('resolv.conf', () => {
   it.each([
@@ -132,5 +134,29 @@ describe('a name', () => {
     const resolving = resolve('app.example', { conf: 'search a b', signal: during.signal });
     await expect(resolving).rejects.toMatchObject({ code: 'ECANCELLED' });
     await expect(resolve('app.example', { signal: AbortSignal.abort() })).rejects.toThrow(/abort/);
+  });
+});
+
+describe('the look-ups of one host', () => {
+  it('share one call while it lasts, and its error', async () => {
+    const calls: ((end: LookupAddress[] | Error) => void)[] = [];
+    const lookup = sharedLookup(
+      () =>
+        new Promise((resolve, reject) => {
+          calls.push((end) => (end instanceof Error ? reject(end) : resolve(end)));
+        }),
+    );
+    const look = (all: boolean) =>
+      new Promise((resolve) => lookup('scs.example', { all }, (error, address) => resolve(error ?? address)));
+    const found = [{ address: '192.0.2.1', family: 4 }];
+    const first = [look(true), look(false), look(true)];
+    expect(calls).toHaveLength(1);
+    calls[0]!(found);
+    expect(await Promise.all(first)).toEqual([found, '192.0.2.1', found]);
+    const second = [look(true), look(false)];
+    expect(calls).toHaveLength(2);
+    const error = new Error('EAI_AGAIN');
+    calls[1]!(error);
+    expect(await Promise.all(second)).toEqual([error, error]);
   });
 });

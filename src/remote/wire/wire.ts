@@ -1,6 +1,7 @@
 import { Axios, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
 import { buildConnector } from 'undici';
 import { Connections } from '../../platform/http-client/connections.js';
+import { sharedLookup } from '../../platform/http-client/shared-lookup.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { hideSecrets } from '../../observability/redaction/secrets.js';
 import { traced } from '../../observability/tracing/tracing.js';
@@ -36,7 +37,7 @@ export class Wire {
     this.headers = { ApiKey, ...accepted, 'user-agent': 'pv-onboarding' };
     const { origin, pathname } = new URL(SCS_BASE_URL);
     this.prefix = pathname.replace(/(?<!\/)\/+$/, '');
-    const connect = buildConnector({ timeout: environment.SCS_TIMEOUT_MS });
+    const connect = buildConnector({ timeout: environment.SCS_TIMEOUT_MS, lookup: sharedLookup() });
     this.reads = new Connections(origin, connect, READ_KEEP_ALIVE_MS);
     this.posts = new Connections(origin, connect, POST_KEEP_ALIVE_MS);
   }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -55,6 +56,22 @@ describe('sending a request', () => {
       },
     });
     expect(server.requests[1]!.path).toBe(`/gateway${readSession.path}`);
+  });
+
+  it('resolves the name of the service once for connections that are opened together', async () => {
+    const { server } = await serve((socket) => socket.write(reply(200, '{}')));
+    const remote = startRemote({ SCS_BASE_URL: server.url.replace('127.0.0.1', 'localhost') });
+    closing.push(() => remote.onApplicationShutdown());
+    const looked: string[] = [];
+    const observer = new PerformanceObserver((list) =>
+      looked.push(...list.getEntriesByName('lookup').map(({ name }) => name)),
+    );
+    observer.observe({ entryTypes: ['dns'] });
+    closing.push(() => observer.disconnect());
+    await Promise.all(Array.from({ length: 4 }, () => remote.send(readSession)));
+    expect(server.requests).toHaveLength(4);
+    await waitFor('Node reports the look-up', () => looked.length > 0);
+    expect(looked).toHaveLength(1);
   });
 
   it('sends a body byte for byte, and no content-type without one', async () => {
