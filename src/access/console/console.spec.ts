@@ -6,6 +6,7 @@ import { isFromOwnConsole, type ConsoleSession } from './console-session.rules.j
 import { groupsInClaim, readGroupScopes, scopesOfGroups } from './group-scopes.rules.js';
 import { identityOf, requireSoundToken } from './identity.rules.js';
 import type { IdempotencyKeys } from '../idempotency-keys.store.js';
+import { signInFault } from './sign-in-fault.js';
 import { cookieIn, cookieNames, SealedCookie } from './sealed-cookie.js';
 import { SignInFlows } from './sign-in-flows.service.js';
 
@@ -174,4 +175,14 @@ describe('a user of the identity provider', () => {
   it('has the name that is not blank', () => {
     expect(identityOf('s', { name: ' ', preferred_username: 'ann' }, {}).name).toBe('ann');
   });
+});
+
+it('the fault of a sign-in has the status of the response that the library did not expect, and where it came from', () => {
+  const response = Object.defineProperty(new Response('<html>', { status: 502 }), 'url', {
+    value: 'https://idp.example/oauth/token?code=secret',
+  });
+  const fault = signInFault(new Error('unexpected HTTP response status code', { cause: response }));
+  expect(fault).toBe(
+    'Error: unexpected HTTP response status code; status 502 of https://idp.example/oauth/token',
+  );
 });

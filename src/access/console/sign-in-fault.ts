@@ -6,8 +6,8 @@ const MOST_CAUSES = 4;
 const MAX_LENGTH = 600;
 
 /**
- * Describes why a sign-in failed, for the log: the errors of the client's library, which name the claim at fault in a cause, and what the
- * provider said, redacted.
+ * Describes why a sign-in failed, for the log: the errors of the client's library, which have the claim at fault or the unexpected response
+ * as a cause, and what the provider said, redacted.
  */
 export function signInFault(error: unknown): string {
   const chain: unknown[] = [];
@@ -16,8 +16,10 @@ export function signInFault(error: unknown): string {
   const texts = chain.filter((each) => each instanceof Error).map(errorText);
   const said = chain.flatMap((each) => [field(each, 'error'), field(each, 'error_description')]);
   const claims = chain.flatMap((each) => field(each, 'claim') ?? []);
+  const responses = chain.filter((each) => each instanceof Response);
   const words = [
     ...texts,
+    ...responses.map(({ status, url }) => `status ${status} of ${url.split('?', 1)[0]}`),
     ...[...new Set(claims)].map((claim) => `claim ${redact(claim, 50)}`),
     ...[...new Set(said)].flatMap((each) => (each === undefined ? [] : `the provider says: ${redact(each)}`)),
   ];
