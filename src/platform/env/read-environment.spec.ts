@@ -305,6 +305,12 @@ describe('readEnvironment', () => {
       expect(problemsOf({ PUBLIC_URL: `https://pv.example${path}` })).toEqual([
         expect.stringContaining('PUBLIC_URL must not have a path that begins with /'),
       ]);
+    for (const path of ['//evil.example', '/a//b', '/a;b', '/a,b', '/$&'])
+      expect(problemsOf({ PUBLIC_URL: `https://pv.example${path}` })).toEqual([
+        expect.stringContaining('PUBLIC_URL must have a path of'),
+      ]);
+    for (const path of ['', '/', '/a%20b', '/~a/b-c_d.e', '/b%C3%BCro', '/büro', '/a"b', '/a/../b'])
+      expect(problemsOf({ PUBLIC_URL: `https://pv.example${path}` })).toEqual([]);
     for (const url of ['https://pv.example/?a=1', 'https://pv.example/#a', 'https://a@pv.example'])
       expect(problemsOf({ PUBLIC_URL: url })).toEqual([
         expect.stringContaining('PUBLIC_URL must not contain'),

@@ -120,9 +120,13 @@ function* contradictions(environment: Environment): Generator<string> {
   }
   if (EVENT_BROKER_URL?.split(',').every(hasReadableCredentials) === false)
     yield `EVENT_BROKER_URL ${UNPARSED}`;
-  const [, first = ''] = pathPrefixOf(environment.PUBLIC_URL).split('/');
+  const prefix = pathPrefixOf(environment.PUBLIC_URL);
+  const [, first = ''] = prefix.split('/');
   if (OWN_PATHS.includes(first))
     yield `PUBLIC_URL must not have a path that begins with /${first}, which is a path of the service itself`;
+  // A browser takes // in a redirect for another host, and ; in a cookie for the end of its path.
+  if (!/^(?:\/[\w.~%-]+)*$/.test(prefix))
+    yield 'PUBLIC_URL must have a path of letters, digits and -._~% between single slashes, or none';
   const ofProvider = OIDC_NAMES.filter((name) => environment[name] !== undefined);
   for (const name of ofProvider.length > 0 ? OIDC_NAMES : [])
     if (environment[name] === undefined) yield `${name} is required with ${ofProvider[0]}`;
