@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MAX_COLUMNS, readHeader } from './headers.rules.js';
+import { columnNameOf, MAX_COLUMNS, readHeader, recognisedColumns } from './headers.rules.js';
 
 describe('the header', () => {
   it('is matched without regard to case, blanks, hyphens and underscores', () => {
@@ -30,8 +30,26 @@ describe('the header', () => {
   });
 
   it.each([
-    [['ean'], '"tenantReference" is missing'],
-    [['a'], 'column 1 ("a") is not known'],
+    [['ean'], 'the column "tenantReference" is missing'],
+    [['brand'], 'the column "tenantReference" and the column "ean" are missing'],
+    [[], 'the column "tenantReference" and the column "ean" are missing'],
+    [
+      ['a'],
+      'column 1 ("a") is not known, and the column "tenantReference" and the column "ean" are missing: name the columns so, and others "metadata.NAME", or delete them',
+    ],
+    [
+      ['ean', 'a'],
+      'column 2 ("a") is not known, and the column "tenantReference" is missing: name the columns so',
+    ],
+    [
+      ['tenantReference', 'ean', 'iban'],
+      'column 3 ("iban") is not known: delete it, or name it "metadata.iban" to keep its values',
+    ],
+    [['tenantReference', 'ean', 'status', 'brand', 'Status'], 'has the same name as column 3 ("status")'],
+    [['tenantReference', 'ean', 'metadata.constructor'], 'has a name that is not allowed'],
+    [['tenantReference', 'ean', 'meta-data.a'], 'column 3 ("meta-data.a") is not known'],
+    [['tenantReference', 'ean', 'metadata. '], 'column 3 ("metadata.") has no name after the dot'],
+    [['tenantReference', 'ean', 'xmetadata.a'], 'column 3 ("xmetadata.a") is not known'],
     [
       ['tenantReference', 'iban', 'ean', 'phone'],
       'column 2 ("iban") and column 4 ("phone") are not known: delete them, or name them "metadata.iban" and "metadata.phone" to keep their values',
@@ -42,8 +60,19 @@ describe('the header', () => {
     [['tenantReference', 'ean', 'metadata.__proto__'], 'has a name that is not allowed'],
     [['tenantReference', 'ean', 'metadata.a', 'metadata.a'], 'has the same name as column 3'],
     [Array.from({ length: MAX_COLUMNS + 1 }, (_, at) => `metadata.${at}`), 'it has 201 columns'],
-    [['x'.repeat(1_000)], '…'],
+    [['x'.repeat(40)], `column 1 ("${'x'.repeat(40)}") `],
+    [['x'.repeat(41)], `column 1 ("${'x'.repeat(40)}…") `],
+    [[` ${'x'.repeat(40)} `], `column 1 ("${'x'.repeat(40)}") `],
   ])('%# is refused, with the column', (names, fault) => {
     expect(readHeader(names)).toMatchObject({ fault: expect.stringContaining(fault) as unknown });
+  });
+
+  it('names a field as the file does, or as we do if the file has none', () => {
+    expect(columnNameOf(['Ean', 'TENANT reference'], 'tenantReference')).toBe('TENANT reference');
+    expect(columnNameOf(['Ean', 'TENANT reference'], 'brand')).toBe('brand');
+  });
+
+  it('has as many columns recognised as have a known name', () => {
+    expect(recognisedColumns(['EAN', 'x', 'metadata.a', 'metadata.', 'problems', ''])).toBe(3);
   });
 });

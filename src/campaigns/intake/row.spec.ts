@@ -4,7 +4,8 @@ import type { CheckDigitRule } from '../../users/ean.rules.js';
 import { readEanCell, readEanValue } from './ean-cell.rules.js';
 import { readHeader } from './headers.rules.js';
 import { readJsonRow } from './json-row.js';
-import { readCsvRow, type FileRow } from './row.rules.js';
+import { addRow, noLooks, roundedFileFault, roundedLines } from './rounded-file.rules.js';
+import { readCsvRow, type FileRow, type ReadRow } from './row.rules.js';
 
 const EAN = '541448820041865017';
 const WRONG = '541448820041865014';
@@ -198,6 +199,48 @@ describe('a row', () => {
     });
   });
 
+  it.each([
+    ['locale', 'NL', 'nl', undefined],
+    ['locale', 'fr_BE', 'fr', undefined],
+    ['locale', 'nld', null, 'locale_unknown'],
+    ['locale', 'n', null, 'locale_unknown'],
+    ['locale', 'es', null, 'locale_unknown'],
+    ['expectedInverters', '1', 1, undefined],
+    ['expectedInverters', '1000', 1_000, undefined],
+    ['expectedInverters', '1001', null, 'inverters_invalid'],
+    ['expectedInverters', '00001', null, 'inverters_invalid'],
+    ['expectedInverters', '1.5', null, 'inverters_invalid'],
+    ['expectedInverters', 'x1', null, 'inverters_invalid'],
+    ['brand', ' Acme ', 'Acme', undefined],
+    ['brand', 'b'.repeat(100), 'b'.repeat(100), undefined],
+    ['brand', 'b'.repeat(101), null, 'brand_invalid'],
+    ['brand', 'Ac\u200bme', null, 'brand_invalid'],
+  ] as const)('with the %s %j has %j, with the problem %s', (field, cell, value, code) => {
+    const withField = readHeader(['tenantReference', 'ean', field]);
+    const row = { line: 2, cells: ['C-1', EAN, cell], isTooLong: false };
+    const result = readCsvRow(row, 'columns' in withField ? withField.columns : [], ',', 'warn');
+    expect(result).toMatchObject({ status: code === undefined ? 'accepted' : 'invalid', [field]: value });
+    expect(result.problems.map((each) => [each.column, each.code])).toEqual(
+      code === undefined ? [] : [[field, code]],
+    );
+  });
+
+  it.each([
+    ['TRUE', undefined],
+    ['Waar', undefined],
+    ['vrai', undefined],
+    ['', 'ean_rounded'],
+    ['false', 'ean_rounded'],
+    ['ONWAAR', 'ean_rounded'],
+    ['yes', 'ean_rounded'],
+  ])('with eanConfirmed %j has an EAN with the problem %s', (cell, code) => {
+    const confirmed = readHeader(['tenantReference', 'EAN', 'eanConfirmed']);
+    const row = { line: 2, cells: ['C-1', '541448820041000000', cell], isTooLong: false };
+    const { problems } = readCsvRow(row, 'columns' in confirmed ? confirmed.columns : [], ',', 'warn');
+    expect(problems.find(({ column }) => column === 'EAN')?.code).toBe(code ?? 'ean_check_digit');
+    expect(problems.some(({ column }) => column === 'eanConfirmed')).toBe(cell === 'yes');
+  });
+
   it('that is too long keeps the reference alone', () => {
     const row = { line: 2, cells: ['C-1', EAN], isTooLong: true };
     expect(readRow(row)).toMatchObject({
@@ -207,5 +250,59 @@ describe('a row', () => {
       fields: [],
       problems: [{ column: null, code: 'row_too_long' }],
     });
+  });
+});
+
+describe('a file', () => {
+  const [TRUE_ROUNDED, WRONG_ROUNDED] = ['541448820041865000', '541448820041000000'];
+  const looksOf = (rows: readonly Partial<ReadRow>[]) => {
+    const looks = noLooks();
+    for (const [index, row] of rows.entries())
+      addRow(looks, {
+        line: index + 2,
+        looks: [],
+        tenantReference: 'C-1',
+        problems: [],
+        ...row,
+      } as unknown as ReadRow);
+    return looks;
+  };
+  const withEans = (...eans: string[]) => looksOf(eans.map((ean) => ({ looks: [readCell(ean).look!] })));
+  const withReferences = (...references: string[]) =>
+    looksOf(references.map((tenantReference) => ({ tenantReference })));
+
+  it('is refused if most of its EANs look rounded and one is wrong, with the first of their lines', () => {
+    const rounded = withEans(EAN, TRUE_ROUNDED, WRONG_ROUNDED);
+    expect(roundedFileFault(rounded, 'warn', true)).toMatch(
+      /^2 of 3 EANs look rounded, the first on lines 3, 4, .* Excel, .*write true in a column eanConfirmed$/,
+    );
+    expect(roundedFileFault(withEans(EAN, EAN, TRUE_ROUNDED, WRONG_ROUNDED), 'warn', false)).toBeUndefined();
+  });
+
+  it('is refused although none is wrong only if check digits prove nothing', () => {
+    const right = withEans(TRUE_ROUNDED, TRUE_ROUNDED);
+    expect(roundedFileFault(right, 'off', false)).toMatch(/^2 of 2 EANs/);
+    for (const rule of ['warn', 'enforce'] as const)
+      expect(roundedFileFault(right, rule, false)).toBeUndefined();
+  });
+
+  it('is refused if most of its long references look rounded, unless they are confirmed', () => {
+    const rounded = withReferences('400000123456789000', '400000123456790000', '400000123456789123', 'C-1');
+    expect(roundedFileFault(rounded, 'warn', false)).toMatch(
+      /^2 of 3 references of 16 digits and more look rounded, the first on lines 2, 3, .*referencesConfirmed=true$/,
+    );
+    expect(roundedFileFault(rounded, 'warn', true)).toBeUndefined();
+    const shortened = { tenantReference: null, problems: [{ column: null, message: '' }] } as const;
+    const short = (code: 'reference_rounded' | 'required') =>
+      looksOf([1, 2].map(() => ({ ...shortened, problems: [{ ...shortened.problems[0], code }] })));
+    expect(roundedFileFault(short('reference_rounded'), 'off', false)).toMatch(/^2 of 2 .*1\.23E\+17/);
+    expect(roundedFileFault(short('required'), 'off', false)).toBeUndefined();
+  });
+
+  it('that is not refused has rounded EANs in the lines whose form is mostly wrong', () => {
+    const looks = withEans(...Array<string>(9).fill(EAN), WRONG_ROUNDED, TRUE_ROUNDED, WRONG_ROUNDED);
+    expect(roundedLines(looks, 'warn')).toEqual([12]);
+    expect(roundedLines(looks, 'off')).toEqual([]);
+    expect(roundedLines(withEans(EAN, WRONG_ROUNDED, TRUE_ROUNDED), 'warn')).toEqual([]);
   });
 });

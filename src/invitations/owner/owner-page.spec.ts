@@ -1,8 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import type { SessionState } from '../../onboarding/rules/machine.rules.js';
-import { localeOf, returnUrlFault } from '../invitation.rules.js';
+import { expiryFault, localeOf, returnUrlFault } from '../invitation.rules.js';
 import { accentsOf, contrast } from './colour.rules.js';
-import { inUnits, isFromOwnPage, planOwnerPage, tokensIn, usualWaitOf } from './owner-page.rules.js';
+import {
+  folderFrom,
+  inUnits,
+  isFromOwnPage,
+  planOwnerPage,
+  tokensIn,
+  usualWaitOf,
+} from './owner-page.rules.js';
 
 const untouched = { erasedAt: null, wishDueAt: null, wishFailedAt: null };
 const invited = { state: 'opened', brands: ['acme', 'sunward'], ...untouched } as const;
@@ -26,6 +33,7 @@ describe('the page of an invitation', () => {
     const now = new Date(0);
     expect(planOwnerPage({ ...invited, state: 'revoked', erasedAt: now }, []).kind).toBe('erased');
     expect(planOwnerPage({ ...invited, state: 'expired', wishDueAt: now }, []).kind).toBe('expired');
+    expect(planOwnerPage({ ...invited, state: 'online', wishDueAt: now }, []).kind).toBe('online');
     expect(planOwnerPage({ ...invited, wishDueAt: now }, [of('acme', 'awaiting_owner')]).kind).toBe('wish');
     const refused = { ...invited, wishFailedAt: now };
     expect(planOwnerPage(refused, [])).toMatchObject({ kind: 'rejected', brand: 'acme' });
@@ -35,6 +43,16 @@ describe('the page of an invitation', () => {
     const any = { ...invited, brands: [] };
     expect(planOwnerPage(any, [])).toMatchObject({ kind: 'ready', brand: null });
     expect(planOwnerPage(any, [of('acme', 'expired'), of('sunward', 'online')]).kind).toBe('online');
+    expect(planOwnerPage(any, [of('acme', 'lost'), of('sunward', 'awaiting_owner')])).toEqual({
+      kind: 'started',
+      steps: [{ brand: 'sunward', kind: 'started' }],
+      brand: 'sunward',
+    });
+    expect(planOwnerPage(any, [{ ...of('acme', 'expired'), isLate: true }])).toEqual({
+      kind: 'waiting',
+      steps: [{ brand: null, kind: 'waiting' }],
+      brand: null,
+    });
   });
 });
 
@@ -51,7 +69,9 @@ describe('the usual wait', () => {
   });
   it.each([
     [1, 5, 'minute'],
+    [300, 5, 'minute'],
     [301, 10, 'minute'],
+    [5_400, 90, 'minute'],
     [5_401, 2, 'hour'],
     [172_800, 48, 'hour'],
     [172_801, 3, 'day'],
@@ -120,10 +140,37 @@ describe('the language', () => {
     [null, 'nl', 'nl-BE,nl;q=0.9'],
     [null, 'en', 'es, fr;q=0'],
     [null, 'en', undefined],
+    ['es', 'fr', 'fr'],
+    [null, 'de', 'fr;q=0.5, de;q=0.9'],
+    [null, 'de', 'DE ; q=0.2 , es'],
+    [null, 'nl', `${'x'.repeat(497)},nl`],
+    [null, 'en', `${'x'.repeat(498)},nl`],
+    [null, 'en', 'nl;q=no'],
   ])('of an invitation in %s is %s with Accept-Language %s', (invitedIn, locale, accepted) => {
     expect(localeOf(invitedIn, accepted)).toBe(locale);
   });
+
+  it('is otherwise the one that the tenant has chosen', () => expect(localeOf(null, 'es', 'de')).toBe('de'));
 });
+
+it.each([
+  [0, 'must be in the future'],
+  [1, undefined],
+  [366 * 86_400_000, undefined],
+  [366 * 86_400_000 + 1, 'must be at most 366 days from now'],
+])('an invitation that expires in %i ms has the fault %s', (ms, fault) =>
+  expect(expiryFault(new Date(1e12 + ms), new Date(1e12))).toBe(fault),
+);
+
+it.each([
+  ['/i/token', ''],
+  ['/i/token/', '../'],
+  ['/i/a/b/c', '../../'],
+  [`/i/token${'/'.repeat(8)}`, '../'.repeat(8)],
+  [`/i/token${'/'.repeat(9)}`, null],
+  [`/i/token${'/'.repeat(90)}`, null],
+  ['/i', 'i/'],
+])('the folder of links seen from %s is %j', (path, folder) => expect(folderFrom(path)).toBe(folder));
 
 describe('a way home', () => {
   const fault = (url: string, isProduction = true) =>
@@ -135,6 +182,10 @@ describe('a way home', () => {
     expect(fault('http://home.example/')).toContain('https://');
     expect(fault('http://localhost:8080/')).toContain('https://');
     expect(fault('http://localhost:8080/', false)).toBeUndefined();
+    for (const host of ['127.0.0.1', '[::1]']) expect(fault(`https://${host}:8080/`, false)).toBeUndefined();
+    expect(fault('ftp://localhost/', false)).toContain('https://');
+    expect(fault('http://localhost.example/', false)).toContain('https://');
+    expect(fault('https://:secret@home.example/')).toContain('credentials');
     expect(fault('javascript:alert(1)', false)).toContain('https://');
   });
 });
@@ -142,6 +193,28 @@ describe('a way home', () => {
 describe("the tenant's colour", () => {
   const parts = (colour: string) =>
     colour.match(/[\da-f]{2}/g)!.map((part) => parseInt(part, 16)) as [number, number, number];
+  it.each([
+    // Colours with enough contrast stay as they are; others go only as far as they must.
+    ['#0a5c36', '#0a5c36', '#ffffff', '#60957c', '#000000'],
+    ['#ffe14d', '#736523', '#ffffff', '#ffe14d', '#000000'],
+    ['#777777', '#6b6b6b', '#ffffff', '#8b8b8b', '#000000'],
+  ])('%s is %s with %s on light pages, and %s with %s on dark ones', (colour, ...expected) => {
+    const { light, dark } = accentsOf(colour);
+    expect([light.accent, light.text, dark.accent, dark.text]).toEqual(expected);
+  });
+
+  it.each([
+    [[0, 0, 0], 21],
+    [[255, 255, 255], 1],
+    [[255, 0, 0], 4.0],
+    [[0, 255, 0], 1.37],
+    [[0, 0, 255], 8.59],
+    [[10, 10, 10], 19.8],
+    [[118, 118, 118], 4.54],
+  ] as const)('of %j has the contrast %d with white', (colour, ratio) =>
+    expect(contrast(colour, [255, 255, 255])).toBeCloseTo(ratio, 1),
+  );
+
   it.each(['#ffe14d', '#000000', '#ffffff', '#0a5c36', '#ff0000', '#7f7f7f'])(
     'is readable on both pages, and text on it: %s',
     (colour) => {

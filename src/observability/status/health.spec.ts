@@ -276,3 +276,184 @@ it.each<[string, string, Partial<Facts>]>([
   const reasons = findReasons({ ...HEALTHY, ...fault }, CEILINGS);
   expect(reasons).toEqual([{ code, detail: expect.stringContaining(detail) }]);
 });
+
+const activity = (change: Partial<Facts['activity']>) => ({ activity: { ...HEALTHY.activity, ...change } });
+const sessions = (change: Partial<Facts['sessions']>) => ({ sessions: { ...HEALTHY.sessions, ...change } });
+const budget = (change: Partial<Facts['budget']>) => ({ budget: { ...HEALTHY.budget, ...change } });
+const due = (change: Partial<typeof poller>) => ({ poller: { ...poller, ...change } });
+
+// Each value is the last that is normal.
+it.each<[string, Partial<Facts>]>([
+  ['connections_used_up', replicas({ waitingForConnectionsSeconds: 5 })],
+  ['requests_fail by its share', replicas({ requests: 100, failedRequests: 5 })],
+  ['requests_fail by its count', replicas({ requests: 4, failedRequests: 4 })],
+  ['requests_refused by its share', replicas({ requests: 100, refusedRequests: 50 })],
+  ['requests_refused by its count', replicas({ requests: 6, refusedRequests: 6 })],
+  ['disk_full, of a process that ended', replicas({}, { ...gone('b:1', 900), hasNoSpace: true })],
+  ['replicas_vanish by its count', replicas({}, gone('b:1', 300), gone('c:1', 300))],
+  ['replicas_vanish by its time', replicas({}, ...['b', 'c', 'd'].map((name) => gone(name, 601)))],
+  ['nothing_changes', activity({ unchangedSeconds: 36_000, usualChanges: 9 })],
+  ['nothing_changes, unread', { ...activity({ usualChanges: 10 }), ...due({ readsPerSecond: 0 }) }],
+  ['nothing_changes, without a poller', { ...activity({ usualChanges: 10 }), poller: null }],
+  ['starts_fell by its share', activity({ startsPerHour: 2, usualStartsPerHour: 10 })],
+  ['starts_fell by its count', activity({ startsPerHour: 0, usualStartsPerHour: 9 })],
+  ['transaction_old', { oldestTransaction: { seconds: 900, process: 'p' } }],
+  ['clocks_differ', replicas({ clockOffsetSeconds: -30 }, { clockOffsetSeconds: 30 })],
+  ['clocks_differ, of a process that ended', replicas({}, { ...gone('b:1', 900), clockOffsetSeconds: 99 })],
+  ['held_back_by_ceiling', replicas({ pacedSince: before(61) })],
+  ['held_back_by_ceiling, ended', replicas({}, { ...gone('b:1', 900), pacedSince: before(9_999) })],
+  ['budget_short', budget({ stretch: 2, allowedPerSecond: 1 })],
+  ['budget_short, without a ceiling', budget({ isShort: true, stretch: 1 })],
+  ['reads_stale', due({ phases: [{ phase: 'late', oldestReadSeconds: 14_400, medianReadSeconds: 1 }] })],
+  ['sessions_overdue', due({ oldestOverdueSeconds: 120 })],
+  ['sessions_overdue, without a poller', { poller: null }],
+  ['events_unsequenced', { outbox: { ...outbox, oldestUnsequencedSeconds: 60 } }],
+  ['reader_behind', webhooks({ oldestUndeliveredSeconds: 900 })],
+  ['broker_failing', broker({ failingSeconds: 60 })],
+  ['starts_abandoned', { starts: { abandoned: 1, oldestAbandonedSeconds: 60, orphans: 0 } }],
+  ['webhooks_failing', webhooks({ failingEndpoints: 1, oldestFailingSeconds: 60 })],
+])('what is still normal is no reason: %s', (_, fault) =>
+  expect(findReasons({ ...HEALTHY, ...fault }, CEILINGS)).toEqual([]),
+);
+
+it.each<[string, string[], Partial<Facts>]>([
+  [
+    'requests_fail',
+    ['5 of 99 requests of the last minute failed by a fault of ours'],
+    replicas({ requests: 99, failedRequests: 5 }),
+  ],
+  ['requests_refused', ['7 of 13 requests'], replicas({ requests: 13, refusedRequests: 7 })],
+  [
+    'nothing_changes',
+    ['no change of a session for 2 minutes'],
+    activity({ unchangedSeconds: 100, usualChanges: 10 }),
+  ],
+  ['starts_fell', ['1 start within the last hour'], activity({ startsPerHour: 1, usualStartsPerHour: 10 })],
+  [
+    'clocks_differ',
+    ['a:1: its clock', 'b:1: its clock differs from that of the database by 31 s'],
+    replicas({ clockOffsetSeconds: -31 }, { name: 'b:1', clockOffsetSeconds: 31 }),
+  ],
+  ['disk_full', ['a:1', 'b:1'], replicas({ hasNoSpace: true }, { name: 'b:1', hasNoSpace: true })],
+  [
+    'connections_used_up',
+    [
+      'a:1: statements have waited for its DATABASE_POOL_SIZE connections for 6 s; the longest use of one: unknown',
+    ],
+    replicas({ waitingForConnectionsSeconds: 5.6, longestStatement: null }),
+  ],
+  ['budget_short', ['3.0 times as long'], budget({ stretch: 3, wantedPerSecond: 3, allowedPerSecond: 1 })],
+  [
+    'reads_stale',
+    ['settling: a session was last read 36000 s ago', 'late: a session was last read 28801 s ago'],
+    {
+      ...due({
+        phases: [
+          { phase: 'settling', oldestReadSeconds: 36_000, medianReadSeconds: 1 },
+          { phase: 'late', oldestReadSeconds: 28_801, medianReadSeconds: 1 },
+        ],
+      }),
+      ...budget({ stretch: 2 }),
+    },
+  ],
+  [
+    'sessions_overdue',
+    ['1 session is due, the most overdue for 121 s'],
+    due({ overdue: 1, oldestOverdueSeconds: 120.6 }),
+  ],
+  [
+    'events_unsequenced',
+    ['1 event has no sequence, the oldest for 61 s'],
+    { outbox: { ...outbox, unsequenced: 1, oldestUnsequencedSeconds: 61 } },
+  ],
+  [
+    'reader_behind',
+    ['handlers: an event has not arrived for 901 s', 'webhooks: an event has not arrived for 902 s'],
+    {
+      outbox: {
+        ...outbox,
+        readers: {
+          ...outbox.readers,
+          handlers: { ...reader, oldestUndeliveredSeconds: 901 },
+          webhooks: { ...outbox.readers.webhooks, oldestUndeliveredSeconds: 902 },
+        },
+      },
+    },
+  ],
+  [
+    'webhooks_failing',
+    ['1 of 1 endpoint fails, the longest', '1 endpoint was disabled automatically'],
+    webhooks({ endpoints: 1, failingEndpoints: 1, oldestFailingSeconds: 61, disabledEndpoints: 1 }),
+  ],
+  [
+    'starts_abandoned',
+    ['1 start waits for a worker to end it'],
+    { starts: { abandoned: 1, oldestAbandonedSeconds: 61, orphans: 0 } },
+  ],
+  [
+    'registrations_uncertain',
+    ['2 registrations wait for a person'],
+    { registrations: { ...HEALTHY.registrations, uncertain: 2 } },
+  ],
+  [
+    'sessions_doubtful',
+    [
+      'the interface does not describe the flags of 1 session',
+      'the remote service no longer knows 2 sessions',
+      'all inverters are missing from 3 sessions',
+    ],
+    sessions({ unrecognised: 1, lost: 2, allInvertersMissing: 3 }),
+  ],
+  ['inverters_shared', ['2 inverters are each listed'], sessions({ sharedInverters: 2 })],
+  [
+    'held_back_by_remote_service',
+    ['token: the remote service asked to wait for 2 s; 0 s are left', 'read_session: the remote service'],
+    {
+      remote: {
+        ...remote,
+        operations: {
+          ...remote.operations,
+          ...Object.fromEntries(
+            ['token', 'read_session'].map((name) => [
+              name,
+              { ...operation, heldBackBy: 'remote_service', requestedWaitMs: 1_001, retryAfterMs: null },
+            ]),
+          ),
+        },
+      },
+    },
+  ],
+  [
+    'no_api',
+    ['no process with ROLE api or all is alive; the last one, b:1, stopped at 2026-11-22T11:59:55.000Z'],
+    replicas(
+      { role: 'worker' },
+      { ...gone('b:1', 5), role: 'api', stoppedAt: before(5) },
+      { ...gone('c:1', 2), role: 'worker' },
+      gone('d:1', 9),
+    ),
+  ],
+  [
+    'no_worker',
+    ['the last sign of life was at 2026-11-22T11:59:50.000Z, by b:1'],
+    replicas(
+      { role: 'api' },
+      gone('c:1', 601),
+      { ...gone('b:1', 10), role: 'worker' },
+      { ...gone('d:1', 2), role: 'api' },
+    ),
+  ],
+])('%s says %j', (code, details, fault) => {
+  expect(findReasons({ ...HEALTHY, ...fault }, CEILINGS)).toEqual(
+    details.map((detail) => ({ code, detail: expect.stringContaining(detail) })),
+  );
+});
+
+it('the worst of several reasons comes first', () => {
+  const faults = {
+    ...replicas({ role: 'api', hasNoSpace: true, clockOffsetSeconds: 99 }),
+    tableLocks: ['locked'],
+  };
+  const codes = findReasons({ ...HEALTHY, ...faults }, CEILINGS).map(({ code }) => code);
+  expect(codes).toEqual(['disk_full', 'tables_locked', 'no_worker', 'clocks_differ']);
+});

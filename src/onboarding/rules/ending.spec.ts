@@ -23,6 +23,16 @@ describe('findEnd', () => {
     );
 
   it.each([
+    ['a year after the start', 400 * DAY, -365 * DAY, 'late_window_over'],
+    ['within a year after the start', 371 * DAY, -365 * DAY, null],
+    ['not before its start', 6 * DAY, 400 * DAY, null],
+    ['a week after its start', 7 * DAY, 400 * DAY, 'late_window_over'],
+  ])('believes that a session ends %s', (_, startedAgoMs, expiresAgoMs, reason) => {
+    const times = { anchorAt: NOW, expiresAt: ago(expiresAgoMs), recordedAt: ago(startedAgoMs) };
+    expect(findEnd({ phase: 'awaiting_owner', ...times }, NOW, SETTINGS)).toBe(reason);
+  });
+
+  it.each([
     ['settling', 71 * HOUR, 30 * DAY, null],
     ['settling', 72 * HOUR, 0, 'settled'],
     ['late', 6 * DAY, 30 * DAY, null],

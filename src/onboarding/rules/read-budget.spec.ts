@@ -66,6 +66,9 @@ describe('nextShortage', () => {
     expect(nextShortage(began, 2.5, at(14)).announcedAt).toBeNull();
     const announced = nextShortage(began, 2.5, new Date(at(0).getTime() + SHORT_MS));
     expect(announced).toEqual({ shortSince: at(0), announcedAt: at(15) });
+    expect(nextShortage(none, 2, at(0))).toEqual(none);
+    expect(nextShortage(began, 2.5, new Date(at(0).getTime() + SHORT_MS - 1)).announcedAt).toBeNull();
+    expect(nextShortage(announced, 1.5, at(20))).toEqual(none);
     expect(nextShortage(announced, 1.8, at(20))).toEqual(announced);
     expect(nextShortage(announced, 1.4, at(21))).toEqual(none);
     expect(nextShortage(began, 1.8, at(5))).toEqual(none);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readRetryAfter } from './retry-after.rules.js';
+import { readRetryAfter, respondedAt } from './retry-after.rules.js';
 
 const NOW = new Date('2026-11-20T10:00:00Z');
 
@@ -23,4 +23,12 @@ describe('Retry-After', () => {
     ['', undefined],
     [undefined, undefined],
   ])('%j is %j ms', (value, waitMs) => expect(readRetryAfter(value, NOW)).toBe(waitMs));
+
+  it.each([
+    ['Fri, 20 Nov 2026 09:59:30 GMT', new Date('2026-11-20T09:59:30Z')],
+    ['no date', NOW],
+    [undefined, NOW],
+  ])('counts from the time of a response with the Date %s', (date, at) =>
+    expect(respondedAt(date, NOW)).toEqual(at),
+  );
 });

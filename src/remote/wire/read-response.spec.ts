@@ -23,6 +23,23 @@ describe('outcomeOf', () => {
       }),
   );
 
+  it.each(['{}', ' \r\n{"a":1}', '\ufeff{}', '\ufeff {'])(
+    'reads a 4xx with the body %j as of the service',
+    (body) => expect(outcome(responded(404, { body }))).toMatchObject({ kind: 'rejected' }),
+  );
+
+  it.each([
+    [399, 'ambiguous'],
+    [401, 'rejected'],
+    [408, 'ambiguous'],
+    [429, 'not_sent'],
+    [500, 'ambiguous'],
+  ])('reads a %i as %s, whatever its body', (status, kind) => {
+    const read = outcome(responded(status, { body: 'no object' }));
+    expect(read.kind).toBe(kind);
+    expect(read).not.toMatchObject({ reason: 'foreign_response' });
+  });
+
   it.each([
     ['text/plain', 'default backend - 404'],
     ['text/html', '<html><h1>404 Not Found</h1></html>'],

@@ -49,4 +49,13 @@ describe('a given secret', () => {
       expect.stringContaining('not of 65'),
     ]);
   });
+
+  it.each([
+    [undefined, 'must be whsec_ and base64 of 24 to 64 bytes'],
+    [7, 'must be whsec_ and base64 of 24 to 64 bytes'],
+    [Buffer.alloc(24, 7).toString('base64'), 'must be whsec_ and base64 of 24 to 64 bytes'],
+    [`x whsec_${Buffer.alloc(24, 7).toString('base64')}`, 'must be whsec_ and base64 of 24 to 64 bytes'],
+    [`whsec_${Buffer.alloc(25, 7).toString('base64').replace('=', '')}`, 'with its padding'],
+    [`whsec_${Buffer.alloc(24, 7).toString('base64').replace('B', '!')}`, 'with its padding'],
+  ])('%j is refused', (secret, message) => expect(webhookSecretFault(secret)).toContain(message));
 });

@@ -42,6 +42,19 @@ describe('the health of a webhook endpoint', () => {
     },
   );
 
+  it('has no quiet period after nine failures', () => {
+    const plan = planHealth({ ...WELL, failures: 8, failingSince: ago(DAY) }, [failed], NOW);
+    expect([quietMs(plan), placesOf(plan)]).toEqual([null, 16]);
+  });
+
+  it('keeps the longer of two quiet periods', () => {
+    const quiet = { ...WELL, quietUntil: ago(-60_000) };
+    expect(quietMs(planHealth(quiet, [{ ...failed, retryAfterMs: 30_000 }], NOW))).toBe(60_000);
+    expect(quietMs(planHealth(quiet, [{ ...failed, retryAfterMs: 90_000 }], NOW))).toBe(90_000);
+    expect(quietMs(planHealth(quiet, [failed], NOW))).toBe(60_000);
+    expect(quietMs(planHealth(quiet, [{ ...delivered, retryAfterMs: 0 }], NOW))).toBeNull();
+  });
+
   it('has the shortest quiet period after many failures at once', () => {
     expect(quietMs(planHealth(WELL, times(16, failed), NOW))).toBe(1_000);
   });
@@ -49,7 +62,10 @@ describe('the health of a webhook endpoint', () => {
   it.each([
     ['one failure', [failed], WELL, false],
     ['a second failure at once', [failed], { ...WELL, failures: 1, failingSince: ago(100) }, false],
-    ['a second failure later', [failed], { ...WELL, failures: 1, failingSince: ago(5_000) }, true],
+    ['a second failure within 3 s', [failed], { ...WELL, failures: 1, failingSince: ago(2_999) }, false],
+    ['a second failure after 3 s', [failed], { ...WELL, failures: 1, failingSince: ago(3_000) }, true],
+    ['one failure long ago', [], { ...WELL, failures: 1, failingSince: ago(DAY) }, false],
+    ['a failure after the report', [failed], { ...WELL, isReported: true }, true],
     ['failures between successes', [failed, failed, delivered, failed, failed], WELL, false],
     ['a success', [delivered], { ...WELL, failures: 3, failingSince: ago(MINUTE), isReported: true }, false],
   ])('is reported only after failing for a while: %s', (_case, outcomes, before, isReported) => {
@@ -72,11 +88,16 @@ describe('the health of a webhook endpoint', () => {
 
   it('disables the endpoint after a 410', () => {
     expect(planHealth(WELL, [gone], NOW).disable).toEqual({ reason: 'gone', since: NOW });
+    expect(planHealth(WELL, [gone, delivered, failed], NOW).disable).toEqual({ reason: 'gone', since: NOW });
+    expect(planHealth({ ...WELL, failures: 1, failingSince: ago(DAY) }, [gone], NOW).disable).toEqual({
+      reason: 'gone',
+      since: ago(DAY),
+    });
   });
 
   it.each([
     { days: 5, failures: 19, is: 'disabled' },
-    { days: 4.9, failures: 500, is: 'enabled' },
+    { days: 5 - 1 / DAY, failures: 500, is: 'enabled' },
     // A rarely used endpoint: few failures, but for more than 5 days.
     { days: 6, failures: 18, is: 'enabled' },
   ])(
