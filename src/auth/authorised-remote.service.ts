@@ -7,9 +7,14 @@ import { TenantTokens } from './tenant-tokens.service.js';
 
 /** The statuses with which a service refuses the credentials, or a call that they do not allow. */
 export const REFUSALS: readonly number[] = [401, 403];
-/** The statuses with which a gateway without a route responds, too. */
-const MISSING: readonly number[] = [404, 405, 410];
-const kindOf = (status: number): RefusalKind => (REFUSALS.includes(status) ? 'refused' : 'missing');
+/** The status of a conflict, which only the service can know. */
+const CONFLICT = 409;
+/** The statuses that refuse what a request contains. Any further 4xx may come from a proxy, a firewall or a gateway without a route, too. */
+const ABOUT_CONTENT: readonly number[] = [400, 422];
+const kindOf = (status: number): RefusalKind => {
+  if (REFUSALS.includes(status)) return 'refused';
+  return ABOUT_CONTENT.includes(status) ? 'content' : 'missing';
+};
 
 /** Sends calls with a bearer token (interface section 5.2). */
 @Injectable()
@@ -76,19 +81,25 @@ export class AuthorisedRemote {
 
   /**
    * Returns the outcome of a POST. A refusal of the credentials is `not_sent`. So is any 401, because another token may succeed. A status
-   * with which a gateway responds, too, ends a registration only if it lasts while others are served.
+   * with which a gateway responds, too, ends a registration only if it lasts while others are served. A status about its content ends it,
+   * unless several different ones are refused within a short time and none is served: a firewall may refuse them all.
    */
   weighOutcome<T>(request: RemoteRequest, outcome: Outcome<T>): Outcome<T> {
     if (outcome.kind === 'not_sent' && outcome.reason === 'foreign_response')
       this.refusals.recordRefused(request, performance.now(), 'missing');
     if (outcome.kind !== 'rejected') return outcome;
     const { status, detail } = outcome;
-    if (!REFUSALS.includes(status) && !MISSING.includes(status)) return outcome;
-    const refusal = this.weigh(request, status);
+    const kind = kindOf(status);
+    const isStart = request.operation === 'start_session';
+    // A refused start ends nothing: its caller is told, and may start again.
+    if (status === CONFLICT || (isStart && kind === 'content')) return outcome;
+    const refusal = this.weigh(request, status, kind);
     if (status === 401 || (status === 403 && refusal === 'all'))
       return { kind: 'not_sent', reason: 'credentials_rejected' };
-    // A refused start ends nothing: its caller is told, and may start again.
-    if (request.operation === 'start_session' || this.refusals.isLasting(request)) return outcome;
+    const { refusals } = this;
+    const isFinal =
+      kind === 'content' ? !refusals.isSudden(request.operation, refusal) : refusals.isLasting(request);
+    if (isStart || isFinal) return outcome;
     return { kind: 'not_sent', reason: 'foreign_response', detail: `status ${status}: ${detail}` };
   }
 

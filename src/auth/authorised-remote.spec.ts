@@ -1,5 +1,5 @@
-import { describe, expect, it, jest } from '@jest/globals';
-import type { RemoteRequest, Sent } from '../remote/outcome.rules.js';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { OperationClass, RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import type { Peers, Remote } from '../remote/remote.service.js';
 import { AuthorisedRemote } from './authorised-remote.service.js';
 import { type BearerTokens, isTokenAccepted } from './bearer-tokens.js';
@@ -38,18 +38,41 @@ it.each([
 
 describe('a refused POST', () => {
   const announce = jest.fn<Peers['announce']>();
-  const weigh = (status: number, calls: number) => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+    announce.mockClear();
+  });
+  /** Refuses different calls in a row. `everyMs`: the time between them. Returns the last outcome. */
+  const weigh = (status: number, calls: number, operation: OperationClass = 'start_session', everyMs = 0) => {
     const remote = new AuthorisedRemote(
       { peers: { announce } as Partial<Peers> as Peers } as Partial<Remote> as Remote,
       {} as TenantTokens,
       {} as TenantTokens,
     );
-    const outcomes = Array.from({ length: calls }, (_, nth) =>
-      remote.weighOutcome({ ...START, path: `/${nth}` }, { kind: 'rejected', status, detail: '' }),
-    );
+    const outcomes = Array.from({ length: calls }, (_, nth) => {
+      jest.spyOn(performance, 'now').mockReturnValue(nth * everyMs);
+      const request = { ...START, operation, path: `/${nth}` };
+      return remote.weighOutcome(request, { kind: 'rejected', status, detail: '' });
+    });
     return outcomes.at(-1);
   };
   const NOT_SENT = { kind: 'not_sent', reason: 'credentials_rejected' };
+  const MAYBE_FOREIGN = { kind: 'not_sent', reason: 'foreign_response' };
+
+  it.each([400, 422])('rejects a registration at once after a %i, but not five in a row', (status) => {
+    const rejected = { kind: 'rejected', status, detail: '' };
+    expect(weigh(status, 4, 'register_user')).toEqual(rejected);
+    expect(weigh(status, 5, 'register_user')).toMatchObject(MAYBE_FOREIGN);
+    expect(weigh(status, 9, 'register_user', 60_000 - 1)).toMatchObject(MAYBE_FOREIGN);
+    expect(weigh(status, 9, 'register_user', 60_000)).toEqual(rejected);
+  });
+
+  it.each([402, 403, 404, 405, 406, 407, 410, 411, 412, 413, 414, 415, 421, 423, 424, 425, 426, 431, 451])(
+    'rejects no registration after one %i, which a proxy, firewall or gateway may send',
+    (status) => {
+      expect(weigh(status, 1, 'register_user')).toMatchObject(MAYBE_FOREIGN);
+    },
+  );
 
   it('is rejected after a 403, until five different ones in a row were, which is announced once', () => {
     expect(weigh(403, 4)).toEqual({ kind: 'rejected', status: 403, detail: '' });
@@ -58,8 +81,9 @@ describe('a refused POST', () => {
     expect(announce).toHaveBeenCalledTimes(1);
   });
 
-  it('is sent again later after a 401, and rejected after any other 4xx', () => {
+  it('is sent again later after a 401, and rejected after a conflict or a refused content', () => {
     expect(weigh(401, 1)).toEqual(NOT_SENT);
+    expect(weigh(409, 9, 'register_user')).toEqual({ kind: 'rejected', status: 409, detail: '' });
     expect(weigh(422, 9)).toEqual({ kind: 'rejected', status: 422, detail: '' });
   });
 });

@@ -1,15 +1,15 @@
 import type { OperationClass, RemoteRequest } from '../remote/outcome.rules.js';
 
 /**
- * What a refusal is about: a 401 or 403 (`refused`), or a response that says that nothing is there (`missing`: a 404, 405 or 410, or a
- * response of something in front of the service).
+ * What a refusal is about: a 401 or 403 (`refused`), a 4xx that refuses what the request contains (`content`), or any other 4xx (`missing`:
+ * nothing is there, or something in front of the service responds).
  * - `all`: several different calls in a row were refused, and none was served. So a 401 or 403 is about the credentials, and anything else
  *   about the way to the service.
  * - `call`: the service has served another call since it last refused this one.
  * - `unknown`: neither is known yet.
  */
 export type Refusal = 'all' | 'call' | 'unknown';
-export type RefusalKind = 'refused' | 'missing';
+export type RefusalKind = 'refused' | 'missing' | 'content';
 
 /** If this many different calls are refused in a row, the refusals are about all calls. */
 const DIFFERENT_CALLS = 5;
@@ -48,7 +48,7 @@ export class Refusals {
     const wasAboutCredentials = isAboutAll(request, refused, 'refused', now);
     refused.row.delete(call);
     for (const [each, kind] of refused.row)
-      if (kind === 'missing' || !wasAboutCredentials) remember(refused.odd, each);
+      if (kind !== 'refused' || !wasAboutCredentials) remember(refused.odd, each);
     refused.row.clear();
     return wasAboutCredentials;
   }
@@ -62,7 +62,7 @@ export class Refusals {
     if (refused.row.size < MOST_CALLS) refused.row.set(call, kind);
     if (request.method === 'POST') countPost(refused, call, isOdd, now);
     // A call may be missing although other calls in the row are, too: the service has served others meanwhile.
-    if (kind === 'missing' && isOdd) return 'call';
+    if (kind !== 'refused' && isOdd) return 'call';
     if (isAboutAll(request, refused, kind, now)) return 'all';
     return isOdd ? 'call' : 'unknown';
   }
@@ -71,6 +71,12 @@ export class Refusals {
   isLasting(request: RemoteRequest, now = performance.now()): boolean {
     const post = this.classes.get(request.operation)?.posts.get(nameOf(request));
     return post !== undefined && post.refusals >= LASTING.refusals && now - post.since >= LASTING.forMs;
+  }
+
+  /** Returns whether all calls are refused (`refusal`), but not for long yet: something in front of the service may refuse them. */
+  isSudden(operation: OperationClass, refusal: Refusal, now = performance.now()): boolean {
+    const { beganAt } = this.classes.get(operation) ?? noneRefused(now);
+    return refusal === 'all' && now - beganAt < LASTING.forMs;
   }
 
   /** Returns for how long the calls of an operation have been refused without a served call, and whether only one call was refused. */

@@ -29,6 +29,7 @@ const GATEWAYS: Record<string, Partial<SandboxFault>> = {
   'array 410': { status: 410, ...page('application/json', '[]') },
   'text 405': { status: 405, ...page('text/plain', 'method not allowed') },
   'object 404': { status: 404, ...page('application/json', '{"message":"no Route matched"}') },
+  'object 421': { status: 421, ...page('application/json', '{"error":"Misdirected Request"}') },
   'object 403': { status: 403, ...page('application/json', '{"message":"forbidden"}') },
 };
 
