@@ -73,6 +73,19 @@ describe('closing', () => {
     await Promise.all([written, closed]);
   });
 
+  it('waits for the write that follows one that was given up', async () => {
+    const writes = new OutcomeWrites();
+    let hasEnded = false;
+    const following = async () => {
+      await new Promise(setImmediate);
+      hasEnded = true;
+    };
+    const given = writes.repeat(failing(Infinity), Infinity).catch(() => writes.repeat(following, 0));
+    await writes.close();
+    expect(hasEnded).toBe(true);
+    await given;
+  });
+
   it('gives a write that begins later one attempt', async () => {
     const writes = new OutcomeWrites();
     await writes.close();

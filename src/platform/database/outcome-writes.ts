@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '../async/backoff.rules.js';
 
 const PAUSE = { firstMs: 100, mostMs: 1_000 };
@@ -31,7 +31,11 @@ export class OutcomeWrites {
   /** Makes each running write try once more, without a further pause. Call it before the database is closed. */
   async close(): Promise<void> {
     this.closing.abort();
-    await Promise.all(this.running);
+    while (this.running.size > 0) {
+      await Promise.all(this.running);
+      // Lets the caller of a write that has failed store that it has failed.
+      await nextTurn();
+    }
   }
 
   private async run<T>(write: () => Promise<T>, withinMs: number): Promise<T> {
