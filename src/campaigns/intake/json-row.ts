@@ -1,5 +1,5 @@
 import { textErrors } from '../../platform/http/field-errors.js';
-import { JsonError, jsonNumberText, parseLossless } from '../../platform/json/lossless.js';
+import { CALLER_LIMITS, JsonError, jsonNumberText, parseLossless } from '../../platform/json/lossless.js';
 import { isPlainObject, type Metadata } from '../../users/metadata.rules.js';
 import type { CheckDigitRule } from '../../users/ean.rules.js';
 import { readTenantReference } from '../../users/tenant-reference.rules.js';
@@ -71,7 +71,7 @@ type Parsed<Name extends string> =
 function parse<Name extends string>(text: string, names: readonly Name[]): Parsed<Name> {
   let value: unknown;
   try {
-    value = parseLossless(text);
+    value = parseLossless(text, CALLER_LIMITS);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     return { fault: `This line is not a JSON object: ${error.message}` };

@@ -89,7 +89,7 @@ export function readCsvRow(
     problems: cellProblems(cells.length, columns.length),
   });
   if (row.isTooLong) return tooLong(read);
-  const warnings = columns.flatMap(({ name }, index) => rowsWarning(name, index, cellOf(index), delimiter));
+  const warnings = cells.flatMap((cell, index) => rowsWarning(columns[index]?.name, index, cell, delimiter));
   return { ...read, problems: [...read.problems, ...warnings] };
 }
 
@@ -97,7 +97,13 @@ export function readCsvRow(
  * Warns about a cell that probably lacks its closing quote. Such a cell includes whole rows, and ends at the opening quote of the same
  * column in a later row. So its last line contains all cells before that column in the later row, and is not shorter than `index` cells.
  */
-function rowsWarning(column: string, index: number, cell: string, delimiter: string): RowProblem[] {
+function rowsWarning(
+  column: string | undefined,
+  index: number,
+  cell: string,
+  delimiter: string,
+): RowProblem[] {
+  if (column === undefined) return [];
   const lines = cell.split(/[\r\n]/);
   if (lines.length === 1 || lines.at(-1)!.split(delimiter).length <= Math.max(1, index)) return [];
   const message = 'This cell contains several lines that look like rows: is a quote missing?';

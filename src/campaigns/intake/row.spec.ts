@@ -199,6 +199,17 @@ describe('a row', () => {
     });
   });
 
+  it('of JSON may have as many names as a body', () => {
+    const names = Array.from({ length: 1_001 }, (_, index) => `"n${index}":0`).join();
+    const row = {
+      line: 1,
+      text: `{"tenantReference":"C-1","ean":"${EAN}","metadata":{${names}}}`,
+      isTooLong: false,
+    };
+    const message = expect.stringContaining('More than 1000 names in an object') as unknown;
+    expect(readJsonRow(row, 'warn').problems).toMatchObject([{ code: 'json_invalid', message }]);
+  });
+
   it.each([
     ['locale', 'NL', 'nl', undefined],
     ['locale', 'fr_BE', 'fr', undefined],

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Environment } from '../env/environment.js';
-import { JsonError, parseLossless } from '../json/lossless.js';
+import { CALLER_LIMITS, JsonError, parseLossless } from '../json/lossless.js';
 import { Metrics } from '../../observability/metrics/metrics.js';
 import { ProblemPages } from '../problem/problem-pages.js';
 import { sendProblem, toProblem } from '../problem/problem-response.js';
@@ -151,15 +151,12 @@ function parseJsonBodies(server: FastifyInstance): void {
   });
 }
 
-/** More than any valid body has, and few enough to be read within 25 ms. A registration of 1,000 grid locations has 2,003 items. */
-const BODY_LIMITS = { names: 1_000, items: 5_000 };
-
 function parseBody(body: Buffer): unknown {
   try {
     // Buffer.toString would replace invalid bytes by U+FFFD. Keeps a byte order mark, so that the parser refuses it.
     return parseLossless(
       new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body),
-      BODY_LIMITS,
+      CALLER_LIMITS,
     );
   } catch (error) {
     if (error instanceof JsonError) throw new Problem('invalid_json', error.message);

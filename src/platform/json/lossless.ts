@@ -31,6 +31,11 @@ interface JsonLimits {
   readonly items: number;
 }
 
+/**
+ * The limits of a body or a line of a file: more than any valid one has, and few enough to be read within 25 ms. A registration of 1,000 grid
+ * locations has 2,003 items.
+ */
+export const CALLER_LIMITS: JsonLimits = { names: 1_000, items: 5_000 };
 const UNLIMITED: JsonLimits = { names: Infinity, items: Infinity };
 
 /**
