@@ -14,6 +14,8 @@ import { LEASE_MS, TokenStore } from './token.store.js';
 
 /** The average pause between two checks whether another process has released the token's lease. */
 const CHECK_AGAIN_MS = 50;
+/** If this many token requests in a row get no token, all replicas are told. */
+const NOTABLE_FAILURES = 3;
 /** How long a refusal or an attempted renewal is remembered, so that not every call queries the database. */
 const REMEMBER_MS = 1_000;
 
@@ -231,6 +233,9 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
       return this.fail('stopping', 0);
     const { error, waitMs, isRejected } = planFailure(outcome, row.failures, Math.random());
     await this.store.fail(lease, { error, isRejected, isTrial, isAnnounced: isRejected });
+    // A gateway may respond with a 404, which the breaker counts as a response of the service.
+    if (outcome.kind === 'rejected') this.remote.gates.token.noteFault(error);
+    if (!isRejected && row.failures + 1 >= NOTABLE_FAILURES) this.remote.peers.announce('token', error);
     const level = row.failures === 0 ? 'warn' : 'debug';
     this.logger[level](`${error}; next attempt in ${Math.round(waitMs)} ms`);
     return this.fail(isRejected ? 'credentials_rejected' : 'token_unavailable', waitMs);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { TokenRow } from '../../../src/auth/token-plan.rules.js';
 import type { Token } from '../../../src/auth/token.client.js';
 import { TokenStore } from '../../../src/auth/token.store.js';
@@ -16,6 +16,7 @@ import {
   type TokenService,
 } from './fixture.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
+import { reply } from '../remote/fixture.js';
 
 /** The jest timeout of a test that starts three processes at once. */
 const STARTING_PROCESSES_MS = 90_000;
@@ -262,6 +263,24 @@ describe('the tenant token', () => {
     const fresh = replica();
     await waitFor('a token', async () => (await fresh.read()).kind === 'response');
     expect(service.tokenRequests).toHaveLength(2);
+  });
+
+  it('is told as trouble if something responds to the token request with a 404 three times in a row', async () => {
+    service.respondToTokenRequest = () => reply(404, '{"message":"Resource not found"}');
+    const one = replica();
+    const announced = jest.spyOn(one.remote.peers, 'announce');
+    for (let request = 1; request <= 3; request++) {
+      expect(announced).not.toHaveBeenCalled();
+      await waitFor('a token request', async () => {
+        await one.database.query(`UPDATE remote_tokens SET next_attempt_at = clock_timestamp()`);
+        await one.read();
+        return service.tokenRequests.length === request;
+      });
+      const { health, lastError } = one.remote.status().operations.token;
+      expect([health, lastError]).toEqual(['degraded', expect.stringContaining('status 404')]);
+    }
+    expect(announced).toHaveBeenCalledWith('token', expect.stringContaining('status 404'));
+    announced.mockRestore();
   });
 
   it('is shown by status with everything but its value', async () => {
