@@ -51,6 +51,18 @@ export interface ClientOptions {
 /** The types of content that the service sends. 204 has none. */
 const OURS = /^(application\/json|text\/(event-stream|plain|csv)|$)/;
 
+interface Query {
+  readonly [name: string]: string | number | boolean | null | undefined | string[] | Query;
+}
+
+/** Returns the parameters of a query. The filter `metadata` has one for each of its names, and a list one for each element. */
+const parametersOf = (query: Query): [name: string, value: string][] =>
+  Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined || value === null) return [];
+    if (Array.isArray(value)) return value.map((each) => [name, each]);
+    return typeof value === 'object' ? parametersOf(value) : [[name, String(value)]];
+  });
+
 /** Throws a TypeError if `baseUrl` does not begin with http:// or https://, or if `apiKey` cannot be sent in a header. */
 export function createClient({ baseUrl, apiKey, fetch }: ClientOptions): Client {
   const url = new URL(baseUrl);
@@ -60,8 +72,8 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions): Client 
   const client = createFetchClient<paths>({
     baseUrl: url.href,
     headers: new Headers(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-    // The filter `metadata` has a parameter for each of its names.
-    querySerializer: { object: { style: 'form', explode: true } },
+    // openapi-fetch does not encode names, and a name of metadata may contain `&`.
+    querySerializer: (query) => new URLSearchParams(parametersOf(query as Query)).toString(),
     ...(fetch && { fetch }),
   });
   client.use({

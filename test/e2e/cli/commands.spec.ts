@@ -169,10 +169,11 @@ describe('a command', () => {
     expect(second.out.split('\n')).toHaveLength(2);
     expect(second.out).toContain('channel-1');
     expect((await run(['sessions', 'list', '--metadata', 'channel=fax'])).err).toBe('none');
-    await client.start(await client.locate('channel-=='), { metadata: { channel: 'a=b=c' } });
+    await client.start(await client.locate('channel-=='), { metadata: { channel: 'a=b=c', 'a & b': '+' } });
     const withMarks = await runBoth('sessions', 'list', '--metadata', 'channel=a=b=c', '--metadata', 'x=y');
     expect(withMarks.json.items).toEqual([]);
-    expect((await run(['sessions', 'list', '--metadata', 'channel=a=b=c'])).out).toContain('channel-==');
+    for (const metadata of ['channel=a=b=c', 'a & b=+'])
+      expect((await run(['sessions', 'list', '--metadata', metadata])).out).toContain('channel-==');
   });
 
   it('lists, shows and revokes invitations without their links, and counts them', async () => {
