@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { JetStreamApiError, jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { Injectable, Logger, type INestApplicationContext, type Type } from '@nestjs/common';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
 import { Publishers } from '../../../src/events/broker/broker.service.js';
@@ -229,6 +231,18 @@ if (program === null) {
       closing.push(other.remove);
       const opened = openNats(other.url.replace('//', '//u:p@'));
       await expect(opened).rejects.toThrow(/^(?!.*cannot be created).*permission/i);
+    });
+
+    it('creates no stream while the broker says another thing than that there is none', async () => {
+      const connection = await connect({ servers: new URL(nats.url).host, reconnect: false });
+      closing.push(() => connection.close());
+      const { streams } = await jetstreamManager(connection, { checkAPI: false });
+      const fault = { code: 503, err_code: 10_008, description: 'temporarily unavailable' };
+      jest
+        .spyOn(Object.getPrototypeOf(streams) as StreamAPI, 'info')
+        .mockRejectedValueOnce(new JetStreamApiError(fault));
+      await expect(openNats(nats.url)).rejects.toThrow(/temporarily unavailable/);
+      expect(await streams.names().next()).toEqual([]);
     });
 
     it('rejects the events of a publisher that another has overtaken', async () => {
