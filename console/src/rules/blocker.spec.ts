@@ -24,3 +24,19 @@ it('names who blocks the database, the worst first', () => {
     'process 9 (report): a transaction has been open for 25 min',
   ]);
 });
+
+it('does not name what is normal, nor processes that ended', () => {
+  const status = healthyStatus();
+  const [replica] = status.replicas;
+  const waits = { waitingForConnectionsSeconds: 0.5, longestStatement: null };
+  expect(
+    blockersOf({
+      ...status,
+      oldestTransaction: { seconds: 60, process: 'process 9' },
+      replicas: [
+        { ...replica!, ...waits },
+        { ...replica!, ...waits, isAlive: false },
+      ],
+    }),
+  ).toEqual(['host:1 has waited 0.5 s for a connection; the longest use of one: unknown']);
+});

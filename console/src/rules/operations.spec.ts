@@ -43,3 +43,29 @@ it.each([
   });
   expect(operationRows(status)[3]).toMatchObject({ heldBack: text, health });
 });
+
+it.each([
+  [{ heldBackBy: 'remote_service' }, 'The remote service asked to wait'],
+  [{ heldBackBy: 'breaker' }, 'Our breaker is open, because calls failed'],
+  [{ heldBackBy: 'ceiling' }, 'Our limit SCS_MAX_REQUESTS_PER_SECOND'],
+  [{ heldBackBy: null, retryAfterMs: 5 }, null],
+])('says no more than it knows: %j', (change, text) => {
+  const status = healthyStatus();
+  Object.assign(status.remote.operations.token, { retryAfterMs: null, requestedWaitMs: null, ...change });
+  expect(operationRows(status)[0]).toHaveProperty('heldBack', text);
+});
+
+it('counts trouble before slowness, and slowness of live replicas only', () => {
+  const status = healthyStatus();
+  const [replica] = status.replicas;
+  const healthOf = (health: string, isAlive: boolean) => {
+    status.replicas = [replica!, { ...replica!, isAlive, slow: ['token'] }];
+    Object.assign(status.remote.operations.token, { health });
+    return operationRows(status)[0]!.health;
+  };
+  expect([healthOf('healthy', false), healthOf('healthy', true), healthOf('degraded', true)]).toEqual([
+    'healthy',
+    'slow',
+    'degraded',
+  ]);
+});

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Endpoint } from '../api/client.js';
-import { silenceOf } from './silence.js';
+import { deliveriesOf, silenceOf } from './silence.js';
 
 const NOW = new Date('2026-11-26T12:00:00Z');
 const ENDPOINT: Endpoint = {
@@ -36,7 +36,16 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
     'Has failed for 3 h: 12 attempts without success. 40 events waiting.',
     'Have the last answer explained',
   ],
+  ['attention', { failures: 1 }, 'Has failed: 1 attempt without success. 0 events waiting.', 'Redeliver'],
   ['attention', { pending: 2_000 }, 'Is behind: 2,000 events waiting.', 'respond sooner'],
+  ['attention', { pending: 101, unread: 300 }, 'Is behind: 300 events waiting.', 'respond sooner'],
+  ['well', { pending: 100 }, 'Works; last delivery 2 min ago.'],
+  ['quiet', { enabled: false }, 'Disabled by a person or an app. 0 events unread.', 'If it is wanted again'],
+  [
+    'quiet',
+    { lastDeliveredAt: null, types: ['pv.session.online.v1', 'pv.session.lost.v1'] },
+    'Has received nothing yet: no event that it wants has happened. It only wants 2 types of events.',
+  ],
   [
     'quiet',
     { enabled: false, disabledReason: 'requested', unread: 1 },
@@ -61,4 +70,9 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
     sentence,
     next: next === undefined ? null : expect.stringContaining(next),
   });
+});
+
+it('is explained by its deliveries: by those that fail, if it fails', () => {
+  expect(deliveriesOf({ ...ENDPOINT, failures: 1 })).toEqual({ endpoint: 'e', status: 'pending' });
+  expect(deliveriesOf(ENDPOINT)).toEqual({ endpoint: 'e', status: 'any' });
 });

@@ -61,6 +61,10 @@ describe('the timeline of a session', () => {
   it('ends when the session is closed', () => {
     const closed = [...ENTRIES, entry(40, 'closed')];
     expect(segmentsOf(closed, new Date(at(59))).at(-1)!.to).toEqual(new Date(at(40)));
+    const superseded = [...ENTRIES, entry(35, 'superseded'), entry(40, 'closed')];
+    expect(segmentsOf(superseded, new Date(at(59))).at(-1)!.to).toEqual(new Date(at(35)));
+    const before = [entry(20, 'closed'), ...ENTRIES];
+    expect(segmentsOf(before, new Date(at(59))).at(-1)!.to).toEqual(new Date(at(30)));
   });
 
   it('shows each response beside what was made of it, by which rule', () => {
@@ -74,6 +78,29 @@ describe('the timeline of a session', () => {
       ['transition', 'lost', 'refused'],
     ]);
     expect(rows[3]!.eventId).toBe('e1');
+  });
+
+  it('says what it does not know of a transition', () => {
+    expect(rowsOf([entry(0, 'transition', { toState: true })])[0]).toMatchObject({
+      made: { state: 'unknown', isInferred: false, rule: '' },
+      eventId: null,
+    });
+  });
+
+  it('shows a transition alone if its response is not listed', () => {
+    const details = { toState: 'online', observationId: 9 };
+    expect(rowsOf([entry(0, 'transition', details), entry(1, 'observation', { observationId: 8 })])).toEqual([
+      expect.objectContaining({ kind: 'transition', at: at(0), summary: 'transition' }),
+      expect.objectContaining({ kind: 'observation', made: null }),
+    ]);
+  });
+
+  it('shares the width among states of no length', () => {
+    const none = segmentsOf([entry(5, 'transition'), entry(5, 'transition')], new Date(at(5)));
+    expect(layOut(none, 300, 20)).toEqual([
+      [0, 150],
+      [150, 150],
+    ]);
   });
 
   it('leaves a short state wide enough to be seen', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Status, StuckGroup } from '../api/client.js';
 import { healthyStatus } from './status.example.js';
-import { verdictOf } from './verdict.js';
+import { titleOf, verdictOf } from './verdict.js';
 
 const NOW = new Date('2026-11-26T12:00:00Z');
 const SEEN = new Date('2026-11-26T11:30:00Z');
@@ -68,4 +68,10 @@ describe('the verdict', () => {
     expect(verdictOf(known(healthyStatus(), SEEN), NOW)).toMatchObject({ tone: 'unknown', since: SEEN });
     expect(verdictOf(known(undefined, SEEN), NOW)).toMatchObject({ tone: 'unknown', since: SEEN });
   });
+});
+
+it('a reason that this page does not know is shown by its code', () => {
+  expect(titleOf('tables_locked')).toBe('Our tables are locked in the database');
+  expect(titleOf('quite_new_reason' as 'disk_full')).toBe('quite new reason');
+  expect(titleOf('constructor' as 'disk_full')).toBe('constructor');
 });

@@ -83,6 +83,11 @@ const CASES: Readonly<Record<string, readonly [Partial<Snapshot>, why: string, n
       'Invite the owner: POST /api/v1/invitations with the gridLocationId here.',
     ],
     [
+      { sessions: [session({ closedAt: hoursAgo(1) })] },
+      'The session is over without an inverter online, and the owner has no invitation.',
+      'Invite the owner: POST /api/v1/invitations with the gridLocationId here.',
+    ],
+    [
       { sessions: [session({ expiresAt: hoursAgo(1) })] },
       'The session of acme is over without an inverter online, and the owner has no invitation.',
       'Invite the owner: POST /api/v1/invitations with the gridLocationId here.',
@@ -145,7 +150,10 @@ const CASES: Readonly<Record<string, readonly [Partial<Snapshot>, why: string, n
       'Wait: the inverters come online by themselves.',
     ],
     [
-      { sessions: [session({ state: 'awaiting_installation' })], usualWait: () => ({ p95Seconds: 10_800 }) },
+      {
+        sessions: [session({ state: 'awaiting_installation' })],
+        usualWait: (brand) => (brand === 'acme' ? { p95Seconds: 10_800 } : undefined),
+      },
       'The owner has probably finished the web flow of acme, as we found 2 hours ago, and nothing is online yet.',
       'Wait: the inverters come online by themselves, usually within 3 hours.',
     ],
@@ -156,6 +164,14 @@ const CASES: Readonly<Record<string, readonly [Partial<Snapshot>, why: string, n
     ],
     [
       { invitation: invitation({ expected: { inverters: 2 } }), sessions: [online()] },
+      '1 of 2 inverters online: 1 missing.',
+      'Wait: an online session is still read, and further inverters may follow.',
+    ],
+    [
+      {
+        invitation: invitation({ expected: { inverters: 2 } }),
+        sessions: [online({ closedAt: hoursAgo(1) }), online()],
+      },
       '1 of 2 inverters online: 1 missing.',
       'Wait: an online session is still read, and further inverters may follow.',
     ],
@@ -182,6 +198,16 @@ const CASES: Readonly<Record<string, readonly [Partial<Snapshot>, why: string, n
     ],
   ],
   tenant: [
+    [
+      { starts: [start({ error: null })], invitation: invitation(), wishDueAt: null },
+      'The start failed 1 hour ago.',
+      'Remove the cause, then start again: POST /api/v1/onboarding/pv/here.',
+    ],
+    [
+      { starts: [start({})], wishDueAt: hoursAgo(-1) },
+      'The start failed 1 hour ago: refused.',
+      'Remove the cause, then start again: POST /api/v1/onboarding/pv/here.',
+    ],
     [
       { starts: [start({})] },
       'The start failed 1 hour ago: refused.',

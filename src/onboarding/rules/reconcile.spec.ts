@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { reconcile } from './reconcile.rules.js';
 import type { Reading, SessionRecord } from './reconcile.rules.js';
+import { changeEvents, erasedEvent, factsOf, stallEvent, startedEvent } from './session-events.rules.js';
 
 const STARTED = new Date('2026-11-20T10:00:00Z');
 const NOW = new Date('2026-11-20T11:00:00Z');
@@ -394,4 +395,130 @@ describe('reconcile', () => {
     expect(transition).toBeNull();
     expect(watch).toMatchObject({ phase: 'settling', anchorAt: late });
   });
+});
+
+describe('a reading that is counted as a change', () => {
+  const FULL = new Date(NOW.getTime() + 3_600_000);
+  const LONG_ONLINE = { ...ONLINE, anchorAt: new Date(NOW.getTime() - 3 * DAY), expiresAt: EXPIRES };
+  const decide = (session: SessionRecord, reading: Reading) => reconcile(session, reading, NOW, SETTINGS);
+  const unchanged: Reading = { kind: 'unchanged' };
+  const gone: Reading = { kind: 'gone', status: 404 };
+
+  it.each([
+    ['a response', AWAITING, observed({}), true],
+    ['a session that is gone', AWAITING, gone, true],
+    ['an inverter that is missing', withAbsent(LASTING), unchanged, true],
+    ['a response as before', AWAITING, unchanged, false],
+    ['an inverter that is absent', withAbsent(LASTING - 1), unchanged, false],
+  ])('%s', (_, session, reading, isChange) => {
+    const { isRecorded, watch } = decide(session, reading);
+    expect([isRecorded, watch?.changesClearAt !== null]).toEqual([isChange, isChange]);
+  });
+
+  it('is recorded if it ends the watch', () =>
+    expect(decide(LONG_ONLINE, unchanged)).toMatchObject({
+      close: 'settled',
+      isRecorded: true,
+      watch: null,
+    }));
+
+  it.each<[string, SessionRecord, Reading, boolean]>([
+    ['a response', AWAITING, observed({ expired: true }), true],
+    ['the end of a watch', LONG_ONLINE, online('a'), false],
+    ['a session that comes online', AWAITING, online('a'), false],
+    ['a closed session', { ...AWAITING, closedAt: STARTED, anchorAt: null }, observed({}), false],
+    [
+      'a new rule',
+      AWAITING,
+      { kind: 'rederived', classification: { state: 'expired', basis: 'observed', rule: 'expired' } },
+      false,
+    ],
+  ])('too often is held back: %s', (_, session, reading, isHeldBack) => {
+    const { isRecorded } = decide({ ...session, changesClearAt: FULL }, reading);
+    expect(isRecorded).toBe(!isHeldBack);
+  });
+
+  it('and held back continues the watch, with the inverters that were present', () => {
+    const inverters = [
+      { id: 'a', missing: false, absentMs: null },
+      { id: 'b', missing: false, absentMs: 1_000 },
+      { id: 'c', missing: false, absentMs: 5_000 },
+      { id: 'd', missing: true, absentMs: 9_000 },
+    ];
+    const { watch, events } = decide({ ...ONLINE, inverters, changesClearAt: FULL }, online());
+    expect(watch).toMatchObject({
+      anchorAt: STARTED,
+      flappingSince: NOW,
+      lookAgainAt: new Date(NOW.getTime() + LASTING - 5_000),
+    });
+    expect(events).toMatchObject([{ name: 'session.flapping', data: { inverters: ['a', 'b', 'c'] } }]);
+  });
+
+  it.each([
+    [null, null],
+    [NOW, null],
+    [new Date(NOW.getTime() + 1), STARTED],
+  ])('ends the time of many changes if all are allowed again, as at %s', (changesClearAt, flappingSince) => {
+    const { watch } = decide({ ...AWAITING, changesClearAt, flappingSince: STARTED }, observed({}));
+    expect(watch).toMatchObject({ flappingSince });
+  });
+});
+
+describe('the events of a session', () => {
+  const facts = {
+    sessionId: 's',
+    userId: 'u',
+    gridLocationId: 'g',
+    tenantReference: 'customer-1',
+    brand: 'acme',
+    metadata: { campaign: 7 },
+    state: 'online',
+    previousState: null,
+    basis: 'observed',
+    rule: 'finished_with_inverters',
+    inverters: [],
+    invertersTotal: 0,
+    observedAt: NOW.toISOString(),
+  } as const;
+
+  it('say all about its start, and nothing of the customer after an erasure', () => {
+    expect(startedEvent(ONLINE, NOW)).toEqual({ name: 'session.started', subject: 's', data: facts });
+    const erased = { ...facts, previousState: 'online', tenantReference: null, metadata: {} };
+    expect(erasedEvent(ONLINE, NOW)).toEqual({
+      name: 'session.closed',
+      subject: 's',
+      data: { ...erased, reason: 'erased' },
+    });
+  });
+
+  it('say why it is stalled, and why it is closed', () => {
+    const stall = { cause: 'expiring_soon', since: STARTED, evidence: { expiresAt: 'soon' } } as const;
+    expect(stallEvent('session.stalled', facts, stall).data).toEqual({
+      ...facts,
+      ...stall,
+      since: STARTED.toISOString(),
+    });
+    const close = { transition: null, listed: [], missing: [], close: 'settled', isReopened: false } as const;
+    expect(changeEvents(facts, close)).toEqual([
+      { name: 'session.closed', subject: 's', data: { ...facts, reason: 'settled' } },
+    ]);
+  });
+
+  it('name at most 100 inverters, and count all', () => {
+    const inverters = Array.from({ length: 101 }, (_, index) => `inverter-${index}`);
+    expect(factsOf(ONLINE, ONLINE, null, inverters, NOW)).toMatchObject({
+      inverters: inverters.slice(0, 100),
+      invertersTotal: 101,
+    });
+  });
+});
+
+it.each([
+  [401, 'refused_on_every_path'],
+  [403, 'refused_on_every_path'],
+  [404, 'not_found_on_every_path'],
+  [410, 'not_found_on_every_path'],
+])('a session that is lost by %i has the rule %s', (status, rule) => {
+  const { transition } = reconcile(AWAITING, { kind: 'gone', status }, NOW, SETTINGS);
+  expect(transition).toEqual({ state: 'lost', basis: 'observed', rule });
 });

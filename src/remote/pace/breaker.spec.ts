@@ -50,9 +50,29 @@ describe('breaker', () => {
       'closed',
     ],
     ['calls that we cancelled', times(50, 'unknown'), 'closed'],
+    ['responses of something in front of the service', times(40, 'foreign'), 'closed'],
+    [
+      'such responses after failures of half',
+      [...times(10, 'unavailable'), ...times(10, 'foreign')],
+      'closed',
+    ],
   ])('after %s', (_, results, phase) => expect(after(CLOSED, results).phase).toBe(phase));
 
+  it('lets calls pass while closed, and is the same afterwards', () =>
+    expect(admit(CLOSED, 5, PROBE_MS)).toEqual({ kind: 'pass', probe: false, next: CLOSED }));
+
+  it.each([
+    [0, 800],
+    [0.25, 900],
+  ])('opens for a second, more or less by chance (%d)', (random, openUntil) =>
+    expect(record(after(CLOSED, times(4, 'failed')), 'failed', false, 0, random)).toMatchObject({
+      openUntil,
+    }),
+  );
+
   it('counts failures within a period of 10 s', () => {
+    const later = after(CLOSED, [...times(19, 'unavailable'), 'succeeded'], 1);
+    expect(record(later, 'unavailable', false, 10_001, NOMINAL)).toMatchObject({ phase: 'closed', calls: 1 });
     const old = after(CLOSED, [...times(19, 'unavailable'), 'succeeded'], 0);
     expect(record(old, 'unavailable', false, 10_000, NOMINAL).phase).toBe('closed');
   });
@@ -66,6 +86,9 @@ describe('breaker', () => {
     expect(refusedEvery(60_000)).toBe('open');
     expect(refusedEvery(60_000, ['succeeded'])).toBe('closed');
     expect(refusedEvery(60_000, ['limited'])).toBe('open');
+    expect(after(CLOSED, times(5, 'unavailable'), 9_000).phase).toBe('closed');
+    const foreign = after(CLOSED, times(4, 'foreign'), 9_000);
+    expect(record(foreign, 'foreign', false, 11_000, NOMINAL).phase).toBe('open');
     const limitedEvery = (ms: number) =>
       Array.from({ length: 19 }).reduce<Breaker>(
         (state, _, nth) => after(state, ['limited'], nth * ms),
@@ -111,13 +134,19 @@ describe('breaker', () => {
 
   it('admits another probe if the first was cancelled or has no result', () => {
     const halfOpen = probe(after(CLOSED, times(5, 'failed')), 1_000);
-    probe(record(halfOpen, 'unknown', true, 1_100, NOMINAL), 1_100);
+    const cancelled = record(halfOpen, 'unknown', true, 1_100, NOMINAL);
+    expect(cancelled).toMatchObject({ phase: 'open', openUntil: 1_100, openings: 1 });
+    probe(cancelled, 1_100);
+    expect(admit(halfOpen, 1_000, 9_000)).toMatchObject({ retryAfterMs: PROBE_MS });
+    const slow = admit(after(CLOSED, times(5, 'failed')), 1_000, 9_000);
+    expect(slow.kind === 'pass' && admit(slow.next, 1_000, 9_000)).toMatchObject({ retryAfterMs: 9_000 });
     probe(halfOpen, 1_000 + PROBE_MS);
   });
 
   it('ignores the results of calls sent before it opened', () => {
     const open = after(CLOSED, times(5, 'failed'));
     expect(record(open, 'succeeded', false, 500, NOMINAL)).toBe(open);
+    expect(record(open, 'succeeded', true, 500, NOMINAL)).toBe(open);
     const halfOpen = probe(open, 1_000);
     expect(record(halfOpen, 'failed', false, 1_100, NOMINAL)).toBe(halfOpen);
   });
@@ -154,8 +183,48 @@ describe('the breaker of registrations', () => {
   const refusal = (breaker: Breaker, now: number) => admit(breaker, now, PROBE_MS, trials);
 
   it('opens after 5 responses with 503', () => {
-    expect(opened).toMatchObject({ phase: 'open', openUntil: 1_000 });
+    const four = times(4, 'unavailable').reduce(
+      (state, result) => record(state, result, false, 0, NOMINAL, trials),
+      CLOSED,
+    );
+    expect(four.phase).toBe('closed');
+    const fifth = record(four, 'unavailable', false, 0, NOMINAL, trials);
+    expect(fifth).toMatchObject({ phase: 'open', openUntil: 1_000, triedAt: 0 });
+    expect(fifth).toEqual(opened);
   });
+
+  it.each(['limited', 'foreign'] as const)(
+    'counts no failed trial if the call was refused unread: %s',
+    (result) =>
+      expect(record(tried(opened, 1_000), result, true, 1_000, NOMINAL, trials)).toMatchObject({
+        phase: 'open',
+        openUntil: 3_000,
+        openings: 2,
+        trials: 0,
+      }),
+  );
+
+  it('waits as long as a failed check says, without counting it', () => {
+    const failed = checkFailed(check(opened, 1_000), 1_000, NOMINAL, 700);
+    expect(failed).toMatchObject({ phase: 'open', openUntil: 1_700, openings: 1 });
+  });
+
+  it('is the same after the result of a check that has ended already', () => {
+    for (const ended of [CLOSED, opened]) {
+      expect(checkPassed(ended, 1_000, PROBE_MS)).toBe(ended);
+      expect(checkFailed(ended, 1_000, NOMINAL)).toBe(ended);
+    }
+    expect(resume(CLOSED, 1_000)).toBe(CLOSED);
+  });
+
+  it.each([
+    ['closed', CLOSED, 3_000, 0, { openUntil: 3_500, triedAt: 500 }],
+    ['closed, and the other is due', CLOSED, 0, 0, { openUntil: 500, triedAt: 500 }],
+    ['open, and the other has failed oftener', opened, 0, 1, { openUntil: 1_000, triedAt: 500, trials: 1 }],
+    ['open, and the other has not failed oftener', opened, 9_000, 0, { openUntil: 9_500, triedAt: 0 }],
+  ] as const)('follows that of another replica while it is %s', (_, own, ms, failed, expected) =>
+    expect(follow(own, ms, failed, 500)).toMatchObject({ phase: 'open', ...expected }),
+  );
 
   it('is checked before a call, and again after twice as long each time, up to 30 s', () => {
     const waits: number[] = [];

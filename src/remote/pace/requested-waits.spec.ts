@@ -19,6 +19,12 @@ it('shorter waits are trouble once they last a minute within 5 minutes', () => {
   expect(describeTrouble(requested(1, 0, 10, 20, 30))).toBeNull();
 });
 
+it('waits count for 5 minutes, and one that begins at the end of another is another', () => {
+  expect(requested(60, 0, 359)).toHaveLength(2);
+  expect(requested(60, 0, 360)).toHaveLength(1);
+  expect(requested(30, 0, 30)).toHaveLength(2);
+});
+
 it('several responses about the same wait count once', () => {
   expect(requested(33, 0, 0.01, 1)).toEqual([{ from: 0, until: 34_000 }]);
   expect(describeTrouble(requested(33, 0, 0.01, 1))).toBeNull();

@@ -12,6 +12,7 @@ describe('the calls of an operation', () => {
   it.each<[string, number[], boolean]>([
     ['are slow if most took over 2 seconds', [0.1, 4, 4, 4], true],
     ['are not slow after two slow calls', [4, 4], false],
+    ['are not slow if they took 2 seconds', [2, 2, 2, 2], false],
     ['are not slow if as many are fast', [4, 0.1, 4, 0.1, 4, 0.1], false],
     [
       'are slow if most of the latest 20 are, whatever was before',
@@ -33,7 +34,8 @@ describe('the calls of an operation', () => {
   ])('%s', (_, seconds, slow) => expect(areSlow(countSlow(calls(...seconds), 0))).toBe(slow));
 
   it('are no longer slow 5 minutes after the last slow one', () => {
-    expect(areSlow(countSlow(calls(4, 4, 4), 4 * MINUTE_MS))).toBe(true);
+    expect(areSlow(countSlow(calls(4, 4, 4), 5 * MINUTE_MS - 1))).toBe(true);
+    expect(areSlow(countSlow(calls(4, 4, 4), 5 * MINUTE_MS))).toBe(false);
     expect(areSlow(countSlow(calls(4, 4, 4), 6 * MINUTE_MS))).toBe(false);
   });
 });

@@ -43,6 +43,7 @@ describe('outcomeOf', () => {
   it.each([
     ['text/plain', 'default backend - 404'],
     ['text/html', '<html><h1>404 Not Found</h1></html>'],
+    ['text/css', 'p { color: red }'],
     ['application/json', ''],
     ['application/json', '"not found"'],
     ['application/json', '[]'],
