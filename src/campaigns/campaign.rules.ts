@@ -81,6 +81,7 @@ export const ROW_PROBLEMS = [
   'reference_rounded',
   'reference_normalised',
   'reference_alike',
+  'reference_erased',
   'ean_invalid',
   'ean_length',
   'ean_rounded',

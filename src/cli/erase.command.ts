@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ErasuresStore } from '../erasure/erasures.store.js';
 import { toReceipt } from '../erasure/receipt.view.js';
+import { Cipher } from '../platform/crypto/cipher.js';
 import { readTenantReference } from '../users/tenant-reference.rules.js';
 import { ACTOR, placeOf, withDatabase, type ReadEnvironment } from './command-environment.js';
 import { confirm, YES, type Confirmation } from './confirm.js';
@@ -18,7 +19,7 @@ export function eraseCommand(readEnvironment: ReadEnvironment): Command {
       const effect = `this erases all personal data stored here for ${tenantReference}: names, email, EANs, metadata, registrations and inverter ids. Its sessions are no longer watched. This cannot be undone.`;
       await withDatabase(readEnvironment, async (database, environment) => {
         await confirm(placeOf(environment), effect, confirmation);
-        const erasures = new ErasuresStore(database);
+        const erasures = new ErasuresStore(database, new Cipher(environment));
         const erasure = await erasures.eraseReference(tenantReference, ACTOR);
         printJson(toReceipt(erasure, 'user and no registration with this tenantReference'));
       });

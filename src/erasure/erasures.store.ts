@@ -7,9 +7,10 @@ import { eraseEvents } from '../events/erase-events.sql.js';
 import { appendEvents } from '../events/outbox.js';
 import { eraseSessions } from '../onboarding/store/erase-sessions.sql.js';
 import { eraseInvitations } from '../invitations/invitations.store.js';
+import { Cipher } from '../platform/crypto/cipher.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
-import { eraseUser, lockPerson } from '../users/user/erase-user.sql.js';
+import { ERASED_REFERENCE, eraseUser, lockPerson } from '../users/user/erase-user.sql.js';
 
 /** A completed erasure, with the number of rows erased per kind. */
 export interface Erasure {
@@ -27,7 +28,10 @@ export interface BeingSent {
 /** Erases a person in one transaction: every module clears its own tables. Both methods return null if there is nobody to erase. */
 @Injectable()
 export class ErasuresStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher,
+  ) {}
 
   /** Erases a user. Returns the existing erasure if the user has been erased before. */
   async eraseUser(userId: string, actor: string): Promise<Erasure | BeingSent | null> {
@@ -62,8 +66,12 @@ export class ErasuresStore {
     const sent = person.registrations.find(({ isBeingSent }) => isBeingSent);
     if (sent !== undefined) return { registrationBeingSent: sent.id };
     // Reads the clock after the person is locked, so that `erasedAt` is later than every row committed during the wait for the lock.
-    const [clock] = await tx.query<{ now: Date }>('SELECT clock_timestamp() AS now');
-    const erasedAt = clock!.now;
+    const [read] = await tx.query<{ now: Date; folded: string }>(
+      'SELECT clock_timestamp() AS now, reference_fold($1) AS folded',
+      [person.tenantReference],
+    );
+    const erasedAt = read!.now;
+    const referenceHash = this.cipher.hash(read!.folded, ERASED_REFERENCE);
     const { userId } = person;
     const registrationIds = person.registrations.map(({ id }) => id);
     const sessions = await eraseSessions(tx, userId, erasedAt);
@@ -81,7 +89,7 @@ export class ErasuresStore {
       events: await eraseEvents(tx, people, [...sessionIds, ...sessions.gridLocationIds, ...invitationIds]),
     };
     await eraseRequestIds(tx, [...people, ...sessionIds, ...invitationIds]);
-    await tx.prisma.erasure.create({ data: { id, userId, erasedAt, ...erased } });
+    await tx.prisma.erasure.create({ data: { id, userId, erasedAt, referenceHash, ...erased } });
     const data = { erasureId: id, userId, registrationIds, erasedAt: erasedAt.toISOString(), erased };
     await appendEvents(tx, [...sessions.events, { name: 'user.erased', subject: userId ?? id, data }]);
     await recordAudit(tx, { actor, action: 'user.erased', target: userId ?? id, details: erased });
@@ -97,7 +105,7 @@ async function lock(tx: Transaction, tenantReference: string) {
 }
 
 async function findErasure(tx: Transaction, where: { id: string } | { userId: string }) {
-  const erasure = await tx.prisma.erasure.findUnique({ where });
+  const erasure = await tx.prisma.erasure.findUnique({ where, omit: { referenceHash: true } });
   if (erasure === null) return null;
   const { id, erasedAt, userId, ...erased } = erasure;
   return { id, userId, erasedAt, erased };

@@ -55,10 +55,10 @@ export const lookOfEan = (ean: string): Look => ({
 
 /**
  * Returns whether a program has certainly rounded an EAN: it looks rounded, and its check digit is wrong. Under `off`, a check digit proves
- * nothing. A bare JSON number is refused all the same, because most clients hold it as a double.
+ * nothing, and only most EANs of a file together do.
  */
-export const isRounded = ({ form, isWrong }: Look, isNumber: boolean, rule: CheckDigitRule): boolean =>
-  form !== undefined && isWrong && (isNumber || rule !== 'off');
+export const isRounded = ({ form, isWrong }: Look, rule: CheckDigitRule): boolean =>
+  form !== undefined && isWrong && rule !== 'off';
 
 /**
  * Returns an error for each EAN in `gridLocations` of `body` that a program has certainly rounded, unless `body` confirms its EANs.
@@ -78,9 +78,7 @@ export function roundedEans(
     const ean = item?.ean;
     if (eanFault(ean) !== undefined) return [];
     const text = readEan(ean);
-    return isRounded(lookOfEan(text), typeof ean !== 'string', rule) && !known.includes(text)
-      ? [fieldError(index, ROUNDED)]
-      : [];
+    return isRounded(lookOfEan(text), rule) && !known.includes(text) ? [fieldError(index, ROUNDED)] : [];
   });
 }
 

@@ -17,8 +17,11 @@ const KEPT_DIGITS = 15;
 /** From here on, 16 integers or more are one double, so that few numbers equal their double by chance. */
 const COARSE = 2 ** 56;
 
-/** Matches a number as Excel shows it in a narrow column, such as 1.23E+17. A text such as `1E10` may be a code. */
-const SHORTENED = /^\d(?:[.,]\d+)?E\+\d{2,3}$/i;
+/**
+ * Matches a number as Excel shows it in a narrow column, such as 1.23E+17, and as Java writes it, such as 4.001234E17. A text such as `1E10`
+ * or `1.5E10` may be a code.
+ */
+const SHORTENED = /^\d(?:(?:[.,]\d+)?E\+|[.,]\d{3,}E)\d{2,3}$/i;
 
 export const isShortened = (text: string): boolean => SHORTENED.test(text);
 

@@ -9,8 +9,8 @@ const BLANK_AT_AN_END = /^\s|\s$/u;
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800\u{1d159}]/u;
 /** Matches more marks than any language writes on a letter. Normalising a long sequence of marks takes quadratic time. */
 const MANY_MARKS = /\p{M}{31}/u;
-/** A text in a cell of a spreadsheet, which would otherwise be a number. */
-const TEXT_FORMULA = /^="([^"]*)"$/;
+/** A text in a cell of a spreadsheet, which would otherwise be a number: ="00123" or =T("00123"). */
+const TEXT_FORMULA = /^=(?:"([^"]*)"|T\("([^"]*)"\))$/i;
 
 const SHORTENED =
   'is shortened as in 1.23E+11, and its last digits are lost: take it from your system again, as a text';
@@ -35,7 +35,7 @@ export function readTenantReference(value: unknown): ReadReference {
   if (isShortened(reference)) return { code: 'reference_rounded', fault: SHORTENED, meant: null };
   const fault = invisibleFault(reference) ?? formFault(reference);
   if (fault === undefined) return { reference, isNormalised: reference !== value };
-  const meant = normaliseReference(reference.replace(new RegExp(INVISIBLE, 'gu'), ''));
+  const meant = normaliseReference([...reference].filter((each) => !INVISIBLE.test(each)).join(''));
   return faulty(fault, formFault(meant) === undefined ? meant : null);
 }
 
@@ -59,7 +59,8 @@ export function normaliseReference(text: string): string {
   while (start < end && (BLANK.test(composed[start]!) || composed[start] === "'")) start += 1;
   while (start < end && BLANK.test(composed[end - 1]!)) end -= 1;
   const trimmed = composed.slice(start, end);
-  const inner = TEXT_FORMULA.exec(trimmed)?.[1];
+  const formula = TEXT_FORMULA.exec(trimmed);
+  const inner = formula?.[1] ?? formula?.[2];
   return inner === undefined ? trimmed : normaliseReference(inner);
 }
 

@@ -25,6 +25,7 @@ describe('a tenantReference', () => {
     ["'00123", '00123'],
     ["' ''00123", '00123'],
     ['="00123"', '00123'],
+    ['=T("00123")', '00123'],
     ["='x'", "='x'"],
     ["a'b'", "a'b'"],
     ['\u212b1', '\u00c51'],
@@ -51,7 +52,7 @@ describe('a tenantReference', () => {
     expect(tenantReferenceFault(value)).toBe(fault);
   });
 
-  it.each(['1.23E+11', '1,23E+11', '1.23457e+17', ' 5E+17', "'1.2E+10"])(
+  it.each(['1.23E+11', '1,23E+11', '4.00123456E17', '1.23457e+17', ' 5E+17', "'1.2E+10"])(
     'may not be %j, whose last digits are lost',
     (value) => expect(readTenantReference(value)).toMatchObject({ code: 'reference_rounded' }),
   );

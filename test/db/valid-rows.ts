@@ -63,6 +63,7 @@ const VALID = {
     observations: 0,
     inverters: 0,
     events: 0,
+    reference_hash: Buffer.alloc(41),
   }),
   domain_events: () => ({ id: randomUUID(), name: 'session.online', subject: randomUUID(), data: {} }),
   webhook_endpoints: () => ({

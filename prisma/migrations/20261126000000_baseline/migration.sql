@@ -702,10 +702,12 @@ CREATE TABLE erasures (
   sessions integer NOT NULL,
   observations integer NOT NULL,
   inverters integer NOT NULL,
-  events integer NOT NULL
+  events integer NOT NULL,
+  reference_hash bytea NOT NULL
 );
 CREATE UNIQUE INDEX erasures_user_id_key ON erasures(user_id);
-COMMENT ON TABLE erasures IS 'Receipts: how much was erased of which user. The only identifier is the remote id of the user. audit_log has who requested it.';
+CREATE INDEX erasures_reference_hash_idx ON erasures(reference_hash);
+COMMENT ON TABLE erasures IS 'Receipts: how much was erased of which user. The only identifiers are the remote id of the user and the hash of the reference. audit_log has who requested it.';
 COMMENT ON COLUMN erasures.id IS 'Our id of the erasure.';
 COMMENT ON COLUMN erasures.user_id IS 'The erased user. Null if there were only registrations that had not become a user.';
 COMMENT ON COLUMN erasures.erased_at IS 'When it was erased.';
@@ -715,6 +717,7 @@ COMMENT ON COLUMN erasures.sessions IS 'How many sessions were emptied, and clos
 COMMENT ON COLUMN erasures.observations IS 'How many stored responses of the remote service were deleted.';
 COMMENT ON COLUMN erasures.inverters IS 'How many inverters of sessions were deleted.';
 COMMENT ON COLUMN erasures.events IS 'How many events were emptied of personal data.';
+COMMENT ON COLUMN erasures.reference_hash IS 'The id of the encryption key and a hash under that key, by which a file is recognised that has the erased reference again. Without the key, no guess of a reference can be checked against it.';
 
 CREATE TABLE remote_operations (
   operation text PRIMARY KEY,

@@ -151,3 +151,19 @@ export const WARN_ALIKE = `
     )
     UPDATE campaign_rows AS r SET problems = ${withProblem('$2::text', 'reference_alike', `'Another reference looks like this one: do both name the same customer?'`)}
       FROM alike WHERE r.campaign_id = $1 AND r.line = alike.line`;
+
+/**
+ * Selects at most $3 rows after line $2 that would register a reference, each with the form of its reference of which an erasure keeps a
+ * hash. A live reference has been registered since.
+ */
+export const SELECT_FOLDED = `
+    SELECT line, reference_fold(tenant_reference) AS folded FROM campaign_rows AS r
+     WHERE campaign_id = $1 AND line > $2 AND status = 'accepted'
+       AND NOT EXISTS (SELECT FROM registrations WHERE registrations.tenant_reference = r.tenant_reference AND ${LIVE})
+     ORDER BY line LIMIT $3`;
+
+/** Warns about an erased reference: the row on line $3[n] has one if an erasure has the hash $4[n]. $2: the name of the column of the reference. */
+export const WARN_ERASED = `
+    UPDATE campaign_rows AS r SET problems = ${withProblem('$2::text', 'reference_erased', `'The data of this customer was erased on request: does the customer want to be registered again?'`)}
+      FROM unnest($3::int[], $4::bytea[]) AS given (line, hash)
+     WHERE r.campaign_id = $1 AND r.line = given.line AND EXISTS (SELECT FROM erasures WHERE reference_hash = hash)`;

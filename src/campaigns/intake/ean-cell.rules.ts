@@ -50,26 +50,26 @@ export function readEanCell(cell: string, reading: Reading): ReadEan {
       '17 digits instead of 18: was a leading digit lost? Format the column as text',
     );
   if (text.length !== 18) return faulty('ean_length', `An EAN has 18 digits, not ${text.length}`);
-  return checked(text, false, reading);
+  return checked(text, reading);
 }
 
 /** Reads an EAN from a value of JSON. */
 export function readEanValue(value: unknown, reading: Reading): ReadEan {
   if (typeof value === 'string') return readEanCell(value, reading);
   if (value === undefined || value === null) return readEanCell('', reading);
-  if (eanFault(value) === undefined) return checked(readEan(value), true, reading);
+  if (eanFault(value) === undefined) return checked(readEan(value), reading);
   const { problem, look } = readEanCell(jsonNumberText(value) ?? '', reading);
   return problem?.code === 'ean_rounded'
     ? { ean: null, problem, look }
     : faulty('ean_invalid', 'An EAN must be a text of 18 digits');
 }
 
-function checked(ean: string, isNumber: boolean, { rule, isConfirmed }: Reading): ReadEan {
+function checked(ean: string, { rule, isConfirmed }: Reading): ReadEan {
   if (eanFault(ean) !== undefined)
     return faulty('ean_invalid', 'An EAN of a grid connection does not begin with 0');
   const { form, isWrong } = lookOfEan(ean);
   const look = { form: isConfirmed ? undefined : form, isWrong };
-  if (isRounded(look, isNumber, rule)) return { ...faulty('ean_rounded', ROUNDED), look };
+  if (isRounded(look, rule)) return { ...faulty('ean_rounded', ROUNDED), look };
   if (rule === 'off') return { ean, look };
   if (isWrong) {
     const message = 'The last digit does not fit the others (GS1 check digit): a digit is probably mistyped';

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../../access/audit-log.store.js';
-import { Database } from '../../platform/database/database.js';
+import { Cipher } from '../../platform/crypto/cipher.js';
+import { Database, type Transaction } from '../../platform/database/database.js';
 import { MAX_GRID_LOCATIONS } from '../../users/ean.rules.js';
+import { ERASED_REFERENCE } from '../../users/user/erase-user.sql.js';
 import type { CampaignFormat } from '../campaign.rules.js';
 import { checkAdoption } from '../adoption/adoption.store.js';
 import * as checks from './check.sql.js';
@@ -15,6 +17,9 @@ const DEAD_AFTER_MS = 3_600_000;
 
 /** Only a file with more rows is analysed, since any plan checks fewer rows within milliseconds. */
 const ROWS_TO_ANALYZE = 1_000;
+
+/** How many references are hashed at once, which holds up other requests for a few milliseconds. */
+const ROWS_PER_HASHING = 500;
 
 export interface CampaignOptions {
   readonly name: string | null;
@@ -38,7 +43,10 @@ interface ReceivedFile extends CampaignOptions {
 
 @Injectable()
 export class IntakeStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher,
+  ) {}
 
   async begin(id: string, { name, invites, adopts }: CampaignOptions): Promise<void> {
     await this.database.query(sql.INSERT_CAMPAIGN, [id, name, invites, adopts, DEAD_AFTER_MS]);
@@ -69,13 +77,35 @@ export class IntakeStore {
         await tx.query(checks.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
       }
       await tx.query(checks.WARN_ELSEWHERE, [id, eanColumn]);
-      await tx.query(checks.WARN_ALIKE, [id, columnNameOf(format.columns, 'tenantReference')]);
+      const referenceColumn = columnNameOf(format.columns, 'tenantReference');
+      await tx.query(checks.WARN_ALIKE, [id, referenceColumn]);
+      await this.warnOfErased(tx, id, referenceColumn);
       const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];
       const ended = await tx.query(sql.FINISH_INTAKE, values);
       if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);
       const details = { dryRun: isDryRun, invite: invites, adopt: adopts };
       await recordAudit(tx, { actor, action: 'campaign.created', target: id, details });
     });
+  }
+
+  private async warnOfErased(tx: Transaction, id: string, column: string): Promise<void> {
+    const erasures = await tx.query('SELECT FROM erasures LIMIT 1');
+    if (erasures.length === 0) return;
+    for (let after = 0; ;) {
+      const rows = await tx.query<{ line: number; folded: string }>(checks.SELECT_FOLDED, [
+        id,
+        after,
+        ROWS_PER_HASHING,
+      ]);
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = last.line;
+      const hashes = rows.flatMap(({ line, folded }) =>
+        this.cipher.hashes(folded, ERASED_REFERENCE).map((hash) => ({ line, hash })),
+      );
+      const values = [hashes.map(({ line }) => line), hashes.map(({ hash }) => hash)];
+      await tx.query(checks.WARN_ERASED, [id, column, ...values]);
+    }
   }
 
   async delete(id: string): Promise<void> {

@@ -63,9 +63,42 @@ describe('a word that is read as Windows-1252', () => {
     'n° 5',
     'Jan®',
     '†Jan',
+    'Saša Žižka',
+    'Jože',
+    'ŽIŽKA',
+    'CŒUR',
+    'phœnix',
+    'fœtus',
+    'Hawai’i',
+    'sms’en',
+    'vroeg’re',
+    'Qur’an',
+    'wind–zon',
+    'Zon™energie',
+    'Müller•Söhne',
+    '‚Löwe‘',
+    '¨Huis¨',
+    '5\u00a0€',
+    '´t Hof',
   ])('%s, may be of it', (word) => expect(misreadFault(word)).toBeUndefined());
 
-  it('is told if it is of Cyrillic', () => {
-    expect(misreadFault('Ïðèâåò')).toContain('"Ïðèâåò"');
+  it.each([
+    ['Cyrillic', 'Ïðèâåò'],
+    ['Central Europe', 'Èapek'],
+    ['Central Europe', 'Živkoviæ'],
+    ['Central Europe', 'Jiøí'],
+    ['Central Europe', '£ukasz'],
+    ['Turkey', 'Aðaoðlu'],
+    ['ISO-8859-15', 'Tomá¨'],
+    ['ISO-8859-15', '¤5'],
+    ['cp437', 'Groámann'],
+    ['cp437', 'Strauá'],
+    ['cp437', 'MšLLER'],
+    ['cp437', 'N£¤ez'],
+    ['a Macintosh', '¯ystein'],
+    ['a Macintosh', 'Strau§'],
+    ['a Macintosh', 'OÕBrien'],
+  ])('is told if it is of %s: %s', (_, word) => {
+    expect(misreadFault(word)).toContain(`"${word}"`);
   });
 });

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { CipherGCM, DecipherGCM } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Environment } from '../env/environment.js';
@@ -44,6 +44,19 @@ export class Cipher {
     return Buffer.concat([header, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
   }
 
+  /**
+   * Returns the header and a hash (HMAC-SHA-256) of a text under the first key. Nobody without the key can check a guess of the text against
+   * it. `context` names what is hashed.
+   */
+  hash(text: string, context: string): Buffer<ArrayBuffer> {
+    return hashUnder(this.keys[0]!, text, context);
+  }
+
+  /** Returns the hash of a text under each of the keys: a stored hash stays under the key that was the first at the time. */
+  hashes(text: string, context: string): Buffer[] {
+    return this.keys.map((key) => hashUnder(key, text, context));
+  }
+
   decrypt(stored: Uint8Array, context: string): string {
     const text = this.tryDecrypt(stored, context);
     // The message omits the reason, which would help only an attacker.
@@ -79,8 +92,12 @@ export class Cipher {
 // The key id is an HMAC of a label used for nothing else, so that it differs from every other value derived from the key.
 const keyOf = (secret: Buffer) => {
   const id = createHmac('sha256', secret).update('pv-onboarding/key-id').digest().subarray(0, KEY_ID_BYTES);
-  return { secret, header: Buffer.concat([Buffer.of(VERSION), id]) };
+  const hashing = Buffer.from(hkdfSync('sha256', secret, '', 'pv-onboarding/hash', 32));
+  return { secret, hashing, header: Buffer.concat([Buffer.of(VERSION), id]) };
 };
+
+const hashUnder = ({ header, hashing }: ReturnType<typeof keyOf>, text: string, context: string) =>
+  Buffer.concat([header, createHmac('sha256', hashing).update(`${context}/${text}`).digest()]);
 
 /** Returns the data to authenticate. The header has a fixed length, so no other header and context give the same bytes. */
 const boundTo = (header: Buffer, context: string): Buffer => Buffer.concat([header, Buffer.from(context)]);

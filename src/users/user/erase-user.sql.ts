@@ -1,5 +1,8 @@
 import type { Transaction } from '../../platform/database/database.js';
 
+/** The context of the hash of an erased reference, in the form that `reference_fold` returns. */
+export const ERASED_REFERENCE = 'erasures/reference';
+
 // `isBeingSent`: whether a call is in flight. That call may create a user at the remote service that our database does not know.
 const LOCK_REGISTRATIONS = `
     SELECT id, coalesce(lease_until >= clock_timestamp(), false) AS "isBeingSent" FROM registrations

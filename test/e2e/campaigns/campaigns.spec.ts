@@ -292,6 +292,30 @@ describe('the erasure of a person', () => {
     expect(dump.filter(({ row }) => row.includes(tenantReference) || row.includes('Kerkstraat'))).toEqual([]);
     expect(await statusesOf(paused)).toEqual(['cancelled']);
   });
+
+  it('is told to whoever uploads its reference again, until it is registered', async () => {
+    const name = randomUUID();
+    const tenantReference = `Müller ${name}`;
+    const ean = newEan();
+    await register(tenantReference, ean);
+    await service.app.get(ErasuresStore).eraseReference(tenantReference, 'test');
+    const file = `tenantReference,ean\n${tenantReference},${ean}\nMu\u0308LLER  ${name},${ean}\nMuller ${name},${newValidEan()}`;
+    const erasedLines = async (isDryRun: boolean) => {
+      const { body } = await upload(service, file, `dryRun=${isDryRun}`);
+      const rows = await rowsOf(service, body.id);
+      if (!isDryRun) await finished(body.id);
+      return rows
+        .filter(({ problems }) => problems.some(({ code }) => code === 'reference_erased'))
+        .map(({ line, problems }) => [
+          line,
+          problems.find(({ code }) => code === 'reference_erased')?.column,
+        ]);
+    };
+    const both = [2, 3].map((line) => [line, 'tenantReference']);
+    expect(await erasedLines(true)).toEqual(both);
+    expect(await erasedLines(false)).toEqual(both);
+    expect(await erasedLines(true)).toEqual([]);
+  });
 });
 
 async function resultOf(id: string, key = client.key): Promise<{ text: string; headers: Headers }> {

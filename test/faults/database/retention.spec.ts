@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
+import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Retention } from '../../../src/retention/retention.service.js';
 import { PRUNE_EVENTS, PRUNE_REGISTRATIONS, PRUNE_SESSIONS } from '../../../src/retention/retention.sql.js';
@@ -124,7 +125,10 @@ describe('R59: history ends where it may', () => {
     await insertRow(client, 'domain_events', { name: 'session.closed', subject, data });
     await client.query('BEGIN');
     await client.query(PRUNE_SESSIONS, [100, 100, '0']);
-    const erasing = new ErasuresStore(database).eraseUser(userId, 'test');
+    const erasing = new ErasuresStore(database, new Cipher(environmentFor(testDatabase.url))).eraseUser(
+      userId,
+      'test',
+    );
     await waitForLockWaits(database);
     await client.query('COMMIT');
     expect(await erasing).toMatchObject({ erased: { sessions: 0, events: 1 } });

@@ -182,6 +182,13 @@ describe('R37: keys are changed while the service keeps running', () => {
     }
   });
 
+  it('with hashes, which are found until their key is removed', () => {
+    const stored = oldCipher.hash('customer', 'a');
+    expect(bothCipher.hashes('customer', 'a')).toContainEqual(stored);
+    for (const others of [newCipher.hashes('customer', 'a'), bothCipher.hashes('customer', 'b')])
+      expect(others).not.toContainEqual(stored);
+  });
+
   it('by a command that is safe to repeat and is recorded in the audit log', async () => {
     const lines: string[] = [];
     const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));

@@ -15,6 +15,7 @@ import {
 import { STOP_POLLS } from '../../../src/onboarding/poll/polls.sql.js';
 import { PRUNE_SESSIONS } from '../../../src/retention/retention.sql.js';
 import { BEGIN_START, LOCK_START } from '../../../src/onboarding/start/starts.sql.js';
+import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database, type Statement, type Transaction } from '../../../src/platform/database/database.js';
 import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
@@ -135,9 +136,9 @@ describe('R38: erasure is complete', () => {
           throw new Error('rolled back');
         }),
     });
-    await expect(new ErasuresStore(rehearsal).eraseUser(person.userId, 'test')).rejects.toThrow(
-      'rolled back',
-    );
+    await expect(
+      new ErasuresStore(rehearsal, service.app.get(Cipher)).eraseUser(person.userId, 'test'),
+    ).rejects.toThrow('rolled back');
     return watched === 0 ? found : [...found, 'watched'];
   }
 
