@@ -22,7 +22,7 @@ import {
 } from '../../clients/typescript/src/index.js';
 import { startTcpProxy } from '../faults/support/network/tcp-proxy.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
-import { newEan } from '../setup/ean.js';
+import { newValidEan } from '../setup/ean.js';
 import { startWebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
 import { startServiceProcess } from '../setup/service-process.js';
@@ -57,7 +57,7 @@ describe('the TypeScript client', () => {
   });
 
   async function register(tenantReference: string = randomUUID(), metadata = {}) {
-    const ean = newEan();
+    const ean = newValidEan();
     const { data } = await client.POST('/api/v1/users', {
       body: { tenantReference, gridLocations: [{ ean }], metadata },
     });
