@@ -189,7 +189,7 @@ if (CHROMIUM === null) {
     it('gives the same advice on the page of a stuck session as on that of what is stuck, and leads to the customer', async () => {
       const { body } = await client.start(await client.locate('customer-14'), { brand: 'acme' });
       const fail = `
-        UPDATE session_polls SET failures = 3, last_error = 'unreadable', due_at = 'infinity'
+        UPDATE session_polls SET failures = 3, failing_since = now(), last_error = 'unreadable', due_at = 'infinity'
         WHERE session_id = $1 AND NOT EXISTS (SELECT FROM poll_batches WHERE id = batch_id) RETURNING session_id`;
       await waitFor('the end of a read', async () => (await database.query(fail, [body.id])).length > 0);
       const reason = 'its last reads failed: unreadable';

@@ -5,6 +5,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import { OutcomeWrites } from '../../../src/platform/database/outcome-writes.js';
 import { isDatabaseUnavailable } from '../../../src/platform/problem/database-unavailable.js';
 import { LOCK_FOR_OUTCOME, OPEN_INTENT } from '../../../src/users/registration/registrations.sql.js';
+import { waitFor } from '../../setup/wait-for.js';
 import type { Sent, StatementError } from '../support/network/statement-proxy.js';
 import { deliver, FLOWS, register, renew, start, type Flow } from '../support/outcome-flows.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
@@ -181,7 +182,8 @@ describe('R80: a known outcome is kept whatever the database says', () => {
     const hold = await control.addFault({ kind: 'hold', times: calls.length });
     const running = runCalls();
     await waitUntilHeld(control, calls.length, hold.id);
-    await database.query(RETYPE_TEXTS);
+    // It locks all tables, so it may be the victim of a deadlock with a statement of the service.
+    await waitFor('the migration', () => database.query(RETYPE_TEXTS));
     await control.release(hold.id);
     expect(await running).toEqual([]);
     expect(await runAll(deliver)).toEqual([]);
