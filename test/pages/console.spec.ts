@@ -191,7 +191,11 @@ if (CHROMIUM === null) {
       const fail = `
         UPDATE session_polls SET failures = 3, failing_since = now(), last_error = 'unreadable', due_at = 'infinity'
         WHERE session_id = $1 AND NOT EXISTS (SELECT FROM poll_batches WHERE id = batch_id) RETURNING session_id`;
-      await waitFor('the end of a read', async () => (await database.query(fail, [body.id])).length > 0);
+      await waitFor('the session is stuck', async () => {
+        await database.query(fail, [body.id]);
+        const { body: stuck } = await client.call<{ items: { id: string }[] }>('GET', '/stuck');
+        return stuck.items.some(({ id }) => id === body.id);
+      });
       const reason = 'its last reads failed: unreadable';
       await signedIn('/stuck', async (page) => {
         await page.getByRole('table', { name: reason }).getByRole('link').click();

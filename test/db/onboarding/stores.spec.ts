@@ -130,7 +130,15 @@ describe('polls', () => {
       const claimed = (await polls.claimDue(100)).find(({ sessionId }) => sessionId === session_id)!;
       const { batchId } = claimed;
       await polls.recordFailures([
-        { sessionId: session_id, batchId, failures, notFound: 0, notFoundSince: null, error, retryMs: 60_000 },
+        {
+          sessionId: session_id,
+          batchId,
+          failures,
+          notFound: 0,
+          notFoundSince: null,
+          error,
+          retryMs: 60_000,
+        },
       ]);
       await polls.closeBatches([batchId]);
       await client.query('UPDATE session_polls SET due_at = to_timestamp(0) WHERE session_id = $1', [

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import type { Database } from '../../../src/platform/database/database.js';
 import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import { TRIALS } from '../../../src/remote/pace/breaker.rules.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
@@ -169,12 +168,12 @@ describe('the events about the remote service', () => {
     it('that is asked to wait records the rest of the wait, if it could not be recorded at once', async () => {
       const { remote, database: own } = await respond(503, { 'retry-after': '30' });
       const waits: number[] = [];
-      const query = own.query.bind(own) as (...args: Parameters<Database['query']>) => Promise<never[]>;
+      const query = own.query.bind(own);
       jest.spyOn(own, 'query').mockImplementation((statement, values, ...more) => {
         const isWait = JSON.stringify(statement).includes('quiet_until = greatest');
         if (isWait && waits.push(Number(values![1])) === 1)
           return Promise.reject(Object.assign(new Error('Connection terminated'), { code: '08006' }));
-        return query(statement, values, ...more);
+        return query<never>(statement, values, ...more);
       });
       await remote.send(registerUser);
       await waitFor('it is recorded', () => waits.length === 2);
