@@ -14,11 +14,11 @@ const SHORTEST_BODY_BYTES = 256;
  *
  * Optional: without the call of `limitIntake` in create-app, the service works, with Node's own behaviour.
  *
- * Rejected, by the p99 of other clients during 200 connections with 1,500 unread requests each (317 to 734 ms with this class, 160 to 500 ms
- * without the attack): no limit, 2.5 s; `maxRequestsPerSocket` of 1 or 100 with `keepAliveTimeout`, or with closing the connection at
- * `dropRequest`, over 8 s and failed requests. Node parses all requests of a chunk at once, whatever its options. Neither `highWaterMark`,
- * `maxConnections` nor a shorter `connectionTimeout` helped. Counting requests in the `request` event and closing the connection at the 17th
- * waiting one needs no parser, but took 1.0 to 1.3 s and breaks clients that pipeline more.
+ * Rejected, by the p99 of other clients during 200 connections with 1,500 unread requests each, in one or two runs on a busy machine (with
+ * this class 317 to 767 ms, 160 to 500 ms without the attack): no limit, 2.5 s; `maxRequestsPerSocket` of 1 or 100 with `keepAliveTimeout`,
+ * or with closing the connection at `dropRequest`, over 8 s and failed requests. Neither `highWaterMark`, `maxConnections` nor a shorter
+ * `connectionTimeout` helped. Counting requests in the `request` event and closing the connection at the 17th waiting one needs no parser,
+ * but took 0.5 to 1.3 s and breaks clients that pipeline more.
  */
 class Intake {
   private waiting: Buffer | undefined;
