@@ -102,9 +102,11 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
 
   async function manageWebhooks(endpointId: string, otherId: string): Promise<void> {
     const parameters = { id: endpointId };
-    const delivery = await waitFor('a delivery', async () => {
+    // A test of an endpoint needs one of the places that its deliveries occupy.
+    const delivery = await waitFor('a delivery, and none in flight', async () => {
+      const pending = await ask('listWebhookDeliveries', 200, { parameters: { status: 'pending' } });
       const { items } = await ask('listWebhookDeliveries', 200, { parameters: { status: 'delivered' } });
-      return items[0];
+      return pending.items.length === 0 && items[0];
     });
     await ask('readWebhookDelivery', 200, { parameters: { id: delivery.id } });
     await ask('testWebhookEndpoint', 200, { parameters });
