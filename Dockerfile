@@ -12,6 +12,7 @@ RUN npm ci --include=dev --ignore-scripts
 COPY prisma.config.ts tsconfig.json tsconfig.build.json ./
 COPY prisma ./prisma
 COPY src ./src
+COPY sandbox ./sandbox
 COPY clients ./clients
 COPY console ./console
 RUN npm run build && chmod +x dist/cli/main.js && rm dist/.tsbuildinfo

@@ -4,9 +4,9 @@ import tseslint from 'typescript-eslint';
 const ENVIRONMENT_READERS = [
   'src/main.ts',
   'src/cli/main.ts',
-  'src/sandbox/main.ts',
+  'sandbox/main.ts',
   'src/local/**',
-  'src/observability/tracing/open-telemetry.ts',
+  'src/platform/tracing/open-telemetry.ts',
   'test/**',
   'bench/**',
   'scripts/**',
@@ -75,7 +75,7 @@ export default tseslint.config(
   {
     // Strangers choose the text, so the time of a match must grow no faster than its length. test/faults/security/patterns.spec.ts runs
     // every pattern.
-    files: ['src/**', 'console/src/**', 'clients/**', 'scripts/**'],
+    files: ['src/**', 'sandbox/**', 'console/src/**', 'clients/**', 'scripts/**'],
     plugins: { regexp },
     rules: {
       'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
@@ -103,7 +103,7 @@ export default tseslint.config(
       'src/main.ts',
       'src/start-service.ts',
       'src/cli/print.ts',
-      'src/sandbox/main.ts',
+      'sandbox/main.ts',
       'src/local/**',
       'bench/**',
       'scripts/**',

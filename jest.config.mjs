@@ -12,7 +12,7 @@ if (!('SourceTextModule' in vm)) {
 
 export default {
   testEnvironment: 'node',
-  roots: ['<rootDir>/src', '<rootDir>/console/src', '<rootDir>/test'],
+  roots: ['<rootDir>/src', '<rootDir>/sandbox', '<rootDir>/console/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   // The global setup fills this folder with bundled packages, which load much faster.
@@ -24,7 +24,7 @@ export default {
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swcOptions, swcrc: false }] },
   globalSetup: '<rootDir>/test/setup/global-setup.mjs',
   globalTeardown: '<rootDir>/test/setup/global-teardown.mjs',
-  collectCoverageFrom: ['src/**/*.ts', '!src/platform/database/generated/**'],
+  collectCoverageFrom: ['src/**/*.ts', 'sandbox/**/*.ts', '!src/platform/database/generated/**'],
   // Tests wait about as long as they compute, so three workers keep two cores busy.
   maxWorkers: 3,
   // Only a hang takes this long, even on a busy machine.

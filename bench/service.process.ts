@@ -1,8 +1,8 @@
 import { AppModule } from '../src/app.module.js';
 import { createApp } from '../src/platform/http/create-app.js';
 import { readEnvironment } from '../src/platform/env/read-environment.js';
-import { ServiceLogger } from '../src/observability/logging/service-logger.js';
-import { startTracing } from '../src/observability/tracing/tracing.js';
+import { ServiceLogger } from '../src/platform/logging/service-logger.js';
+import { startTracing } from '../src/platform/tracing/tracing.js';
 import { takePart } from './harness/contender.js';
 import { serviceVariables } from './harness/service-variables.js';
 

@@ -39,7 +39,7 @@ export async function checkNodes() {
         },
       );
       await startAndDemo(node, { cwd: folder, env });
-      await run(node, [...JEST, 'src/'], {
+      await run(node, [...JEST, 'src/', 'sandbox/'], {
         cwd: ROOT,
         env: { ...env, NODE_ENV: 'test' },
         maxBuffer: 2 ** 26,

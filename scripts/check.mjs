@@ -19,6 +19,7 @@ const CHECKS = [
       '--config',
       '.dependency-cruiser.cjs',
       'src',
+      'sandbox',
       'test',
       'bench',
       'scripts',

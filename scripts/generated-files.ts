@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { readFile, writeFile } from 'node:fs/promises';
 import { AppModule } from '../src/app.module.js';
-import { asyncapiDocument } from '../src/events/contract/asyncapi.js';
-import { OPENAPI_SCHEMAS, schemaDocument } from '../src/events/contract/schema-document.js';
+import { asyncapiDocument } from './asyncapi/document.js';
+import { OPENAPI_SCHEMAS, schemaDocument } from './asyncapi/schemas.js';
 import { readEnvironment, STAND_INS } from '../src/platform/env/read-environment.js';
 import { createApp } from '../src/platform/http/create-app.js';
 import { createDocument } from './openapi/document.js';

@@ -91,6 +91,7 @@ async function build() {
     // The command line and the demo use the client. It is not built into its own folder, because `npm pack` writes to `dist` there.
     [compiler, '-p', 'clients/typescript/tsconfig.build.json', '--outDir', 'dist/clients/typescript'],
     [compiler, '-p', 'tsconfig.build.json'],
+    [compiler, '-p', 'sandbox/tsconfig.build.json'],
     ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
   ];
   for (const step of steps) {
@@ -119,13 +120,16 @@ async function digestOfSources() {
     'prisma.config.ts',
     'tsconfig.json',
     'tsconfig.build.json',
+    'sandbox/tsconfig.build.json',
     'prisma/schema.prisma',
     'clients/typescript/tsconfig.json',
     'clients/typescript/tsconfig.build.json',
     'console/index.html',
     'console/vite.config.mjs',
   ];
-  const folders = ['src', 'clients/typescript/src', 'console/src'].map((folder) => join(ROOT, folder));
+  const folders = ['src', 'sandbox', 'clients/typescript/src', 'console/src'].map((folder) =>
+    join(ROOT, folder),
+  );
   const entries = await Promise.all(
     folders.map((folder) => readdir(folder, { recursive: true, withFileTypes: true })),
   );

@@ -62,7 +62,7 @@ function printRow({ id, promise, result, figures, seededBugsCaught, isPart }) {
  */
 async function filesOf(ids) {
   const found = [];
-  for (const folder of ['src', 'test']) {
+  for (const folder of ['src', 'sandbox', 'test']) {
     for (const name of await readdir(folder, { recursive: true })) {
       if (!name.endsWith('.spec.ts')) continue;
       const file = join(folder, name);

@@ -2,41 +2,43 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AccessModule } from './access/access.module.js';
 import { AuthModule } from './auth/auth.module.js';
+import { BrokerModule } from './broker/broker.module.js';
 import { CampaignsModule } from './campaigns/campaigns.module.js';
-import { ErasureModule } from './erasure/erasure.module.js';
+import { ConsoleAccessModule } from './console-access/console-access.module.js';
+import { CustomersModule } from './customers/customers.module.js';
 import { EventsModule } from './events/events.module.js';
-import { WebhooksModule } from './events/webhooks/webhooks.module.js';
-import { OnboardingModule } from './onboarding/onboarding.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
-import { Environment } from './platform/env/environment.js';
+import { OnboardingModule } from './onboarding/onboarding.module.js';
+import type { Environment } from './platform/env/environment.js';
 import { PlatformModule } from './platform/platform.module.js';
+import { PrivacyModule } from './privacy/privacy.module.js';
 import { RemoteModule } from './remote/remote.module.js';
-import { RetentionModule } from './retention/retention.module.js';
-import { StatusModule } from './observability/status/status.module.js';
+import { StatusModule } from './status/status.module.js';
 import { UsersModule } from './users/users.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
-/** Imports every module of the service. .dependency-cruiser.cjs defines which module may import which. */
+/** What onboards customers. Knows no feature, and starts without them. */
+const CORE = [AccessModule, RemoteModule, AuthModule, EventsModule, UsersModule, OnboardingModule];
+
+/** Each may be left out: then its operations are absent, and everything else works. */
+export const FEATURES = [
+  WebhooksModule,
+  BrokerModule,
+  InvitationsModule,
+  CustomersModule,
+  CampaignsModule,
+  ConsoleAccessModule,
+  StatusModule,
+  PrivacyModule,
+];
+
+/** Imports the modules of the service. .dependency-cruiser.cjs defines which module may import which. */
 @Module({})
 export class AppModule {
-  static forRoot(environment: Environment): DynamicModule {
+  static forRoot(environment: Environment, features = FEATURES): DynamicModule {
     return {
       module: AppModule,
-      imports: [
-        PlatformModule.forRoot(environment),
-        ScheduleModule.forRoot(),
-        AccessModule,
-        RemoteModule,
-        AuthModule,
-        EventsModule,
-        WebhooksModule,
-        UsersModule,
-        OnboardingModule,
-        InvitationsModule,
-        CampaignsModule,
-        ErasureModule,
-        RetentionModule,
-        StatusModule,
-      ],
+      imports: [PlatformModule.forRoot(environment), ScheduleModule.forRoot(), ...CORE, ...features],
     };
   }
 }

@@ -3,7 +3,7 @@ import { format } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
-import { ENCRYPTED_COLUMNS } from './encrypted-columns.js';
+import { ENCRYPTED_COLUMNS } from './privacy/encrypted-columns.js';
 import { checkKeys } from './platform/crypto/check-keys.js';
 import { Cipher } from './platform/crypto/cipher.js';
 import { Database } from './platform/database/database.js';
@@ -15,18 +15,18 @@ import { ENVIRONMENT_NAMES } from './platform/env/environment-names.js';
 import type { EnvironmentSource } from './platform/env/environment-names.js';
 import { ConfigurationError } from './platform/env/configuration-error.js';
 import { readEnvironment, warningsOf } from './platform/env/read-environment.js';
-import { Readiness } from './observability/health/readiness.service.js';
+import { Readiness } from './platform/health/readiness.service.js';
 import { createApp } from './platform/http/create-app.js';
 import { listen } from './platform/http/open-port.js';
 import { startLocalServices } from './local/local-services.js';
 import { writeRunningService } from './local/running-service.js';
 import { addressesOf, tourOf } from './local/tour.js';
 import { pathPrefixOf } from './platform/http/origins.rules.js';
-import { refusalLine, ServiceLogger } from './observability/logging/service-logger.js';
-import { visibleLines } from './observability/redaction/visible-text.js';
+import { refusalLine, ServiceLogger } from './platform/logging/service-logger.js';
+import { visibleLines } from './platform/redaction/visible-text.js';
 import { STOP_WITHIN_MS } from './platform/shutdown/limits.js';
 import { messageOf, Shutdown, stopOnSignals } from './platform/shutdown/shutdown.js';
-import { startTracing } from './observability/tracing/tracing.js';
+import { startTracing } from './platform/tracing/tracing.js';
 
 /** Runs the service until the process ends. A parent process with an IPC channel receives `{ type: 'ready', url }` after the start. */
 export async function startService(source: EnvironmentSource, dataFolder: string): Promise<void> {

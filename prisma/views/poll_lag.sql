@@ -1,4 +1,4 @@
--- noticed_seconds_p95 and noticed_seconds_p50: see src/observability/status/status.sql.ts for the reasons.
+-- noticed_seconds_p95 and noticed_seconds_p50: see src/status/status.sql.ts for the reasons.
 CREATE OR REPLACE VIEW admin.poll_lag AS
 WITH noticed AS (
   SELECT percentile_cont(ARRAY[0.95, 0.5]) WITHIN GROUP (ORDER BY extract(epoch FROM t.at - s.updated_at)::float8) AS seconds

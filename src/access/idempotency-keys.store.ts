@@ -4,7 +4,7 @@ import { Interval } from '@nestjs/schedule';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { Database, type Transaction } from '../platform/database/database.js';
-import { errorText } from '../observability/redaction/error-text.js';
+import { errorText } from '../platform/redaction/error-text.js';
 import { requireActing } from './acting-caller.js';
 import type { RepeatableRequest } from './repeatable-request.decorator.js';
 

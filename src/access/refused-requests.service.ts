@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { within } from '../platform/async/within.js';
-import { errorText } from '../observability/redaction/error-text.js';
+import { errorText } from '../platform/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
 import { ApiKeysStore, hashIn, mayExist, type PresentedKey, type Refused } from './api-keys.store.js';
 import type { Principal } from './scopes.js';

@@ -10,11 +10,10 @@ import { actAs } from './acting-caller.js';
 import { ActiveCallers } from './active-callers.service.js';
 import type { PresentedKey } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
-import { keyHashOf } from './console/console-session.rules.js';
-import { ConsoleSessions } from './console/console-sessions.service.js';
 import { RateLimit } from './rate-limit.js';
 import { RefusedRequests } from './refused-requests.service.js';
 import { requireScope, type Principal } from './scopes.js';
+import { SessionCredentials } from './session-credentials.js';
 
 /** The most requests a minute with an unknown key, per client network. Each such request queries the database. */
 const FAILURES = { amount: 300, periodMs: 60_000 };
@@ -44,7 +43,7 @@ export class RequestHooks implements OnModuleInit {
     host: HttpAdapterHost,
     private readonly authentication: Authentication,
     private readonly refused: RefusedRequests,
-    private readonly sessions: ConsoleSessions,
+    private readonly sessions: SessionCredentials,
     private readonly callers: ActiveCallers,
     private readonly environment: Environment,
   ) {
@@ -117,15 +116,12 @@ export class RequestHooks implements OnModuleInit {
     });
   }
 
-  /** Returns the principal of the key, or of the session of the console if the request has its cookie and no key. */
+  /** Returns the principal of the key, or of the session if the request has one and no key. */
   private async identify(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
     const session = request.headers.authorization === undefined ? this.sessions.find(request) : null;
-    if (session?.kind !== 'user') request.presentedKey = session ? keyHashOf(session) : keyOf(request);
-    if (session !== null) this.sessions.requireOwnPage(request);
-    const principal =
-      session?.kind === 'user'
-        ? this.sessions.principalOf(session)
-        : await this.identifyKey(request.presentedKey ?? '', request, reply);
+    const caller = session?.caller ?? { key: keyOf(request) };
+    if ('key' in caller) request.presentedKey = caller.key;
+    const principal = 'key' in caller ? await this.identifyKey(caller.key, request, reply) : caller.principal;
     return session === null ? principal : { ...principal, consoleUntil: session.expiresAt };
   }
 

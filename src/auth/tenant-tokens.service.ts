@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { errorText } from '../observability/redaction/error-text.js';
+import { errorText } from '../platform/redaction/error-text.js';
 import { Environment } from '../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
 import { Responses } from '../remote/responses.service.js';

@@ -1,4 +1,4 @@
-import { LEAST_SECRET_LENGTH } from '../observability/redaction/secrets.js';
+import { LEAST_SECRET_LENGTH } from '../platform/redaction/secrets.js';
 import type { Environment } from '../platform/env/environment.js';
 import type { Drift } from '../remote/drift/drift.js';
 import type { RemoteRequest } from '../remote/outcome.rules.js';

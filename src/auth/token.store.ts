@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { hideToken } from '../observability/redaction/secrets.js';
+import { hideToken } from '../platform/redaction/secrets.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { Database, type Sql, type Statement, type Transaction } from '../platform/database/database.js';

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { ErasuresStore } from '../erasure/erasures.store.js';
-import { toReceipt } from '../erasure/receipt.view.js';
+import { ErasuresStore } from '../privacy/erasure/erasures.store.js';
+import { toReceipt } from '../privacy/erasure/receipt.view.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { readTenantReference } from '../users/tenant-reference.rules.js';
 import { ACTOR, placeOf, withDatabase, type ReadEnvironment } from './command-environment.js';

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { NewApiKey } from '../access/api-keys.dto.js';
 import { recordAudit } from '../access/audit-log.store.js';
 import { SCOPES, type Scope } from '../access/scopes.js';
-import { ENCRYPTED_COLUMNS } from '../encrypted-columns.js';
+import { ENCRYPTED_COLUMNS } from '../privacy/encrypted-columns.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { reEncrypt, type ReEncryption } from '../platform/crypto/re-encryption.store.js';
 import { age, printTable, type Columns } from './api/table.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { CORE_SCHEMA, dump } from 'js-yaml';
-import { visibleLines, visibleText } from '../observability/redaction/visible-text.js';
+import { visibleLines, visibleText } from '../platform/redaction/visible-text.js';
 
 // Commands print only through these functions, which escape control characters, so that data cannot control the terminal.
 

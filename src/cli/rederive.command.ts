@@ -1,6 +1,6 @@
 import { counted } from '../platform/counted.rules.js';
 import { Command } from 'commander';
-import { Metrics } from '../observability/metrics/metrics.js';
+import { Metrics } from '../platform/metrics/metrics.js';
 import { planRederivations } from '../onboarding/store/rederivation.js';
 import { SessionsStore } from '../onboarding/store/sessions.store.js';
 import { ACTOR, placeOf, withDatabase, type ReadEnvironment } from './command-environment.js';

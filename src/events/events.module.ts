@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { Broker, Publishers } from './broker/broker.service.js';
 import { Deliveries } from './deliver/deliveries.service.js';
 import { DeliveryQueue } from './deliver/queue.store.js';
 import { EventSignal } from './event-signal.service.js';
@@ -15,17 +14,7 @@ import { StreamController } from './stream/stream.controller.js';
 @Module({
   imports: [DiscoveryModule],
   controllers: [EventsController, StreamController],
-  providers: [
-    EventsStore,
-    EventSignal,
-    Deliveries,
-    DeliveryQueue,
-    EventHandlers,
-    EventPages,
-    OpenStreams,
-    Broker,
-    Publishers,
-  ],
+  providers: [EventsStore, EventSignal, Deliveries, DeliveryQueue, EventHandlers, EventPages, OpenStreams],
   exports: [EventsStore, EventSignal, Deliveries, DeliveryQueue],
 })
 export class EventsModule {}

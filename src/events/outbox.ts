@@ -1,6 +1,6 @@
 import { Coalescer } from '../platform/async/coalescer.js';
 import { prepared, type Sql, type Transaction } from '../platform/database/database.js';
-import { traced } from '../observability/tracing/tracing.js';
+import { traced } from '../platform/tracing/tracing.js';
 import type { NewEvent } from './catalogue.rules.js';
 import { toEventType } from './cloud-event.js';
 import { TRY_AND_ASSIGN } from './sequence.sql.js';

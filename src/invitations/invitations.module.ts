@@ -1,9 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { UsersModule } from '../users/users.module.js';
-import { CaseStore } from './case/case.store.js';
-import { CasesController } from './case/cases.controller.js';
-import { CasesService } from './case/cases.service.js';
 import { FunnelController } from './funnel.controller.js';
 import { FunnelStore } from './funnel.store.js';
 import { InvitationUpkeep } from './invitation-upkeep.service.js';
@@ -17,13 +14,11 @@ import { RemindersStore } from './reminders/reminders.store.js';
 
 @Module({
   imports: [OnboardingModule, UsersModule],
-  controllers: [InvitationsController, FunnelController, CasesController, OwnerPageController],
+  controllers: [InvitationsController, FunnelController, OwnerPageController],
   providers: [
     InvitationsService,
     InvitationsStore,
     FunnelStore,
-    CaseStore,
-    CasesService,
     InvitationUpkeep,
     OwnerPageView,
     OwnerStarts,

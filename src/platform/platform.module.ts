@@ -6,12 +6,12 @@ import { DatabaseMetrics } from './database/database-metrics.js';
 import { Environment } from './env/environment.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { HeldRequests } from './http/held-requests.js';
-import { HealthController } from '../observability/health/health.controller.js';
-import { Readiness } from '../observability/health/readiness.service.js';
-import { Metrics } from '../observability/metrics/metrics.js';
-import { RecentRequests } from '../observability/metrics/recent-requests.js';
-import { MetricsServer } from '../observability/metrics/metrics-server.js';
-import { MetricsController } from '../observability/metrics/metrics.controller.js';
+import { HealthController } from './health/health.controller.js';
+import { Readiness } from './health/readiness.service.js';
+import { Metrics } from './metrics/metrics.js';
+import { RecentRequests } from './metrics/recent-requests.js';
+import { MetricsServer } from './metrics/metrics-server.js';
+import { MetricsController } from './metrics/metrics.controller.js';
 import { ProblemPages } from './problem/problem-pages.js';
 import { ProblemsController } from './problem/problems.controller.js';
 

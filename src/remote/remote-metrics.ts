@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '../observability/metrics/metrics.js';
+import { Metrics } from '../platform/metrics/metrics.js';
 import { isObjectLike, type Sent } from './outcome.rules.js';
 import { Remote } from './remote.service.js';
 import { outcomeOf, UnreadableResponse } from './wire/read-response.js';

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { errorText } from '../observability/redaction/error-text.js';
+import { errorText } from '../platform/redaction/error-text.js';
 import { Database } from '../platform/database/database.js';
 import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift/drift.js';
 import { recordDrift } from './drift/drift.store.js';

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,8 +17,8 @@ import { psqlCommand } from '../../src/cli/psql.command.js';
 import { rederiveCommand } from '../../src/cli/rederive.command.js';
 import { restoreCommand } from '../../src/cli/restore.command.js';
 import { EVENT_NAMES } from '../../src/events/catalogue.rules.js';
-import { asyncapiDocument } from '../../src/events/contract/asyncapi.js';
-import { schemaDocument } from '../../src/events/contract/schema-document.js';
+import { asyncapiDocument } from '../../scripts/asyncapi/document.js';
+import { schemaDocument } from '../../scripts/asyncapi/schemas.js';
 import { SESSION_STATES } from '../../src/events/event-schemas.rules.js';
 import { RULES } from '../../src/onboarding/rules/machine.rules.js';
 import { migrate } from '../../src/platform/database/migrations/migrate.js';
@@ -124,6 +125,21 @@ describe('the documents', () => {
     const named = [...allText.matchAll(/npm (?:run (?:-s )?)?([a-z][\w:]*)/g)].map(([, command]) => command!);
     const known = [...Object.keys(scripts), 'ci', 'install', 'link', 'pack'];
     expect(named.filter((command) => !known.includes(command))).toEqual([]);
+  });
+
+  it('have a row for every folder of src, each with its rule of imports, and name no other', async () => {
+    const entries = await readdir(new URL('src', ROOT), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const rows = [...pages.get('CONTRIBUTING.md')!.matchAll(/^\| \[src\/([\w-]+)\]/gm)].map(
+      ([, name]) => name,
+    );
+    expect(rows.sort()).toEqual(folders.sort());
+    const config = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
+      readonly forbidden: readonly { readonly name: string; readonly from: { readonly path?: string } }[];
+    };
+    const ruled = config.forbidden.flatMap(({ name }) => /^([\w-]+)-imports$/.exec(name)?.[1] ?? []);
+    // The command line is built of all the others.
+    expect([...ruled, 'cli'].sort()).toEqual(folders);
   });
 
   it('list every variable with its default', () => {

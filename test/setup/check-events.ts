@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type pg from 'pg';
 import { isEventName, type EventName } from '../../src/events/catalogue.rules.js';
-import { schemaOfEvent } from '../../src/events/contract/schema-document.js';
+import { schemaOfEvent } from '../../scripts/asyncapi/schemas.js';
 import { toCloudEvent } from '../../src/events/cloud-event.js';
 import type { SequencedEvent } from '../../src/events/feed/events.store.js';
 

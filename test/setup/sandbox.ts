@@ -29,7 +29,7 @@ export async function startSandbox(): Promise<TestSandbox> {
 export async function startSandboxProcess(
   env: Readonly<Record<string, string>> = {},
 ): Promise<TestSandbox & Pick<TestProcess, 'pid' | 'stop'>> {
-  const { url, pid, stop } = await startTestProcess('src/sandbox/main.ts', {
+  const { url, pid, stop } = await startTestProcess('sandbox/main.ts', {
     SANDBOX_PORT: '0',
     SANDBOX_API_KEY: CREDENTIALS.SCS_API_KEY,
     SANDBOX_CLIENT_ID: CREDENTIALS.SCS_CLIENT_ID,

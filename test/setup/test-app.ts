@@ -1,11 +1,11 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { AppModule } from '../../src/app.module.js';
+import { AppModule, FEATURES } from '../../src/app.module.js';
 import { createApp } from '../../src/platform/http/create-app.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
-import { ServiceLogger } from '../../src/observability/logging/service-logger.js';
+import { ServiceLogger } from '../../src/platform/logging/service-logger.js';
 import { wantedLogLevel } from './quiet-logs.js';
 import { startSandbox, type TestSandbox } from './sandbox.js';
 import { createTestDatabase } from './database/test-database.js';
@@ -24,6 +24,8 @@ export interface TestApp {
 export interface TestAppOptions {
   /** Modules imported in addition to AppModule, for instance a module with an @OnEvent handler. */
   readonly modules?: readonly (Type | DynamicModule)[];
+  /** Default: all. */
+  readonly features?: typeof FEATURES;
   /** Runs before the app starts, for instance `(app) => jest.spyOn(app.get(Remote), 'send')`. */
   readonly prepare?: (app: NestFastifyApplication) => void;
 }
@@ -44,7 +46,7 @@ export async function startTestApp(
   });
   const root = {
     module: class TestRoot {},
-    imports: [AppModule.forRoot(environment), ...(options.modules ?? [])],
+    imports: [AppModule.forRoot(environment, options.features), ...(options.modules ?? [])],
   };
   const app = await createApp(root, environment, loggerFor(environment));
   options.prepare?.(app);

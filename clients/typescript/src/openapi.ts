@@ -185,178 +185,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/webhook-endpoints": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the endpoints, newest first
-         * @description Without the values of secrets and headers.
-         */
-        get: operations["listWebhookEndpoints"];
-        put?: never;
-        /**
-         * Create an endpoint to which events are sent
-         * @description Sends every event from the next one on, at least once, in order within a `subject`, signed according to Standard Webhooks.
-         */
-        post: operations["createWebhookEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/webhook-endpoints/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read an endpoint and its recent health
-         * @description Without the values of its secrets and headers.
-         */
-        get: operations["readWebhookEndpoint"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete an endpoint and the log of its deliveries
-         * @description Pending deliveries are dropped. To pause an endpoint, disable it.
-         */
-        delete: operations["deleteWebhookEndpoint"];
-        options?: never;
-        head?: never;
-        /**
-         * Change an endpoint, or disable or enable it
-         * @description Absent fields are unchanged; `headers` replaces all headers. A new URL, new headers or enabling makes all waiting retries due at once.
-         */
-        patch: operations["changeWebhookEndpoint"];
-        trace?: never;
-    };
-    "/api/v1/webhook-endpoints/{id}/rotate-secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replace the secret of an endpoint
-         * @description Both secrets sign during the overlap, so that the receiver can switch without a gap. Previously rotated secrets sign until their own overlap ends.
-         */
-        post: operations["rotateWebhookSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/webhook-endpoints/{id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event now and return the response
-         * @description Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, its waiting retries become due, and its `failures` become 0.
-         */
-        post: operations["testWebhookEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/webhook-deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the deliveries to endpoints, newest first
-         * @description Of deliveries created at the same instant, the later event comes first.
-         */
-        get: operations["listWebhookDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/webhook-deliveries/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the delivery of one event to one endpoint
-         * @description Shows the last attempt and when the next one is due.
-         */
-        get: operations["readWebhookDelivery"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/webhook-deliveries/{id}/redeliver": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send an event to an endpoint again
-         * @description Uses the same `webhook-id`, whatever its status. If the endpoint is disabled, the event is sent when the endpoint is enabled.
-         */
-        post: operations["redeliverWebhookDelivery"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/webhook-endpoints/{id}/redeliver": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send selected events or a range of events to an endpoint again
-         * @description Uses the same `webhook-id` as before and keeps the order within a subject. A range also includes events that the endpoint never received, such as those before its creation.
-         */
-        post: operations["redeliverToWebhookEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/users": {
         parameters: {
             query?: never;
@@ -659,6 +487,178 @@ export interface paths {
         get: operations["listTimeline"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the endpoints, newest first
+         * @description Without the values of secrets and headers.
+         */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        /**
+         * Create an endpoint to which events are sent
+         * @description Sends every event from the next one on, at least once, in order within a `subject`, signed according to Standard Webhooks.
+         */
+        post: operations["createWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an endpoint and its recent health
+         * @description Without the values of its secrets and headers.
+         */
+        get: operations["readWebhookEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an endpoint and the log of its deliveries
+         * @description Pending deliveries are dropped. To pause an endpoint, disable it.
+         */
+        delete: operations["deleteWebhookEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an endpoint, or disable or enable it
+         * @description Absent fields are unchanged; `headers` replaces all headers. A new URL, new headers or enabling makes all waiting retries due at once.
+         */
+        patch: operations["changeWebhookEndpoint"];
+        trace?: never;
+    };
+    "/api/v1/webhook-endpoints/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of an endpoint
+         * @description Both secrets sign during the overlap, so that the receiver can switch without a gap. Previously rotated secrets sign until their own overlap ends.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event now and return the response
+         * @description Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, its waiting retries become due, and its `failures` become 0.
+         */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries to endpoints, newest first
+         * @description Of deliveries created at the same instant, the later event comes first.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the delivery of one event to one endpoint
+         * @description Shows the last attempt and when the next one is due.
+         */
+        get: operations["readWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an event to an endpoint again
+         * @description Uses the same `webhook-id`, whatever its status. If the endpoint is disabled, the event is sent when the endpoint is enabled.
+         */
+        post: operations["redeliverWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook-endpoints/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send selected events or a range of events to an endpoint again
+         * @description Uses the same `webhook-id` as before and keeps the order within a subject. A range also includes events that the endpoint never received, such as those before its creation.
+         */
+        post: operations["redeliverToWebhookEndpoint"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1160,222 +1160,6 @@ export interface components {
             /** @description The `after` of the next request, always present. Skips events that were filtered out; unchanged if there are no new events */
             next: string;
         };
-        /**
-         * @description The type of an event, or its name
-         * @enum {string}
-         */
-        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.session.stalled.v1" | "session.stalled" | "pv.session.resumed.v1" | "session.resumed" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.invitation.reminder_due.v1" | "invitation.reminder_due" | "pv.campaign.finished.v1" | "campaign.finished" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
-        NewWebhookEndpoint: {
-            /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
-            types?: components["schemas"]["WebhookEventType"][];
-            /** @description A note for people */
-            description?: string;
-            /** @description Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII characters. Stored encrypted and never returned */
-            headers?: {
-                [key: string]: string;
-            };
-            /**
-             * Format: uri
-             * @description https, or http if the deployment allows it; without user, password and fragment
-             */
-            url: string;
-            /** @description Your own secret: `whsec_` and base64 of 24 to 64 bytes. Default: 32 random bytes */
-            secret?: string;
-        };
-        CreatedWebhookEndpointView: {
-            /** Format: uuid */
-            id: string;
-            /** Format: uri */
-            url: string;
-            /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
-            description: string;
-            /** @description The names of the custom headers; their values are never returned */
-            headerNames: string[];
-            enabled: boolean;
-            /** Format: date-time */
-            disabledAt: string | null;
-            /**
-             * @description requested: by a person or app; gone: the receiver responded with 410; failing: every attempt failed for days
-             * @enum {string|null}
-             */
-            disabledReason: "requested" | "gone" | "failing" | null;
-            /** @description Consecutive failed attempts, across all events */
-            failures: number;
-            /**
-             * Format: date-time
-             * @description Time of the first of these failures
-             */
-            failingSince: string | null;
-            /** Format: date-time */
-            lastDeliveredAt: string | null;
-            /**
-             * Format: date-time
-             * @description When the last rotated secret stops signing
-             */
-            previousSecretUntil: string | null;
-            /** @description Events to be sent or retried; counted up to 10,000 */
-            pending: number;
-            /** @description Events of all types after its position in the feed; grows while it is disabled */
-            unread: number;
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            updatedAt: string;
-            /** @description Signs webhooks. It is shown only once */
-            secret: string;
-        };
-        WebhookEndpointView: {
-            /** Format: uuid */
-            id: string;
-            /** Format: uri */
-            url: string;
-            /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
-            description: string;
-            /** @description The names of the custom headers; their values are never returned */
-            headerNames: string[];
-            enabled: boolean;
-            /** Format: date-time */
-            disabledAt: string | null;
-            /**
-             * @description requested: by a person or app; gone: the receiver responded with 410; failing: every attempt failed for days
-             * @enum {string|null}
-             */
-            disabledReason: "requested" | "gone" | "failing" | null;
-            /** @description Consecutive failed attempts, across all events */
-            failures: number;
-            /**
-             * Format: date-time
-             * @description Time of the first of these failures
-             */
-            failingSince: string | null;
-            /** Format: date-time */
-            lastDeliveredAt: string | null;
-            /**
-             * Format: date-time
-             * @description When the last rotated secret stops signing
-             */
-            previousSecretUntil: string | null;
-            /** @description Events to be sent or retried; counted up to 10,000 */
-            pending: number;
-            /** @description Events of all types after its position in the feed; grows while it is disabled */
-            unread: number;
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            updatedAt: string;
-        };
-        WebhookEndpointChange: {
-            /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
-            types?: components["schemas"]["WebhookEventType"][];
-            /** @description A note for people */
-            description?: string;
-            /** @description Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII characters. Stored encrypted and never returned */
-            headers?: {
-                [key: string]: string;
-            };
-            /**
-             * Format: uri
-             * @description A URL of another origin requires `headers` and `secret`, so that those of the previous receiver are not sent to another
-             */
-            url?: string;
-            /** @description Your own secret: `whsec_` and base64 of 24 to 64 bytes. Only together with `url`; it replaces all earlier secrets at once. Otherwise, use /rotate-secret */
-            secret?: string;
-            /** @description false: nothing is sent, but no event is lost. true: sending resumes at the event at which it stopped */
-            enabled?: boolean;
-            /** @description With `enabled: true` on a disabled endpoint: skip the missed events. Pending deliveries become `failed`; /redeliver can send any missed event */
-            skipMissed?: boolean;
-        };
-        SecretRotation: {
-            /** @description Your own secret: `whsec_` and base64 of 24 to 64 bytes. Default: 32 random bytes */
-            secret?: string;
-            /** @description How long the current secret still signs. 0: it and all previously rotated secrets stop signing at once. Default: 86400 */
-            overlapSeconds?: number;
-        };
-        RotatedSecretView: {
-            /** @description Signs webhooks from now on. It is shown only once */
-            secret: string;
-            /**
-             * Format: date-time
-             * @description When the last previous secret stops signing; null if none signs
-             */
-            previousSecretUntil: string | null;
-        };
-        WebhookTestView: {
-            /** @description Whether the receiver responded with 2xx */
-            delivered: boolean;
-            /**
-             * Format: uuid
-             * @description Sent as `webhook-id`
-             */
-            eventId: string;
-            /** @description HTTP status; null if there was no response */
-            status: number | null;
-            /** @description Why the attempt failed; null if it succeeded */
-            error: string | null;
-            /** @description The first kilobyte of the response body, with secrets removed; null if there was no body */
-            answer: string | null;
-            /** @description Duration from resolving the name to the end of the response */
-            durationMs: number;
-        };
-        WebhookDeliveryView: {
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            endpointId: string;
-            /**
-             * Format: uuid
-             * @description Sent as `webhook-id`, the same at every attempt
-             */
-            eventId: string;
-            /** @enum {string} */
-            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
-            /** @description Position of the event in the feed */
-            sequence: string;
-            /** @description The subject of the event. An endpoint receives the events of one subject one at a time, in order */
-            subject: string;
-            /**
-             * @description pending: to be sent or retried; delivered: the endpoint responded with 2xx; failed: given up after the whole retry schedule, or skipped
-             * @enum {string}
-             */
-            status: "pending" | "delivered" | "failed";
-            /** @description Attempts since its creation or last redelivery request */
-            attempts: number;
-            /**
-             * Format: date-time
-             * @description Time of the next attempt. null unless pending, and while an earlier event of the subject is pending
-             */
-            nextAttemptAt: string | null;
-            /** Format: date-time */
-            lastAttemptAt: string | null;
-            /** @description HTTP status of the last response; null if there was none */
-            lastStatus: number | null;
-            /** @description Why the last attempt failed */
-            lastError: string | null;
-            /** @description The first kilobyte of the body of the last response; null if there was none, and after an erasure */
-            lastAnswer: string | null;
-            /** Format: date-time */
-            createdAt: string;
-        };
-        RedeliveryRequest: {
-            /** @description Only these deliveries. Either this or `after` is required */
-            deliveryIds?: string[];
-            /** @description Every event after this `sequence` that matches the types of the endpoint, whether delivered before or not; `0` for all */
-            after?: string;
-            /** @description With `after`: up to and including this `sequence`. Default: the position of the endpoint in the feed */
-            until?: string;
-            /** @description With `after`: only these of the types of the endpoint */
-            types?: components["schemas"]["WebhookEventType"][];
-            /** @description With `after`: only failed deliveries. Default: false */
-            onlyFailed?: boolean;
-        };
-        RedeliveryView: {
-            /** @description How many events are now pending */
-            redelivered: number;
-            /** @description null if the range is done. Otherwise the range was too long for one request; send the rest with this as `after` */
-            next: string | null;
-        };
         GridLocationInput: {
             /** @description The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it */
             ean: string;
@@ -1862,6 +1646,222 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * @description The type of an event, or its name
+         * @enum {string}
+         */
+        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.session.stalled.v1" | "session.stalled" | "pv.session.resumed.v1" | "session.resumed" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.invitation.reminder_due.v1" | "invitation.reminder_due" | "pv.campaign.finished.v1" | "campaign.finished" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
+        NewWebhookEndpoint: {
+            /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
+            types?: components["schemas"]["WebhookEventType"][];
+            /** @description A note for people */
+            description?: string;
+            /** @description Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII characters. Stored encrypted and never returned */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: uri
+             * @description https, or http if the deployment allows it; without user, password and fragment
+             */
+            url: string;
+            /** @description Your own secret: `whsec_` and base64 of 24 to 64 bytes. Default: 32 random bytes */
+            secret?: string;
+        };
+        CreatedWebhookEndpointView: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uri */
+            url: string;
+            /** @description Subscribed event types. Empty: all */
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            description: string;
+            /** @description The names of the custom headers; their values are never returned */
+            headerNames: string[];
+            enabled: boolean;
+            /** Format: date-time */
+            disabledAt: string | null;
+            /**
+             * @description requested: by a person or app; gone: the receiver responded with 410; failing: every attempt failed for days
+             * @enum {string|null}
+             */
+            disabledReason: "requested" | "gone" | "failing" | null;
+            /** @description Consecutive failed attempts, across all events */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description Time of the first of these failures
+             */
+            failingSince: string | null;
+            /** Format: date-time */
+            lastDeliveredAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the last rotated secret stops signing
+             */
+            previousSecretUntil: string | null;
+            /** @description Events to be sent or retried; counted up to 10,000 */
+            pending: number;
+            /** @description Events of all types after its position in the feed; grows while it is disabled */
+            unread: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description Signs webhooks. It is shown only once */
+            secret: string;
+        };
+        WebhookEndpointView: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uri */
+            url: string;
+            /** @description Subscribed event types. Empty: all */
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            description: string;
+            /** @description The names of the custom headers; their values are never returned */
+            headerNames: string[];
+            enabled: boolean;
+            /** Format: date-time */
+            disabledAt: string | null;
+            /**
+             * @description requested: by a person or app; gone: the receiver responded with 410; failing: every attempt failed for days
+             * @enum {string|null}
+             */
+            disabledReason: "requested" | "gone" | "failing" | null;
+            /** @description Consecutive failed attempts, across all events */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description Time of the first of these failures
+             */
+            failingSince: string | null;
+            /** Format: date-time */
+            lastDeliveredAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the last rotated secret stops signing
+             */
+            previousSecretUntil: string | null;
+            /** @description Events to be sent or retried; counted up to 10,000 */
+            pending: number;
+            /** @description Events of all types after its position in the feed; grows while it is disabled */
+            unread: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        WebhookEndpointChange: {
+            /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
+            types?: components["schemas"]["WebhookEventType"][];
+            /** @description A note for people */
+            description?: string;
+            /** @description Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII characters. Stored encrypted and never returned */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: uri
+             * @description A URL of another origin requires `headers` and `secret`, so that those of the previous receiver are not sent to another
+             */
+            url?: string;
+            /** @description Your own secret: `whsec_` and base64 of 24 to 64 bytes. Only together with `url`; it replaces all earlier secrets at once. Otherwise, use /rotate-secret */
+            secret?: string;
+            /** @description false: nothing is sent, but no event is lost. true: sending resumes at the event at which it stopped */
+            enabled?: boolean;
+            /** @description With `enabled: true` on a disabled endpoint: skip the missed events. Pending deliveries become `failed`; /redeliver can send any missed event */
+            skipMissed?: boolean;
+        };
+        SecretRotation: {
+            /** @description Your own secret: `whsec_` and base64 of 24 to 64 bytes. Default: 32 random bytes */
+            secret?: string;
+            /** @description How long the current secret still signs. 0: it and all previously rotated secrets stop signing at once. Default: 86400 */
+            overlapSeconds?: number;
+        };
+        RotatedSecretView: {
+            /** @description Signs webhooks from now on. It is shown only once */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description When the last previous secret stops signing; null if none signs
+             */
+            previousSecretUntil: string | null;
+        };
+        WebhookTestView: {
+            /** @description Whether the receiver responded with 2xx */
+            delivered: boolean;
+            /**
+             * Format: uuid
+             * @description Sent as `webhook-id`
+             */
+            eventId: string;
+            /** @description HTTP status; null if there was no response */
+            status: number | null;
+            /** @description Why the attempt failed; null if it succeeded */
+            error: string | null;
+            /** @description The first kilobyte of the response body, with secrets removed; null if there was no body */
+            answer: string | null;
+            /** @description Duration from resolving the name to the end of the response */
+            durationMs: number;
+        };
+        WebhookDeliveryView: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            endpointId: string;
+            /**
+             * Format: uuid
+             * @description Sent as `webhook-id`, the same at every attempt
+             */
+            eventId: string;
+            /** @enum {string} */
+            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
+            /** @description Position of the event in the feed */
+            sequence: string;
+            /** @description The subject of the event. An endpoint receives the events of one subject one at a time, in order */
+            subject: string;
+            /**
+             * @description pending: to be sent or retried; delivered: the endpoint responded with 2xx; failed: given up after the whole retry schedule, or skipped
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed";
+            /** @description Attempts since its creation or last redelivery request */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description Time of the next attempt. null unless pending, and while an earlier event of the subject is pending
+             */
+            nextAttemptAt: string | null;
+            /** Format: date-time */
+            lastAttemptAt: string | null;
+            /** @description HTTP status of the last response; null if there was none */
+            lastStatus: number | null;
+            /** @description Why the last attempt failed */
+            lastError: string | null;
+            /** @description The first kilobyte of the body of the last response; null if there was none, and after an erasure */
+            lastAnswer: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        RedeliveryRequest: {
+            /** @description Only these deliveries. Either this or `after` is required */
+            deliveryIds?: string[];
+            /** @description Every event after this `sequence` that matches the types of the endpoint, whether delivered before or not; `0` for all */
+            after?: string;
+            /** @description With `after`: up to and including this `sequence`. Default: the position of the endpoint in the feed */
+            until?: string;
+            /** @description With `after`: only these of the types of the endpoint */
+            types?: components["schemas"]["WebhookEventType"][];
+            /** @description With `after`: only failed deliveries. Default: false */
+            onlyFailed?: boolean;
+        };
+        RedeliveryView: {
+            /** @description How many events are now pending */
+            redelivered: number;
+            /** @description null if the range is done. Otherwise the range was too long for one request; send the rest with this as `after` */
+            next: string | null;
         };
         NewInvitation: {
             /**
@@ -2397,40 +2397,6 @@ export interface components {
             /** @description The link for the owner; null without the scope `links:read`, or if there is none */
             invitationUrl: string | null;
         };
-        ErasedCountsView: {
-            /** @description Grid locations whose EAN was erased */
-            gridLocations: number;
-            /** @description Registrations of this tenantReference, in any status */
-            registrations: number;
-            /** @description Sessions whose metadata and startUrl were erased; the history of their states stays */
-            sessions: number;
-            /** @description Stored responses of the remote service */
-            observations: number;
-            /** @description Inverters, counted once per session that listed them */
-            inverters: number;
-            /** @description Events whose tenantReference, metadata and inverter ids were erased */
-            events: number;
-        };
-        RemoteErasureView: {
-            /** @enum {boolean} */
-            erased: false;
-            /** @description The remaining steps, for people */
-            detail: string;
-        };
-        ErasureReceiptView: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description null if there were only registrations that had not become a user
-             */
-            userId: string | null;
-            /** Format: date-time */
-            erasedAt: string;
-            erased: components["schemas"]["ErasedCountsView"];
-            /** @description The Solar Curtailment Service, which has no call that erases a user */
-            remote: components["schemas"]["RemoteErasureView"];
-        };
         StatusReasonView: {
             /** @enum {string} */
             code: "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ" | "releases_differ";
@@ -2959,6 +2925,40 @@ export interface components {
         StuckGroupsView: {
             /** @description At most 200 groups */
             items: components["schemas"]["StuckGroupView"][];
+        };
+        ErasedCountsView: {
+            /** @description Grid locations whose EAN was erased */
+            gridLocations: number;
+            /** @description Registrations of this tenantReference, in any status */
+            registrations: number;
+            /** @description Sessions whose metadata and startUrl were erased; the history of their states stays */
+            sessions: number;
+            /** @description Stored responses of the remote service */
+            observations: number;
+            /** @description Inverters, counted once per session that listed them */
+            inverters: number;
+            /** @description Events whose tenantReference, metadata and inverter ids were erased */
+            events: number;
+        };
+        RemoteErasureView: {
+            /** @enum {boolean} */
+            erased: false;
+            /** @description The remaining steps, for people */
+            detail: string;
+        };
+        ErasureReceiptView: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description null if there were only registrations that had not become a user
+             */
+            userId: string | null;
+            /** Format: date-time */
+            erasedAt: string;
+            erased: components["schemas"]["ErasedCountsView"];
+            /** @description The Solar Curtailment Service, which has no call that erases a user */
+            remote: components["schemas"]["RemoteErasureView"];
         };
         FieldErrorView: {
             /** @description A path in the body such as `gridLocations[0].ean`, or the name of a parameter */
@@ -5695,19 +5695,6 @@ export interface components {
                 };
             };
         };
-        /** @description `webhook_endpoint_limit`: A deployment has at most 40. Delete those that are not needed; one endpoint takes events of every type. */
-        webhook_endpoint_limit: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "webhook_endpoint_limit";
-                };
-            };
-        };
         /**
          * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
          *
@@ -5803,6 +5790,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "database_unavailable" | "remote_unavailable";
+                };
+            };
+        };
+        /** @description `webhook_endpoint_limit`: A deployment has at most 40. Delete those that are not needed; one endpoint takes events of every type. */
+        webhook_endpoint_limit: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "webhook_endpoint_limit";
                 };
             };
         };
@@ -6226,426 +6226,6 @@ export interface operations {
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["database_unavailable-or-replica_busy"];
-        };
-    };
-    listWebhookEndpoints: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items */
-                limit?: number;
-                /** @description The `next` of the previous page. Default: the first page */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["WebhookEndpointView"][];
-                        /** @description The `cursor` of the next page; null when this is the last */
-                        next: string | null;
-                    };
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    createWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewWebhookEndpoint"];
-            };
-        };
-        responses: {
-            /** @description The endpoint with its secret, which is shown only once */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreatedWebhookEndpointView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            409: components["responses"]["webhook_endpoint_limit"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    readWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpointView"];
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    deleteWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Deleted. After at most one second, no more events are sent to it */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    changeWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookEndpointChange"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpointView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    rotateWebhookSecret: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["SecretRotation"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RotatedSecretView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    testWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The result, whether the attempt succeeded or failed */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookTestView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    listWebhookDeliveries: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items */
-                limit?: number;
-                /** @description The `next` of the previous page. Default: the first page */
-                cursor?: string;
-                endpointId?: string;
-                status?: "pending" | "delivered" | "failed";
-                /** @description The `id` of the event, which is the `webhook-id` */
-                eventId?: string;
-                /** @description Only events about this subject, such as the id of a session or user */
-                subject?: string;
-                /** @description Only deliveries created at or after this instant */
-                since?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["WebhookDeliveryView"][];
-                        /** @description The `cursor` of the next page; null when this is the last */
-                        next: string | null;
-                    };
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    readWebhookDelivery: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookDeliveryView"];
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    redeliverWebhookDelivery: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The pending delivery */
-            202: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookDeliveryView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    redeliverToWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RedeliveryRequest"];
-            };
-        };
-        responses: {
-            /** @description The number of pending events, and the next cursor */
-            202: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RedeliveryView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["not_found"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
         };
     };
     listUsers: {
@@ -7411,6 +6991,426 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["WebhookEndpointView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    createWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhookEndpoint"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with its secret, which is shown only once */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhookEndpointView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["webhook_endpoint_limit"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. After at most one second, no more events are sent to it */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    changeWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEndpointChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedSecretView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result, whether the attempt succeeded or failed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                endpointId?: string;
+                status?: "pending" | "delivered" | "failed";
+                /** @description The `id` of the event, which is the `webhook-id` */
+                eventId?: string;
+                /** @description Only events about this subject, such as the id of a session or user */
+                subject?: string;
+                /** @description Only deliveries created at or after this instant */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["WebhookDeliveryView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    redeliverWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pending delivery */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    redeliverToWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeliveryRequest"];
+            };
+        };
+        responses: {
+            /** @description The number of pending events, and the next cursor */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedeliveryView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

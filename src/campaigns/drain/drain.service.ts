@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InvitationsStore } from '../../invitations/invitations.store.js';
-import { errorText } from '../../observability/redaction/error-text.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';

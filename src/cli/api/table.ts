@@ -1,4 +1,4 @@
-import { visibleText } from '../../observability/redaction/visible-text.js';
+import { visibleText } from '../../platform/redaction/visible-text.js';
 import { print, printError } from '../print.js';
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/;

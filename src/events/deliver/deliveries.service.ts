@@ -4,7 +4,7 @@ import { within } from '../../platform/async/within.js';
 import { Database } from '../../platform/database/database.js';
 import { Leases } from '../../platform/database/lease.js';
 import { Environment } from '../../platform/env/environment.js';
-import { errorText } from '../../observability/redaction/error-text.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { EventSignal } from '../event-signal.service.js';
 import { sequenceEvents } from '../sequence.sql.js';

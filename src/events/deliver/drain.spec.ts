@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { WakeUp } from '../../platform/async/wake-up.js';
-import type { WebhookAttemptsStore } from '../webhooks/send/attempts.store.js';
-import { planHealth, type Health } from '../webhooks/send/endpoint-health.rules.js';
-import { EndpointPlaces } from '../webhooks/send/endpoint-places.js';
-import type { WebhookSender } from '../webhooks/send/sender.service.js';
-import type { Message } from '../webhooks/send/signature.js';
-import { WebhookOutlet } from '../webhooks/send/webhook-outlet.js';
+import type { WebhookAttemptsStore } from '../../webhooks/send/attempts.store.js';
+import { planHealth, type Health } from '../../webhooks/send/endpoint-health.rules.js';
+import { EndpointPlaces } from '../../webhooks/send/endpoint-places.js';
+import type { WebhookSender } from '../../webhooks/send/sender.service.js';
+import type { Message } from '../../webhooks/send/signature.js';
+import { WebhookOutlet } from '../../webhooks/send/webhook-outlet.js';
 import { Drain } from './drain.js';
 import type { Attempt, DueDelivery } from './outlet.js';
 import type { SendOutcome } from './delivery-plan.rules.js';

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Database } from '../../platform/database/database.js';
-import { Metrics } from '../../observability/metrics/metrics.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { Deliveries } from '../deliver/deliveries.service.js';
 import { DeliveryQueue } from '../deliver/queue.store.js';

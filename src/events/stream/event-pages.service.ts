@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../../platform/env/environment.js';
 import { runOutsideRequest } from '../../platform/http/request-context.js';
-import { errorText } from '../../observability/redaction/error-text.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { toCloudEvent } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
 import { EventsStore, type EventFilter, type SequencedEvent } from '../feed/events.store.js';

@@ -1,7 +1,7 @@
 import { Injectable, type BeforeApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { ActiveCallers } from '../../access/active-callers.service.js';
 import { within } from '../../platform/async/within.js';
-import { Metrics } from '../../observability/metrics/metrics.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { EventStream, StreamEnd } from './event-stream.js';
 

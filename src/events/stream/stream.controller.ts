@@ -7,7 +7,7 @@ import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
 import { HeldRequests } from '../../platform/http/held-requests.js';
 import { refuse } from '../../platform/http/validation.js';
-import { untraced } from '../../observability/tracing/tracing.js';
+import { untraced } from '../../platform/tracing/tracing.js';
 import { eventNamesOf } from '../cloud-event.js';
 import { EventSignal } from '../event-signal.service.js';
 import { EventsStore } from '../feed/events.store.js';

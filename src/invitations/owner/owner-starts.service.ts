@@ -3,7 +3,7 @@ import { StartSessionService } from '../../onboarding/start/start-session.servic
 import { SessionViewsStore } from '../../onboarding/store/session-views.store.js';
 import { within } from '../../platform/async/within.js';
 import { Environment } from '../../platform/env/environment.js';
-import { errorText } from '../../observability/redaction/error-text.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { InvitationsStore, type ClaimedWish } from '../invitations.store.js';
 

@@ -5,7 +5,7 @@ import { EventSignal } from '../../events/event-signal.service.js';
 import { Coalescer } from '../../platform/async/coalescer.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { HeldRequests, type HoldableRequest } from '../../platform/http/held-requests.js';
-import { Metrics } from '../../observability/metrics/metrics.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { SessionRefreshService } from '../poll/refresh.service.js';
 import type { SessionState } from '../rules/machine.rules.js';

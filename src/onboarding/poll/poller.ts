@@ -1,7 +1,7 @@
 import { counted } from '../../platform/counted.rules.js';
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '../../observability/metrics/metrics.js';
-import { traced } from '../../observability/tracing/tracing.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import { traced } from '../../platform/tracing/tracing.js';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Environment } from '../../platform/env/environment.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { traced, untraced } from '../../observability/tracing/tracing.js';
+import { traced, untraced } from '../../platform/tracing/tracing.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';

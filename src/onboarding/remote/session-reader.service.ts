@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote, REFUSALS } from '../../auth/authorised-remote.service.js';
 import { Environment } from '../../platform/env/environment.js';
-import { Metrics } from '../../observability/metrics/metrics.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { Responses } from '../../remote/responses.service.js';
 import {
   describeNotSent,

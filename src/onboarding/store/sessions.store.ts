@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../../access/audit-log.store.js';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { appendEvents } from '../../events/outbox.js';
-import { Metrics } from '../../observability/metrics/metrics.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { Database, type Statement, type Transaction } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import * as polls from '../poll/polls.sql.js';

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import { errorText } from '../../observability/redaction/error-text.js';
+import { errorText } from '../redaction/error-text.js';
 import { backoffMs, type Backoff } from './backoff.rules.js';
 import { Loop } from './loop.js';
 import type { WakeUp } from './wake-up.js';

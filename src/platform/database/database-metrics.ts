@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BUCKETS, Metrics } from '../../observability/metrics/metrics.js';
+import { BUCKETS, Metrics } from '../metrics/metrics.js';
 import { Database } from './database.js';
 
 @Injectable()

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
-import { isTracing, traced } from '../../observability/tracing/tracing.js';
+import { isTracing, traced } from '../tracing/tracing.js';
 import { within } from '../async/within.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 import { limited, OUTCOME_RESPONSE_WITHIN_MS, type OUTCOME } from './connection/patience.js';

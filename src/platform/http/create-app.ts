@@ -5,12 +5,12 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Environment } from '../env/environment.js';
 import { CALLER_LIMITS, JsonError, parseLossless } from '../json/lossless.js';
-import { Metrics } from '../../observability/metrics/metrics.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ProblemPages } from '../problem/problem-pages.js';
 import { sendProblem, toProblem } from '../problem/problem-response.js';
 import { Problem } from '../problem/problem.js';
 import { ProblemFilter } from '../problem/problem.filter.js';
-import { isTracing } from '../../observability/tracing/tracing.js';
+import { isTracing } from '../tracing/tracing.js';
 import { readBuild } from '../build.js';
 import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
 import { passFiles } from './file-body.js';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { traced } from '../../observability/tracing/tracing.js';
+import { traced } from '../tracing/tracing.js';
 
 /** Matches the routes of probes and scrapes, which repeat every few seconds. Nobody reads their traces. */
 const UNTRACED = /^\/(health|metrics)\b/;

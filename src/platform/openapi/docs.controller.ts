@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Controller, Get, Redirect, Req, Res } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../env/environment.js';
 import { nothingHere } from '../problem/found.js';
 import { pathPrefixOf } from '../http/origins.rules.js';
@@ -50,10 +51,30 @@ const swaggerUi = (name: string) => () => readFileSync(resolve(`swagger-ui-dist/
 const committed = (name: string): object =>
   JSON.parse(readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')) as object;
 
-const FILES: Readonly<Record<string, readonly [type: string, read: (prefix: string) => string | Buffer]>> = {
+type Read = (prefix: string, server: FastifyInstance) => string | Buffer;
+
+/** Returns the paths with the operations that `server` has: a feature that is left out has none. */
+function pathsOf({ paths }: { readonly paths: object }, server: FastifyInstance): object {
+  const has = (path: string, method: string): boolean =>
+    server.hasRoute({
+      method: method.toUpperCase(),
+      url: path.replace(/\{(\w+)\}/g, ':$1'),
+    });
+  const served = Object.entries(paths).map(([path, methods]: [string, object]) => {
+    const operations = Object.entries(methods).filter(([method]) => has(path, method));
+    return [path, Object.fromEntries(operations)] as const;
+  });
+  return Object.fromEntries(served.filter(([, operations]) => Object.keys(operations).length > 0));
+}
+
+const FILES: Readonly<Record<string, readonly [type: string, read: Read]>> = {
   '/openapi.json': [
     JSON_TYPE,
-    (prefix) => JSON.stringify({ ...committed('openapi.json'), servers: [{ url: prefix || '/' }] }),
+    (prefix, server) => {
+      const document = committed('openapi.json') as { readonly paths: object };
+      const paths = pathsOf(document, server);
+      return JSON.stringify({ ...document, paths, servers: [{ url: prefix || '/' }] });
+    },
   ],
   '/asyncapi.json': [JSON_TYPE, () => JSON.stringify(committed('asyncapi.json'))],
   '/docs': ['text/html; charset=utf-8', () => PAGE],
@@ -70,7 +91,10 @@ export class DocsController {
   /** The requested files by path, in memory, so that each file is read once. */
   private readonly bodies = new Map<string, Buffer>();
 
-  constructor(private readonly environment: Environment) {}
+  constructor(
+    private readonly environment: Environment,
+    private readonly host: HttpAdapterHost,
+  ) {}
 
   /** Redirects a person who opens the address printed at the start. */
   @Get()
@@ -87,9 +111,14 @@ export class DocsController {
     const [type, read] = (Object.hasOwn(FILES, path) && FILES[path]) || [];
     const isPage = path.startsWith('/docs');
     if (read === undefined || type === undefined || (isPage && !this.environment.DOCS)) throw nothingHere();
-    const body = this.bodies.get(path) ?? Buffer.from(read(pathPrefixOf(this.environment.PUBLIC_URL)));
+    const body = this.bodies.get(path) ?? this.read(read);
     this.bodies.set(path, body);
     if (isPage) void reply.header('content-security-policy', POLICY);
     void reply.header('content-type', type).send(body);
+  }
+
+  private read(read: Read): Buffer {
+    const server = this.host.httpAdapter.getInstance<FastifyInstance>();
+    return Buffer.from(read(pathPrefixOf(this.environment.PUBLIC_URL), server));
   }
 }

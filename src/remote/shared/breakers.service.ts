@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../../platform/env/environment.js';
-import { errorText } from '../../observability/redaction/error-text.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import type { OperationClass } from '../outcome.rules.js';
 import { TRIALS } from '../pace/breaker.rules.js';
 import { Remote } from '../remote.service.js';

@@ -3,7 +3,7 @@ import { Loop } from '../../platform/async/loop.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';
 import { Listener } from '../../platform/database/connection/listen.js';
-import { errorText } from '../../observability/redaction/error-text.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
 import { type BreakerChange, WAIT_STEP_MS } from '../pace/operation-gate.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { RecentRequests } from '../../observability/metrics/recent-requests.js';
-import { errorText } from '../../observability/redaction/error-text.js';
+import { RecentRequests } from '../../platform/metrics/recent-requests.js';
+import { errorText } from '../../platform/redaction/error-text.js';
 import { Loop } from '../../platform/async/loop.js';
 import { within } from '../../platform/async/within.js';
 import { readBuild } from '../../platform/build.js';

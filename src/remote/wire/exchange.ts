@@ -3,7 +3,7 @@ import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { describeConnectionError } from '../../platform/http-client/response-limits.js';
 import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
-import { redact } from '../../observability/redaction/redaction.js';
+import { redact } from '../../platform/redaction/redaction.js';
 import { isForeignRefusal, isObjectLike, type RemoteResponse, type Sent } from '../outcome.rules.js';
 import type { CallResult } from '../pace/breaker.rules.js';
 import { describeResponse } from './read-response.js';

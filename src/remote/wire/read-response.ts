@@ -1,4 +1,4 @@
-import { redact } from '../../observability/redaction/redaction.js';
+import { redact } from '../../platform/redaction/redaction.js';
 import { isForeignRefusal, type Outcome, type RemoteResponse, type Sent } from '../outcome.rules.js';
 
 const SHOWN_LENGTH = 200;

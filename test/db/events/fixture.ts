@@ -10,7 +10,7 @@ import { Database } from '../../../src/platform/database/database.js';
 import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
-import { Metrics } from '../../../src/observability/metrics/metrics.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { environmentFor } from '../../setup/test-environment.js';
 
 export async function startWorker(

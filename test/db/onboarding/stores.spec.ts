@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { Metrics } from '../../../src/observability/metrics/metrics.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { DELETE_EXPIRED_BATCHES, RESCHEDULE } from '../../../src/onboarding/poll/polls.sql.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';

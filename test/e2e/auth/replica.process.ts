@@ -10,8 +10,8 @@ import { Database } from '../../../src/platform/database/database.js';
 import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { readEnvironment } from '../../../src/platform/env/read-environment.js';
-import { Metrics } from '../../../src/observability/metrics/metrics.js';
-import { RecentRequests } from '../../../src/observability/metrics/recent-requests.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { RecentRequests } from '../../../src/platform/metrics/recent-requests.js';
 import { tally } from './fixture.js';
 import { readSession } from '../remote/fixture.js';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Scope } from '../../../src/access/scopes.js';
 import { MARK_REPEATED } from '../../../src/campaigns/adoption/adoption.sql.js';
-import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
+import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { campaignStatus } from '../../setup/campaign.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
+import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { campaignStatus, insertCampaign, readRows } from '../../setup/campaign.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { OidcSignInController } from '../../../src/access/console/oidc-sign-in.controller.js';
-import { SignInFlows } from '../../../src/access/console/sign-in-flows.service.js';
-import { IdentityProvider } from '../../../src/access/console/identity-provider.client.js';
+import { OidcSignInController } from '../../../src/console-access/oidc-sign-in.controller.js';
+import { SignInFlows } from '../../../src/console-access/sign-in-flows.service.js';
+import { IdentityProvider } from '../../../src/console-access/identity-provider.client.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { itAtLength } from '../../faults/support/promise.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';

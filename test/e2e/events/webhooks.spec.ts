@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Webhook } from 'standardwebhooks';
-import { TEST_TYPE, WEBHOOK_SCHEMAS } from '../../../src/events/contract/schema-document.js';
-import { WebhookEndpointsStore } from '../../../src/events/webhooks/endpoints/endpoints.store.js';
+import { WEBHOOK_SCHEMAS } from '../../../scripts/asyncapi/schemas.js';
+import { TEST_TYPE } from '../../../src/webhooks/endpoints/endpoints.service.js';
+import { WebhookEndpointsStore } from '../../../src/webhooks/endpoints/endpoints.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { databaseTime, shiftClock } from '../../setup/shifted-clock.js';
 import { TestClient, type Answer } from '../../setup/client.js';

@@ -1,5 +1,5 @@
 import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
-import { Sampler } from '../../../src/observability/status/history/sampler.service.js';
+import { Sampler } from '../../../src/status/history/sampler.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { insertCampaign } from '../../setup/campaign.js';
 import type { TestApp } from '../../setup/test-app.js';

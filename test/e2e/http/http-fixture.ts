@@ -20,9 +20,9 @@ import { currentRequest } from '../../../src/platform/http/request-context.js';
 import { ParseUuid } from '../../../src/platform/http/uuid.pipe.js';
 import { AsParsed } from '../../../src/platform/http/validation.js';
 import { jsonNumberText } from '../../../src/platform/json/lossless.js';
-import { Metrics } from '../../../src/observability/metrics/metrics.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { ProblemPages } from '../../../src/platform/problem/problem-pages.js';
-import { MetricsController } from '../../../src/observability/metrics/metrics.controller.js';
+import { MetricsController } from '../../../src/platform/metrics/metrics.controller.js';
 import { ProblemsController } from '../../../src/platform/problem/problems.controller.js';
 
 class Item {

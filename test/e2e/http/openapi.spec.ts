@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { OPENAPI_SCHEMAS } from '../../../src/events/contract/schema-document.js';
+import { OPENAPI_SCHEMAS } from '../../../scripts/asyncapi/schemas.js';
 import { createDocument } from '../../../scripts/openapi/document.js';
 import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';

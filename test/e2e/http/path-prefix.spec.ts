@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConsoleFiles } from '../../../src/access/console/console-files.service.js';
+import { ConsoleFiles } from '../../../src/console-access/console-files.service.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
 import { newEan } from '../../setup/ean.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';

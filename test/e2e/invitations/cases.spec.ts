@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import type { CaseView, CustomerView } from '../../../src/invitations/case/case.view.js';
+import type { CaseView, CustomerView } from '../../../src/customers/case.view.js';
 import type { FunnelView } from '../../../src/invitations/funnel.view.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';

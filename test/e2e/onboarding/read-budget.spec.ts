@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
-import type { StatusView } from '../../../src/observability/status/status.view.js';
+import type { StatusView } from '../../../src/status/status.view.js';
 import { seedSessions } from '../../faults/support/seeded-sessions.js';
 import { TestClient } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';

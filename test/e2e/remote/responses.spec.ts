@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import axios from 'axios';
-import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
+import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import type { Outcome, RemoteResponse } from '../../../src/remote/outcome.rules.js';
 import type { Remote } from '../../../src/remote/remote.service.js';

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createSandbox } from '../../../src/sandbox/server.js';
+import { createSandbox } from '../../../sandbox/server.js';
 import { authorisedClientOf, startRemoteSession } from '../../setup/sandbox-client.js';
 import { startSandboxProcess, type TestSandbox } from '../../setup/sandbox.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { Readiness } from '../../../src/observability/health/readiness.service.js';
+import { Readiness } from '../../../src/platform/health/readiness.service.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/database/test-database.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ServiceLogger } from '../../../src/observability/logging/service-logger.js';
+import { ServiceLogger } from '../../../src/platform/logging/service-logger.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
 import { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';

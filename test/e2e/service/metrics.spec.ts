@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readBuild } from '../../../src/platform/build.js';
-import { Metrics } from '../../../src/observability/metrics/metrics.js';
-import { MetricsServer } from '../../../src/observability/metrics/metrics-server.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { MetricsServer } from '../../../src/platform/metrics/metrics-server.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';

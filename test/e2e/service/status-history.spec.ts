@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { Sampler } from '../../../src/observability/status/history/sampler.service.js';
-import type { StatusHistoryView } from '../../../src/observability/status/history/history.view.js';
-import { FIND_OLDEST_TRANSACTION } from '../../../src/observability/status/status.sql.js';
-import { StatusStore } from '../../../src/observability/status/status.store.js';
-import type { StatusView } from '../../../src/observability/status/status.view.js';
+import { Sampler } from '../../../src/status/history/sampler.service.js';
+import type { StatusHistoryView } from '../../../src/status/history/history.view.js';
+import { FIND_OLDEST_TRANSACTION } from '../../../src/status/status.sql.js';
+import { StatusStore } from '../../../src/status/status.store.js';
+import type { StatusView } from '../../../src/status/status.view.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { insertCustomer, insertRow } from '../../db/valid-rows.js';
 import { newEan } from '../../setup/ean.js';

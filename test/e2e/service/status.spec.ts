@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import pg from 'pg';
 import { readBuild } from '../../../src/platform/build.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { DeploymentMetrics } from '../../../src/observability/status/deployment-metrics.js';
-import { StatusStore } from '../../../src/observability/status/status.store.js';
-import type { CredentialsProbeView } from '../../../src/observability/status/remote.view.js';
-import { StatusView } from '../../../src/observability/status/status.view.js';
+import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
+import { StatusStore } from '../../../src/status/status.store.js';
+import type { CredentialsProbeView } from '../../../src/status/remote.view.js';
+import { StatusView } from '../../../src/status/status.view.js';
 import { TestClient } from '../../setup/client.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
+import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { Retention } from '../../../src/retention/retention.service.js';
-import { PRUNE_EVENTS, PRUNE_REGISTRATIONS, PRUNE_SESSIONS } from '../../../src/retention/retention.sql.js';
+import { Retention } from '../../../src/privacy/retention/retention.service.js';
+import {
+  PRUNE_EVENTS,
+  PRUNE_REGISTRATIONS,
+  PRUNE_SESSIONS,
+} from '../../../src/privacy/retention/retention.sql.js';
 import { HANDLER, insertRow } from '../../db/valid-rows.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { placesOf } from '../../../src/events/webhooks/send/endpoint-health.rules.js';
-import { EndpointPlaces } from '../../../src/events/webhooks/send/endpoint-places.js';
-import type { Resolve } from '../../../src/events/webhooks/send/guarded-connector.js';
-import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
+import { placesOf } from '../../../src/webhooks/send/endpoint-health.rules.js';
+import { EndpointPlaces } from '../../../src/webhooks/send/endpoint-places.js';
+import type { Resolve } from '../../../src/webhooks/send/guarded-connector.js';
+import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { resolveName } from '../../../src/platform/http-client/names.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
@@ -186,7 +186,7 @@ describe('R79: strangers hold nothing', () => {
   itAtLength('turns red when tests need no place', async () => {
     const service = await startTestApp(
       { LOG_LEVEL: 'error' },
-      { prepare: (app) => void (app.get(EndpointPlaces).tryTest = () => () => {}) },
+      { prepare: (app) => void (app.get(EndpointPlaces).takeForTest = async () => () => {}) },
     );
     closing.push(() => service.close());
     expect((await testAtOnce(service, TestClient.of(service))).most).toBeGreaterThan(PLACES);

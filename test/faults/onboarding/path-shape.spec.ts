@@ -5,7 +5,7 @@ import { SessionReader } from '../../../src/onboarding/remote/session-reader.ser
 import type { PathShape } from '../../../src/onboarding/remote/session.client.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
-import { Metrics } from '../../../src/observability/metrics/metrics.js';
+import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { Responses } from '../../../src/remote/responses.service.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';

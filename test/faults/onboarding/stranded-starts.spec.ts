@@ -4,7 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type pg from 'pg';
 import { AbandonedStarts } from '../../../src/onboarding/start/abandoned-starts.service.js';
 import { Database } from '../../../src/platform/database/database.js';
-import type { StatusView } from '../../../src/observability/status/status.view.js';
+import type { StatusView } from '../../../src/status/status.view.js';
 import { TestClient } from '../../setup/client.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { describe, expect, it, jest } from '@jest/globals';
 import { ValidationPipe } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { OPENAPI_SCHEMAS } from '../../../src/events/contract/schema-document.js';
+import { OPENAPI_SCHEMAS } from '../../../scripts/asyncapi/schemas.js';
 import { createDocument } from '../../../scripts/openapi/document.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { RequestValidation } from '../../../src/platform/http/validation.js';

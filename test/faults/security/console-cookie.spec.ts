@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConsoleSessions } from '../../../src/access/console/console-sessions.service.js';
-import { SESSION_MS } from '../../../src/access/console/console-session.rules.js';
+import { ConsoleSessions } from '../../../src/console-access/console-sessions.service.js';
+import { SESSION_MS } from '../../../src/console-access/console-session.rules.js';
 import { ConsoleBrowser, createKey } from '../../e2e/console/console-client.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';

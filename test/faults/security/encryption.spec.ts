@@ -7,13 +7,13 @@ import {
   PREVIOUS_WEBHOOK_SECRETS,
   WEBHOOK_HEADERS,
   WEBHOOK_SECRETS,
-} from '../../../src/events/webhooks/secrets/sealing.service.js';
+} from '../../../src/webhooks/secrets/sealing.service.js';
 import { START_URLS, startUrlContext } from '../../../src/onboarding/store/sessions.sql.js';
 import { Cipher, HEADER_BYTES } from '../../../src/platform/crypto/cipher.js';
 import { reEncrypt, type EncryptedColumn } from '../../../src/platform/crypto/re-encryption.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
-import { ENCRYPTED_COLUMNS } from '../../../src/encrypted-columns.js';
+import { ENCRYPTED_COLUMNS } from '../../../src/privacy/encrypted-columns.js';
 import { blockOf, readPage } from '../../docs/pages.js';
 import { TestClient } from '../../setup/client.js';
 import { startServiceProcess } from '../../setup/service-process.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
-import { ErasuresStore } from '../../../src/erasure/erasures.store.js';
+import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { ERASE_ROWS } from '../../../src/campaigns/erase-rows.sql.js';
 import { ERASE_EVENTS, ERASE_WEBHOOK_RESPONSES } from '../../../src/events/erase-events.sql.js';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
@@ -13,7 +13,7 @@ import {
   TAKE_PRUNED_SESSIONS,
 } from '../../../src/onboarding/store/erase-sessions.sql.js';
 import { STOP_POLLS } from '../../../src/onboarding/poll/polls.sql.js';
-import { PRUNE_SESSIONS } from '../../../src/retention/retention.sql.js';
+import { PRUNE_SESSIONS } from '../../../src/privacy/retention/retention.sql.js';
 import { BEGIN_START, LOCK_START } from '../../../src/onboarding/start/starts.sql.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database, type Statement, type Transaction } from '../../../src/platform/database/database.js';

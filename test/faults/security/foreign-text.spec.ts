@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { ConsoleFiles } from '../../../src/access/console/console-files.service.js';
+import { ConsoleFiles } from '../../../src/console-access/console-files.service.js';
 import { StallUpkeep } from '../../../src/onboarding/stalled/stall-upkeep.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { CHROMIUM, faultsOf, launchChromium, SCREENS } from '../../pages/chromium.js';

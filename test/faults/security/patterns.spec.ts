@@ -15,7 +15,7 @@ describe('R79: strangers hold nothing, by the patterns of the code', () => {
       'src/auth/token.client.ts',
       'src/campaigns/excel.rules.ts',
       'src/campaigns/intake/csv-reader.ts',
-      'src/observability/redaction/secrets.ts',
+      'src/platform/redaction/secrets.ts',
       'src/platform/problem/problem.filter.ts',
     ]);
   });

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hashOf } from '../../../src/access/api-keys.store.js';
-import { ConsoleSessions } from '../../../src/access/console/console-sessions.service.js';
+import { ConsoleSessions } from '../../../src/console-access/console-sessions.service.js';
 import { RequestHooks } from '../../../src/access/request-hooks.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { createKey } from '../../e2e/keys.js';

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
-import { FIND_OLDEST_TRANSACTION } from '../../../src/observability/status/status.sql.js';
+import { FIND_OLDEST_TRANSACTION } from '../../../src/status/status.sql.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { waitFor } from '../../setup/wait-for.js';

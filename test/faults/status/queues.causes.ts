@@ -1,4 +1,4 @@
-import { READ_POLLING } from '../../../src/observability/status/status.sql.js';
+import { READ_POLLING } from '../../../src/status/status.sql.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { insertRow } from '../../db/valid-rows.js';
 import { changeStatement } from '../support/changed-statement.js';

@@ -5,8 +5,8 @@ import { JetStreamApiError, jetstreamManager, type StreamAPI } from '@nats-io/je
 import { connect } from '@nats-io/transport-node';
 import { Injectable, Logger, type INestApplicationContext, type Type } from '@nestjs/common';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
-import { Publishers } from '../../../src/events/broker/broker.service.js';
-import { openNats } from '../../../src/events/broker/nats.publisher.js';
+import { Publishers } from '../../../src/broker/broker.service.js';
+import { openNats } from '../../../src/broker/nats.publisher.js';
 import { toCloudEvent, type CloudEvent } from '../../../src/events/cloud-event.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { OnEvent } from '../../../src/events/handlers/on-event.js';

@@ -2,9 +2,9 @@ import type { LookupAddress } from 'node:dns';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { refusalOf, refusalOfHost } from '../../../src/events/webhooks/send/addresses.js';
-import type { Resolve } from '../../../src/events/webhooks/send/guarded-connector.js';
-import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
+import { refusalOf, refusalOfHost } from '../../../src/webhooks/send/addresses.js';
+import type { Resolve } from '../../../src/webhooks/send/guarded-connector.js';
+import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { itAtLength, promise } from '../support/promise.js';
 

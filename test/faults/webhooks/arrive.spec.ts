@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Database } from '../../../src/platform/database/database.js';
-import { sendOutcomeOf } from '../../../src/events/webhooks/send/response.rules.js';
-import { signedHeaders } from '../../../src/events/webhooks/send/signature.js';
-import { WebhookSender } from '../../../src/events/webhooks/send/sender.service.js';
+import { sendOutcomeOf } from '../../../src/webhooks/send/response.rules.js';
+import { signedHeaders } from '../../../src/webhooks/send/signature.js';
+import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';

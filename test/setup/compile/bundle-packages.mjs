@@ -75,7 +75,7 @@ function addEntries({ onResolve, onLoad }, names) {
 
 async function importedPackages() {
   const found = new Set();
-  for (const folder of ['src', 'test']) {
+  for (const folder of ['src', 'sandbox', 'test']) {
     for (const name of await readdir(join(ROOT, folder), { recursive: true })) {
       if (!name.endsWith('.ts')) continue;
       const text = await readFile(join(ROOT, folder, name), 'utf8');

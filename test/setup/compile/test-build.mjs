@@ -15,6 +15,7 @@ const FOLDER = fileURLToPath(new URL('../../../node_modules/.cache/test-build', 
 const LINKS = {
   src: 'dist',
   dist: 'dist',
+  sandbox: 'dist/sandbox',
   pages: 'pages',
   prisma: 'prisma',
   'package.json': 'package.json',

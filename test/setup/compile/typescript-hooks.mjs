@@ -16,7 +16,8 @@ export async function resolve(specifier, context, next) {
   } catch (error) {
     const isOurs = /^(\.{0,2}\/|file:)/.test(specifier) && specifier.endsWith('.js');
     if (error.code !== 'ERR_MODULE_NOT_FOUND' || !isOurs) throw error;
-    return next(specifier.replace(/\.js$/, '.ts'), context);
+    // The build puts the sandbox into the folder of the service.
+    return next(specifier.replace('/src/sandbox/', '/sandbox/').replace(/\.js$/, '.ts'), context);
   }
 }
 

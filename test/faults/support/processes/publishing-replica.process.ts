@@ -1,5 +1,5 @@
-import type { EventPublisher } from '../../../../src/events/broker/event-publisher.js';
-import { Publishers } from '../../../../src/events/broker/broker.service.js';
+import type { EventPublisher } from '../../../../src/broker/event-publisher.js';
+import { Publishers } from '../../../../src/broker/broker.service.js';
 import { startWorker } from '../../../db/events/fixture.js';
 
 // DIES_AT=after_ack: dies after the broker has confirmed the second page, before the position of that page is saved.

@@ -4,7 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from '../../../../src/app.module.js';
 import { createApp } from '../../../../src/platform/http/create-app.js';
 import { readEnvironment } from '../../../../src/platform/env/read-environment.js';
-import { ServiceLogger } from '../../../../src/observability/logging/service-logger.js';
+import { ServiceLogger } from '../../../../src/platform/logging/service-logger.js';
 
 interface ServiceChanges {
   readonly modules?: readonly (Type | DynamicModule)[];

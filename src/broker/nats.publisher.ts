@@ -1,0 +1,154 @@
+import {
+  DiscardPolicy,
+  jetstream,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamInfo,
+} from '@nats-io/jetstream';
+import { connect, errors, headers, nanos, type NatsConnection } from '@nats-io/transport-node';
+import { certificateFault } from '../platform/crypto/certificate-fault.js';
+import type { CloudEvent } from '../events/cloud-event.js';
+import { BrokerError, type EventPublisher } from './event-publisher.js';
+
+const STREAM = 'PV_ONBOARDING';
+const SUBJECTS = 'pv.>';
+/** The timeout of each request to the broker and of each confirmation of an event. */
+const TIMEOUT_MS = 5_000;
+/** The broker ignores an event whose id it stored within the last 10 minutes. The expected sequence prevents repeats anyway. */
+const DUPLICATE_WINDOW_MS = 10 * 60_000;
+
+/** Connects to JetStream at one or more addresses, separated by commas. Creates the stream if it is missing. Throws BrokerError. */
+export async function openNats(url: string): Promise<EventPublisher> {
+  let connection: NatsConnection | undefined;
+  try {
+    connection = await connect({
+      ...optionsOf(url),
+      name: 'pv-onboarding',
+      timeout: 2_000,
+      reconnect: false,
+    });
+    const manager = await jetstreamManager(connection, { checkAPI: false, timeout: TIMEOUT_MS });
+    const stream = await prepareStream(manager);
+    const client = jetstream(connection, { timeout: TIMEOUT_MS });
+    const close = () => connection!.close().catch(() => {});
+    return {
+      lastId: await findLastId(manager, stream),
+      warnings: warningsOf(stream),
+      publish: publishingTo(client, stream.state.last_seq),
+      close,
+    };
+  } catch (error) {
+    await connection?.close().catch(() => {});
+    throw explained(error);
+  }
+}
+
+function publishingTo(client: JetStreamClient, lastSequence: number): EventPublisher['publish'] {
+  return async (events) => {
+    // Each event names the sequence that the stream must have reached before it. So the broker rejects events after a gap, and events of a
+    // process that has lost the lease.
+    const publish = (event: CloudEvent, index: number) => {
+      const fields = headers();
+      fields.set('content-type', 'application/cloudevents+json');
+      return client.publish(toNatsSubject(event), JSON.stringify(event), {
+        msgID: event.id,
+        headers: fields,
+        expect: { streamName: STREAM, lastSequence: lastSequence + index },
+      });
+    };
+    const results = await Promise.allSettled(events.map(publish));
+    const failed = results.findIndex(({ status }) => status === 'rejected');
+    const [first] = results;
+    if (failed === 0 && first?.status === 'rejected') throw explained(first.reason);
+    const acked = failed === -1 ? events.length : failed;
+    lastSequence += acked;
+    return acked;
+  };
+}
+
+function optionsOf(url: string) {
+  const servers = url.split(',').map((server) => new URL(server));
+  const credentials = servers.find(({ username }) => username !== '');
+  const user = decodeURIComponent(credentials?.username ?? '');
+  const pass = decodeURIComponent(credentials?.password ?? '');
+  return {
+    servers: servers.map(({ host }) => host),
+    // A user name without a password is a token, as in every NATS client.
+    ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
+    ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
+  };
+}
+
+async function prepareStream(manager: JetStreamManager): Promise<StreamInfo> {
+  const stream = await manager.streams.info(STREAM).catch((error: unknown) => {
+    if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)) throw error;
+    const duplicate_window = nanos(DUPLICATE_WINDOW_MS);
+    return manager.streams
+      .add({ name: STREAM, subjects: [SUBJECTS], storage: StorageType.File, duplicate_window })
+      .catch((cause: unknown) => {
+        throw new BrokerError(
+          `there is no stream ${STREAM}, and it cannot be created: ${explained(cause).message}. Create it with the subjects ${SUBJECTS}`,
+        );
+      });
+  });
+  const { subjects } = stream.config;
+  // With narrower subjects, the stream would store only some of the events.
+  if (!subjects.includes(SUBJECTS) && !subjects.includes('>'))
+    throw new BrokerError(
+      `the stream ${STREAM} must have ${SUBJECTS} among its subjects; it has ${subjects.join(', ')}`,
+    );
+  return stream;
+}
+
+function warningsOf({ config, cluster }: StreamInfo): string[] {
+  const { max_age, max_msgs, max_bytes, max_msgs_per_subject, discard, discard_new_per_subject } = config;
+  const deletes =
+    config.retention !== RetentionPolicy.Limits ||
+    max_age > 0 ||
+    (discard === DiscardPolicy.Old && (max_msgs > 0 || max_bytes > 0)) ||
+    (max_msgs_per_subject > 0 && !discard_new_per_subject);
+  const isAlone = cluster?.name !== undefined && config.num_replicas === 1;
+  return [
+    deletes && `the settings of the stream ${STREAM} may delete events that nobody has read yet`,
+    config.storage === StorageType.Memory &&
+      `the stream ${STREAM} is in memory: if its server restarts, its events are lost`,
+    isAlone && `the stream ${STREAM} has one replica in a cluster: if that server is lost, so are its events`,
+  ].filter((warning) => warning !== false);
+}
+
+async function findLastId(manager: JetStreamManager, { state }: StreamInfo) {
+  // `last_seq` never decreases, so 0 means that no event was ever stored.
+  if (state.last_seq === 0) return null;
+  const last = await manager.streams.getMessage(STREAM, { last_by_subj: SUBJECTS });
+  return last?.header.get('Nats-Msg-Id') || undefined;
+}
+
+/** Returns an error that tells the operator what to do. No message of the NATS client contains the URL, which includes the password. */
+function explained(error: unknown): BrokerError {
+  if (error instanceof BrokerError) return error;
+  const origin = error instanceof errors.RequestError && error.cause !== undefined ? error.cause : error;
+  const code = codeOf(origin);
+  const reason =
+    code === undefined
+      ? (origin as Error).message
+      : (certificateFault(code, 'NODE_EXTRA_CA_CERTS') ?? `it cannot be reached (${code})`);
+  return new BrokerError(reason, { cause: error });
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return 'cause' in error ? codeOf(error.cause) : undefined;
+}
+
+/** Returns `<type>.<subject>`, separators and wildcards percent-encoded. `pv.*.*.v1.<session id>` matches the events of one session. */
+function toNatsSubject({ type, subject }: CloudEvent): string {
+  const token = encodeURIComponent(subject.toWellFormed());
+  const encode = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return `${type}.${token.replace(/[.*!'()~]/g, encode)}`;
+}

@@ -1,0 +1,62 @@
+import { Logger } from '@nestjs/common';
+import * as api from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { within } from '../async/within.js';
+import type { Environment } from '../env/environment.js';
+import { REPLICA_NAME } from '../replica-name.js';
+import { STOP_WITHIN_MS } from '../shutdown/limits.js';
+import { VERSION } from '../version.js';
+import { errorText } from '../redaction/error-text.js';
+
+export type OpenTelemetry = ReturnType<typeof openTelemetry>;
+
+/** Opens a tracer that exports over OTLP/HTTP in batches. Spans beyond a full queue are dropped: they never delay the work. */
+export function openTelemetry(environment: Environment) {
+  // The SDK reads its variables from process.env alone, but ours may come from files or defaults.
+  for (const [name, value] of Object.entries(environment))
+    if (name.startsWith('OTEL_') && value !== undefined) process.env[name] = String(value);
+  const instance = {
+    'service.name': 'pv-onboarding',
+    'service.version': VERSION,
+    'service.instance.id': REPLICA_NAME,
+  };
+  const resource = defaultResource()
+    .merge(resourceFromAttributes({ ...instance, 'pv_onboarding.role': environment.ROLE }))
+    .merge(detectResources({ detectors: [envDetector] }));
+  const spanProcessors = [new BatchSpanProcessor(new ReportingExporter())];
+  const provider = new BasicTracerProvider({ resource, spanProcessors });
+  return {
+    api,
+    tracer: provider.getTracer('pv-onboarding', VERSION),
+    // The exporter has already logged the failure.
+    stop: () =>
+      within(
+        STOP_WITHIN_MS.traces,
+        provider.shutdown().catch(() => {}),
+      ),
+  };
+}
+
+/** Logs when the collector stops and starts to accept spans. */
+class ReportingExporter extends OTLPTraceExporter {
+  private readonly logger = new Logger('Tracing');
+  private isFailing = false;
+
+  override export(...[spans, done]: Parameters<OTLPTraceExporter['export']>): void {
+    super.export(spans, (result) => {
+      const { error } = result;
+      if (error !== undefined && !this.isFailing)
+        this.logger.warn(`the collector accepts no traces: ${errorText(error)}`);
+      if (error === undefined && this.isFailing) this.logger.log('the collector accepts traces again');
+      this.isFailing = error !== undefined;
+      done(result);
+    });
+  }
+}

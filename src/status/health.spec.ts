@@ -1,0 +1,459 @@
+import { expect, it } from '@jest/globals';
+import { QUIET } from '../../test/setup/replicas.js';
+import { findReasons } from './health.rules.js';
+
+type Facts = Parameters<typeof findReasons>[0];
+
+const NOW = new Date('2026-11-22T12:00:00Z');
+const before = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000);
+const CEILINGS = { POLL_MAX_INTERVAL_MS: 900_000, SCS_MAX_REQUESTS_PER_SECOND: 2 };
+
+const operation = {
+  health: 'healthy',
+  breaker: 'closed',
+  heldBackBy: null,
+  retryAfterMs: null,
+  requestedWaitMs: null,
+  lastSuccessAt: null,
+  lastErrorAt: null,
+  lastError: null,
+} as const;
+const { recentCalls: _, ...signs } = QUIET;
+const replica: Facts['replicas'][number] = {
+  ...signs,
+  name: 'a:1',
+  role: 'all',
+  isAlive: true,
+  startedAt: before(60),
+  lastSeenAt: before(1),
+  readsPerSecond: 0,
+  pacedSince: null,
+  stoppedAt: null,
+  clockOffsetSeconds: 0,
+};
+const reader = { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 };
+const HEALTHY: Facts = {
+  build: { version: '0.1.0', commit: null, newestMigration: '20261120000000_tables' },
+  replicas: [replica],
+  tableLocks: [],
+  remote: {
+    health: 'healthy',
+    limit: { current: 8, ceiling: 32 },
+    rate: null,
+    inFlight: 0,
+    queued: { foreground: 0, background: 0 },
+    operations: {
+      token: operation,
+      register_user: operation,
+      start_session: operation,
+      read_session: operation,
+    },
+    deployment: { degraded: [], calls: [], contractDrift: 0 },
+  },
+  token: {
+    state: 'valid',
+    generation: 1,
+    ageSeconds: 1,
+    obtainedAt: NOW,
+    renewAt: NOW,
+    expiresAt: NOW,
+    expiresInRaw: null,
+    tokenType: null,
+    rejectedAt: null,
+    failures: 0,
+    lastError: null,
+    nextAttemptAt: null,
+  },
+  poller: {
+    watched: 1,
+    overdue: 1,
+    oldestOverdueSeconds: 1,
+    reading: 0,
+    batches: 0,
+    readsPerSecond: 1,
+    phases: [{ phase: 'late', oldestReadSeconds: 900, medianReadSeconds: 450 }],
+    abandonedBatches: 0,
+  },
+  budget: {
+    stretch: 1,
+    wantedPerSecond: 1,
+    allowedPerSecond: null,
+    isShort: false,
+    late: [],
+    noticed: { changes: 0, p50Seconds: null, p95Seconds: null },
+  },
+  outbox: {
+    unsequenced: 0,
+    oldestUnsequencedSeconds: 0,
+    readers: {
+      handlers: reader,
+      webhooks: {
+        ...reader,
+        endpoints: 0,
+        failingEndpoints: 0,
+        oldestFailingSeconds: 0,
+        disabledEndpoints: 0,
+        unread: 0,
+      },
+      streams: { open: 0 },
+      broker: null,
+    },
+  },
+  sessions: {
+    unrecognised: 0,
+    lost: 0,
+    allInvertersMissing: 0,
+    someInvertersMissing: 0,
+    sharedInverters: 0,
+    stalled: [],
+  },
+  activity: {
+    lastChangeAt: null,
+    unchangedSeconds: 0,
+    usualChanges: null,
+    startsPerHour: 0,
+    usualStartsPerHour: null,
+  },
+  oldestTransaction: null,
+  registrations: {
+    pending: 0,
+    oldestPendingSeconds: 0,
+    uncertain: 0,
+    oldestUncertainSeconds: 0,
+    rejected: 0,
+  },
+  starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0 },
+};
+
+const { remote, outbox } = HEALTHY;
+const poller = HEALTHY.poller!;
+const replicas = (...changes: Partial<Facts['replicas'][number]>[]) => ({
+  replicas: changes.map((change) => ({ ...replica, ...change })),
+});
+const gone = (name: string, seconds: number) => ({ name, isAlive: false, lastSeenAt: before(seconds) });
+const degraded = (trouble: Omit<Facts['remote']['deployment']['degraded'][number], 'since'>) => ({
+  remote: { ...remote, deployment: { ...remote.deployment, degraded: [{ ...trouble, since: before(60) }] } },
+});
+const webhooks = (state: object): Partial<Facts> => {
+  const { readers } = outbox;
+  return { outbox: { ...outbox, readers: { ...readers, webhooks: { ...readers.webhooks, ...state } } } };
+};
+const broker = (state: object): Partial<Facts> => {
+  const { readers } = outbox;
+  const quiet = { oldestUnpublishedSeconds: 0, failingSeconds: 0, lastError: null };
+  return {
+    outbox: { ...outbox, readers: { ...readers, broker: { ...quiet, ...state } as typeof readers.broker } },
+  };
+};
+const reads = (state: object): Partial<Facts> => ({
+  remote: { ...remote, operations: { ...remote.operations, read_session: { ...operation, ...state } } },
+});
+
+it('a healthy deployment has no reasons', () => expect(findReasons(HEALTHY, CEILINGS)).toEqual([]));
+
+it.each<[string, string, Partial<Facts>]>([
+  ['no_worker', 'is alive', replicas({ role: 'api' })],
+  ['no_api', 'no process with ROLE api or all', replicas({ role: 'worker' })],
+  [
+    'no_worker',
+    '; the last one, b:1, stopped at 2026-11-22T11:59:55.000Z',
+    replicas({ role: 'api' }, gone('a:2', 600), { ...gone('b:1', 5), stoppedAt: before(5) }),
+  ],
+  [
+    'connections_used_up',
+    'for 8 s; the longest use of one: SELECT users, for 9.0 s',
+    replicas({ waitingForConnectionsSeconds: 8, longestStatement: 'SELECT users, for 9.0 s' }),
+  ],
+  ['requests_fail', '6 of 100 requests', replicas({ requests: 100, failedRequests: 6 })],
+  [
+    'requests_refused',
+    '51 of 100 requests of the last minute were refused with a 4xx',
+    replicas({ requests: 100, refusedRequests: 51 }),
+  ],
+  ['disk_full', 'a:1: the database has no space left', replicas({ hasNoSpace: true })],
+  [
+    'replicas_vanish',
+    '3 processes ended within 10 minutes without stopping in order: b:1 (all), c:1 (all), d:1 (all)',
+    replicas(
+      {},
+      ...['b:1', 'c:1', 'd:1'].map((name) => gone(name, 300)),
+      { ...gone('e:1', 300), stoppedAt: before(300) },
+      gone('f:1', 900),
+    ),
+  ],
+  [
+    'nothing_changes',
+    '1.0 reads per second, and no change of a session for 60 minutes; at the same hours of each of the last days there were at least 12',
+    { activity: { ...HEALTHY.activity, unchangedSeconds: 3_600, usualChanges: 12 } },
+  ],
+  [
+    'starts_fell',
+    '8 starts within the last hour; at the same hour of each of the last days there were at least 46',
+    { activity: { ...HEALTHY.activity, startsPerHour: 8, usualStartsPerHour: 46 } },
+  ],
+  ['inverters_shared', '1 inverter is', { sessions: { ...HEALTHY.sessions, sharedInverters: 1 } }],
+  [
+    'transaction_old',
+    'process 7 (alice, psql, idle in transaction) has had a transaction open for 901 s',
+    { oldestTransaction: { seconds: 901, process: 'process 7 (alice, psql, idle in transaction)' } },
+  ],
+  [
+    'clocks_differ',
+    'a:1: its clock differs from that of the database by -31 s',
+    replicas({ clockOffsetSeconds: -31 }),
+  ],
+  [
+    'releases_differ',
+    'processes of 2 releases have run for over 15 minutes: a:1 runs 0.1.0 (commit unknown, migration 20261120000000_tables), b:1 runs 0.2.0',
+    replicas({ startedAt: before(2_000) }, { startedAt: before(1_000), name: 'b:1', version: '0.2.0' }),
+  ],
+  [
+    'no_worker',
+    'the last sign of life was at 2026-11-22T11:59:50.000Z',
+    replicas({ role: 'api' }, gone('b:1', 10)),
+  ],
+  [
+    'remote_slow',
+    'start_session: 3 of the latest 4 calls of all processes took over 2 s',
+    replicas(
+      ...[1, 2].map((slow) => ({ latestCalls: [{ operation: 'start_session', calls: 2, slow }] as const })),
+    ),
+  ],
+  [
+    'credentials_rejected',
+    'no token',
+    degraded({ operation: 'token', health: 'credentials_rejected', reason: 'no token' }),
+  ],
+  [
+    'remote_degraded',
+    'read_session: status 500, since 2026-11-22T11:59:00.000Z',
+    degraded({ operation: 'read_session', health: 'degraded', reason: 'status 500' }),
+  ],
+  [
+    'held_back_by_remote_service',
+    'asked to wait for 33 s; 20 s are left',
+    reads({ heldBackBy: 'remote_service', requestedWaitMs: 33_000, retryAfterMs: 20_000 }),
+  ],
+  [
+    'held_back_by_breaker',
+    'calls fail (status 500); the next attempt is in 4 s',
+    reads({ heldBackBy: 'breaker', lastError: 'status 500', retryAfterMs: 4_000 }),
+  ],
+  ['held_back_by_ceiling', 'SCS_MAX_REQUESTS_PER_SECOND=2', replicas({ pacedSince: before(62) })],
+  [
+    'budget_short',
+    'sessions want 10.0 reads per second; 2.0 are allowed, so intervals are 5.0 times as long',
+    { budget: { ...HEALTHY.budget, isShort: true, stretch: 5, wantedPerSecond: 10, allowedPerSecond: 2 } },
+  ],
+  [
+    'reads_stale',
+    'late: a session was last read 15000 s ago',
+    { poller: { ...poller, phases: [{ phase: 'late', oldestReadSeconds: 15_000, medianReadSeconds: 1 }] } },
+  ],
+  [
+    'sessions_overdue',
+    '7 sessions are due, the most overdue for 130 s',
+    { poller: { ...poller, overdue: 7, oldestOverdueSeconds: 130 } },
+  ],
+  ['events_unsequenced', '3 events', { outbox: { ...outbox, unsequenced: 3, oldestUnsequencedSeconds: 61 } }],
+  ['reader_behind', 'broker: an event has not arrived for 901 s', broker({ oldestUnpublishedSeconds: 901 })],
+  ['broker_failing', 'for 61 s: no stream', broker({ failingSeconds: 61, lastError: 'no stream' })],
+  ['reader_behind', 'webhooks', webhooks({ oldestUndeliveredSeconds: 901 })],
+  ['starts_abandoned', '2 starts', { starts: { abandoned: 2, oldestAbandonedSeconds: 61, orphans: 0 } }],
+  ['tables_locked', 'users is locked by process 1', { tableLocks: ['users is locked by process 1'] }],
+  [
+    'webhooks_failing',
+    '1 of 2 endpoints fail, the longest for 61 s',
+    webhooks({ endpoints: 2, failingEndpoints: 1, oldestFailingSeconds: 61 }),
+  ],
+  ['sessions_doubtful', 'of 2 sessions', { sessions: { ...HEALTHY.sessions, unrecognised: 2 } }],
+  [
+    'registrations_uncertain',
+    '1 registration waits',
+    { registrations: { ...HEALTHY.registrations, uncertain: 1 } },
+  ],
+])('%s: %s', (code, detail, fault) => {
+  const reasons = findReasons({ ...HEALTHY, ...fault }, CEILINGS);
+  expect(reasons).toEqual([{ code, detail: expect.stringContaining(detail) }]);
+});
+
+const activity = (change: Partial<Facts['activity']>) => ({ activity: { ...HEALTHY.activity, ...change } });
+const sessions = (change: Partial<Facts['sessions']>) => ({ sessions: { ...HEALTHY.sessions, ...change } });
+const budget = (change: Partial<Facts['budget']>) => ({ budget: { ...HEALTHY.budget, ...change } });
+const due = (change: Partial<typeof poller>) => ({ poller: { ...poller, ...change } });
+
+// Each value is the last that is normal.
+it.each<[string, Partial<Facts>]>([
+  ['connections_used_up', replicas({ waitingForConnectionsSeconds: 5 })],
+  ['requests_fail by its share', replicas({ requests: 100, failedRequests: 5 })],
+  ['requests_fail by its count', replicas({ requests: 4, failedRequests: 4 })],
+  ['requests_refused by its share', replicas({ requests: 100, refusedRequests: 50 })],
+  ['requests_refused by its count', replicas({ requests: 6, refusedRequests: 6 })],
+  ['disk_full, of a process that ended', replicas({}, { ...gone('b:1', 900), hasNoSpace: true })],
+  ['replicas_vanish by its count', replicas({}, gone('b:1', 300), gone('c:1', 300))],
+  ['replicas_vanish by its time', replicas({}, ...['b', 'c', 'd'].map((name) => gone(name, 601)))],
+  ['nothing_changes', activity({ unchangedSeconds: 36_000, usualChanges: 9 })],
+  ['nothing_changes, unread', { ...activity({ usualChanges: 10 }), ...due({ readsPerSecond: 0 }) }],
+  ['nothing_changes, without a poller', { ...activity({ usualChanges: 10 }), poller: null }],
+  ['starts_fell by its share', activity({ startsPerHour: 2, usualStartsPerHour: 10 })],
+  ['starts_fell by its count', activity({ startsPerHour: 0, usualStartsPerHour: 9 })],
+  ['transaction_old', { oldestTransaction: { seconds: 900, process: 'p' } }],
+  ['clocks_differ', replicas({ clockOffsetSeconds: -30 }, { clockOffsetSeconds: 30 })],
+  ['clocks_differ, of a process that ended', replicas({}, { ...gone('b:1', 900), clockOffsetSeconds: 99 })],
+  ['held_back_by_ceiling', replicas({ pacedSince: before(61) })],
+  ['held_back_by_ceiling, ended', replicas({}, { ...gone('b:1', 900), pacedSince: before(9_999) })],
+  ['budget_short', budget({ stretch: 2, allowedPerSecond: 1 })],
+  ['budget_short, without a ceiling', budget({ isShort: true, stretch: 1 })],
+  ['reads_stale', due({ phases: [{ phase: 'late', oldestReadSeconds: 14_400, medianReadSeconds: 1 }] })],
+  ['sessions_overdue', due({ oldestOverdueSeconds: 120 })],
+  ['sessions_overdue, without a poller', { poller: null }],
+  ['events_unsequenced', { outbox: { ...outbox, oldestUnsequencedSeconds: 60 } }],
+  ['reader_behind', webhooks({ oldestUndeliveredSeconds: 900 })],
+  ['broker_failing', broker({ failingSeconds: 60 })],
+  ['starts_abandoned', { starts: { abandoned: 1, oldestAbandonedSeconds: 60, orphans: 0 } }],
+  ['webhooks_failing', webhooks({ failingEndpoints: 1, oldestFailingSeconds: 60 })],
+])('what is still normal is no reason: %s', (_, fault) =>
+  expect(findReasons({ ...HEALTHY, ...fault }, CEILINGS)).toEqual([]),
+);
+
+it.each<[string, string[], Partial<Facts>]>([
+  [
+    'requests_fail',
+    ['5 of 99 requests of the last minute failed by a fault of ours'],
+    replicas({ requests: 99, failedRequests: 5 }),
+  ],
+  ['requests_refused', ['7 of 13 requests'], replicas({ requests: 13, refusedRequests: 7 })],
+  [
+    'nothing_changes',
+    ['no change of a session for 2 minutes'],
+    activity({ unchangedSeconds: 100, usualChanges: 10 }),
+  ],
+  ['starts_fell', ['1 start within the last hour'], activity({ startsPerHour: 1, usualStartsPerHour: 10 })],
+  [
+    'clocks_differ',
+    ['a:1: its clock', 'b:1: its clock differs from that of the database by 31 s'],
+    replicas({ clockOffsetSeconds: -31 }, { name: 'b:1', clockOffsetSeconds: 31 }),
+  ],
+  ['disk_full', ['a:1', 'b:1'], replicas({ hasNoSpace: true }, { name: 'b:1', hasNoSpace: true })],
+  [
+    'connections_used_up',
+    [
+      'a:1: statements have waited for its DATABASE_POOL_SIZE connections for 6 s; the longest use of one: unknown',
+    ],
+    replicas({ waitingForConnectionsSeconds: 5.6, longestStatement: null }),
+  ],
+  ['budget_short', ['3.0 times as long'], budget({ stretch: 3, wantedPerSecond: 3, allowedPerSecond: 1 })],
+  [
+    'reads_stale',
+    ['settling: a session was last read 36000 s ago', 'late: a session was last read 28801 s ago'],
+    {
+      ...due({
+        phases: [
+          { phase: 'settling', oldestReadSeconds: 36_000, medianReadSeconds: 1 },
+          { phase: 'late', oldestReadSeconds: 28_801, medianReadSeconds: 1 },
+        ],
+      }),
+      ...budget({ stretch: 2 }),
+    },
+  ],
+  [
+    'sessions_overdue',
+    ['1 session is due, the most overdue for 121 s'],
+    due({ overdue: 1, oldestOverdueSeconds: 120.6 }),
+  ],
+  [
+    'events_unsequenced',
+    ['1 event has no sequence, the oldest for 61 s'],
+    { outbox: { ...outbox, unsequenced: 1, oldestUnsequencedSeconds: 61 } },
+  ],
+  [
+    'reader_behind',
+    ['handlers: an event has not arrived for 901 s', 'webhooks: an event has not arrived for 902 s'],
+    {
+      outbox: {
+        ...outbox,
+        readers: {
+          ...outbox.readers,
+          handlers: { ...reader, oldestUndeliveredSeconds: 901 },
+          webhooks: { ...outbox.readers.webhooks, oldestUndeliveredSeconds: 902 },
+        },
+      },
+    },
+  ],
+  [
+    'webhooks_failing',
+    ['1 of 1 endpoint fails, the longest', '1 endpoint was disabled automatically'],
+    webhooks({ endpoints: 1, failingEndpoints: 1, oldestFailingSeconds: 61, disabledEndpoints: 1 }),
+  ],
+  [
+    'starts_abandoned',
+    ['1 start waits for a worker to end it'],
+    { starts: { abandoned: 1, oldestAbandonedSeconds: 61, orphans: 0 } },
+  ],
+  [
+    'registrations_uncertain',
+    ['2 registrations wait for a person'],
+    { registrations: { ...HEALTHY.registrations, uncertain: 2 } },
+  ],
+  [
+    'sessions_doubtful',
+    [
+      'the interface does not describe the flags of 1 session',
+      'the remote service no longer knows 2 sessions',
+      'all inverters are missing from 3 sessions',
+    ],
+    sessions({ unrecognised: 1, lost: 2, allInvertersMissing: 3 }),
+  ],
+  ['inverters_shared', ['2 inverters are each listed'], sessions({ sharedInverters: 2 })],
+  [
+    'held_back_by_remote_service',
+    ['token: the remote service asked to wait for 2 s; 0 s are left', 'read_session: the remote service'],
+    {
+      remote: {
+        ...remote,
+        operations: {
+          ...remote.operations,
+          ...Object.fromEntries(
+            ['token', 'read_session'].map((name) => [
+              name,
+              { ...operation, heldBackBy: 'remote_service', requestedWaitMs: 1_001, retryAfterMs: null },
+            ]),
+          ),
+        },
+      },
+    },
+  ],
+  [
+    'no_api',
+    ['no process with ROLE api or all is alive; the last one, b:1, stopped at 2026-11-22T11:59:55.000Z'],
+    replicas(
+      { role: 'worker' },
+      { ...gone('b:1', 5), role: 'api', stoppedAt: before(5) },
+      { ...gone('c:1', 2), role: 'worker' },
+      gone('d:1', 9),
+    ),
+  ],
+  [
+    'no_worker',
+    ['the last sign of life was at 2026-11-22T11:59:50.000Z, by b:1'],
+    replicas(
+      { role: 'api' },
+      gone('c:1', 601),
+      { ...gone('b:1', 10), role: 'worker' },
+      { ...gone('d:1', 2), role: 'api' },
+    ),
+  ],
+])('%s says %j', (code, details, fault) => {
+  expect(findReasons({ ...HEALTHY, ...fault }, CEILINGS)).toEqual(
+    details.map((detail) => ({ code, detail: expect.stringContaining(detail) })),
+  );
+});
+
+it('the worst of several reasons comes first', () => {
+  const faults = {
+    ...replicas({ role: 'api', hasNoSpace: true, clockOffsetSeconds: 99 }),
+    tableLocks: ['locked'],
+  };
+  const codes = findReasons({ ...HEALTHY, ...faults }, CEILINGS).map(({ code }) => code);
+  expect(codes).toEqual(['disk_full', 'tables_locked', 'no_worker', 'clocks_differ']);
+});

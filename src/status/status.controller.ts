@@ -1,0 +1,93 @@
+import { Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { recordAudit } from '../access/audit-log.store.js';
+import { CurrentKey } from '../access/current-key.decorator.js';
+import { Operation } from '../access/operation.decorator.js';
+import { actorOf, type Principal } from '../access/scopes.js';
+import { TenantTokens } from '../auth/tenant-tokens.service.js';
+import { TokenStore } from '../auth/token.store.js';
+import { Database } from '../platform/database/database.js';
+import { toPage, type Page } from '../platform/http/page.js';
+import { ApiPage } from '../platform/openapi/api-page.decorator.js';
+import { HistoryQuery, StatusHistoryView, stepOf, toPoint } from './history/history.view.js';
+import { readHistory } from './history/samples.store.js';
+import { CredentialsProbeView } from './remote.view.js';
+import { StatusService } from './status.service.js';
+import { StatusView } from './status.view.js';
+import { groupStuck, listStuck } from './stuck.store.js';
+import { StuckGroupsView, StuckQuery, StuckView } from './stuck.view.js';
+
+@ApiTags('Operation')
+@Controller()
+export class StatusController {
+  constructor(
+    private readonly status: StatusService,
+    private readonly tokens: TokenStore,
+    private readonly tenantTokens: TenantTokens,
+    private readonly database: Database,
+  ) {}
+
+  // The scope is not `admin`, because apps must know whether sessions are up to date. The status has no personal data and no secret.
+  @Get('status')
+  @Operation('onboarding:read', {
+    summary:
+      'Status of the deployment: what is wrong, who is alive, the remote service, the poller and the outbox',
+    description:
+      'Replicas, backlogs, the token and `remote.deployment` concern the whole deployment; the rest of `remote` and the open streams concern the responding replica. Workers respond, too.',
+  })
+  @ApiOkResponse({ type: StatusView })
+  getStatus(): Promise<StatusView> {
+    return this.status.read();
+  }
+
+  @Get('status/history')
+  @Operation('onboarding:read', {
+    summary: 'The status of the last hours: the reasons and the main figures over time',
+    description: 'One sample per minute is stored for 8 days. There are at most some 300 points.',
+  })
+  @ApiOkResponse({ type: StatusHistoryView })
+  async getStatusHistory(@Query() { hours }: HistoryQuery): Promise<StatusHistoryView> {
+    const stepSeconds = stepOf(hours);
+    const rows = await readHistory(this.database, hours, stepSeconds);
+    return { stepSeconds, points: rows.map(toPoint) };
+  }
+
+  @Post('status/credentials/probe')
+  @HttpCode(200)
+  @Operation('admin', {
+    summary: 'Request an access token from the remote service now',
+    description:
+      'After refused credentials, the next attempt waits up to 5 minutes. This call makes the attempt now, for all replicas, at most once every 5 seconds.',
+  })
+  @ApiOkResponse({ type: CredentialsProbeView, description: 'The result, whether there is a token or not' })
+  async probeCredentials(@CurrentKey() key: Principal): Promise<CredentialsProbeView> {
+    const outcome = await this.tenantTokens.probe();
+    const audit = { action: 'credentials.probed', target: 'token', details: { outcome } } as const;
+    await recordAudit(this.database, { actor: actorOf(key), ...audit });
+    const { lastError, nextAttemptAt } = await this.tokens.getStatus();
+    return { outcome, lastError, nextAttemptAt };
+  }
+
+  @Get('stuck')
+  @Operation('onboarding:read', {
+    summary: 'List what does not continue by itself, or has not for too long, the oldest first',
+    description:
+      'The same as `admin.stuck`. Without `id`, it reads every open session, so do not request it more often than once a minute.',
+  })
+  @ApiPage(StuckView)
+  async listStuck(@Query() query: StuckQuery): Promise<Page<StuckView>> {
+    const rows = await listStuck(this.database, query);
+    return toPage(rows, query.limit, ({ since, id }) => [since, id]);
+  }
+
+  @Get('stuck/groups')
+  @Operation('onboarding:read', {
+    summary: 'Count what is stuck by its kind and reason, with the oldest of each',
+    description:
+      'The groups with the most new items come first, of these the largest. It costs as much as one page of `GET /stuck`.',
+  })
+  @ApiOkResponse({ type: StuckGroupsView })
+  async groupStuck(): Promise<StuckGroupsView> {
+    return { items: await groupStuck(this.database) };
+  }
+}

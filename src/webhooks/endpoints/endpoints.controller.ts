@@ -1,0 +1,136 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { CurrentKey } from '../../access/current-key.decorator.js';
+import {
+  Repeatable,
+  TakesIdempotencyKey,
+  type RepeatableRequest,
+} from '../../access/repeatable-request.decorator.js';
+import { Operation } from '../../access/operation.decorator.js';
+import { actorOf, type Principal } from '../../access/scopes.js';
+import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
+import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
+import { PageQuery, toPage, type Page } from '../../platform/http/page.js';
+import { ParseUuid } from '../../platform/http/uuid.pipe.js';
+import {
+  CreatedWebhookEndpointView,
+  NewWebhookEndpoint,
+  RotatedSecretView,
+  SecretRotation,
+  WebhookEndpointChange,
+  WebhookEndpointView,
+  WebhookTestView,
+} from './endpoints.dto.js';
+import { existing, WebhookEndpoints } from './endpoints.service.js';
+import { WebhookEndpointsStore } from './endpoints.store.js';
+
+@ApiTags('Webhooks')
+@Controller('webhook-endpoints')
+export class WebhookEndpointsController {
+  constructor(
+    private readonly endpoints: WebhookEndpoints,
+    private readonly store: WebhookEndpointsStore,
+  ) {}
+
+  @Post()
+  @Operation('webhooks:manage', {
+    summary: 'Create an endpoint to which events are sent',
+    description:
+      'Sends every event from the next one on, at least once, in order within a `subject`, signed according to Standard Webhooks.',
+  })
+  @ApiCreatedResponse({
+    description: 'The endpoint with its secret, which is shown only once',
+    type: CreatedWebhookEndpointView,
+  })
+  @TakesIdempotencyKey()
+  @ApiProblems('webhook_endpoint_limit')
+  createWebhookEndpoint(
+    @Body() input: NewWebhookEndpoint,
+    @CurrentKey() key: Principal,
+    @Repeatable() request: RepeatableRequest | undefined,
+  ): Promise<CreatedWebhookEndpointView> {
+    return this.endpoints.create(input, actorOf(key), request);
+  }
+
+  @Get()
+  @Operation('webhooks:manage', {
+    summary: 'List the endpoints, newest first',
+    description: 'Without the values of secrets and headers.',
+  })
+  @ApiPage(WebhookEndpointView)
+  async listWebhookEndpoints(@Query() query: PageQuery): Promise<Page<WebhookEndpointView>> {
+    const endpoints = await this.store.list(query);
+    return toPage(endpoints, query.limit, ({ createdAt, id }) => [createdAt, id]);
+  }
+
+  @Get(':id')
+  @Operation('webhooks:manage', {
+    summary: 'Read an endpoint and its recent health',
+    description: 'Without the values of its secrets and headers.',
+  })
+  @ApiOkResponse({ type: WebhookEndpointView })
+  async readWebhookEndpoint(@Param('id', ParseUuid) id: string): Promise<WebhookEndpointView> {
+    return existing(id, await this.store.find(id));
+  }
+
+  @Patch(':id')
+  @Operation('webhooks:manage', {
+    summary: 'Change an endpoint, or disable or enable it',
+    description:
+      'Absent fields are unchanged; `headers` replaces all headers. A new URL, new headers or enabling makes all waiting retries due at once.',
+  })
+  @ApiOkResponse({ type: WebhookEndpointView })
+  changeWebhookEndpoint(
+    @Param('id', ParseUuid) id: string,
+    @Body() change: WebhookEndpointChange,
+    @CurrentKey() key: Principal,
+  ): Promise<WebhookEndpointView> {
+    return this.endpoints.change(id, change, actorOf(key));
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @Operation('webhooks:manage', {
+    summary: 'Delete an endpoint and the log of its deliveries',
+    description: 'Pending deliveries are dropped. To pause an endpoint, disable it.',
+  })
+  @ApiNoContentResponse({ description: 'Deleted. After at most one second, no more events are sent to it' })
+  async deleteWebhookEndpoint(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
+    existing(id, await this.store.delete(id, actorOf(key)));
+  }
+
+  @Post(':id/rotate-secret')
+  @HttpCode(200)
+  @Operation('webhooks:manage', {
+    summary: 'Replace the secret of an endpoint',
+    description:
+      'Both secrets sign during the overlap, so that the receiver can switch without a gap. Previously rotated secrets sign until their own overlap ends.',
+  })
+  @ApiBody({ type: SecretRotation, required: false })
+  @ApiOkResponse({ type: RotatedSecretView })
+  async rotateWebhookSecret(
+    @Param('id', ParseUuid) id: string,
+    @Body() rotation: SecretRotation,
+    @CurrentKey() key: Principal,
+  ): Promise<RotatedSecretView> {
+    return existing(id, await this.store.rotate(id, rotation, actorOf(key)));
+  }
+
+  @Post(':id/test')
+  @HttpCode(200)
+  @Operation('webhooks:manage', {
+    summary: 'Send a test event now and return the response',
+    description:
+      'Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, its waiting retries become due, and its `failures` become 0.',
+  })
+  @ApiOkResponse({
+    type: WebhookTestView,
+    description: 'The result, whether the attempt succeeded or failed',
+  })
+  testWebhookEndpoint(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<WebhookTestView> {
+    return this.endpoints.test(id, actorOf(key));
+  }
+}

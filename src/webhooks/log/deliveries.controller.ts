@@ -1,0 +1,88 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { CurrentKey } from '../../access/current-key.decorator.js';
+import { Operation } from '../../access/operation.decorator.js';
+import { actorOf, type Principal } from '../../access/scopes.js';
+import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
+import { toPage, type Page } from '../../platform/http/page.js';
+import { found } from '../../platform/problem/found.js';
+import { ParseUuid } from '../../platform/http/uuid.pipe.js';
+import { formatSequence, toEventType } from '../../events/cloud-event.js';
+import {
+  ListDeliveriesQuery,
+  RedeliveryRequest,
+  RedeliveryView,
+  WebhookDeliveryView,
+  type StoredDelivery,
+} from './deliveries.dto.js';
+import { WebhookDeliveriesStore } from './deliveries.store.js';
+import { WebhookEndpoints } from '../endpoints/endpoints.service.js';
+
+@ApiTags('Webhooks')
+@Controller()
+export class WebhookDeliveriesController {
+  constructor(
+    private readonly deliveries: WebhookDeliveriesStore,
+    private readonly endpoints: WebhookEndpoints,
+  ) {}
+
+  @Get('webhook-deliveries')
+  @Operation('webhooks:manage', {
+    summary: 'List the deliveries to endpoints, newest first',
+    description: 'Of deliveries created at the same instant, the later event comes first.',
+  })
+  @ApiPage(WebhookDeliveryView)
+  async listWebhookDeliveries(@Query() query: ListDeliveriesQuery): Promise<Page<WebhookDeliveryView>> {
+    const rows = await this.deliveries.list(query);
+    return toPage(rows, query.limit, (row) => [row.createdAt, row.position, row.endpointId], toView);
+  }
+
+  @Get('webhook-deliveries/:id')
+  @Operation('webhooks:manage', {
+    summary: 'Read the delivery of one event to one endpoint',
+    description: 'Shows the last attempt and when the next one is due.',
+  })
+  @ApiOkResponse({ type: WebhookDeliveryView })
+  async readWebhookDelivery(@Param('id', ParseUuid) id: string): Promise<WebhookDeliveryView> {
+    return toView(found(await this.deliveries.find(id), `webhook delivery ${id}`));
+  }
+
+  @Post('webhook-deliveries/:id/redeliver')
+  @HttpCode(202)
+  @Operation('webhooks:manage', {
+    summary: 'Send an event to an endpoint again',
+    description:
+      'Uses the same `webhook-id`, whatever its status. If the endpoint is disabled, the event is sent when the endpoint is enabled.',
+  })
+  @ApiAcceptedResponse({ type: WebhookDeliveryView, description: 'The pending delivery' })
+  async redeliverWebhookDelivery(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
+    found(await this.deliveries.redeliverOne(id, actorOf(key)), `webhook delivery ${id}`);
+    return this.readWebhookDelivery(id);
+  }
+
+  @Post('webhook-endpoints/:id/redeliver')
+  @HttpCode(202)
+  @Operation('webhooks:manage', {
+    summary: 'Send selected events or a range of events to an endpoint again',
+    description:
+      'Uses the same `webhook-id` as before and keeps the order within a subject. A range also includes events that the endpoint ' +
+      'never received, such as those before its creation.',
+  })
+  @ApiAcceptedResponse({
+    type: RedeliveryView,
+    description: 'The number of pending events, and the next cursor',
+  })
+  async redeliverToWebhookEndpoint(
+    @Param('id', ParseUuid) id: string,
+    @Body() request: RedeliveryRequest,
+    @CurrentKey() key: Principal,
+  ): Promise<RedeliveryView> {
+    return this.endpoints.redeliver(id, request, actorOf(key));
+  }
+}
+
+const toView = ({ name, sequence, position, ...delivery }: StoredDelivery): WebhookDeliveryView => ({
+  ...delivery,
+  type: toEventType(name),
+  sequence: formatSequence(sequence),
+});

@@ -1,0 +1,128 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayNotEmpty,
+  ArrayUnique,
+  IsArray,
+  IsOptional,
+  IsUUID,
+  Length,
+} from 'class-validator';
+import { MayBeAbsent } from '../../platform/http/validation.js';
+import * as schema from '../../platform/openapi/schema-of.js';
+import { CursorOf, LimitQuery } from '../../platform/http/page.js';
+import {
+  ChoiceParameter,
+  InstantParameter,
+  OptionalFlag,
+  UuidParameter,
+} from '../../platform/http/parameters.js';
+import { EVENT_NAMES, type EventName } from '../../events/catalogue.rules.js';
+import { toEventType } from '../../events/cloud-event.js';
+import { sequence, SequenceParameter } from '../../events/feed/events.dto.js';
+import { TypesField } from '../endpoints/endpoints.dto.js';
+
+const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
+const MAX_IDS = 200;
+
+export class ListDeliveriesQuery extends LimitQuery {
+  @CursorOf({ createdAt: 'instant', position: 'integer', endpointId: 'uuid' })
+  cursor?: Pick<StoredDelivery, 'createdAt' | 'position' | 'endpointId'>;
+
+  @UuidParameter()
+  endpointId?: string;
+
+  @ChoiceParameter(DELIVERY_STATUSES)
+  status?: (typeof DELIVERY_STATUSES)[number];
+
+  @UuidParameter('The `id` of the event, which is the `webhook-id`')
+  eventId?: string;
+
+  @ApiPropertyOptional({
+    description: 'Only events about this subject, such as the id of a session or user',
+    maxLength: 200,
+  })
+  @IsOptional()
+  @Length(1, 200)
+  subject?: string;
+
+  @InstantParameter('Only deliveries created at or after this instant')
+  since?: Date;
+}
+
+export class WebhookDeliveryView extends schema.schemaOf({
+  id: schema.uuid(),
+  endpointId: schema.uuid(),
+  eventId: schema.uuid('Sent as `webhook-id`, the same at every attempt'),
+  type: schema.oneOf(EVENT_NAMES.map(toEventType)),
+  sequence: sequence('Position of the event in the feed'),
+  subject: schema.text(
+    'The subject of the event. An endpoint receives the events of one subject one at a time, in order',
+  ),
+  status: schema.oneOf(
+    DELIVERY_STATUSES,
+    'pending: to be sent or retried; delivered: the endpoint responded with 2xx; failed: given up after the whole retry schedule, or skipped',
+  ),
+  attempts: schema.count('Attempts since its creation or last redelivery request'),
+  nextAttemptAt: schema.nullable(
+    schema.instant(
+      'Time of the next attempt. null unless pending, and while an earlier event of the subject is pending',
+    ),
+  ),
+  lastAttemptAt: schema.nullable(schema.instant()),
+  lastStatus: schema.nullable(schema.count('HTTP status of the last response; null if there was none')),
+  lastError: schema.nullable(schema.text('Why the last attempt failed')),
+  lastAnswer: schema.nullable(
+    schema.text(
+      'The first kilobyte of the body of the last response; null if there was none, and after an erasure',
+    ),
+  ),
+  createdAt: schema.instant(),
+}) {}
+
+export type StoredDelivery = Omit<WebhookDeliveryView, 'type'> & {
+  readonly name: EventName;
+  readonly position: string;
+};
+
+export class RedeliveryRequest {
+  @ApiPropertyOptional({
+    type: [String],
+    format: 'uuid',
+    minItems: 1,
+    maxItems: MAX_IDS,
+    description: 'Only these deliveries. Either this or `after` is required',
+  })
+  @MayBeAbsent()
+  @IsArray()
+  @ArrayNotEmpty()
+  @ArrayUnique()
+  @ArrayMaxSize(MAX_IDS)
+  @IsUUID('loose', { each: true, message: 'deliveryIds must be a list of UUIDs' })
+  deliveryIds?: string[];
+
+  @SequenceParameter(
+    'Every event after this `sequence` that matches the types of the endpoint, whether delivered before or not; `0` for all',
+  )
+  after?: string;
+
+  @SequenceParameter(
+    'With `after`: up to and including this `sequence`. Default: the position of the endpoint in the feed',
+  )
+  until?: string;
+
+  @TypesField('With `after`: only these of the types of the endpoint')
+  types?: string[];
+
+  @OptionalFlag('With `after`: only failed deliveries. Default: false')
+  onlyFailed?: boolean;
+}
+
+export class RedeliveryView extends schema.schemaOf({
+  redelivered: schema.count('How many events are now pending'),
+  next: schema.nullable(
+    schema.text(
+      'null if the range is done. Otherwise the range was too long for one request; send the rest with this as `after`',
+    ),
+  ),
+}) {}
