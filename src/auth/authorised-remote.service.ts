@@ -50,33 +50,28 @@ export class AuthorisedRemote {
    */
   weigh(request: RemoteRequest, status: number, kind = kindOf(status)): Refusal {
     const refusal = this.refusals.recordRefused(request, performance.now(), kind);
-    if (refusal === 'all')
-      this.block(
-        request.operation,
-        kind === 'refused'
-          ? `status ${status} to different calls in a row: the credentials may lack the right`
-          : `status ${status} to different calls in a row: something before the remote service may answer`,
-      );
+    if (refusal === 'all') this.blockAll(request.operation, status, kind);
     return refusal;
   }
 
   /**
    * Returns what a refused or missing read is about. If no read of another session shows it, asks the base probe: with `always`, or if only
-   * this one session is missing, since no other may be due.
+   * few sessions are missing, since no other may be due.
    */
-  async weighRead(request: RemoteRequest, status: number, probes: 'alone' | 'always'): Promise<Refusal> {
-    const refusal = this.weigh(request, status);
-    if (refusal !== 'unknown') return refusal;
-    const isMissing = kindOf(status) === 'missing';
-    const { isOfOne, hasLasted } = this.refusals.rowOf(request.operation);
-    const mayProbe = probes === 'always' || (isMissing && isOfOne);
+  async weighRead(request: RemoteRequest, status: number, probes: 'few' | 'always'): Promise<Refusal> {
+    const kind = kindOf(status);
+    const refusal = this.refusals.recordRefused(request, performance.now(), kind);
+    if (refusal === 'call') return refusal;
+    const { isOfFew, hasLasted } = this.refusals.rowOf(request.operation);
+    const mayProbe = (kind === 'missing' && isOfFew) || (probes === 'always' && refusal === 'unknown');
     if (mayProbe && (await this.remote.respondsOtherwise(status, request.signal))) return 'call';
-    if (isMissing && hasLasted)
+    if (refusal === 'all') this.blockAll(request.operation, status, kind);
+    else if (kind === 'missing' && hasLasted)
       this.block(
         request.operation,
         `status ${status} to every call: something before the remote service may answer`,
       );
-    return 'unknown';
+    return refusal;
   }
 
   /**
@@ -101,6 +96,14 @@ export class AuthorisedRemote {
       kind === 'content' ? !refusals.isSudden(request.operation, refusal) : refusals.isLasting(request);
     if (isStart || isFinal) return outcome;
     return { kind: 'not_sent', reason: 'foreign_response', detail: `status ${status}: ${detail}` };
+  }
+
+  private blockAll(operation: OperationClass, status: number, kind: RefusalKind): void {
+    const cause =
+      kind === 'refused'
+        ? 'the credentials may lack the right'
+        : 'something before the remote service may answer';
+    this.block(operation, `status ${status} to different calls in a row: ${cause}`);
   }
 
   private block(operation: OperationClass, trouble: string): void {

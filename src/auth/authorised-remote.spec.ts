@@ -3,6 +3,7 @@ import type { OperationClass, RemoteRequest, Sent } from '../remote/outcome.rule
 import type { Peers, Remote } from '../remote/remote.service.js';
 import { AuthorisedRemote } from './authorised-remote.service.js';
 import { type BearerTokens, isTokenAccepted } from './bearer-tokens.js';
+import type { Refusal } from './refusals.js';
 import type { TenantTokens } from './tenant-tokens.service.js';
 
 const START: RemoteRequest = {
@@ -86,4 +87,54 @@ describe('a refused POST', () => {
     expect(weigh(409, 9, 'register_user')).toEqual({ kind: 'rejected', status: 409, detail: '' });
     expect(weigh(422, 9)).toEqual({ kind: 'rejected', status: 422, detail: '' });
   });
+});
+
+describe('a read that is missing, while no other is served', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+  /** Weighs reads of different sessions, twice each, a minute apart. `probeStatus`: the status of the base probe. */
+  const weigh = async (sessions: number, status: number, probeStatus: number) => {
+    const announce = jest.fn<Peers['announce']>();
+    const remote = new AuthorisedRemote(
+      {
+        peers: { announce } as Partial<Peers> as Peers,
+        respondsOtherwise: (of: number) => Promise.resolve(probeStatus !== of),
+      } as Partial<Remote> as Remote,
+      {} as TenantTokens,
+      {} as TenantTokens,
+    );
+    const refusals = new Set<Refusal>();
+    for (const minute of [0, 1]) {
+      jest.spyOn(performance, 'now').mockReturnValue(minute * 60_000);
+      for (let nth = 0; nth < sessions; nth++)
+        refusals.add(
+          await remote.weighRead(
+            { operation: 'read_session', method: 'GET', path: `/${nth}` },
+            status,
+            'few',
+          ),
+        );
+    }
+    return { refusals: [...refusals], announcements: announce.mock.calls.length };
+  };
+
+  it.each([
+    // The service answers the probe otherwise, so each session is missing by itself, and is lost once that has lasted.
+    ...[1, 2, 3, 4, 7, 20].map((sessions) => [sessions, 404, 200, ['call'], 0] as const),
+    [7, 410, 404, ['call'], 0],
+    // Many sessions at once are rather a path that a gateway does not serve.
+    [21, 404, 200, ['call', 'unknown', 'all'], 1],
+    // A gateway without a route to the service answers the probe, too.
+    ...[1, 4].map((sessions) => [sessions, 404, 404, ['unknown'], 1] as const),
+    [7, 404, 404, ['unknown', 'all'], 1],
+    // A refusal says nothing about a single session.
+    [4, 403, 200, ['unknown'], 0],
+    [7, 403, 200, ['unknown', 'all'], 1],
+  ] as const)(
+    '%i sessions with %i and a probe with %i: %j, announced %i times',
+    async (sessions, status, probeStatus, refusals, announcements) => {
+      expect(await weigh(sessions, status, probeStatus)).toEqual({ refusals, announcements });
+    },
+  );
 });

@@ -18,6 +18,8 @@ const DIFFERENT_CALLS = 5;
 const READS_REFUSED_FOR_MS = 2_000;
 /** Missing calls are about all calls only if they last this long: several sessions may be deleted together. */
 const MISSING_FOR_MS = 20_000;
+/** If at most this many calls are missing in a row, each may be missing by itself. More are rather a path that a gateway does not serve. */
+const FEW_CALLS = 20;
 /** A POST is finally refused after this many refusals that were about the call, over at least this time: longer than a deployment takes. */
 const LASTING = { refusals: 5, forMs: 8 * 60_000 };
 /** Limits the memory for calls that are refused and never sent again. */
@@ -79,10 +81,10 @@ export class Refusals {
     return refusal === 'all' && now - beganAt < LASTING.forMs;
   }
 
-  /** Returns for how long the calls of an operation have been refused without a served call, and whether only one call was refused. */
+  /** Returns whether only few calls of an operation have been refused since the last served call, and whether this has lasted. */
   rowOf(operation: OperationClass, now = performance.now()) {
     const { row, beganAt } = this.classes.get(operation) ?? noneRefused(now);
-    return { isOfOne: row.size <= 1, hasLasted: row.size > 0 && now - beganAt >= MISSING_FOR_MS };
+    return { isOfFew: row.size <= FEW_CALLS, hasLasted: row.size > 0 && now - beganAt >= MISSING_FOR_MS };
   }
 
   /** Returns whether a refusal of this call would be about the call, not about the credentials. */

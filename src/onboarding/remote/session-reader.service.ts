@@ -96,7 +96,7 @@ export class SessionReader {
   /** Returns the read with what its refusal is about, or `not_sent` if the refusal is about all reads. */
   private async weighed(
     { read, request, status, isForeign }: PathRead,
-    probes: 'alone' | 'always' = 'alone',
+    probes: 'few' | 'always' = 'few',
   ): Promise<SessionRead> {
     if (isForeign) this.remote.weigh(request, status, 'missing');
     if (read.kind !== 'refused' && read.kind !== 'not_found') return read;

@@ -11,7 +11,7 @@ export type SessionRead =
   /** The response equals the last recorded response, byte for byte. */
   | { readonly kind: 'unchanged' }
   | Observed
-  /** A 404 or 410 on every path. `isOwn` as below; if no other session is refused, the base probe may show it, too. */
+  /** A 404 or 410 on every path. `isOwn` as below; if only few sessions are missing, the base probe may show it, too. */
   | {
       readonly kind: 'not_found';
       readonly status: number;

@@ -188,6 +188,25 @@ describe('R81: absence ends nothing', () => {
     },
   );
 
+  it.each([1, 2, 3, 4, 7])(
+    'calls all %i open sessions lost that are not found for eight minutes while the service serves the rest',
+    async (count) => {
+      await start();
+      const ids: string[] = [];
+      for (let nth = 0; nth < count; nth++) ids.push((await client().startNew()).id);
+      for (const id of ids) await control().deleteSession(id);
+      const readAll = async (times: number) => {
+        for (let nth = 0; nth < times; nth++)
+          for (const id of ids) await client().call('POST', `/onboarding/pv/${id}/refresh`);
+      };
+      await readAll(5);
+      expect(await countEnded()).toEqual(NONE);
+      await pass(8 * MINUTE_MS);
+      await readAll(1);
+      expect(await countEnded()).toEqual({ ...NONE, lost: count });
+    },
+  );
+
   it.each<[string, object]>([
     ['empty', { set: { inverters: [] } }],
     ['null', { set: { inverters: null } }],
