@@ -1,7 +1,7 @@
 import type { NotSent, Sent } from '../outcome.rules.js';
 import { type Exchanged, isRefusal } from '../wire/exchange.js';
 import * as rules from './breaker.rules.js';
-import { ForeignResponses } from './foreign-responses.js';
+import { ForeignResponses, NOTABLE_MS } from './foreign-responses.js';
 
 /** Retries may add a tenth to the calls of a class, so that a failing service does not receive three times the load. */
 const RETRIES_PER_CALL = 0.1;
@@ -10,9 +10,6 @@ const MOST_RETRIES = 10;
 
 /** A wait is new if it ends at least this much later than the known wait. */
 export const WAIT_STEP_MS = 50;
-
-/** Foreign responses are announced once they have lasted this long without a served call, even if they are too few to open the breaker. */
-const FOREIGN_NOTABLE_MS = 20_000;
 
 /** How a result changed the breaker. Opening again after a failed probe also counts as `opened`. */
 export type BreakerChange = 'opened' | 'closed' | undefined;
@@ -113,8 +110,9 @@ export class OperationGate {
     return sent.kind === 'response' && this.foreign.has(sent.response);
   }
 
+  /** Returns whether foreign responses are to be announced, even if they are too few to open the breaker. */
   get hasLongBeenForeign(): boolean {
-    return this.foreign.lastedMs() >= FOREIGN_NOTABLE_MS;
+    return this.foreign.lastedMs() >= NOTABLE_MS;
   }
 
   record({ result, fault, quietMs }: Exchanged, probe: boolean): BreakerChange {
