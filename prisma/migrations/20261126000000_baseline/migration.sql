@@ -454,6 +454,7 @@ CREATE TABLE session_polls (
   not_found smallint DEFAULT 0 NOT NULL,
   not_found_since timestamptz(3),
   look_again_at timestamptz(3),
+  older_since timestamptz(3),
   answer_hash bytea,
   last_error text,
   facts_hash bytea,
@@ -488,6 +489,7 @@ COMMENT ON COLUMN session_polls.facts_hash IS 'SHA-1 of the documented fields of
 COMMENT ON COLUMN session_polls.ending_since IS 'Since when every read has given a reason to close the session. The session is closed once the reason has lasted (src/onboarding/rules/ending.rules.ts). Null if there is none.';
 COMMENT ON COLUMN session_polls.ending_reads IS 'How many reads in a row gave that reason.';
 COMMENT ON COLUMN session_polls.changes_clear_at IS 'When the changes that count against the limit are forgotten (src/onboarding/rules/flapping.rules.ts). Null before the first change.';
+COMMENT ON COLUMN session_polls.older_since IS 'When a response first had an older updatedAt than the last recorded one, if all responses since did. Such responses change nothing.';
 COMMENT ON COLUMN session_polls.look_again_at IS 'When a read can confirm that an absent inverter is missing, even if its response is unchanged. Null if no inverter is absent.';
 COMMENT ON COLUMN session_polls.flapping_since IS 'Since when changes beyond the limit have not been recorded, announced as session.flapping. Null again with the first change after an hour without any.';
 COMMENT ON COLUMN session_polls.planned_at IS 'When a read last failed or was put off, or when the claim of a dead worker was ended. If it is later than claimed_at, due_at was planned from it. Null: never.';

@@ -26,7 +26,7 @@ export const OPEN_BATCH = prepared('onboarding.open_poll_batch')`
 
 const CLAIMED_COLUMNS = `
            p.session_id AS "sessionId", p.user_id AS "userId", p.due_at::text AS "dueAt", p.phase, p.anchor_at AS "anchorAt",
-           p.failures, p.not_found AS "notFound", p.not_found_since AS "notFoundSince", p.look_again_at AS "lookAgainAt", encode(p.answer_hash, 'hex') AS "responseHash", encode(p.facts_hash, 'hex') AS "factsHash",
+           p.failures, p.not_found AS "notFound", p.not_found_since AS "notFoundSince", p.look_again_at AS "lookAgainAt", p.older_since AS "olderSince", encode(p.answer_hash, 'hex') AS "responseHash", encode(p.facts_hash, 'hex') AS "factsHash",
            s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.brand`;
 
 // OFFSET 0 prevents a hash join, which scanned all 20,000 sessions to find 500 and took two thirds of the statement's time.
@@ -147,12 +147,12 @@ export const RESCHEDULE = prepared('onboarding.reschedule_polls')`
            changes_clear_at = r."changesClearAt", flapping_since = r."flappingSince",
            answer_hash = CASE WHEN r."isRecorded" THEN decode(r.hash, 'hex') ELSE p.answer_hash END,
            facts_hash = CASE WHEN r."isRecorded" THEN decode(r."factsHash", 'hex') ELSE p.facts_hash END,
-           look_again_at = r."lookAgainAt", failures = 0, failing_since = NULL, not_found = 0, not_found_since = NULL,
+           look_again_at = r."lookAgainAt", older_since = r."olderSince", failures = 0, failing_since = NULL, not_found = 0, not_found_since = NULL,
            last_error = NULL,
            due_at = ${msFromNow('r."nextMs"')}
       FROM jsonb_to_recordset($1::jsonb)
         AS r("sessionId" uuid, phase text, "anchorAt" timestamptz, "endingSince" timestamptz, "endingReads" int,
-             "changesClearAt" timestamptz, "flappingSince" timestamptz, "lookAgainAt" timestamptz, "isRecorded" boolean, hash text, "factsHash" text, "nextMs" float8)
+             "changesClearAt" timestamptz, "flappingSince" timestamptz, "lookAgainAt" timestamptz, "olderSince" timestamptz, "isRecorded" boolean, hash text, "factsHash" text, "nextMs" float8)
      WHERE p.session_id = r."sessionId"`;
 
 // Locks the session, so that either this statement sees a concurrent erasure or the erasure sees the poll.

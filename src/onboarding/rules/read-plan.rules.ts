@@ -77,6 +77,8 @@ export interface ReadSession extends WatchedSession, EndingSession {
   readonly notFound: number;
   /** The time of the first read that `notFound` counts. */
   readonly notFoundSince: Date | null;
+  /** The time of the first response that was older than the last recorded one, if all since were. */
+  readonly olderSince: Date | null;
   /** The factsHash of the last recorded response. Null if that response has none. */
   readonly factsHash: string | null;
 }
@@ -105,11 +107,11 @@ export function planRead(
   }
 
   function unchanged(): ReadStep {
-    // A response that changes nothing must still be written if it ends a series of failures or the watch, or confirms that inverters are
-    // missing.
+    // A response that changes nothing must still be written if it ends a series of failures or of older responses, or the watch, or
+    // confirms that inverters are missing.
     const mayMiss = poll.lookAgainAt instanceof Date && poll.lookAgainAt <= now;
-    const isSame =
-      poll.failures === 0 && poll.notFound === 0 && !mayMiss && findEnd(poll, now, settings) === null;
+    const isFirst = poll.failures === 0 && poll.notFound === 0 && poll.olderSince === null;
+    const isSame = isFirst && !mayMiss && findEnd(poll, now, settings) === null;
     return isSame ? { kind: 'nothing' } : { kind: 'apply', reading: { kind: 'unchanged' } };
   }
 

@@ -16,6 +16,7 @@ const POLL: ReadSession = {
   failures: 0,
   notFound: 0,
   notFoundSince: null,
+  olderSince: null,
   expiresAt: NOW,
   recordedAt: NOW,
   factsHash: 'facts',
@@ -32,10 +33,11 @@ describe('planRead', () => {
     expect(plan({ kind: 'unchanged' })).toEqual({ kind: 'nothing' });
   });
 
-  it('writes the end of a series of failures, and the end of the watch, even after an unchanged response', () => {
+  it('writes the end of a series of failures or of older responses, and the end of the watch, even after an unchanged response', () => {
     const unchanged = { kind: 'apply', reading: { kind: 'unchanged' } };
     expect(plan({ kind: 'unchanged' }, { failures: 1 })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, { notFound: 1 })).toEqual(unchanged);
+    expect(plan({ kind: 'unchanged' }, { olderSince: NOW })).toEqual(unchanged);
     expect(plan({ kind: 'unchanged' }, { lookAgainAt: NOW })).toEqual(unchanged);
     const later = new Date(NOW.getTime() + 1);
     expect(plan({ kind: 'unchanged' }, { lookAgainAt: later })).toEqual({ kind: 'nothing' });

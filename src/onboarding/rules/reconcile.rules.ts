@@ -11,12 +11,16 @@ export interface SessionRecord extends EventSubject, ChangeRecord, EndEvidence {
   readonly finished: boolean;
   readonly expired: boolean | null;
   readonly startedUpdatedAt: Date;
+  /** `updatedAt` of the last recorded response. */
+  readonly updatedAt: Date;
   readonly expiresAt: Date;
   readonly recordedAt: Date;
   readonly changedAt: Date;
   readonly closedAt: Date | null;
   /** When the phase began; null when the session is not watched. */
   readonly anchorAt: Date | null;
+  /** The time of the first response that was older than the last recorded one, if all since were. */
+  readonly olderSince: Date | null;
   readonly inverters: readonly RecordedInverter[];
 }
 
@@ -57,6 +61,7 @@ interface Watch extends ChangeRecord, EndEvidence {
   readonly phase: Phase;
   readonly anchorAt: Date;
   readonly lookAgainAt: Date | null;
+  readonly olderSince: Date | null;
 }
 
 /** Everything that a reading changes. Events are in the order of their publication. */
@@ -92,16 +97,19 @@ export function reconcile(
   now: Date,
   settings: ScheduleSettings,
 ): Decision {
-  const { change, present, watch } = changeBy(reading, { session, now, settings });
+  const context = { session, now, settings };
+  const { change, present, watch } = changeBy(reading, context);
   const { transition, close, isReopened } = change;
   const isClosed = session.closedAt !== null;
-  if (isClosed && !isReopened && transition === null) return NOTHING;
+  const isOld = isOlder(reading, transition, context);
+  if (isClosed && (isOld || (!isReopened && transition === null))) return NOTHING;
+  if (isOld) return keep(session, session.olderSince ?? now, context);
 
   const isChange = reading.kind === 'observed' || transition !== null || change.missing.length > 0;
   const mustPass =
     isClosed || close !== null || transition?.state === 'online' || reading.kind === 'rederived';
   const counted = isChange ? countChange(session, mustPass, now) : { isHeldBack: false, record: session };
-  if (counted.isHeldBack) return holdBack(counted.record, { session, now, settings });
+  if (counted.isHeldBack) return holdBack(counted.record, context);
 
   const { changesClearAt, flappingSince } = counted.record;
   const isWatched = isReopened || (!isClosed && close === null);
@@ -109,7 +117,7 @@ export function reconcile(
   return {
     ...change,
     isRecorded: isChange || close !== null,
-    watch: isWatched ? { ...watch, changesClearAt, flappingSince } : null,
+    watch: isWatched ? { ...watch, olderSince: null, changesClearAt, flappingSince } : null,
     events: changeEvents(facts, change),
   };
 }
@@ -141,10 +149,23 @@ function changeBy(reading: Reading, context: Context) {
   return { change, present, watch };
 }
 
-/** Returns the decision for a session that changes too often: the reading is dropped, and the watch continues. */
-function holdBack(record: ChangeRecord, { session, now, settings }: Context): Decision {
-  const facts = factsOf(session, session, session.state, presentOf(session), now);
+/**
+ * Returns whether a response is older than the last recorded one, so that it is not news: the remote service may read from a replica that
+ * lags behind. `transition`: what the response would change.
+ */
+// It counts all the same if it brings the session online, which no later response revokes, or finds a lost session. It also counts if all
+// responses have been older for hours: then the recorded `updatedAt` was wrong.
+function isOlder(reading: Reading, transition: Classification | null, { session, now, settings }: Context) {
+  const { state, updatedAt, olderSince } = session;
+  if (reading.kind !== 'observed' || reading.observation.updatedAt >= updatedAt) return false;
+  if (state === 'lost' || transition?.state === 'online') return false;
+  return olderSince === null || now.getTime() - olderSince.getTime() < settings.endEvidenceMs;
+}
+
+/** Returns the decision that changes nothing and continues the watch. */
+function keep(record: ChangeRecord, olderSince: Date | null, { session, now, settings }: Context): Decision {
   const { state, anchorAt, endingSince, endingReads } = session;
+  const { changesClearAt, flappingSince } = record;
   const lookAgainAt = lookAgain(session.inverters.filter(isAbsent), now, settings);
   return {
     ...NOTHING,
@@ -152,12 +173,21 @@ function holdBack(record: ChangeRecord, { session, now, settings }: Context): De
       phase: phaseOf(state),
       anchorAt: anchorAt ?? now,
       lookAgainAt,
+      olderSince,
       endingSince,
       endingReads,
-      ...record,
+      changesClearAt,
+      flappingSince,
     },
-    events: session.flappingSince === null ? [flappingEvent(facts)] : [],
   };
+}
+
+/** Returns the decision for a session that changes too often: the reading is dropped, and the watch continues. */
+function holdBack(record: ChangeRecord, context: Context): Decision {
+  const { session, now } = context;
+  const facts = factsOf(session, session, session.state, presentOf(session), now);
+  const events = session.flappingSince === null ? [flappingEvent(facts)] : [];
+  return { ...keep(record, null, context), events };
 }
 
 function classificationOf(session: SessionRecord, reading: Reading): Classification {

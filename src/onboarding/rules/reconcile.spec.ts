@@ -26,6 +26,7 @@ const AWAITING: SessionRecord = {
   basis: 'observed',
   rule: 'as_started',
   startedUpdatedAt: STARTED,
+  updatedAt: STARTED,
   expiresAt: EXPIRES,
   closedAt: null,
   finished: false,
@@ -33,6 +34,7 @@ const AWAITING: SessionRecord = {
   recordedAt: STARTED,
   changedAt: STARTED,
   anchorAt: STARTED,
+  olderSince: null,
   endingSince: null,
   endingReads: 0,
   changesClearAt: null,
@@ -461,6 +463,73 @@ describe('a reading that is counted as a change', () => {
   ])('ends the time of many changes if all are allowed again, as at %s', (changesClearAt, flappingSince) => {
     const { watch } = decide({ ...AWAITING, changesClearAt, flappingSince: STARTED }, observed({}));
     expect(watch).toMatchObject({ flappingSince });
+  });
+});
+
+describe('a response that is older than the last recorded one', () => {
+  const LATER = new Date(STARTED.getTime() + 60_000);
+  const awaitingInstallation: Partial<SessionRecord> = { state: 'awaiting_installation', updatedAt: LATER };
+  const expired: Partial<SessionRecord> = { state: 'expired', expired: true, updatedAt: LATER };
+  const updatedOnline: Partial<SessionRecord> = { ...withAbsent(2 * LASTING), updatedAt: LATER };
+  const decide = (session: Partial<SessionRecord>, reading: Reading) =>
+    reconcile({ ...AWAITING, ...session }, reading, NOW, SETTINGS);
+
+  it.each<[string, Partial<SessionRecord>, Reading]>([
+    ['without the update by the owner', awaitingInstallation, observed({})],
+    ['with flags that step back', expired, observed({ active: true, expired: false })],
+    ['with flags that nobody describes', awaitingInstallation, observed({ active: false })],
+    ['with an earlier expiresAt', awaitingInstallation, observed({ expiresAt: STARTED })],
+    ['without an inverter', updatedOnline, online('a')],
+    ['with an inverter that was missing', { ...withAbsent(null, true), updatedAt: LATER }, online('a', 'b')],
+    ['with a further inverter', updatedOnline, online('a', 'b', 'c')],
+    [
+      'by a millisecond',
+      { ...awaitingInstallation, updatedAt: new Date(STARTED.getTime() + 1) },
+      observed({}),
+    ],
+  ])('changes nothing: %s', (_, session, reading) => {
+    const { watch, ...decision } = decide(session, reading);
+    const nothing = { transition: null, listed: [], absent: [], missing: [], trusted: [], events: [] };
+    expect(decision).toEqual({ ...nothing, isRecorded: false, close: null, isReopened: false });
+    expect(watch).toMatchObject({ anchorAt: STARTED, olderSince: NOW, changesClearAt: null, endingReads: 0 });
+  });
+
+  it.each<[string, Partial<SessionRecord>, Reading, string[]]>([
+    [
+      'as old as the last one',
+      { ...awaitingInstallation, updatedAt: STARTED },
+      observed({}),
+      ['awaiting_owner'],
+    ],
+    ['that brings the session online', awaitingInstallation, online('a'), ['online']],
+    ['about a lost session', { state: 'lost', updatedAt: LATER }, observed({}), ['awaiting_owner']],
+    [
+      'as all for six hours',
+      { ...expired, olderSince: new Date(NOW.getTime() - SETTINGS.endEvidenceMs) },
+      observed({}),
+      ['awaiting_owner'],
+    ],
+    [
+      'as all for a little less',
+      { ...expired, olderSince: new Date(NOW.getTime() - SETTINGS.endEvidenceMs + 1) },
+      observed({}),
+      [],
+    ],
+    ['about a closed session', { ...expired, closedAt: STARTED }, observed({}), []],
+  ])('counts, or not: %s', (_, session, reading, states) => {
+    const { transition, watch } = decide(session, reading);
+    expect(transition === null ? [] : [transition.state]).toEqual(states);
+    if (session.closedAt === undefined)
+      expect(watch!.olderSince).toEqual(states.length > 0 ? null : session.olderSince);
+    else expect(watch).toBeNull();
+  });
+
+  it.each<[Reading]>([
+    [{ kind: 'unchanged' }],
+    [observed({ updatedAt: LATER })],
+    [{ kind: 'gone', status: 404 }],
+  ])('is the first again after another reading: %j', (reading) => {
+    expect(decide({ ...awaitingInstallation, olderSince: STARTED }, reading).watch!.olderSince).toBeNull();
   });
 });
 

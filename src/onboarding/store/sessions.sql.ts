@@ -19,9 +19,9 @@ export const START_URLS = {
 
 const SELECT_RECORD = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
-           s.brand, s.metadata, s.state, s.basis, s.rule, s.finished, s.expired, s.started_updated_at AS "startedUpdatedAt",
+           s.brand, s.metadata, s.state, s.basis, s.rule, s.finished, s.expired, s.started_updated_at AS "startedUpdatedAt", s.updated_at AS "updatedAt",
            s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.changed_at AS "changedAt", s.closed_at AS "closedAt",
-           p.anchor_at AS "anchorAt", p.batch_id::text AS "batchId", encode(p.answer_hash, 'hex') AS "responseHash",
+           p.anchor_at AS "anchorAt", p.older_since AS "olderSince", p.batch_id::text AS "batchId", encode(p.answer_hash, 'hex') AS "responseHash",
            p.ending_since AS "endingSince", coalesce(p.ending_reads, 0) AS "endingReads",
            p.changes_clear_at AS "changesClearAt", p.flapping_since AS "flappingSince",
            coalesce((SELECT json_agg(json_build_object('id', i.id, 'missing', i.missing_since IS NOT NULL,

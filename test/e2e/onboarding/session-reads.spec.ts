@@ -358,6 +358,50 @@ describe('the sequence of a session', () => {
   });
 });
 
+describe('a session whose remote service answers now from one replica, now from one that lags behind', () => {
+  const ONLINE = { finished: true, active: false };
+  it.each<[string, object, string[]]>([
+    ['before the update by the owner', {}, ['session.awaiting_installation']],
+    ['before it expired', { expired: true, active: false }, ['session.expired']],
+    [
+      'before its inverter',
+      { ...ONLINE, inverters: [{ id: randomUUID() }] },
+      ['session.online', 'inverter.online'],
+    ],
+  ])('moves once, and not back: %s', async (_, set, events) => {
+    const { id } = await client.startNew();
+    const updatedAt = new Date(Date.now() + 60_000).toISOString();
+    for (let nth = 0; nth < 4; nth++) {
+      await sandbox.fields(id, { set: { ...set, updatedAt } });
+      await refresh(id);
+      const { state, updatedAt: newest } = await client.session(id);
+      await sandbox.fields(id);
+      const older = (await refresh(id)).body;
+      expect(older).toMatchObject({ state, updatedAt: newest, nextCheckAt: expect.any(String) });
+      expect(older.inverters.map(({ missingSince }) => missingSince)).toEqual(
+        older.inverters.map(() => null),
+      );
+    }
+    expect(await client.eventsOf(id)).toEqual(['session.started', ...events]);
+  });
+
+  it('follows the one that lags behind once all responses have long been older', async () => {
+    const { id } = await client.startNew();
+    await sandbox.fields(id, { set: { expired: true, active: false, updatedAt: '2999-01-01T00:00:00Z' } });
+    await refresh(id);
+    await sandbox.fields(id);
+    const states: string[] = [];
+    for (const days of [0, 0, 1]) {
+      await database.query(
+        `UPDATE session_polls SET older_since = older_since - $2 * interval '1 day' WHERE session_id = $1`,
+        [id, days],
+      );
+      states.push((await refresh(id)).body.state);
+    }
+    expect(states).toEqual(['expired', 'expired', 'awaiting_installation']);
+  });
+});
+
 describe('the timeline of a session', () => {
   it('has everything that happened, with causes before effects, page by page', async () => {
     const { id } = await client.startNew();
