@@ -64,7 +64,8 @@ export class AuthorisedRemote {
     if (refusal === 'call') return refusal;
     const { isOfFew, hasLasted } = this.refusals.rowOf(request.operation);
     const mayProbe = (kind === 'missing' && isOfFew) || (probes === 'always' && refusal === 'unknown');
-    if (mayProbe && (await this.remote.respondsOtherwise(status, request.signal))) return 'call';
+    const probed = mayProbe ? await this.remote.probe(request.signal) : undefined;
+    if (probed !== undefined && probed !== status) return 'call';
     if (refusal === 'all') this.blockAll(request.operation, status, kind);
     else if (kind === 'missing' && hasLasted)
       this.block(
@@ -76,10 +77,10 @@ export class AuthorisedRemote {
 
   /**
    * Returns the outcome of a POST. A refusal of the credentials is `not_sent`. So is any 401, because another token may succeed. A status
-   * with which a gateway responds, too, ends a registration only if it lasts while others are served. A status about its content ends it,
-   * unless several different ones are refused within a short time and none is served: a firewall may refuse them all.
+   * with which a gateway responds, too, ends a registration only if it lasts while others are served. A conflict or a status about its
+   * content ends it at once, unless the base probe gets the same status.
    */
-  weighOutcome<T>(request: RemoteRequest, outcome: Outcome<T>): Outcome<T> {
+  async weighOutcome<T>(request: RemoteRequest, outcome: Outcome<T>): Promise<Outcome<T>> {
     if (outcome.kind === 'not_sent' && outcome.reason === 'foreign_response')
       this.refusals.recordRefused(request, performance.now(), 'missing');
     if (outcome.kind !== 'rejected') return outcome;
@@ -87,15 +88,22 @@ export class AuthorisedRemote {
     const kind = kindOf(status);
     const isStart = request.operation === 'start_session';
     // A refused start ends nothing: its caller is told, and may start again.
-    if (status === CONFLICT || (isStart && kind === 'content')) return outcome;
-    const refusal = this.weigh(request, status, kind);
+    const isOwn = status === CONFLICT || kind === 'content';
+    if (isStart && isOwn) return outcome;
+    const refusal = status === CONFLICT ? 'unknown' : this.weigh(request, status, kind);
     if (status === 401 || (status === 403 && refusal === 'all'))
       return { kind: 'not_sent', reason: 'credentials_rejected' };
-    const { refusals } = this;
     const isFinal =
-      kind === 'content' ? !refusals.isSudden(request.operation, refusal) : refusals.isLasting(request);
+      this.refusals.isLasting(request) || (isOwn && (await this.isOfService(request, status, refusal)));
     if (isStart || isFinal) return outcome;
     return { kind: 'not_sent', reason: 'foreign_response', detail: `status ${status}: ${detail}` };
+  }
+
+  /** Returns whether the service itself refuses what a request contains. */
+  // A firewall may refuse all requests. The row of refusals ends with this process, so a process that restarts again and again needs the probe.
+  private async isOfService(request: RemoteRequest, status: number, refusal: Refusal): Promise<boolean> {
+    const isSudden = this.refusals.isSudden(request.operation, refusal);
+    return !isSudden && (await this.remote.probe(request.signal)) !== status;
   }
 
   private blockAll(operation: OperationClass, status: number, kind: RefusalKind): void {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import type { OperationClass, RemoteRequest, Sent } from '../remote/outcome.rules.js';
+import type { OperationClass, Outcome, RemoteRequest, Sent } from '../remote/outcome.rules.js';
 import type { Peers, Remote } from '../remote/remote.service.js';
 import { AuthorisedRemote } from './authorised-remote.service.js';
 import { type BearerTokens, isTokenAccepted } from './bearer-tokens.js';
@@ -42,50 +42,73 @@ describe('a refused POST', () => {
   afterEach(() => {
     jest.restoreAllMocks();
     announce.mockClear();
+    probed = 200;
   });
+  let probed: number | undefined = 200;
   /** Refuses different calls in a row. `everyMs`: the time between them. Returns the last outcome. */
-  const weigh = (status: number, calls: number, operation: OperationClass = 'start_session', everyMs = 0) => {
+  const weigh = async (
+    status: number,
+    calls: number,
+    operation: OperationClass = 'start_session',
+    everyMs = 0,
+  ) => {
     const remote = new AuthorisedRemote(
-      { peers: { announce } as Partial<Peers> as Peers } as Partial<Remote> as Remote,
+      {
+        peers: { announce } as Partial<Peers> as Peers,
+        probe: () => Promise.resolve(probed),
+      } as Partial<Remote> as Remote,
       {} as TenantTokens,
       {} as TenantTokens,
     );
-    const outcomes = Array.from({ length: calls }, (_, nth) => {
+    let outcome: Outcome<never> | undefined;
+    for (let nth = 0; nth < calls; nth++) {
       jest.spyOn(performance, 'now').mockReturnValue(nth * everyMs);
       const request = { ...START, operation, path: `/${nth}` };
-      return remote.weighOutcome(request, { kind: 'rejected', status, detail: '' });
-    });
-    return outcomes.at(-1);
+      outcome = await remote.weighOutcome(request, { kind: 'rejected', status, detail: '' });
+    }
+    return outcome;
   };
   const NOT_SENT = { kind: 'not_sent', reason: 'credentials_rejected' };
   const MAYBE_FOREIGN = { kind: 'not_sent', reason: 'foreign_response' };
 
-  it.each([400, 422])('rejects a registration at once after a %i, but not five in a row', (status) => {
+  it.each([400, 422])('rejects a registration at once after a %i, but not five in a row', async (status) => {
     const rejected = { kind: 'rejected', status, detail: '' };
-    expect(weigh(status, 4, 'register_user')).toEqual(rejected);
-    expect(weigh(status, 5, 'register_user')).toMatchObject(MAYBE_FOREIGN);
-    expect(weigh(status, 9, 'register_user', 60_000 - 1)).toMatchObject(MAYBE_FOREIGN);
-    expect(weigh(status, 9, 'register_user', 60_000)).toEqual(rejected);
+    expect(await weigh(status, 4, 'register_user')).toEqual(rejected);
+    expect(await weigh(status, 5, 'register_user')).toMatchObject(MAYBE_FOREIGN);
+    expect(await weigh(status, 9, 'register_user', 60_000 - 1)).toMatchObject(MAYBE_FOREIGN);
+    expect(await weigh(status, 9, 'register_user', 60_000)).toEqual(rejected);
+  });
+
+  it.each([
+    [200, 'rejected'],
+    [undefined, 'rejected'],
+    [400, 'not_sent'],
+    [409, 'not_sent'],
+    [422, 'not_sent'],
+  ])('with a status about the registration, while the base probe gets %s, is %s', async (status, kind) => {
+    probed = status;
+    for (const each of status === 200 || status === undefined ? [400, 409, 422] : [status])
+      expect(await weigh(each, 1, 'register_user')).toMatchObject({ kind });
   });
 
   it.each([402, 403, 404, 405, 406, 407, 410, 411, 412, 413, 414, 415, 421, 423, 424, 425, 426, 431, 451])(
     'rejects no registration after one %i, which a proxy, firewall or gateway may send',
-    (status) => {
-      expect(weigh(status, 1, 'register_user')).toMatchObject(MAYBE_FOREIGN);
+    async (status) => {
+      expect(await weigh(status, 1, 'register_user')).toMatchObject(MAYBE_FOREIGN);
     },
   );
 
-  it('is rejected after a 403, until five different ones in a row were, which is announced once', () => {
-    expect(weigh(403, 4)).toEqual({ kind: 'rejected', status: 403, detail: '' });
+  it('is rejected after a 403, until five different ones in a row were, which is announced once', async () => {
+    expect(await weigh(403, 4)).toEqual({ kind: 'rejected', status: 403, detail: '' });
     expect(announce).not.toHaveBeenCalled();
-    expect(weigh(403, 7)).toEqual(NOT_SENT);
+    expect(await weigh(403, 7)).toEqual(NOT_SENT);
     expect(announce).toHaveBeenCalledTimes(1);
   });
 
-  it('is sent again later after a 401, and rejected after a conflict or a refused content', () => {
-    expect(weigh(401, 1)).toEqual(NOT_SENT);
-    expect(weigh(409, 9, 'register_user')).toEqual({ kind: 'rejected', status: 409, detail: '' });
-    expect(weigh(422, 9)).toEqual({ kind: 'rejected', status: 422, detail: '' });
+  it('is sent again later after a 401, and rejected after a conflict or a refused content', async () => {
+    expect(await weigh(401, 1)).toEqual(NOT_SENT);
+    expect(await weigh(409, 9, 'register_user')).toEqual({ kind: 'rejected', status: 409, detail: '' });
+    expect(await weigh(422, 9)).toEqual({ kind: 'rejected', status: 422, detail: '' });
   });
 });
 
@@ -99,7 +122,7 @@ describe('a read that is missing, while no other is served', () => {
     const remote = new AuthorisedRemote(
       {
         peers: { announce } as Partial<Peers> as Peers,
-        respondsOtherwise: (of: number) => Promise.resolve(probeStatus !== of),
+        probe: () => Promise.resolve(probeStatus),
       } as Partial<Remote> as Remote,
       {} as TenantTokens,
       {} as TenantTokens,

@@ -81,13 +81,14 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return sent;
   }
 
-  /** Sends the base probe. Returns whether the service is up and its response has another status. */
-  // Compares no bodies: a gateway may write the path or an id of the request into each.
-  async respondsOtherwise(status: number, signal?: AbortSignal): Promise<boolean> {
+  /** Sends the base probe. Returns the status of its response if it shows that the service is up, else undefined. */
+  // The body tells no more: a gateway may write the path or an id of the request into it.
+  async probe(signal?: AbortSignal): Promise<number | undefined> {
     const timeoutMs = this.environment.SCS_TIMEOUT_MS * PROBE_SHARE;
     const sent = await this.queue.inTurn('background read', signal, () => this.wire.probe(timeoutMs, signal));
-    if (typeof sent === 'string' || sent.kind !== 'response') return false;
-    return isUp(sent) && sent.response.status !== status;
+    return typeof sent !== 'string' && sent.kind === 'response' && isUp(sent)
+      ? sent.response.status
+      : undefined;
   }
 
   measure(observe: Observe): void {

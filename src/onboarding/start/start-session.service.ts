@@ -92,7 +92,7 @@ export class StartSessionService {
       const request = startSessionRequest(wanted.gridLocationId);
       const sent = await this.remote.send(request, 'user', start.userId);
       const interpreted = this.responses.interpret('start_session', sent, START_RESPONSE);
-      const outcome = this.remote.weighOutcome(request, interpreted);
+      const outcome = await this.remote.weighOutcome(request, interpreted);
       switch (outcome.kind) {
         case 'done': {
           const recorded = await this.starts.record({ ...start, attempts: attempt }, outcome.value, wanted);

@@ -70,7 +70,7 @@ export class RegistrationSender extends BackgroundTasks {
       // Keeps all digits of an EAN.
       parse: parseLossless,
     });
-    const outcome = this.remote.weighOutcome(request, interpreted);
+    const outcome = await this.remote.weighOutcome(request, interpreted);
     return this.settle(claim, planSettlement(outcome, claim.attempts, Math.random()));
   }
 

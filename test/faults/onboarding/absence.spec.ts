@@ -37,6 +37,9 @@ const GATEWAYS: Record<string, Partial<SandboxFault>> = {
   'object 404': { status: 404, ...page('application/json', '{"message":"no Route matched"}') },
   'object 421': { status: 421, ...page('application/json', '{"error":"Misdirected Request"}') },
   'object 403': { status: 403, ...page('application/json', '{"message":"forbidden"}') },
+  'object 400': { status: 400, ...page('application/json', '{"message":"Bad Request"}') },
+  'object 409': { status: 409, ...page('application/json', '{"message":"Conflict"}') },
+  'object 422': { status: 422, ...page('application/json', '{"message":"blocked"}') },
 };
 
 let replicas: Replicas;
