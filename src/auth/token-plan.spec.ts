@@ -53,6 +53,8 @@ describe('planToken', () => {
     ],
     ['of other credentials, with an old generation', FOREIGN, RENEW, HAS_REFUSED],
     ['expired', EXPIRED, RENEW],
+    ['expired this very moment', { ...VALID, expiresAt: now }, RENEW],
+    ['without a text', { ...VALID, token: null }, RENEW],
     ['expired, being renewed', leased(EXPIRED), WAIT],
     [
       'expired, last attempt failed',
@@ -71,6 +73,11 @@ describe('planToken', () => {
     ],
     ['refused again', { ...REJECTED, nextAttemptAt: inMs(900) }, refuse('credentials_rejected', 900)],
     ['refused again, cooled down', REJECTED, { ...TRY_NEW, withStored: true, mayReplace: true }],
+    [
+      'refused again, cooled down, no longer young',
+      { ...REJECTED, obtainedAt: inMs(-5_000) },
+      { ...TRY_NEW, withStored: true, mayReplace: true },
+    ],
     [
       'refused again, cooled down, young',
       { ...REJECTED, obtainedAt: inMs(-4_999) },
@@ -105,8 +112,25 @@ describe('waits', () => {
     expect(failed(404)).toMatchObject({ isRejected: false });
   });
 
+  it.each<[Parameters<typeof planFailure>[0], object]>([
+    [
+      { kind: 'rejected', status: 404, detail: 'no path' },
+      { error: 'no token: responded with status 404: no path' },
+    ],
+    [
+      { kind: 'ambiguous', reason: 'lost', status: 403 },
+      { error: 'no token: lost', isRejected: false },
+    ],
+    [{ kind: 'not_sent', reason: 'rate_limited', retryAfterMs: 90_000 }, { waitMs: 90_000 }],
+    [
+      { kind: 'not_sent', reason: 'foreign_response', detail: 'a page' },
+      { error: 'no token: foreign_response: a page' },
+    ],
+    [{ kind: 'not_sent', reason: 'unreachable' }, { error: 'no token: unreachable' }],
+  ])('after %j: %j', (outcome, plan) => expect(planFailure(outcome, 0, 0.5)).toMatchObject(plan));
+
   it('last 80 to 90 % of the lifetime before a renewal', () => {
-    expect(renewAfterMs(1_000, 0)).toBe(800);
+    expect([0, 0.5].map((random) => renewAfterMs(1_000, random))).toEqual([800, 850]);
     expect(renewAfterMs(1_000, 0.999)).toBeLessThan(900);
   });
 });

@@ -424,6 +424,15 @@ describe('a reading that is counted as a change', () => {
       watch: null,
     }));
 
+  it.each([
+    // Each of the 30 changes an hour takes two minutes.
+    [3_480_000, true],
+    [3_480_001, false],
+  ])('is recorded if it is the last that is allowed: all again in %i ms, %s', (ms, isRecorded) => {
+    const session = { ...AWAITING, changesClearAt: new Date(NOW.getTime() + ms) };
+    expect(decide(session, observed({})).isRecorded).toBe(isRecorded);
+  });
+
   it.each<[string, SessionRecord, Reading, boolean]>([
     ['a response', AWAITING, observed({ expired: true }), true],
     ['the end of a watch', LONG_ONLINE, online('a'), false],

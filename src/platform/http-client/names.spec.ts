@@ -23,6 +23,7 @@ describe('resolv.conf', () => {
     ['#search x\n; search y\noptions ndots:0\noptions rotate', [], 0],
     ['options ndots:99', [], 15],
     ['options ndots:x', [], 1],
+    ['options xndots:3 ndots:3x\nsortlist ndots:3', [], 1],
   ])('%j has the domains %j and ndots %i', (text, domains, ndots) =>
     expect(readNameSearch(text)).toEqual({ domains, ndots }),
   );
@@ -52,6 +53,8 @@ describe('the hosts file', () => {
   ])('has for %s the addresses %j', (name, addresses) =>
     expect(listedAddresses(HOSTS, name)).toEqual(addresses),
   );
+
+  it('need not name localhost', () => expect(listedAddresses('', 'localhost')).toEqual(['127.0.0.1', '::1']));
 });
 
 describe('a name', () => {

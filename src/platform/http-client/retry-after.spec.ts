@@ -20,6 +20,8 @@ describe('Retry-After', () => {
     ['1e3', undefined],
     ['soon', undefined],
     ['Someday', undefined],
+    ['20 Nov 2026 10:00:30 GMT', undefined],
+    ['Fr, 20 Nov 2026 10:00:30 GMT', undefined],
     ['', undefined],
     [undefined, undefined],
   ])('%j is %j ms', (value, waitMs) => expect(readRetryAfter(value, NOW)).toBe(waitMs));

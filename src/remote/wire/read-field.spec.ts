@@ -78,7 +78,7 @@ const WRONG = [undefined, null, '', 0, 1, -1, 1e300, true, [], {}, 'x', '\ud800'
 
 describe('fields', () => {
   it.each([
-    ['readUuid', readUuid, [ID.slice(1), `${ID} `, `{${ID}}`, 871234567890123456n]],
+    ['readUuid', readUuid, [ID.slice(1), `${ID} `, `0${ID}`, [ID], `{${ID}}`, 871234567890123456n]],
     [
       'readInstant',
       readInstant,

@@ -53,13 +53,22 @@ describe('the outcome of a registration call', () => {
     expect(planSettlement({ ...conflict, status: 422 }, 2, 0)).toMatchObject({ status: 'rejected' });
   });
 
-  it.each<Outcome<RemoteUser>>([
-    { kind: 'ambiguous', reason: 'connection reset' },
-    { kind: 'ambiguous', reason: 'responded with status 503', retryAfterMs: 1_000 },
-    { kind: 'unreadable', status: 200, reason: 'id must be a UUID' },
-  ])('is uncertain if the call may have had an effect, and is never retried: %j', (outcome) => {
+  it.each<[Outcome<RemoteUser>, string]>([
+    [
+      { kind: 'ambiguous', reason: 'reset' },
+      'the call may have had its effect, but its response was lost (reset)',
+    ],
+    [
+      { kind: 'ambiguous', reason: 'responded with status 503', status: 503, retryAfterMs: 1_000 },
+      'the Solar Curtailment Service responded with status 503, which does not say whether the call had its effect',
+    ],
+    [
+      { kind: 'unreadable', status: 200, reason: 'id must be a UUID' },
+      'the response 200 does not confirm the user (id must be a UUID)',
+    ],
+  ])('is uncertain if the call may have had an effect, and is never retried: %j', (outcome, lastError) => {
     const settlement = planSettlement(outcome, 1, 0);
-    expect(settlement.status).toBe('uncertain');
+    expect(settlement).toMatchObject({ status: 'uncertain', lastError });
     expect(settlement).not.toHaveProperty('nextAttemptInMs');
   });
 
@@ -81,6 +90,11 @@ describe('the outcome of a registration call', () => {
     const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
     const settlement = planSettlement({ kind: 'not_sent', reason: 'rate_limited', ...wait }, 1, 0);
     expect(settlement).toMatchObject({ nextAttemptInMs: expectedMs });
+  });
+
+  it('is retried after half a minute at most if the breaker is open', () => {
+    const open = { kind: 'not_sent', reason: 'breaker_open', retryAfterMs: 30_001 } as const;
+    expect(planSettlement(open, 1, 0)).toMatchObject({ nextAttemptInMs: 30_000 });
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseLossless } from '../../platform/json/lossless.js';
 import { readObject } from '../../remote/wire/read-field.js';
 import { UnreadableResponse } from '../../remote/wire/read-response.js';
+import { readRemoteUser } from './remote-user.rules.js';
 import { readRegisterUserResponse, registerUserRequest } from './users.client.js';
 
 const USER_ID = '0f6a4b6e-4a51-4c5e-9d3d-2f6f8c1f0a11';
@@ -76,6 +77,14 @@ describe('the response', () => {
     });
   });
 
+  it('may have a thousand grid locations', () => {
+    const others = Array.from({ length: 999 }, (_, nth) => {
+      const id = `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
+      return `{"id":"${id}","ean":${540_000_000_000_000_000n + BigInt(nth)}},`;
+    });
+    expect(read(BODY.replace('[{', `[${others.join('')}{`)).gridLocations).toHaveLength(1_000);
+  });
+
   it('is read without the characters of a name that PostgreSQL cannot store', () => {
     expect(read(BODY.replace('"Supplier"', '"a\\u0000b\\ud800"')).tenantName).toBe('ab\ufffd');
   });
@@ -98,6 +107,10 @@ describe('the response', () => {
       'gridLocations[0].ean must be 18 digits without sign, fraction or exponent',
     ],
     [BODY.replace(LOCATION_ID, ''), 'gridLocations[0].id must be a UUID'],
+    [
+      BODY.replace(LOCATION_ID, '').replace(EAN, '1'),
+      'gridLocations[0].id must be a UUID; gridLocations[0].ean must have 18 digits, not 1',
+    ],
     [BODY.replace('[{', '[null,{'), 'gridLocations[0] must be a JSON object'],
     [
       BODY.replace('[{', `[{"id":"${LOCATION_ID}","ean":999999999999999999},{`),
@@ -111,5 +124,25 @@ describe('the response', () => {
     ],
   ])('is unreadable: %.200s', (body, reason) => {
     expect(() => read(body)).toThrow(new UnreadableResponse(reason));
+  });
+});
+
+describe('a user that a person confirms', () => {
+  const user = JSON.parse(BODY.replace(EAN, `"${EAN}"`)) as object;
+  const TIME = 'must be an ISO 8601 timestamp with Z or an offset, of the years 1 to 9999';
+  it.each<[unknown, object[] | undefined]>([
+    [user, undefined],
+    [{ ...user, createdAt: null, updatedAt: undefined }, undefined],
+    ['a user', [{ field: 'user', message: 'must be a JSON object' }]],
+    [
+      { ...user, createdAt: 'soon', updatedAt: '0000-01-01T00:00:00Z' },
+      [
+        { field: 'createdAt', message: TIME },
+        { field: 'updatedAt', message: TIME },
+      ],
+    ],
+  ])('%j has the faults %j', (value, faults) => {
+    const read = readRemoteUser(value, REQUESTED, 'person');
+    expect('faults' in read ? read.faults : undefined).toEqual(faults);
   });
 });
