@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NewEvent } from '../../../src/events/catalogue.rules.js';
+import { BrokerModule } from '../../../src/broker/broker.module.js';
 import { EventsModule } from '../../../src/events/events.module.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { ActiveCallers } from '../../../src/access/active-callers.service.js';
@@ -26,7 +27,7 @@ export async function startWorker(
     providers: [{ provide: Environment, useValue: environment }, ...shared],
     exports: [Environment, ...shared],
   };
-  const root = { module: class Worker {}, imports: [platform, EventsModule], providers: [...handlers] };
+  const root = { module: class Worker {}, imports: [platform, EventsModule, BrokerModule], providers: [...handlers] };
   return NestFactory.createApplicationContext(root, { logger: ['error', 'fatal'], abortOnError: false });
 }
 

@@ -15,8 +15,8 @@ describe('R79: strangers hold nothing, by the patterns of the code', () => {
       'src/auth/token.client.ts',
       'src/campaigns/excel.rules.ts',
       'src/campaigns/intake/csv-reader.ts',
-      'src/platform/redaction/secrets.ts',
       'src/platform/problem/problem.filter.ts',
+      'src/platform/redaction/secrets.ts',
     ]);
   });
 
