@@ -32,7 +32,7 @@ const NOT_BUILT = `<!doctype html>
 /** The files of `dist/console`, read into memory at the first request. No path leads to any other file. */
 @Injectable()
 export class ConsoleFiles {
-  folder = fileURLToPath(new URL('../../../dist/console', import.meta.url));
+  folder = fileURLToPath(new URL('../../dist/console', import.meta.url));
   private readonly prefix: string;
   private files: ReadonlyMap<string, ConsoleFile> | undefined;
 
