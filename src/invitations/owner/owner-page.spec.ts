@@ -32,6 +32,7 @@ describe('the page of an invitation', () => {
   it('is about the first thing that is over, and else about a wish', () => {
     const now = new Date(0);
     expect(planOwnerPage({ ...invited, state: 'revoked', erasedAt: now }, []).kind).toBe('erased');
+    expect(planOwnerPage({ ...invited, state: 'revoked', wishDueAt: now }, []).kind).toBe('revoked');
     expect(planOwnerPage({ ...invited, state: 'expired', wishDueAt: now }, []).kind).toBe('expired');
     expect(planOwnerPage({ ...invited, state: 'online', wishDueAt: now }, []).kind).toBe('online');
     expect(planOwnerPage({ ...invited, wishDueAt: now }, [of('acme', 'awaiting_owner')]).kind).toBe('wish');
@@ -138,6 +139,7 @@ describe('the language', () => {
     ['de', 'de', 'fr'],
     [null, 'fr', 'es, fr;q=0.8, en;q=0.5'],
     [null, 'nl', 'nl-BE,nl;q=0.9'],
+    [null, 'de', 'de-AT, en'],
     [null, 'en', 'es, fr;q=0'],
     [null, 'en', undefined],
     ['es', 'fr', 'fr'],
