@@ -64,7 +64,7 @@ export class AuthorisedRemote {
     if (refusal === 'call') return refusal;
     const { isOfFew, hasLasted } = this.refusals.rowOf(request.operation);
     const mayProbe = (kind === 'missing' && isOfFew) || (probes === 'always' && refusal === 'unknown');
-    const probed = mayProbe ? await this.remote.probe(request.signal) : undefined;
+    const probed = mayProbe ? await this.remote.probe(request) : undefined;
     if (probed !== undefined && probed !== status) return 'call';
     if (refusal === 'all') this.blockAll(request.operation, status, kind);
     else if (kind === 'missing' && hasLasted)
@@ -103,7 +103,7 @@ export class AuthorisedRemote {
   // A firewall may refuse all requests. The row of refusals ends with this process, so a process that restarts again and again needs the probe.
   private async isOfService(request: RemoteRequest, status: number, refusal: Refusal): Promise<boolean> {
     const isSudden = this.refusals.isSudden(request.operation, refusal);
-    return !isSudden && (await this.remote.probe(request.signal)) !== status;
+    return !isSudden && (await this.remote.probe(request)) !== status;
   }
 
   private blockAll(operation: OperationClass, status: number, kind: RefusalKind): void {

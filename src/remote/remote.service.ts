@@ -81,11 +81,13 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return sent;
   }
 
-  /** Sends the base probe. Returns the status of its response if it shows that the service is up, else undefined. */
+  /** Sends the base probe on behalf of a call. Returns the status of its response if it shows that the service is up, else undefined. */
   // The body tells no more: a gateway may write the path or an id of the request into it.
-  async probe(signal?: AbortSignal): Promise<number | undefined> {
+  async probe({ priority = 'background', signal }: RemoteRequest): Promise<number | undefined> {
     const timeoutMs = this.environment.SCS_TIMEOUT_MS * PROBE_SHARE;
-    const sent = await this.queue.inTurn('background read', signal, () => this.wire.probe(timeoutMs, signal));
+    const sent = await this.queue.inTurn(`${priority} read`, signal, () =>
+      this.wire.probe(timeoutMs, signal),
+    );
     return typeof sent !== 'string' && sent.kind === 'response' && isUp(sent)
       ? sent.response.status
       : undefined;
