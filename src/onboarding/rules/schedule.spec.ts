@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { OLDEST_HABIT } from './habits.rules.js';
-import { PHASES, planNextReadMs, type Phase } from './schedule.rules.js';
+import type { Environment } from '../../platform/env/environment.js';
+import { PHASES, phaseOf, planNextReadMs, type Phase, scheduleSettings } from './schedule.rules.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -104,11 +105,48 @@ describe('planNextReadMs', () => {
     expect(next('awaiting_owner', HOUR, 1)).toBe(next('awaiting_owner', HOUR));
   });
 
+  it.each<[string, number, number, number]>([
+    ['at that time', 8 * MINUTE, 1, 8 * MINUTE],
+    ['later under a tight budget', 8 * MINUTE, 2, 16 * MINUTE],
+    ['not sooner than the floor', 1_000, 1, 15_000],
+    ['at the floor if that time is over', -HOUR, 1, 15_000],
+    ['as usual if that time is later', DAY, 1, next('settling', 72 * HOUR)],
+  ])('reads a session with an absent inverter %s', (_, inMs, stretch, ms) => {
+    const session = {
+      phase: 'settling' as const,
+      anchorAt: ago(72 * HOUR),
+      failures: 0,
+      lookAgainAt: ago(-inMs),
+    };
+    expect(planNextReadMs(session, NOW, SETTINGS, stretch, 0)).toBe(ms);
+  });
+
   it('R27: spreads sessions that were read together', () => {
     expect(next('awaiting_owner', 0, 0, 0.5)).not.toBe(next('awaiting_owner', 0, 0, 0.6));
     expect(next('late', 30 * DAY, 0, 0.5)).not.toBe(next('late', 30 * DAY, 0, 0.6));
   });
 });
+
+it('takes its settings from the environment, and the time that evidence must last from the shortest interval', () => {
+  const environment = {
+    POLL_MIN_INTERVAL_MS: 15_000,
+    POLL_MAX_INTERVAL_MS: 15 * MINUTE,
+    SETTLE_HOURS: 72,
+    LATE_ONLINE_DAYS: 7,
+  } as Environment;
+  expect(scheduleSettings(environment)).toEqual(SETTINGS);
+});
+
+it.each([
+  ['awaiting_owner', 'awaiting_owner'],
+  ['awaiting_installation', 'awaiting_installation'],
+  ['unrecognised', 'unrecognised'],
+  ['online', 'settling'],
+  ['expired', 'late'],
+  ['lost', 'late'],
+] as const)('watches a session that is %s in the phase %s', (state, phase) =>
+  expect(phaseOf(state)).toBe(phase),
+);
 
 describe('planNextReadMs of a brand whose hazards are known', () => {
   /** Hazards at which the interval is `seconds` at every age. */
