@@ -1,6 +1,6 @@
 import type { EventPayloads, NewEvent } from '../../events/catalogue.rules.js';
 import { appendEvents } from '../../events/outbox.js';
-import type { Database, Sql } from '../../platform/database/database.js';
+import type { Database, Transaction } from '../../platform/database/database.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
 
@@ -31,8 +31,9 @@ const toEvent = (failed: FailedStart): NewEvent => ({
 });
 
 /** Returns a runner for statements that return EndedStarts. It appends the event of each failed start in the same transaction. */
-export const runnerOfFailures = (database: Database): Sql => ({
-  query: <Row>(...statement: Parameters<Sql['query']>) =>
+export const runnerOfFailures = (database: Database): Pick<Database, 'query' | 'outcomes'> => ({
+  outcomes: database.outcomes,
+  query: <Row>(...statement: Parameters<Transaction['query']>) =>
     database.transaction(async (tx) => {
       const ended = await tx.query<Row & EndedStart>(...statement);
       await appendEvents(tx, startFailedEvents(ended));

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import pg from 'pg';
 import { Environment } from '../env/environment.js';
 import { isTracing, traced } from '../tracing/tracing.js';
@@ -70,7 +70,7 @@ const nameOf = (text: string): string => (isTracing() ? spanNameOf(text) : '');
 
 /** Use Prisma for rows; SQL for claims, leases by the database's clock, set-based writes, queues and views. One transaction may use both. */
 @Injectable()
-export class Database implements Sql, OnApplicationShutdown {
+export class Database implements Sql, OnModuleDestroy, OnApplicationShutdown {
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
   readonly use: PoolUse;
@@ -261,6 +261,11 @@ export class Database implements Sql, OnApplicationShutdown {
         this.logger.warn(`an action after a commit failed: ${String(error)}`);
       }
     }
+  }
+
+  // Ends the patience before requests and tasks must have ended, so that what follows a failed write is written and answered in time.
+  onModuleDestroy(): void {
+    this.outcomes.endPatienceIn(STOP_WITHIN_MS.patience);
   }
 
   // Closes the pool in this hook, not in onModuleDestroy, which Nest calls while HTTP requests are still in flight.

@@ -86,12 +86,23 @@ describe('closing', () => {
     await given;
   });
 
-  it('gives a write that begins later one attempt', async () => {
+  it('gives a write that begins later the two attempts of one without patience', async () => {
     const writes = new OutcomeWrites();
     await writes.close();
     const write = failing(Infinity);
     await expect(writes.repeat(write, 30_000)).rejects.toBe(REFUSED);
-    expect(write).toHaveBeenCalledTimes(1);
-    expect(await writes.repeat(failing(0), 30_000)).toBe(1);
+    expect(write).toHaveBeenCalledTimes(2);
+    expect(await writes.repeat(failing(1), 30_000)).toBe(2);
+  });
+});
+
+describe('the end of the patience', () => {
+  it('lets a write run once more, and needs no close', async () => {
+    const writes = new OutcomeWrites();
+    const write = failing(Infinity);
+    const written = writes.repeat(write, Infinity);
+    writes.endPatienceIn(0);
+    await expect(written).rejects.toBe(REFUSED);
+    expect(write).toHaveBeenCalledTimes(2);
   });
 });

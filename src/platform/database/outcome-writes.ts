@@ -21,14 +21,21 @@ export class OutcomeWrites {
    * recognise its own effect by a lease or an id, since it may be committed in spite of the error.
    */
   repeat<T>(write: () => Promise<T>, withinMs: number): Promise<T> {
-    const written = this.run(write, withinMs);
-    const forget = (): void => void this.running.delete(ended);
-    const ended = written.then(forget, forget);
-    this.running.add(ended);
-    return written;
+    return this.track(this.run(write, withinMs));
   }
 
-  /** Makes each running write try once more, without a further pause. Call it before the database is closed. */
+  /** Runs `step` until it returns true, with a pause after each run. Ends early when the patience ends, but only after a last run. */
+  repeatUntil(step: () => Promise<boolean>, pauseMs: number): Promise<void> {
+    return this.track(this.runUntil(step, pauseMs));
+  }
+
+  /** Ends the patience after `ms`: then each write that pauses runs once more, and a later write runs twice at most. For a shutdown. */
+  endPatienceIn(ms: number): void {
+    const timer = setTimeout(() => this.closing.abort(), ms);
+    timer.unref();
+  }
+
+  /** Ends the patience, and waits for all writes. Call it before the database is closed. */
   async close(): Promise<void> {
     this.closing.abort();
     while (this.running.size > 0) {
@@ -38,17 +45,31 @@ export class OutcomeWrites {
     }
   }
 
+  private track<T>(work: Promise<T>): Promise<T> {
+    const forget = (): void => void this.running.delete(ended);
+    const ended = work.then(forget, forget);
+    this.running.add(ended);
+    return work;
+  }
+
   private async run<T>(write: () => Promise<T>, withinMs: number): Promise<T> {
-    const { signal } = this.closing;
     const until = performance.now() + withinMs;
     for (let attempt = 1; ; attempt++) {
       try {
         return await write();
       } catch (error) {
-        const isOver = attempt > 1 && performance.now() > until;
-        if (isOver || signal.aborted) throw error;
-        await sleep(backoffMs(PAUSE, attempt), undefined, { signal }).catch(() => {});
+        const isOver = this.closing.signal.aborted || performance.now() > until;
+        if (attempt > 1 && isOver) throw error;
+        await this.pause(backoffMs(PAUSE, attempt));
       }
     }
+  }
+
+  private async runUntil(step: () => Promise<boolean>, pauseMs: number): Promise<void> {
+    while (!(await step()) && !this.closing.signal.aborted) await this.pause(pauseMs);
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.closing.signal }).catch(() => {});
   }
 }

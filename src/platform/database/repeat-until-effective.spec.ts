@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../../test/setup/wait-for.js';
 import type { Database } from './database.js';
+import { OutcomeWrites } from './outcome-writes.js';
 import { repeatUntilEffective, undo } from './repeat-until-effective.js';
 
 const failure = (message: string, code?: string): Error => Object.assign(new Error(message), { code });
@@ -18,7 +19,7 @@ function databaseWith(results: Readonly<Record<string, readonly (readonly object
     if (result instanceof Error) throw result;
     return result;
   };
-  return { sql: { query } as unknown as Database, times };
+  return { sql: { query, outcomes: new OutcomeWrites() } as unknown as Database, times };
 }
 
 describe('repeatUntilEffective', () => {
@@ -40,6 +41,14 @@ describe('repeatUntilEffective', () => {
     const { sql, times } = databaseWith({ undo: [REFUSAL, REFUSAL, [{}]] });
     repeatUntilEffective(sql, 'undo', [], 1);
     await waitFor('the undo ends', () => times('undo') === 3);
+  });
+
+  it('runs once more when the process stops, but not after that', async () => {
+    const { sql, times } = databaseWith({ undo: [OUTAGE, OUTAGE, [{}]] });
+    repeatUntilEffective(sql, 'undo', [], 60_000);
+    await new Promise(setImmediate);
+    await sql.outcomes.close();
+    expect(times('undo')).toBe(2);
   });
 });
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '../problem/database-unavailable.js';
 import type { Database, Statement } from './database.js';
 import { sqlState } from './sql-state.js';
@@ -22,7 +21,7 @@ const maybeSent = (error: unknown): boolean => !(error instanceof Error && NOT_C
  * `withinMs`.
  */
 export function undo(
-  database: Pick<Database, 'query'>,
+  database: Pick<Database, 'query' | 'outcomes'>,
   statement: string | Statement,
   values: readonly unknown[],
   error: unknown,
@@ -34,25 +33,20 @@ export function undo(
 
 /**
  * Repeats `statement`, which undoes a write, in the background until it returns a row or `withinMs` have passed. While it fails, repeats it
- * for longer: for OUTCOME_PATIENCE_MS, or until the database is available.
+ * for longer: for OUTCOME_PATIENCE_MS, or until the database is available. A process that stops executes it once more.
  */
 export function repeatUntilEffective(
-  database: Pick<Database, 'query'>,
+  database: Pick<Database, 'query' | 'outcomes'>,
   statement: string | Statement,
   values: readonly unknown[],
   withinMs: number,
 ): void {
   const until = performance.now() + withinMs;
   const giveUpAt = performance.now() + Math.max(withinMs, OUTCOME_PATIENCE_MS);
-  const repeat = async (): Promise<void> => {
-    for (;;) {
-      const isOver = await database.query(statement, values, OUTCOME).then(
-        (rows) => rows.length > 0 || performance.now() > until,
-        (error: unknown) => !isDatabaseUnavailable(error) && performance.now() > giveUpAt,
-      );
-      if (isOver) return;
-      await sleep(PAUSE_MS, undefined, { ref: false });
-    }
-  };
-  void repeat();
+  const isOver = (): Promise<boolean> =>
+    database.query(statement, values, OUTCOME).then(
+      (rows) => rows.length > 0 || performance.now() > until,
+      (error: unknown) => !isDatabaseUnavailable(error) && performance.now() > giveUpAt,
+    );
+  void database.outcomes.repeatUntil(isOver, PAUSE_MS);
 }

@@ -30,7 +30,12 @@ export const STOP_WITHIN_MS = {
   broker: 3_000,
   /** Writing what this replica has learned of the remote service, after all calls have ended. */
   sharedState: 1_000,
-  /** One more attempt to write the outcomes that the database has refused so far, such as the response to a registration. */
+  /**
+   * The patience with writes of outcomes that the database refuses, such as the response to a registration. After this time, each is tried
+   * once more, and if it is refused, that is written instead.
+   */
+  patience: 2_000,
+  /** The writes of outcomes that still run when the database is to be closed, after `requests`. */
   outcomes: 500,
   signOfLife: 1_000,
   listener: 500,

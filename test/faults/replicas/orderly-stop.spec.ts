@@ -175,6 +175,38 @@ describe('R34: stopping is clean', () => {
     },
   );
 
+  it('while the database refuses what calls came to: it stores that instead, and what can be told of it', async () => {
+    const { ended, responses } = await measureUntil(answeredInTime, async () => {
+      await start();
+      const client = new TestClient(service.url, ADMIN_KEY);
+      const location = await client.locate();
+      // A sequence counts the refused rows, since no rollback undoes it.
+      await admin.query(`
+        CREATE SEQUENCE refused;
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN PERFORM nextval('refused'); RAISE 'a fault of an extension'; END $$;
+        CREATE TRIGGER refuses BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION refuse();
+        CREATE TRIGGER refuses BEFORE INSERT ON onboarding_sessions FOR EACH ROW EXECUTE FUNCTION refuse()`);
+      const sent = Promise.all([register('refused'), client.start(location)]).catch(() => null);
+      await waitFor('both to be refused', async () => (await count('FROM refused WHERE last_value > 1')) > 0);
+
+      service.kill('SIGTERM');
+      const ending = await endWithin(service, STOP_WITHIN_MS);
+      const answers = await sent;
+      return { service, ...ending, response: answers, responses: answers?.map(({ status }) => status) };
+    });
+    expect(ended).toEqual({ code: 0, signal: null });
+    expect(responses).toEqual([202, 503]);
+    const user = (await sandbox.control.users()).find(
+      ({ tenantReference }) => tenantReference === 'refused',
+    )!;
+    const registration = `FROM registrations WHERE status = 'uncertain' AND last_error LIKE '%${user.id}%'`;
+    expect(await count(registration)).toBe(1);
+    expect(await count(`FROM session_starts WHERE status = 'failed' AND orphans = 1`)).toBe(1);
+    const told = `FROM domain_events WHERE name IN ('user.registration_uncertain', 'session.start_failed')`;
+    expect(await count(told)).toBe(2);
+  });
+
   it('is unready first, and still serves for SHUTDOWN_DELAY_MS', async () => {
     // The delay alone is longer than the time within which a process stops.
     const delayMs = STOP_WITHIN_MS;
