@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { waitFor } from '../../../test/setup/wait-for.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import type { WebhookAttemptsStore } from '../../webhooks/send/attempts.store.js';
 import { planHealth, type Health } from '../../webhooks/send/endpoint-health.rules.js';
@@ -42,6 +43,7 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
   const writes: (() => void)[] = [];
   let areWritesPaused = false;
   let isCertain = true;
+  const refused = new Set<string>();
   const stopping = new AbortController();
   const recorded: string[] = [];
   let onStop: () => unknown = () => {};
@@ -55,6 +57,7 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
     },
     record: async (_id: string, health: Health | null, attempts: readonly Attempt[]) => {
       if (areWritesPaused) await new Promise<void>((resolve) => writes.push(resolve));
+      if (attempts.some(({ delivery }) => refused.has(delivery.id))) throw new Error('refused');
       recorded.push(...attempts.map(({ delivery }) => delivery.id));
       for (const { delivery, plan } of attempts)
         if (plan.status === 'pending') due.delete(delivery.subject);
@@ -75,6 +78,8 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
       return { deliveries, isThereMore: deliveries.length === limit };
     },
     findNextDue: async () => null,
+    patienceMs: 60_000,
+    repeatUntil: async (step: () => Promise<boolean>) => void (await step()),
   };
   const sender = {
     send: (_destination: unknown, { id }: Message, stop: AbortSignal) => {
@@ -98,6 +103,9 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
     sent,
     claims,
     recorded,
+    /** Makes the database refuse to record attempts of these deliveries. */
+    refuse: (...ids: readonly string[]) => ids.forEach((id) => refused.add(id)),
+    accept: () => refused.clear(),
     running,
     /** Stops the drain. */
     end: async () => {
@@ -208,6 +216,39 @@ describe('a drain', () => {
     loseLease();
     await expect(running).rejects.toThrow('another process may have the lease');
     expect(recorded).toEqual(['a1']);
+  });
+
+  it('sends on while attempts cannot be recorded, in their places, but nothing of their subjects', async () => {
+    const { sent, recorded, refuse, accept, respond, settle, end } = drainOf({
+      ...Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`s${n}-`, [n, 100 + n]])),
+      a: [50, 51],
+      b: [60],
+    });
+    await settle();
+    refuse('s0-0', 's1-1');
+    for (const id of [...sent]) await respond(id, delivered);
+    expect(sent).toEqual(expect.arrayContaining(['s2-102', 'a51', 'b60']));
+    expect(sent).not.toContain('s0-100');
+    expect(sent.filter((id) => id === 's0-0')).toHaveLength(1);
+    expect(recorded).toEqual(expect.arrayContaining(['s2-2', 'a50']));
+    accept();
+    await waitFor('the refused attempts to be recorded', () => recorded.includes('s0-0'));
+    await waitFor('the next of the subject', () => sent.includes('s0-100'));
+    for (const id of sent) await respond(id, delivered);
+    await end();
+    expect(new Set(sent).size).toBe(sent.length);
+  });
+
+  it('sends nothing while no attempt can be recorded, and records them once it can', async () => {
+    const { sent, recorded, refuse, accept, respond, settle, end } = drainOf(subjectsOf(40));
+    await settle();
+    refuse(...Object.entries(subjectsOf(40)).map(([subject, [position]]) => subject + position));
+    for (let answered = 0; answered < sent.length; answered++) await respond(sent[answered]!, delivered);
+    expect([sent.length < 40, recorded]).toEqual([true, []]);
+    accept();
+    await waitFor('them to be recorded', () => recorded.length >= 16);
+    await end();
+    expect(new Set(sent).size).toBe(sent.length);
   });
 
   it('releases every subject that is not in flight once the endpoint is disabled', async () => {

@@ -1,6 +1,7 @@
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';
 import type { Lease } from '../../platform/database/lease.js';
+import { AttemptWrites } from './attempt-writes.js';
 import { planDelivery } from './delivery-plan.rules.js';
 import type { Attempt, DueDelivery, Outlet } from './outlet.js';
 import type { DeliveryQueue } from './queue.store.js';
@@ -11,6 +12,8 @@ const TAKE_EVERY_MS = 200;
 const LINGER_MS = 10_000;
 /** After this time, an endpoint without pending deliveries is due again. New events make it due earlier. */
 const IDLE_MS = 3_600_000;
+/** Nothing is sent while the database refuses to record so many attempts, since it may refuse all. */
+const MOST_REFUSALS = 16;
 /** How long to wait for aborted attempts to end. */
 const ABORT_WITHIN_MS = 500;
 
@@ -18,8 +21,8 @@ const ABORT_WITHIN_MS = 500;
 export class Drain {
   /** The attempts that are in flight or not yet recorded, by subject. The queue must not return these subjects again. */
   private readonly claimed = new Map<string, Promise<void>>();
-  /** Attempts that have ended but are not recorded yet. */
-  private readonly ended: Attempt[] = [];
+  /** The attempts that have ended but are not recorded yet. */
+  private readonly writes: AttemptWrites;
   /** Signalled when an attempt has ended, and when there may be new events or deliveries. */
   private readonly wakeUp = new WakeUp();
   private isAborted = false;
@@ -32,7 +35,10 @@ export class Drain {
     private readonly queue: DeliveryQueue,
     private readonly outlet: Outlet,
     private readonly lease: Lease,
-  ) {}
+  ) {
+    const forget = ({ delivery }: Attempt) => void this.claimed.delete(delivery.subject);
+    this.writes = new AttemptWrites(endpointId, queue, outlet, forget);
+  }
 
   /** Delivers until nothing is due or the lease ends. `events` signals new events. Returns in how many ms the endpoint is due again. */
   async run(events: WakeUp): Promise<number> {
@@ -56,24 +62,21 @@ export class Drain {
   private async step(): Promise<number | null> {
     if (!this.lease.isCertain()) throw new Error('another process may have the lease');
     const seen = this.wakeUp.count;
-    await this.record();
-    await this.outlet.refresh?.();
-    const isDue = this.isThereMore || performance.now() - this.takenAtMs >= TAKE_EVERY_MS;
-    if (isDue && this.freePlaces() > 0) await this.takeAndSend();
+    this.isThereMore = (await this.writes.write()) || this.isThereMore;
+    try {
+      await this.outlet.refresh?.();
+      const isDue = this.isThereMore || performance.now() - this.takenAtMs >= TAKE_EVERY_MS;
+      if (isDue && this.freePlaces() > 0) await this.takeAndSend();
+    } catch (error) {
+      // The database may be away. The attempts in flight then end, and are recorded once it is back.
+      if (this.writes.refusals === 0) throw error;
+      await this.wakeUp.wait(this.lease.signal, TAKE_EVERY_MS, seen);
+      return null;
+    }
     if (this.isThereMore && this.freePlaces() > 0) return null;
     if (this.claimed.size === 0) return this.lingerOrEnd(seen);
     await this.wakeUp.wait(this.lease.signal, TAKE_EVERY_MS, seen);
     return null;
-  }
-
-  private async record(): Promise<void> {
-    const attempts = [...this.ended];
-    if (attempts.length === 0) return;
-    const isThereMore = await this.outlet.record(attempts);
-    // Removes only the recorded attempts, because others may have ended during the write.
-    this.ended.splice(0, attempts.length);
-    for (const { delivery } of attempts) this.claimed.delete(delivery.subject);
-    this.isThereMore ||= isThereMore;
   }
 
   /** Takes only as many deliveries as can be sent at once, because an erasure may change the event of a delivery that waits. */
@@ -107,12 +110,13 @@ export class Drain {
     const plan = planDelivery(outcome, delivery, (failures) => outlet.waitAfter(failures), Math.random());
     const attempt = { delivery, outcome, plan, sentAtMs };
     outlet.report(attempt);
-    this.ended.push(attempt);
+    this.writes.add(attempt);
     this.wakeUp.signal();
   }
 
   private freePlaces(): number {
-    return this.outlet.places() - this.claimed.size;
+    const { refusals } = this.writes;
+    return refusals < MOST_REFUSALS ? this.outlet.places() - this.claimed.size + refusals : 0;
   }
 
   /** Returns in how many ms the endpoint is due if the drain is to end. Otherwise waits for an event or a delivery, and returns null. */
@@ -130,7 +134,7 @@ export class Drain {
     this.isAborted = true;
     this.outlet.close?.();
     await within(ABORT_WITHIN_MS, inFlight);
-    // Tries to record the ended attempts. Deliveries whose attempts are not recorded are sent again.
-    if (this.ended.length > 0) await this.outlet.record(this.ended).catch(() => {});
+    // Deliveries whose attempts are not recorded are sent again.
+    await this.writes.end();
   }
 }

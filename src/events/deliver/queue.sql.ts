@@ -88,6 +88,15 @@ const SETTLE = prepared('deliveries.settle_deliveries')`
     )
     SELECT subject FROM settled`;
 
+// Waits longer the older the delivery is, since nothing else can be stored that counts: 5 minutes at first, 6 hours at most.
+export const POSTPONE = prepared('deliveries.postpone')`
+    UPDATE webhook_subjects AS queued
+    SET due_at = clock_timestamp()
+      + least(greatest((clock_timestamp() - delivery.created_at) / 2, interval '5 minutes'), interval '6 hours')
+    FROM webhook_deliveries AS delivery
+    WHERE queued.endpoint_id = $1 AND queued.subject = $2 AND delivery.id = $3
+    RETURNING queued.subject`;
+
 /** Records attempts, at most one per subject. Returns whether the next delivery of one of the subjects is due. */
 export async function settle(
   tx: Transaction,

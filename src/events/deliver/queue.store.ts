@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import { OUTCOME, OUTCOME_PATIENCE_MS } from '../../platform/database/connection/patience.js';
-import type { Attempt } from './outlet.js';
+import type { Attempt, DueDelivery } from './outlet.js';
 import * as sql from './queue.sql.js';
 import { TAKE, type TakenRow } from './take.sql.js';
 
 /** The queues of pending deliveries, one queue per endpoint. A queue contains each subject once. */
 @Injectable()
 export class DeliveryQueue {
+  /** How long to try to record an attempt that the database refuses. Replaced in tests. */
+  patienceMs = OUTCOME_PATIENCE_MS;
+
   constructor(private readonly database: Database) {}
 
   /**
@@ -27,10 +30,19 @@ export class DeliveryQueue {
     return this.write((tx) => sql.settle(tx, id, attempts));
   }
 
-  /** Runs a transaction that records attempts. Repeats it after an error: a delivery whose attempt is not recorded is sent again. */
+  /** Runs a transaction that records attempts. */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const record = () => this.database.transaction(work, OUTCOME);
-    return this.database.outcomes.repeat(record, OUTCOME_PATIENCE_MS);
+    return this.database.transaction(work, OUTCOME);
+  }
+
+  /** Makes a delivery due later whose attempt cannot be recorded. Returns false if it is no longer queued. */
+  async postpone(id: string, { deliveryId, subject }: DueDelivery): Promise<boolean> {
+    return (await this.database.query(sql.POSTPONE, [id, subject, deliveryId], OUTCOME)).length > 0;
+  }
+
+  /** Repeats `step` until it returns true, or until the process stops. */
+  repeatUntil(step: () => Promise<boolean>, pauseMs: number): Promise<void> {
+    return this.database.outcomes.repeatUntil(step, pauseMs);
   }
 
   /** Returns in how many ms the next delivery may be sent; null if none is pending or the endpoint is disabled. */

@@ -41,10 +41,15 @@ const LISTED = {
   },
 } as const;
 
+type ListedRow = Prisma.WebhookEndpointGetPayload<typeof LISTED>;
+
 /** Excludes handlers, which are stored as endpoints, too. */
 const WEBHOOKS = { handler: null };
 
-/** Serialises the creation of endpoints, so that concurrent requests cannot exceed MAX_ENDPOINTS. */
+/**
+ * Serialises the creation of endpoints, so that concurrent requests cannot exceed MAX_ENDPOINTS. Lock as late as possible: each request
+ * waits for the rest of the transactions before it, and fails after 5 s.
+ */
 const LOCK_CREATION = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/webhook-endpoints', 0))`;
 /** The most rows per statement: changing millions of deliveries at once would exceed the statement timeout. */
 const STEP_SIZE = 5_000;
@@ -87,8 +92,6 @@ export class WebhookEndpointsStore {
     actor: string,
   ): Promise<WebhookEndpointView | null> {
     const id = randomUUID();
-    await tx.query(LOCK_CREATION);
-    if ((await tx.prisma.webhookEndpoint.count({ where: WEBHOOKS })) >= MAX_ENDPOINTS) return null;
     const data = {
       ...settings,
       id,
@@ -98,10 +101,12 @@ export class WebhookEndpointsStore {
       secretCiphertext: this.sealing.sealSecret(id, secret),
       headersCiphertext: this.sealing.sealHeaders(id, headers),
     };
-    const row = await tx.prisma.webhookEndpoint.create({ ...LISTED, data });
     const details = shownOf({ ...settings, types, headers });
     await recordAudit(tx, { actor, action: 'webhook_endpoint.created', target: id, details });
-    return this.describe(row, tx);
+    await tx.query(LOCK_CREATION);
+    if ((await tx.prisma.webhookEndpoint.count({ where: WEBHOOKS })) >= MAX_ENDPOINTS) return null;
+    const row = await tx.prisma.webhookEndpoint.create({ ...LISTED, data });
+    return this.view(row, { pending: 0, unread: 0 });
   }
 
   async find(id: string): Promise<WebhookEndpointView | null> {
@@ -120,17 +125,23 @@ export class WebhookEndpointsStore {
     return Promise.all(rows.map((row) => this.describe(row)));
   }
 
-  private async describe(
-    { headersCiphertext, readTo, types, ...endpoint }: Prisma.WebhookEndpointGetPayload<typeof LISTED>,
-    via: Pick<Transaction, 'prisma' | 'query'> = this.database,
-  ): Promise<WebhookEndpointView> {
-    const where = { endpointId: endpoint.id, status: 'pending' };
+  private async describe(row: ListedRow): Promise<WebhookEndpointView> {
+    const where = { endpointId: row.id, status: 'pending' };
+    return this.view(row, {
+      pending: await this.database.prisma.webhookDelivery.count({ where, take: MOST_COUNTED }),
+      unread: Number(BigInt(await newestSequence(this.database)) - row.readTo),
+    });
+  }
+
+  private view(
+    { headersCiphertext, readTo, types, ...endpoint }: ListedRow,
+    backlog: Pick<WebhookEndpointView, 'pending' | 'unread'>,
+  ): WebhookEndpointView {
     return {
       // The CHECKs of the table and this store guarantee these types, but Prisma does not know them.
       ...(endpoint as typeof endpoint & Pick<WebhookEndpointView, 'disabledReason' | 'url'>),
+      ...backlog,
       headerNames: this.sealing.listHeaderNames(endpoint.id, headersCiphertext),
-      pending: await via.prisma.webhookDelivery.count({ where, take: MOST_COUNTED }),
-      unread: Number(BigInt(await newestSequence(via)) - readTo),
       types: (types as EventName[]).map(toEventType),
       enabled: endpoint.disabledAt === null,
     };
