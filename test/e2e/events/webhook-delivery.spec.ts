@@ -142,6 +142,46 @@ describe('a webhook', () => {
     expect(await endpointRow()).toMatchObject({ last_delivered_at: null });
   });
 
+  it('whose attempt the database refuses to store delays no other, and is postponed', async () => {
+    const queue = service.app.get(DeliveryQueue);
+    const { patienceMs } = queue;
+    closing.push(async () => void (queue.patienceMs = patienceMs));
+    queue.patienceMs = 100;
+    const subject = randomUUID();
+    closing.push(() => database.query('DROP FUNCTION IF EXISTS refuse CASCADE'));
+    await database.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a damaged row'; END $$;
+      CREATE TRIGGER refuses BEFORE UPDATE ON webhook_deliveries FOR EACH ROW
+        WHEN (new.subject = '${subject}') EXECUTE FUNCTION refuse()`);
+    await start({});
+    await Promise.all([appendOnline(database, subject, '1'), announce(database, 3, 2)]);
+    const readPostponed = () =>
+      database.query<{ isLater: boolean }>(
+        `SELECT due_at > clock_timestamp() + interval '4 minutes' AS "isLater" FROM webhook_subjects WHERE endpoint_id = $1`,
+        [endpoint.id],
+      );
+    await waitFor('the others are stored, and it is postponed', async () => {
+      const rows = await deliveries();
+      const [queued, ...more] = await readPostponed();
+      return (
+        rows.filter(({ status }) => status === 'delivered').length === 6 &&
+        queued?.isLater &&
+        more.length === 0
+      );
+    });
+    expect(await received()).toHaveLength(7);
+    await database.query('DROP FUNCTION refuse CASCADE');
+    await database.query('UPDATE webhook_subjects SET due_at = clock_timestamp() WHERE endpoint_id = $1', [
+      endpoint.id,
+    ]);
+    await announce(database, 1, 1);
+    await waitFor('it is stored', async () => {
+      const rows = await deliveries();
+      return rows.length === 8 && rows.every(({ status }) => status === 'delivered');
+    });
+    expect(await received()).toHaveLength(9);
+  });
+
   it('that waits for its retry is sent, in order, once another arrives after the outage', async () => {
     await start({ fail: 1 }, [20, HOUR_MS]);
     await announce(database, 1, 3);

@@ -153,6 +153,8 @@ describe('R80: a known outcome is kept whatever the database says', () => {
       return { flow, fault: { state, isExecuted: false }, key: 'BEGIN', isOf: () => isOutcomeBegin };
     });
     const alone = await run([...renewal, ...begins], 1);
+    const { pool } = service;
+    await waitFor('no connection is in use', () => pool.totalCount === pool.idleCount);
     const findings = [...together.findings, ...alone.findings];
     const occurred = [...together.occurred, ...alone.occurred];
     const statements = new Set(occurred.map(({ flow, key }) => `${flow.name} ${key}`)).size;
@@ -169,7 +171,7 @@ describe('R80: a known outcome is kept whatever the database says', () => {
     }
   });
 
-  it('while another release retypes all texts', async () => {
+  it('while another release retypes all texts and small integers', async () => {
     // The calls are held for as long as the migration takes.
     await service.start({ SCS_TIMEOUT_MS: 20_000 });
     const { client, control, database } = service.world;
@@ -183,7 +185,7 @@ describe('R80: a known outcome is kept whatever the database says', () => {
     const running = runCalls();
     await waitUntilHeld(control, calls.length, hold.id);
     // It locks all tables, so it may be the victim of a deadlock with a statement of the service.
-    await waitFor('the migration', () => database.query(RETYPE_TEXTS));
+    await waitFor('the migration', () => database.query(RETYPE_COLUMNS));
     await control.release(hold.id);
     expect(await running).toEqual([]);
     expect(await runAll(deliver)).toEqual([]);
@@ -219,8 +221,8 @@ describe('R80: a known outcome is kept whatever the database says', () => {
   });
 });
 
-/** Retypes each text column, as a migration of another release may do, and recreates the views that read them. */
-const RETYPE_TEXTS = `
+/** Retypes each column of a text or a small integer, as a migration of another release may do, and recreates the views that read them. */
+const RETYPE_COLUMNS = `
   DO $$
   DECLARE
     retyped record;
@@ -234,8 +236,10 @@ const RETYPE_TEXTS = `
       EXECUTE format('DROP VIEW IF EXISTS admin.%I CASCADE', view.relname);
     END LOOP;
     FOR retyped IN
-      SELECT table_name, string_agg(format('ALTER COLUMN %I TYPE varchar', column_name), ', ') AS columns FROM information_schema.columns
-       WHERE table_schema = 'public' AND data_type = 'text' AND table_name NOT LIKE '\\_prisma%' GROUP BY table_name
+      SELECT table_name, string_agg(
+          format('ALTER COLUMN %I TYPE %s', column_name, CASE data_type WHEN 'text' THEN 'varchar' ELSE 'bigint' END), ', ') AS columns
+        FROM information_schema.columns
+       WHERE table_schema = 'public' AND data_type IN ('text', 'integer', 'smallint') AND table_name NOT LIKE '\\_prisma%' GROUP BY table_name
     LOOP
       EXECUTE format('ALTER TABLE %I %s', retyped.table_name, retyped.columns);
     END LOOP;

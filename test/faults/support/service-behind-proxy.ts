@@ -31,6 +31,8 @@ interface Options {
 export class ServiceBehindProxy {
   proxy!: StatementProxy;
   world!: World;
+  /** The connections of the service. */
+  pool!: Database['pool'];
   private readonly closing = closeAfterEach();
 
   constructor() {
@@ -49,7 +51,8 @@ export class ServiceBehindProxy {
     const service = await startTestApp(
       {
         DATABASE_URL: this.proxy.url,
-        POLL_LEASE_MS: SCS_TIMEOUT_MS + 500,
+        // Long enough that results are written under the lease, one by one after an error, even on a slow machine.
+        POLL_LEASE_MS: SCS_TIMEOUT_MS + 3_500,
         SCS_TIMEOUT_MS,
         DATABASE_POOL_SIZE: 20,
         WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true,
@@ -57,6 +60,7 @@ export class ServiceBehindProxy {
       {
         prepare: (app) => {
           const database = app.get(Database);
+          this.pool = database.pool;
           database.outcomeResponseWithinMs =
             limits.outcomeResponseWithinMs ?? database.outcomeResponseWithinMs;
           database.pool.options.query_timeout =
