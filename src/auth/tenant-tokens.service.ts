@@ -41,6 +41,42 @@ interface Renewal {
   readonly waitMs: number;
 }
 
+/*
+ * The tenant's token.
+ *
+ * Every call to the remote service needs one token, and the interface does not say whether a second token ends the first. So all replicas
+ * use one: the row `tenant` of remote_tokens. Whoever needs a token reads memory, then the row, and only then requests one.
+ *
+ * States of the row, and who leaves them
+ * - no token, or an expired one: the next call claims the lease and requests a token.
+ * - in use: every replica sends with it. After 80 to 90 % of its lifetime, one replica renews it in the background; calls do not wait.
+ * - on trial (`rejected_at` is set, `failures` is 0): a call was refused with a 401. One call of one replica tries the stored token, then a
+ *   new one. All other calls wait for its result.
+ * - rejected (`rejected_at` is set, `failures` > 0): a fresh token or the credentials were refused. Calls end as `credentials_rejected`
+ *   without a request until `next_attempt_at`; then one call is the next trial.
+ * - of other credentials: a replica with other settings wrote it. It is not used, and the first trial of ours replaces it.
+ *
+ * Who writes
+ * - Only the process with the lease (`lease_token`, `lease_until`, 5 s, renewed) writes the token and its failures. Every statement compares
+ *   `lease_token`, so a process that was suspended for longer changes nothing.
+ * - `planToken` decides from the row and the memory of the process: use, claim, wait for another process, or refuse.
+ * - `inTurn` lets one call of a process do the next step. The others find its result in memory, so a thousand calls read the row once.
+ *
+ * What a crash leaves
+ * - Before the request: the lease, for at most 5 s. Another process then claims it.
+ * - After the request, before the write: a token that nobody knows. The next process requests another.
+ * - After the write: a token that all replicas use. The event about the credentials is in the same transaction.
+ * - During a trial: the row stays on trial, and the next call is the trial.
+ * If the database is unreachable, a token in memory is used until it expires; without one, calls end as `token_unavailable`, not sent.
+ *
+ * A refused call
+ * - A 401 for a token that another call used successfully since concerns only this call: it is sent once more with the same token.
+ * - Otherwise the generation of the token is noted as refused, and the call acquires a newer one. It is sent at most twice.
+ * - The first refusal of a fresh token blocks for 1 s and is not announced, because it may concern one call. The second is announced.
+ *
+ * At night: `SELECT * FROM admin.remote_tokens` shows the state, the failures and the next attempt. `pv_onboarding_remote_calls_total` by
+ * outcome shows `credentials_rejected`. `POST /api/v1/status/credentials/probe` makes an attempt now.
+ */
 /** Sends calls with the tenant's token (interface sections 4.1, 5), from memory or else from the database row that all replicas share. */
 @Injectable()
 export class TenantTokens implements BearerTokens, OnModuleDestroy {

@@ -17,6 +17,43 @@ const MOST_REFUSALS = 16;
 /** How long to wait for aborted attempts to end. */
 const ABORT_WITHIN_MS = 500;
 
+/*
+ * The delivery queue.
+ *
+ * Webhook endpoints and handlers are readers of the outbox: each has its own place in it (`read_to`), its own lease and its own retries. An
+ * event reaches each of them at least once, in order within a subject; different subjects do not wait for each other.
+ *
+ * Tables
+ * - webhook_endpoints: one row per reader, handlers included. `read_to` is the sequence of the last event that was turned into a delivery.
+ * - webhook_deliveries: one row per event and endpoint, `pending`, `delivered` or `failed`, with its attempts.
+ * - webhook_subjects: the queue, one row per subject with pending deliveries. It is due when the first of them is.
+ *
+ * States of an endpoint, and who leaves them
+ * - idle: no unread event and nothing due. A new event wakes the workers (EventSignal); without that, a search finds it within a second.
+ * - due: a worker claims the lease (`due_at`, `lease_token`), which one process at a time has. This class runs under it.
+ * - leased: TAKE turns unread events into deliveries and returns the first delivery of each due subject, as many as there are places: 16,
+ *   or one while it fails. The lease stays for 10 s after the last delivery, so that the next event needs no claim.
+ * - quiet (`quiet_until`): ten attempts in a row have failed, or the receiver sent a Retry-After. No place until then.
+ * - disabled (`disabled_at`): by a person, by a 410, or after five days of failures. `read_to` stays, so nothing is lost.
+ *
+ * States of a delivery
+ * - pending, due: in the queue; its predecessors of the subject are delivered or failed.
+ * - in flight: only in the memory of this process (`claimed`). Nothing is written at the start of an attempt.
+ * - ended: `record` writes the attempt, and makes the subject due for the next delivery or for the retry.
+ * - failed: the schedule of retries is over. The next event of the subject follows; a person may have it sent again.
+ *
+ * What a crash leaves
+ * - Before TAKE commits: nothing. The next process reads the same events.
+ * - During an attempt: a pending delivery. It is sent again after the lease (30 s), with the same id.
+ * - After the receiver has accepted, before the attempt is recorded: the same. The receiver sees the id twice and ignores the second.
+ * A SIGTERM waits for attempts in flight, records them and releases the lease, so that another process continues at once.
+ *
+ * Order of locks: the endpoint, then its subjects in order, then events in order of position (as an erasure does). TAKE, SETTLE and requests
+ * that make subjects due all follow it.
+ *
+ * At night: `admin.webhook_endpoints` (pending, failures, quiet until), `admin.webhook_deliveries` (status, error and answer of each), and
+ * `POST /webhook-endpoints/{id}/test`. Nothing due and nothing leased, but pending: no worker runs.
+ */
 /** Delivers the events of one endpoint under its lease: subjects concurrently, each subject in order. A crash may repeat attempts. */
 export class Drain {
   /** The attempts that are in flight or not yet recorded, by subject. The queue must not return these subjects again. */

@@ -13,6 +13,44 @@ import { PollWrites } from './write-queue.js';
 const RELEASE_EVERY_MS = 1_000;
 const RENEWALS_PER_LEASE = 6;
 
+/*
+ * The poll loop.
+ *
+ * The remote service announces nothing, so every open session is read again and again: claim (poller.ts, polls.sql.ts), read (read-pool.ts),
+ * decide (rules/), write (write-queue.ts). Any number of replicas run it; there is no leader.
+ *
+ * States of a row of session_polls, and who leaves them
+ * - waiting (`due_at` in the future): becomes due by the clock of the database.
+ * - due: a claim takes it. A claim takes fresh sessions first, then those that are the latest relative to their interval (lanes.rules.ts).
+ * - claimed (`batch_id` names a row of poll_batches): one worker reads it. The claim has already set the next `due_at`.
+ * - closed: the row is deleted once the session is settled, over, lost or erased.
+ *
+ * The batch is the lease
+ * - A claim inserts a row into poll_batches and writes its id into every due row. While the batch exists, nobody else claims them.
+ * - The batch is also the fence: every statement that writes a result names it. A worker whose lease has expired changes nothing.
+ * - The claim is the reschedule, so that a poll writes one narrow row and an unchanged response writes nothing more. Rejected: a lease in
+ *   each row. Its release would be a second update per poll, and neither would be HOT, because of the index on `due_at`.
+ * - The cost: a session is claimed again only after the slowest read of its batch.
+ * - After the batch is deleted, `claimed_at` is the time of the last successful read, since a failed read resets it.
+ *
+ * What happens to a read
+ * - unchanged: nothing is written.
+ * - changed: session, observation, transition and event commit together, conditional on the state that they leave (sessions.store.ts).
+ * - failed: `failures` grows, and the session is due again after a backoff.
+ * - not sent (breaker, Retry-After, stopping): the queue is released, and its rows are due at their old times, as if they had not been
+ *   claimed. The pool pauses; then it claims a single session, whose read is the probe.
+ * - cannot be saved: the set is applied one by one; the response at fault is tried for 5 s, then its session is postponed with an error.
+ *
+ * What a crash leaves
+ * - Before the reads: claimed rows whose lease expires after POLL_LEASE_MS. Any worker then deletes the batch and makes them due.
+ * - During the reads: the same. A read changes nothing at the remote service, so it is repeated without harm.
+ * - Between two sets of results: the written ones stay; the others are read again.
+ * A SIGTERM releases what is queued, waits for the reads in flight, writes their results and deletes the batches.
+ *
+ * At night: `admin.poll_lag` (how late reads are), `admin.poll_batches` (who reads what, until when), `admin.session_timeline` (what was
+ * seen of a session). Late reads of all sessions mean too few workers, a budget that is too small (the stretch in GET /status) or a
+ * remote service that is slow; late reads of one session mean that its reads fail.
+ */
 /** Claims due sessions for the pool that reads them, and renews their leases. Runs in any number of replicas. */
 @Injectable()
 export class Poller extends BackgroundTasks {

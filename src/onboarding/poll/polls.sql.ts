@@ -3,20 +3,7 @@ import { msFromNow } from '../../platform/database/timestamps.js';
 import { STRETCH } from './read-budget.store.js';
 import { LANE_STARTS_SECONDS, LANES } from './lanes.rules.js';
 
-/*
- * How a session is claimed. A row of session_polls has the time of the next read of its session. A claim inserts a row into poll_batches,
- * and writes the batch and the next due time into every due row. The batch is the lease of its sessions: while it exists, no other worker
- * claims them. The worker deletes the batch once all its reads are done. If the worker dies, the lease expires. Another worker then deletes
- * the batch and clears batch_id of its sessions in one transaction. batch_id is also the fence: every statement that
- * writes a result names the batch of its claim, so a worker whose lease has expired changes nothing.
- *
- * The claim also sets the next due time, so a poll writes one narrow row, and an unchanged response writes nothing. Once the batch is
- * deleted, claimed_at is the time of the last successful read, since a failed read resets it. Rejected: a lease in each row. Its release
- * would be a second update per poll, and because of the index on due_at neither update would be HOT.
- *
- * The cost: a session is claimed again only after the slowest read of its batch. That read takes at most SCS_TIMEOUT_MS and a wait in the
- * call queue. By default, both are not longer than POLL_MIN_INTERVAL_MS, before which the session is not due anyway.
- */
+// The states of a row, its lease and its fence are described at the head of poller.ts.
 
 /** Inserts a batch. Returns one claim time for all its sessions, since parsing one per session would take a microsecond each. */
 export const OPEN_BATCH = prepared('onboarding.open_poll_batch')`

@@ -26,8 +26,45 @@ const BATCH = 8;
 /** The statuses after which `sendDue` ends, so that the loop pauses before the next calls. */
 const TROUBLE: readonly (RegistrationStatus | undefined)[] = ['pending', 'uncertain'];
 
+/*
+ * Registering a user.
+ *
+ * `POST /users` of the remote service has no idempotency key, and there is no look-up. If its response is lost, nobody can ask whether the
+ * user exists, and a repetition may create the user twice. So the call is made at most once without a person's decision, unless it certainly
+ * had no effect.
+ *
+ * The intent (a row of registrations) is committed before the call. Its states, and who leaves them
+ * - pending, due: a worker claims it, or a request for the same reference joins it and claims it.
+ * - pending, leased: the call may be in flight. `sent_at` and `attempts` were written by the claim, before the call.
+ * - registered: the user, its locations and the event commit with the status. Final.
+ * - rejected: the service refused the request and has no user. A person may retry; the tenant may register the reference anew.
+ * - uncertain: the call may have had its effect. A person decides: retry, discard or resolve. A late response still settles it.
+ * - discarded: a person has given it up. The tenant may register the reference anew.
+ * A partial unique index allows one live row (pending, registered, uncertain) per reference, whatever the concurrency.
+ *
+ * Lease and fence
+ * - Only a claim sets a lease, so a lease means that the call may have been sent. A claim never takes a leased row.
+ * - `attempts` numbers the calls. An outcome is stored only if its call is still the latest (`planOutcome`).
+ * - The sender renews its lease every 2.5 s while the call waits for its turn, its token and its response.
+ *
+ * What a crash leaves
+ * - Before the intent commits: nothing. The caller gets an error and repeats the request.
+ * - After the claim, before or during the call: a leased row. Its lease expires within 10 s, and `moveAbandoned` makes it uncertain, since
+ *   nobody knows whether the request was written.
+ * - After the response, before the outcome commits: the same, because the response died with the process.
+ * - After the commit: the event is in the outbox.
+ * If the database refuses the outcome, it is written again for 30 s, also while the process stops; then `unstored` keeps what is known in
+ * `lastError`, without text of the remote service.
+ * A claim whose COMMIT got no response is undone (`RETURN_CLAIM`), since nothing has been sent yet.
+ *
+ * Outcome of the call → status (`planSettlement`): done → registered; rejected → rejected, but a 409 to a repeated call → uncertain;
+ * not_sent → pending with a backoff; ambiguous and unreadable → uncertain.
+ *
+ * At night: `admin.registrations_open` lists what is pending and uncertain, since when and why. `POST /registrations/{id}/retry`,
+ * `/discard` and `/resolve` are the decisions; docs/registrations.md says which one is right.
+ */
 /** Sends claimed registrations and stores their outcomes. No transaction is open during a call. A worker also claims due registrations. */
-// The table is the queue. Rejected: a job queue. A job may run twice, but this call must not, so the table would still need the lease.
+// Rejected: a job queue. A job may run twice, but this call must not, so the table would still need the lease.
 @Injectable()
 export class RegistrationSender extends BackgroundTasks {
   protected readonly tasks = [
