@@ -18,7 +18,7 @@ describe('a duration', () => {
     [3_599.7, '1 h'],
     [7_530, '2 h 6 min'],
     [86_399, '1 d'],
-    [90_000, '1 d 1 h'],
+    [90_090, '1 d 1 h'],
     [-30, '−30 s'],
   ])('of %d seconds is written %s', (seconds, text) => expect(formatSeconds(seconds)).toBe(text));
 

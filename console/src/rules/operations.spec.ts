@@ -28,6 +28,7 @@ it('shows trouble that another replica has announced', () => {
     lastError: '5 of 10 calls failed',
     lastErrorAt: '2026-11-26T11:00:00Z',
   });
+  expect(operationRows(status)[0]!.health).toBe('healthy');
 });
 
 it.each([

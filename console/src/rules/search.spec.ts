@@ -28,6 +28,11 @@ it.each([
     { kind: 'id', id: '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5' },
   ],
   ['customer-1001', { kind: 'reference', tenantReference: 'customer-1001' }],
-  ['541448820044', { kind: 'reference', tenantReference: '541448820044' }],
+  ...['541448820044', '1541448820044186577'].map(
+    (digits) => [digits, { kind: 'reference', tenantReference: digits }] as const,
+  ),
+  ...['a8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5', '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5a'].map(
+    (id) => [id, { kind: 'reference', tenantReference: id }] as const,
+  ),
   ['8BC432C7-fd1e-4d99-9dcb-2fbcb63255c5', { kind: 'id', id: '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5' }],
 ])('reads %j', (text, term) => expect(readTerm(text)).toEqual(term));

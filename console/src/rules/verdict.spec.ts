@@ -58,15 +58,20 @@ describe('the verdict', () => {
       since: new Date(since),
       sinceWords: 'Since',
     });
-    expect(verdictOf(known({ ...healthyStatus(), reasons: reasons.slice(1) }), SEEN)).toMatchObject({
+    expect(verdictOf(known({ ...healthyStatus(), reasons: reasons.slice(2) }), SEEN)).toMatchObject({
+      sentence: 'The clocks of processes differ.',
       since: SEEN,
       sinceWords: 'Seen so since',
     });
   });
 
   it('is unknown while the status cannot be read, and says since when', () => {
-    expect(verdictOf(known(healthyStatus(), SEEN), NOW)).toMatchObject({ tone: 'unknown', since: SEEN });
-    expect(verdictOf(known(undefined, SEEN), NOW)).toMatchObject({ tone: 'unknown', since: SEEN });
+    const unread = { tone: 'unknown', sinceWords: 'Since' };
+    const old = 'The status cannot be read. What follows is old.';
+    expect(verdictOf(known(healthyStatus(), SEEN), NOW)).toEqual({ ...unread, sentence: old, since: SEEN });
+    const none = { ...unread, sentence: 'The status cannot be read.' };
+    expect(verdictOf(known(undefined, SEEN), NOW)).toEqual({ ...none, since: SEEN });
+    expect(verdictOf(known(undefined), NOW)).toEqual({ ...none, since: null });
   });
 });
 

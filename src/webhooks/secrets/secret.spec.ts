@@ -21,6 +21,7 @@ describe('a rotation', () => {
 
   it('ends with the last of its previous secrets, which need not be the newest', () => {
     expect(lastEndOf(previous)).toEqual(after(86_400));
+    expect(lastEndOf(previous.toReversed())).toEqual(after(86_400));
   });
 
   it('to the current secret adds no previous one', () => {
