@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ApiKeysStore, hashOf, newApiKey } from '../../src/access/api-keys.store.js';
+import { COUNTERS } from '../../src/platform/database/counters.js';
 import { Database, type Transaction } from '../../src/platform/database/database.js';
 import { sqlState } from '../../src/platform/database/sql-state.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
@@ -97,5 +98,23 @@ describe('a look-up of API keys', () => {
     const found = await Promise.all(hashes.map((hash) => store.findByHash(hash)));
     expect(found.map((principal) => principal?.name)).toEqual(['a', undefined, 'c', undefined]);
     expect(found[2]).toEqual({ id: keys[2]!.id, name: 'c', scopes: ['users:read'] });
+  });
+});
+
+describe('counters', () => {
+  it('are all columns of type int and smallint but keys', async () => {
+    const columns = await database.query<{ name: string }>(
+      `SELECT DISTINCT column_name AS name FROM information_schema.columns
+        WHERE table_schema = 'public' AND data_type IN ('integer', 'smallint') AND column_name <> 'id' AND table_name NOT LIKE '\\_prisma%'`,
+    );
+    const camelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    expect(columns.map(({ name }) => camelCase(name)).sort()).toEqual([...COUNTERS].sort());
+  });
+
+  it('are numbers even if a later release has made their columns a bigint, but sequences are texts', async () => {
+    const rows = await database.query(
+      'SELECT failures::bigint, NULL::bigint AS attempts, 9007199254740993 AS sequence FROM (VALUES (3)) AS row (failures)',
+    );
+    expect(rows).toEqual([{ failures: 3, attempts: null, sequence: '9007199254740993' }]);
   });
 });

@@ -7,6 +7,7 @@ import { within } from '../async/within.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 import { limited, OUTCOME_RESPONSE_WITHIN_MS, type OUTCOME } from './connection/patience.js';
 import { PoolUse } from './connection/pool-use.js';
+import { rowsOf } from './counters.js';
 import type { PrismaClient } from './generated/client.js';
 import { OutcomeWrites } from './outcome-writes.js';
 import { PrismaOnPool, type PrismaModels } from './prisma-on-client.js';
@@ -231,7 +232,7 @@ export class Database implements Sql, OnModuleDestroy, OnApplicationShutdown {
     const query = limited(this.prepares ? { name, text } : { text }, limitMs);
     const send = (): Promise<pg.QueryResult> => runner.query(query, values as unknown[]);
     try {
-      return (await this.timed(name ?? nameOf(text), send)).rows as Row[];
+      return rowsOf(await this.timed(name ?? nameOf(text), send)) as Row[];
     } catch (error) {
       this.note(error);
       throw error;

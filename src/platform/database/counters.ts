@@ -1,0 +1,48 @@
+import pg from 'pg';
+
+const INT8: number = pg.types.builtins.INT8;
+
+/**
+ * The names under which our statements return columns of type int and smallint. `prisma.spec.ts` compares the list with the schema. Other
+ * columns of type bigint, such as sequences, stay texts.
+ */
+export const COUNTERS: ReadonlySet<string> = new Set([
+  'age',
+  'attempts',
+  'changed',
+  'earlyAttempts',
+  'ended',
+  'endingReads',
+  'events',
+  'expectedInverters',
+  'failedTrials',
+  'failures',
+  'gridLocations',
+  'httpStatus',
+  'inverters',
+  'known',
+  'lastStatus',
+  'line',
+  'notFound',
+  'observations',
+  'orphans',
+  'registrations',
+  'remindersSent',
+  'rows',
+  'sessions',
+  'size',
+]);
+
+type Row = Record<string, unknown>;
+
+/** Several statements at once have neither. */
+type Result = Partial<Pick<pg.QueryResult<Row>, 'fields' | 'rows'>>;
+
+/** Returns the rows. Counters stay numbers if a later release has made their columns a bigint, which pg returns as text. */
+export function rowsOf({ fields = [], rows = [] }: Result): Row[] {
+  for (const { name, dataTypeID } of fields) {
+    if (dataTypeID !== INT8 || !COUNTERS.has(name)) continue;
+    for (const row of rows) if (typeof row[name] === 'string') row[name] = Number(row[name]);
+  }
+  return rows;
+}
