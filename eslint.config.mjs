@@ -83,6 +83,26 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**', 'test/**'],
+    ignores: ['src/platform/http/query.decorator.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: '@nestjs/common',
+              importNames: ['Query'],
+              message:
+                'Import it from platform/http/query.decorator: a route without it refuses every query.',
+            },
+          ],
+          patterns: [{ group: ['@nestjs/*/*'], message: 'The package does not export this file.' }],
+        },
+      ],
+    },
+  },
+  {
     files: ['console/src/**'],
     rules: {
       'no-restricted-syntax': [

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiTags } from '@nestjs/swagger';
 import type { Transaction } from '../platform/database/database.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
@@ -18,6 +18,7 @@ import {
 } from './repeatable-request.decorator.js';
 import { Operation } from './operation.decorator.js';
 import { actorOf, type Principal } from './scopes.js';
+import { Query } from '../platform/http/query.decorator.js';
 
 @ApiTags('API keys')
 @Controller('api-keys')

@@ -1,4 +1,4 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Database } from '../platform/database/database.js';
 import { toPage, type Page } from '../platform/http/page.js';
@@ -6,6 +6,7 @@ import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { listAudit } from './audit-log.store.js';
 import { AuditEntryView, ListAuditLogQuery } from './audit-log.dto.js';
 import { Operation } from './operation.decorator.js';
+import { Query } from '../platform/http/query.decorator.js';
 
 @ApiTags('Operation')
 @Controller('audit-log')

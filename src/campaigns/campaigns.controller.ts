@@ -1,16 +1,5 @@
 import { Readable } from 'node:stream';
-import {
-  applyDecorators,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Param,
-  Post,
-  Query,
-  Req,
-  Res,
-} from '@nestjs/common';
+import { applyDecorators, Controller, Delete, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import {
   ApiAcceptedResponse,
   ApiBody,
@@ -44,6 +33,7 @@ import { Intake } from './intake/intake.service.js';
 import { bytesOf, refuseUpload } from './intake/upload.js';
 import { CampaignResults } from './result/campaign-results.service.js';
 import { resultCsv } from './result/result-csv.js';
+import { Query } from '../platform/http/query.decorator.js';
 
 @ApiTags('Campaigns')
 @Controller('campaigns')

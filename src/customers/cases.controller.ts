@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
@@ -12,6 +12,7 @@ import { EAN_PATTERN, eanFault } from '../users/ean.rules.js';
 import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
 import { CaseView, CustomersView } from './case.view.js';
 import { CasesService, MOST_CUSTOMERS } from './cases.service.js';
+import { Query } from '../platform/http/query.decorator.js';
 
 class CustomersQuery {
   @ReferenceOfCustomer('Required unless `ean` is given')

@@ -1,10 +1,11 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../access/operation.decorator.js';
 import { ChoiceParameter, InstantParameter } from '../platform/http/parameters.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { FunnelStore, type FunnelKey } from './funnel.store.js';
 import { FunnelPage } from './funnel.view.js';
+import { Query } from '../platform/http/query.decorator.js';
 
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;

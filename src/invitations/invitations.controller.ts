@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentKey } from '../access/current-key.decorator.js';
@@ -16,6 +16,7 @@ import { InvitationsQuery, NewInvitation } from './invitations.dto.js';
 import { InvitationsService } from './invitations.service.js';
 import { InvitationsStore, withoutLink, type InvitationRow } from './invitations.store.js';
 import { invitationAges } from './stalled.rules.js';
+import { Query } from '../platform/http/query.decorator.js';
 
 @ApiTags('Invitations')
 @Controller('invitations')

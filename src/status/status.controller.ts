@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { recordAudit } from '../access/audit-log.store.js';
 import { CurrentKey } from '../access/current-key.decorator.js';
@@ -16,6 +16,7 @@ import { StatusService } from './status.service.js';
 import { StatusView } from './status.view.js';
 import { groupStuck, listStuck } from './stuck.store.js';
 import { StuckGroupsView, StuckQuery, StuckView } from './stuck.view.js';
+import { Query } from '../platform/http/query.decorator.js';
 
 @ApiTags('Operation')
 @Controller()

@@ -1,10 +1,11 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../../access/operation.decorator.js';
 import { Environment } from '../../platform/env/environment.js';
 import { eventNamesOf, formatSequence, toCloudEvent } from '../cloud-event.js';
 import { FeedQuery, FeedView, refuseUnknownPosition } from './events.dto.js';
 import { EventsStore } from './events.store.js';
+import { Query } from '../../platform/http/query.decorator.js';
 
 @ApiTags('Events')
 @Controller('events')

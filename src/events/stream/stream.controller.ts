@@ -1,4 +1,4 @@
-import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../../access/current-key.decorator.js';
@@ -21,6 +21,7 @@ import {
 import { EventStream } from './event-stream.js';
 import { EventPages } from './event-pages.service.js';
 import { OpenStreams } from './open-streams.service.js';
+import { Query } from '../../platform/http/query.decorator.js';
 
 const LAST_EVENT_ID = 'Last-Event-ID';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimit } from '../../access/rate-limit.js';
@@ -21,6 +21,7 @@ import {
 } from './owner-page.rules.js';
 import { OwnerPageView, type OtherPage } from './owner-page.view.js';
 import { OwnerStarts } from './owner-starts.service.js';
+import { Query } from '../../platform/http/query.decorator.js';
 
 /** The most unknown links a minute, per client network. A person mistypes a few. */
 const UNKNOWN_LINKS = { amount: 30, periodMs: 60_000 };

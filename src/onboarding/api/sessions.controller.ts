@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey } from '../../access/current-key.decorator.js';
@@ -19,6 +19,7 @@ import { SessionsService } from './sessions.service.js';
 import { InverterView, SessionView } from './sessions.view.js';
 import { StartsQuery, StartView } from './starts.view.js';
 import { TimelineEntryView, TimelineQuery } from './timeline.view.js';
+import { Query } from '../../platform/http/query.decorator.js';
 
 @ApiTags('Onboarding')
 @Controller()

@@ -1,12 +1,11 @@
 import type { ArgumentMetadata, CanActivate, ExecutionContext, PipeTransform, Type } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { plainToInstance, Transform } from 'class-transformer';
 import { validate, ValidateBy, ValidateIf, type ValidationError } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { LosslessNumber } from '../json/lossless.js';
 import { Problem, type FieldError, type ProblemCode } from '../problem/problem.js';
 import { inheritedNames, shapeErrors, textErrors, UNKNOWN_NAME } from './field-errors.js';
+import { readsQuery } from './query.decorator.js';
 // Declares `isPublic` of a route.
 import type {} from './public.decorator.js';
 
@@ -108,17 +107,12 @@ export class RefuseUnreadQuery implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { query, routeOptions } = context.switchToHttp().getRequest<FastifyRequest>();
     const names = Object.keys(query as object);
-    if (names.length > 0 && !routeOptions.config.isPublic && !readsQuery(context))
+    const reads = (): boolean =>
+      readsQuery(context.getClass().prototype as object, context.getHandler().name);
+    if (names.length > 0 && !routeOptions.config.isPublic && !reads())
       refuse(names.map((field) => ({ field, message: UNKNOWN_NAME })));
     return true;
   }
-}
-
-/** Returns whether the method has a `@Query`. Nest stores the decorated arguments under keys such as `4:0`: the kind, then the position. */
-function readsQuery(context: ExecutionContext): boolean {
-  const { name } = context.getHandler();
-  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), name) ?? {}) as object;
-  return Object.keys(args).some((key) => key.startsWith(`${RouteParamtypes.QUERY}:`));
 }
 
 export function refuse(errors: readonly FieldError[], code?: ProblemCode): void {

@@ -1,4 +1,4 @@
-import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../../access/current-key.decorator.js';
 import { Operation } from '../../access/operation.decorator.js';
@@ -16,6 +16,7 @@ import { DecisionsService } from './decisions.service.js';
 import type { PersonDecision } from './registration.rules.js';
 import { RegistrationView, toRegistrationView } from './registration.view.js';
 import { RegistrationsStore } from './registrations.store.js';
+import { Query } from '../../platform/http/query.decorator.js';
 
 @ApiTags('Users')
 @Controller('registrations')

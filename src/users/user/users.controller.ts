@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpStatus, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Operation } from '../../access/operation.decorator.js';
@@ -14,6 +14,7 @@ import { RegistrationsService } from '../registration/registrations.service.js';
 import { ListUsersQuery, RegisterUserInput } from '../users.dto.js';
 import { RegisteredUserView, toUserView, UserView } from './user.view.js';
 import { UsersStore } from './users.store.js';
+import { Query } from '../../platform/http/query.decorator.js';
 
 const REGISTERED = { type: RegisteredUserView, headers: LOCATION };
 

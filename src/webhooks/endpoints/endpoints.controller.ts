@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../../access/current-key.decorator.js';
 import {
@@ -23,6 +23,7 @@ import {
 } from './endpoints.dto.js';
 import { existing, WebhookEndpoints } from './endpoints.service.js';
 import { WebhookEndpointsStore } from './endpoints.store.js';
+import { Query } from '../../platform/http/query.decorator.js';
 
 @ApiTags('Webhooks')
 @Controller('webhook-endpoints')

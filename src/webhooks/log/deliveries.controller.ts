@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../../access/current-key.decorator.js';
 import { Operation } from '../../access/operation.decorator.js';
@@ -17,6 +17,7 @@ import {
 } from './deliveries.dto.js';
 import { WebhookDeliveriesStore } from './deliveries.store.js';
 import { WebhookEndpoints } from '../endpoints/endpoints.service.js';
+import { Query } from '../../platform/http/query.decorator.js';
 
 @ApiTags('Webhooks')
 @Controller()

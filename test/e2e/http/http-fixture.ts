@@ -1,4 +1,5 @@
-import { Body, Controller, Get, HttpCode, Module, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Module, Param, Post, Req } from '@nestjs/common';
+import { Query } from '../../../src/platform/http/query.decorator.js';
 import { RouteConfig, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Type } from 'class-transformer';
 import {
