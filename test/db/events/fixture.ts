@@ -27,7 +27,11 @@ export async function startWorker(
     providers: [{ provide: Environment, useValue: environment }, ...shared],
     exports: [Environment, ...shared],
   };
-  const root = { module: class Worker {}, imports: [platform, EventsModule, BrokerModule], providers: [...handlers] };
+  const root = {
+    module: class Worker {},
+    imports: [platform, EventsModule, BrokerModule],
+    providers: [...handlers],
+  };
   return NestFactory.createApplicationContext(root, { logger: ['error', 'fatal'], abortOnError: false });
 }
 
