@@ -13,12 +13,21 @@ import type { Environment } from './platform/env/environment.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { PrivacyModule } from './privacy/privacy.module.js';
 import { RemoteModule } from './remote/remote.module.js';
+import { StallsModule } from './stalls/stalls.module.js';
 import { StatusModule } from './status/status.module.js';
 import { UsersModule } from './users/users.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** What onboards customers. Knows no feature, and starts without them. */
-const CORE = [AccessModule, RemoteModule, AuthModule, EventsModule, UsersModule, OnboardingModule];
+const CORE = [
+  AccessModule,
+  RemoteModule,
+  AuthModule,
+  EventsModule,
+  StallsModule,
+  UsersModule,
+  OnboardingModule,
+];
 
 /** Each may be left out: then its operations are absent, and everything else works. */
 export const FEATURES = [

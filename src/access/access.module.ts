@@ -5,6 +5,7 @@ import { ApiKeysStore } from './api-keys.store.js';
 import { AuditLogController } from './audit-log.controller.js';
 import { Authentication } from './authentication.service.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
+import { Operations } from './operations.js';
 import { RefusedRequests } from './refused-requests.service.js';
 import { RequestHooks } from './request-hooks.service.js';
 import { SessionCredentials } from './session-credentials.js';
@@ -17,6 +18,7 @@ import { SessionCredentials } from './session-credentials.js';
     ApiKeysStore,
     Authentication,
     IdempotencyKeys,
+    Operations,
     RefusedRequests,
     RequestHooks,
     SessionCredentials,
@@ -26,6 +28,7 @@ import { SessionCredentials } from './session-credentials.js';
     ApiKeysStore,
     Authentication,
     IdempotencyKeys,
+    Operations,
     RefusedRequests,
     SessionCredentials,
   ],

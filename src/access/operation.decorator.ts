@@ -8,19 +8,22 @@ import type { Scope } from './scopes.js';
 declare module 'fastify' {
   interface FastifyContextConfig {
     requiredScopes?: readonly Scope[];
+    operationId?: string;
   }
 }
 
 /** Declares an operation of the API, for which the caller needs all of `scopes`. The name of the method becomes the `operationId`. */
-export const Operation = (
-  scopes: Scope | readonly Scope[],
-  documentation: Readonly<{ summary: string; description: string }>,
-  config: Pick<FastifyContextConfig, 'takesFile'> = {},
-): MethodDecorator =>
-  applyDecorators(
-    RouteConfig({ ...config, requiredScopes: [scopes].flat() }),
-    ApiOperation(documentation),
-    ApiBearerAuth('apiKey'),
-    ApiExtension('x-required-scope', [scopes].flat().join(' ')),
-    ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),
-  );
+export const Operation =
+  (
+    scopes: Scope | readonly Scope[],
+    documentation: Readonly<{ summary: string; description: string }>,
+    config: Pick<FastifyContextConfig, 'takesFile'> = {},
+  ): MethodDecorator =>
+  (target, operationId, descriptor) =>
+    applyDecorators(
+      RouteConfig({ ...config, requiredScopes: [scopes].flat(), operationId: String(operationId) }),
+      ApiOperation(documentation),
+      ApiBearerAuth('apiKey'),
+      ApiExtension('x-required-scope', [scopes].flat().join(' ')),
+      ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),
+    )(target, operationId, descriptor);

@@ -23,6 +23,17 @@ export const SESSION_STATES = [
   'lost',
   'unrecognised',
 ] as const;
+/** What can be stalled. */
+export const STALL_KINDS = [
+  'registration',
+  'start',
+  'session',
+  'invitation',
+  'inverter',
+  'endpoint',
+] as const;
+/** Who has to act next. `us`: who operates the service. */
+export const WAITS_FOR = ['owner', 'installation', 'remote_service', 'tenant', 'us', 'nobody'] as const;
 /** Why a session is stalled; src/onboarding/stalled/stalled.rules.ts decides. */
 export const SESSION_STALL_CAUSES = [
   'started_not_completed',
@@ -79,6 +90,18 @@ const aboutStall = (when: string) =>
     cause: oneOf('Why the session is, or was, stalled', ...SESSION_STALL_CAUSES),
     since: instant('Since when there has been what the cause names'),
     evidence: { type: 'object', description: 'What was seen, and the threshold, by cause' },
+  });
+const aboutSubject = (when: string) =>
+  event(when, 'stalled object', {
+    kind: oneOf('What is stalled', ...STALL_KINDS),
+    id: uuid('Its id; the same as the subject'),
+    cause: text('Why, as in the catalogue of causes'),
+    waitsFor: oneOf('Who has to act next', ...WAITS_FOR),
+    since: instant('When the trouble began'),
+    evidence: {
+      type: 'object',
+      description: 'What was found, and the threshold, by cause; without the words of the remote service',
+    },
   });
 const aboutInverter = (when: string) =>
   event(when, 'session', {
@@ -219,6 +242,10 @@ export const EVENT_SCHEMAS = {
   'session.resumed': aboutStall(
     'the session is no longer stalled: the evidence has gone, or the session has come online, expired, or is over',
   ),
+  'stall.raised': aboutSubject(
+    'something does not continue by itself, or the cause of this has changed. Announced once per cause',
+  ),
+  'stall.cleared': aboutSubject('what was stalled continues, has ended, or was erased'),
   'invitation.created': aboutInvitation('an owner is invited'),
   'invitation.opened': aboutInvitation('a person has opened the page of an invitation for the first time'),
   'invitation.expired': aboutInvitation('the date of an invitation has passed before its owner was done'),

@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
+import { StallsModule } from '../stalls/stalls.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { FunnelController } from './funnel.controller.js';
 import { FunnelStore } from './funnel.store.js';
+import { InvitationStalls } from './invitation-stalls.store.js';
 import { InvitationUpkeep } from './invitation-upkeep.service.js';
 import { InvitationsController } from './invitations.controller.js';
 import { InvitationsService } from './invitations.service.js';
@@ -13,12 +15,13 @@ import { OwnerStarts } from './owner/owner-starts.service.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
 @Module({
-  imports: [OnboardingModule, UsersModule],
+  imports: [OnboardingModule, UsersModule, StallsModule],
   controllers: [InvitationsController, FunnelController, OwnerPageController],
   providers: [
     InvitationsService,
     InvitationsStore,
     FunnelStore,
+    InvitationStalls,
     InvitationUpkeep,
     OwnerPageView,
     OwnerStarts,

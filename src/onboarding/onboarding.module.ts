@@ -2,6 +2,10 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
+import { StallsModule } from '../stalls/stalls.module.js';
+import { InverterStalls } from './stalls/inverter-stalls.store.js';
+import { SessionStalls } from './stalls/session-stalls.store.js';
+import { StartStalls } from './stalls/start-stalls.store.js';
 import { StallUpkeep } from './stalled/stall-upkeep.service.js';
 import { StallsStore } from './stalled/stalls.store.js';
 import { ReadHabits } from './poll/habits.service.js';
@@ -23,7 +27,7 @@ import { AbandonedStarts } from './start/abandoned-starts.service.js';
 import { StartsStore } from './start/starts.store.js';
 
 @Module({
-  imports: [AuthModule, RemoteModule, EventsModule],
+  imports: [AuthModule, RemoteModule, EventsModule, StallsModule],
   controllers: [SessionsController],
   providers: [
     SessionsService,
@@ -44,6 +48,9 @@ import { StartsStore } from './start/starts.store.js';
     Poller,
     StallsStore,
     StallUpkeep,
+    InverterStalls,
+    SessionStalls,
+    StartStalls,
   ],
   exports: [StartSessionService, SessionAdoption, SessionViewsStore, ReadHabits],
 })

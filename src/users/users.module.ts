@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
+import { StallsModule } from '../stalls/stalls.module.js';
 import { DecisionsService } from './registration/decisions.service.js';
 import { DecisionsStore } from './registration/decisions.store.js';
+import { RegistrationStalls } from './registration/registration-stalls.store.js';
 import { RegistrationSender } from './registration/send-registrations.service.js';
 import { RegistrationsController } from './registration/registrations.controller.js';
 import { RegistrationsService } from './registration/registrations.service.js';
@@ -11,12 +13,13 @@ import { UsersController } from './user/users.controller.js';
 import { UsersStore } from './user/users.store.js';
 
 @Module({
-  imports: [AuthModule, RemoteModule],
+  imports: [AuthModule, RemoteModule, StallsModule],
   controllers: [UsersController, RegistrationsController],
   providers: [
     DecisionsService,
     DecisionsStore,
     RegistrationSender,
+    RegistrationStalls,
     RegistrationsService,
     RegistrationsStore,
     UsersStore,

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { EventsModule } from '../events/events.module.js';
+import { StallsModule } from '../stalls/stalls.module.js';
+import { EndpointStalls } from './endpoints/endpoint-stalls.store.js';
 import { WebhookDeliveriesController } from './log/deliveries.controller.js';
 import { WebhookDeliveriesStore } from './log/deliveries.store.js';
 import { WebhookEndpointsController } from './endpoints/endpoints.controller.js';
@@ -12,9 +14,10 @@ import { WebhookSealing } from './secrets/sealing.service.js';
 import { WebhookSender } from './send/sender.service.js';
 
 @Module({
-  imports: [EventsModule],
+  imports: [EventsModule, StallsModule],
   controllers: [WebhookEndpointsController, WebhookDeliveriesController],
   providers: [
+    EndpointStalls,
     WebhookDeliveriesStore,
     WebhookAttemptsStore,
     EndpointPlaces,

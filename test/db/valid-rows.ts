@@ -44,6 +44,16 @@ const VALID = {
   }),
   poll_batches: () => ({ worker: 'host:1', size: 1, lease_until: 'tomorrow' }),
   session_stalls: () => ({ cause: 'unrecognised', since: 'now', evidence: {} }),
+  stalls: () => ({ kind: 'session', subject: randomUUID(), cause: 'lost', since: 'now', evidence: {} }),
+  stall_looks: () => ({ kind: 'session', subject: randomUUID() }),
+  stall_causes: () => ({
+    kind: 'session',
+    cause: randomUUID(),
+    waits_for: 'tenant',
+    urgency: 'now',
+    meaning: 'It is lost.',
+    remedies: [],
+  }),
   session_observations: () => ({ source: 'read', http_status: 200, hash: Buffer.alloc(20) }),
   session_transitions: () => ({
     from_state: null,

@@ -185,6 +185,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/stalled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List everything that does not continue by itself, the oldest first
+         * @description Of the kinds that the key may read: registrations with `users:read`; starts, sessions, invitations and inverters with `onboarding:read`; endpoints with `webhooks:manage`. A stall is found at most 2 seconds late.
+         */
+        get: operations["listStalled"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stalled/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what is stalled by kind and cause, with the oldest of each
+         * @description The groups with the most new items come first, of these the largest. Of the kinds that the key may read, as in `GET /stalled`.
+         */
+        get: operations["groupStalled"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/users": {
         parameters: {
             query?: never;
@@ -1160,6 +1200,99 @@ export interface components {
             /** @description The `after` of the next request, always present. Skips events that were filtered out; unchanged if there are no new events */
             next: string;
         };
+        RemedyView: {
+            /** @description An operation of this API */
+            operationId: string;
+            method: string;
+            /** @description With the ids of what is stalled */
+            path: string;
+            /** @description null if there is none, or if a person has to write it */
+            body: {
+                [key: string]: unknown;
+            } | null;
+            /** @description In a few words */
+            label: string;
+            /** @description What cannot be undone, in words; null if it can */
+            confirm: string | null;
+        };
+        StalledItemView: {
+            /**
+             * Format: uuid
+             * @description Id of what is stalled
+             */
+            id: string;
+            /** @enum {string} */
+            kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
+            /** @description Why it does not continue by itself: a code of the catalogue */
+            cause: string;
+            /**
+             * @description Who has to act next; us: who operates the service
+             * @enum {string}
+             */
+            waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+            /**
+             * @description now: every hour makes it worse. soon: within a day. later: a person may look.
+             * @enum {string}
+             */
+            urgency: "now" | "soon" | "later";
+            /**
+             * Format: date-time
+             * @description When the trouble began; it counts only after a threshold
+             */
+            since: string;
+            /** @description What was found, and the threshold */
+            evidence: {
+                [key: string]: unknown;
+            };
+            /** @description The cause in one sentence */
+            text: string;
+            /** @description What a person has to do before the remedies, or without any */
+            before: string | null;
+            /** @description Operations that end it; empty if there is none */
+            remedies: components["schemas"]["RemedyView"][];
+            /**
+             * Format: date-time
+             * @description When it was announced
+             */
+            raisedAt: string;
+            /** @description That of the customer, if there is one */
+            tenantReference: string | null;
+            /** Format: uuid */
+            gridLocationId: string | null;
+            brand: string | null;
+            /**
+             * Format: uuid
+             * @description The campaign that brought the customer
+             */
+            campaignId: string | null;
+        };
+        StalledGroupView: {
+            /** @enum {string} */
+            kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
+            /** @description Why it does not continue by itself: a code of the catalogue */
+            cause: string;
+            /**
+             * @description Who has to act next; us: who operates the service
+             * @enum {string}
+             */
+            waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+            /**
+             * @description now: every hour makes it worse. soon: within a day. later: a person may look.
+             * @enum {string}
+             */
+            urgency: "now" | "soon" | "later";
+            /** @description The cause in one sentence, without evidence */
+            title: string;
+            /** @description How many there are */
+            count: number;
+            /** @description How many of these began within the last 24 hours */
+            new: number;
+            /** @description The oldest of these, at most 10 */
+            oldest: components["schemas"]["StalledItemView"][];
+        };
+        StalledGroupsView: {
+            items: components["schemas"]["StalledGroupView"][];
+        };
         GridLocationInput: {
             /** @description The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it */
             ean: string;
@@ -1651,7 +1784,7 @@ export interface components {
          * @description The type of an event, or its name
          * @enum {string}
          */
-        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.session.stalled.v1" | "session.stalled" | "pv.session.resumed.v1" | "session.resumed" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.invitation.reminder_due.v1" | "invitation.reminder_due" | "pv.campaign.finished.v1" | "campaign.finished" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
+        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.session.stalled.v1" | "session.stalled" | "pv.session.resumed.v1" | "session.resumed" | "pv.stall.raised.v1" | "stall.raised" | "pv.stall.cleared.v1" | "stall.cleared" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.invitation.reminder_due.v1" | "invitation.reminder_due" | "pv.campaign.finished.v1" | "campaign.finished" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
         NewWebhookEndpoint: {
             /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
             types?: components["schemas"]["WebhookEventType"][];
@@ -1675,7 +1808,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -1718,7 +1851,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -1817,7 +1950,7 @@ export interface components {
              */
             eventId: string;
             /** @enum {string} */
-            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
+            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
             /** @description Position of the event in the feed */
             sequence: string;
             /** @description The subject of the event. An endpoint receives the events of one subject one at a time, in order */
@@ -4473,6 +4606,130 @@ export interface components {
             traceparent?: string;
         };
         /**
+         * pv.stall.raised.v1
+         * @description When something does not continue by itself, or the cause of this has changed. Announced once per cause
+         */
+        "pv.stall.raised.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.stall.raised.v1";
+            /** @description The stalled object; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * @description What is stalled
+                 * @enum {string}
+                 */
+                kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
+                /**
+                 * Format: uuid
+                 * @description Its id; the same as the subject
+                 */
+                id: string;
+                /** @description Why, as in the catalogue of causes */
+                cause: string;
+                /**
+                 * @description Who has to act next
+                 * @enum {string}
+                 */
+                waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+                /**
+                 * Format: date-time
+                 * @description When the trouble began
+                 */
+                since: string;
+                /** @description What was found, and the threshold, by cause; without the words of the remote service */
+                evidence: Record<string, unknown>;
+            };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
+        };
+        /**
+         * pv.stall.cleared.v1
+         * @description When what was stalled continues, has ended, or was erased
+         */
+        "pv.stall.cleared.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.stall.cleared.v1";
+            /** @description The stalled object; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * @description What is stalled
+                 * @enum {string}
+                 */
+                kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
+                /**
+                 * Format: uuid
+                 * @description Its id; the same as the subject
+                 */
+                id: string;
+                /** @description Why, as in the catalogue of causes */
+                cause: string;
+                /**
+                 * @description Who has to act next
+                 * @enum {string}
+                 */
+                waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+                /**
+                 * Format: date-time
+                 * @description When the trouble began
+                 */
+                since: string;
+                /** @description What was found, and the threshold, by cause; without the words of the remote service */
+                evidence: Record<string, unknown>;
+            };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
+        };
+        /**
          * pv.invitation.created.v1
          * @description When an owner is invited
          */
@@ -5488,9 +5745,9 @@ export interface components {
             };
         };
         /** @description Any event of the feed. Ignore events of an unknown `type` */
-        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.session.stalled.v1"] | components["schemas"]["pv.session.resumed.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
+        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.session.stalled.v1"] | components["schemas"]["pv.session.resumed.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
         /** @description Any event, including the test event. Ignore events of an unknown `type` */
-        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.session.stalled.v1"] | components["schemas"]["pv.session.resumed.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
+        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.session.stalled.v1"] | components["schemas"]["pv.session.resumed.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
     };
     responses: {
         /** @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them. */
@@ -6226,6 +6483,92 @@ export interface operations {
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["database_unavailable-or-replica_busy"];
+        };
+    };
+    listStalled: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                /** @description Only this kind */
+                kind?: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
+                /** @description Only this cause, of any kind */
+                cause?: string;
+                /** @description Only what waits for these */
+                waitsFor?: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+                /** @description Only customers of this campaign */
+                campaignId?: string;
+                /** @description Only this brand */
+                brand?: string;
+                /** @description Only this grid location */
+                gridLocationId?: string;
+                /** @description Only the customer with this reference */
+                tenantReference?: string;
+                /** @description Only trouble that began at or after this instant */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["StalledItemView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    groupStalled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StalledGroupsView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
         };
     };
     listUsers: {

@@ -1055,6 +1055,147 @@ COMMENT ON TABLE pruned_sessions IS 'Sessions that retention has deleted, while 
 COMMENT ON COLUMN pruned_sessions.session_id IS 'The deleted session: the subject of its events.';
 COMMENT ON COLUMN pruned_sessions.user_id IS 'The user of the session.';
 
+CREATE TABLE stalls (
+  kind text NOT NULL,
+  subject uuid NOT NULL,
+  cause text NOT NULL,
+  since timestamptz(3) NOT NULL,
+  evidence jsonb NOT NULL,
+  raised_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  user_id uuid,
+  tenant_reference text,
+  grid_location_id uuid,
+  brand text,
+  campaign_id uuid,
+  CONSTRAINT stalls_pkey PRIMARY KEY (kind, subject),
+  CONSTRAINT stalls_kind_is_known CHECK (kind IN ('registration', 'start', 'session', 'invitation', 'inverter', 'endpoint'))
+);
+CREATE INDEX stalls_since_subject_idx ON stalls(since, subject);
+-- Counts the stalls of each cause, and the new ones of these, from the index alone.
+CREATE INDEX stalls_kind_cause_since_idx ON stalls(kind, cause, since);
+CREATE INDEX stalls_user_id_idx ON stalls(user_id);
+CREATE INDEX stalls_tenant_reference_idx ON stalls(tenant_reference);
+CREATE INDEX stalls_grid_location_id_idx ON stalls(grid_location_id);
+CREATE INDEX stalls_campaign_id_idx ON stalls(campaign_id);
+COMMENT ON TABLE stalls IS 'What does not continue by itself, one row for each subject. One worker at a time looks at a subject and writes its row with the event (src/stalls). No foreign keys, because a subject is in one of several tables: the worker deletes the row of a deleted subject.';
+COMMENT ON COLUMN stalls.kind IS 'What the subject is: registration, start, session, invitation, inverter or endpoint.';
+COMMENT ON COLUMN stalls.subject IS 'Id of the subject.';
+COMMENT ON COLUMN stalls.cause IS 'Why it does not continue; stall_causes has the meaning.';
+COMMENT ON COLUMN stalls.since IS 'When the trouble began. It counts as a stall only after the threshold of its cause.';
+COMMENT ON COLUMN stalls.evidence IS 'What was found, and the threshold. No personal data; lastError may quote the remote service or a receiver.';
+COMMENT ON COLUMN stalls.raised_at IS 'When the cause was announced.';
+COMMENT ON COLUMN stalls.user_id IS 'The user of the subject. Null if it has none, or several. No foreign key: an erasure deletes the row.';
+COMMENT ON COLUMN stalls.tenant_reference IS 'The tenant''s own name for the customer of the subject. Null if it has none.';
+COMMENT ON COLUMN stalls.grid_location_id IS 'The grid location of the subject. Null if it has none.';
+COMMENT ON COLUMN stalls.brand IS 'The inverter brand of the subject. Null if it has none.';
+COMMENT ON COLUMN stalls.campaign_id IS 'The campaign that brought the customer. Null if none did.';
+
+CREATE TABLE stall_looks (
+  kind text NOT NULL,
+  subject uuid NOT NULL,
+  look_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT stall_looks_pkey PRIMARY KEY (kind, subject)
+) WITH (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
+CREATE INDEX stall_looks_look_at_idx ON stall_looks(look_at);
+COMMENT ON TABLE stall_looks IS 'When the rule of a subject decides next whether it is stalled. A change of a subject makes it due by a trigger; a subject that only a change can stall has no row. A table of its own, because a read of a session without news must not write more than its poll.';
+COMMENT ON COLUMN stall_looks.kind IS 'As in stalls.';
+COMMENT ON COLUMN stall_looks.subject IS 'As in stalls.';
+COMMENT ON COLUMN stall_looks.look_at IS 'When a worker looks at the subject.';
+
+CREATE TABLE stall_causes (
+  kind text NOT NULL,
+  cause text NOT NULL,
+  waits_for text NOT NULL,
+  urgency text NOT NULL,
+  meaning text NOT NULL,
+  before text,
+  remedies text[],
+  CONSTRAINT stall_causes_pkey PRIMARY KEY (kind, cause),
+  CONSTRAINT stall_causes_remedies_are_given CHECK (remedies IS NOT NULL)
+);
+COMMENT ON TABLE stall_causes IS 'The causes of stalls, written by the start of the service from its catalogue.';
+COMMENT ON COLUMN stall_causes.kind IS 'As in stalls.';
+COMMENT ON COLUMN stall_causes.cause IS 'As in stalls.';
+COMMENT ON COLUMN stall_causes.waits_for IS 'Who has to act next: owner, installation, remote_service, tenant, us or nobody.';
+COMMENT ON COLUMN stall_causes.urgency IS 'now, soon or later.';
+COMMENT ON COLUMN stall_causes.meaning IS 'The cause in one sentence.';
+COMMENT ON COLUMN stall_causes.before IS 'What a person has to do before the remedies, or without any. Null: nothing.';
+COMMENT ON COLUMN stall_causes.remedies IS 'The operations of the API that end it, by their operationId.';
+
+-- Makes the changed subjects of a statement due, in the order of their ids, which is the order of their locks. A new start or registration
+-- also ends the stall of the one before it.
+CREATE FUNCTION look_for_stalls() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO stall_looks (kind, subject) SELECT TG_ARGV[0], id FROM changed ORDER BY id
+  ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
+  IF TG_OP = 'INSERT' AND TG_ARGV[0] = 'start' THEN
+    INSERT INTO stall_looks (kind, subject)
+    SELECT DISTINCT s.kind, s.subject FROM stalls s JOIN changed c ON s.grid_location_id = c.grid_location_id WHERE s.kind = 'start' ORDER BY s.subject
+    ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
+  ELSIF TG_OP = 'INSERT' AND TG_ARGV[0] = 'registration' THEN
+    INSERT INTO stall_looks (kind, subject)
+    SELECT DISTINCT s.kind, s.subject FROM stalls s JOIN changed c ON s.tenant_reference = c.tenant_reference WHERE s.kind = 'registration' ORDER BY s.subject
+    ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
+  END IF;
+  RETURN NULL;
+END $$;
+COMMENT ON FUNCTION look_for_stalls() IS 'Trigger: makes the inserted, updated or deleted subjects of the kind TG_ARGV[0] due in stall_looks.';
+
+DO $$
+DECLARE
+  subjects text[][] := ARRAY[['registrations', 'registration'], ['session_starts', 'start'], ['onboarding_sessions', 'session'], ['invitations', 'invitation']];
+  i integer;
+BEGIN
+  FOR i IN 1 .. array_length(subjects, 1) LOOP
+    EXECUTE format('CREATE TRIGGER look_for_stalls_of_inserted AFTER INSERT ON %I REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION look_for_stalls(%L)', subjects[i][1], subjects[i][2]);
+    EXECUTE format('CREATE TRIGGER look_for_stalls_of_updated AFTER UPDATE ON %I REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION look_for_stalls(%L)', subjects[i][1], subjects[i][2]);
+    EXECUTE format('CREATE TRIGGER look_for_stalls_of_deleted AFTER DELETE ON %I REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION look_for_stalls(%L)', subjects[i][1], subjects[i][2]);
+  END LOOP;
+END $$;
+
+-- For tables that are written much more often than a rule cares about: the conditions of these triggers cost a claim nothing.
+CREATE FUNCTION look_for_stall() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO stall_looks (kind, subject)
+  VALUES (TG_ARGV[0], (to_jsonb(coalesce(NEW, OLD)) ->> TG_ARGV[1])::uuid)
+  ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
+  RETURN NULL;
+END $$;
+COMMENT ON FUNCTION look_for_stall() IS 'Trigger: makes the subject of the kind TG_ARGV[0], whose id is in column TG_ARGV[1], due in stall_looks.';
+
+-- A single failure, and each further one, changes no stall.
+CREATE TRIGGER look_for_stall_of_failing AFTER UPDATE OF failures, not_found, flapping_since ON session_polls FOR EACH ROW
+  WHEN ((OLD.failures > 1) <> (NEW.failures > 1) OR (OLD.failures > 2) <> (NEW.failures > 2) OR (OLD.not_found > 1) <> (NEW.not_found > 1)
+        OR OLD.flapping_since IS DISTINCT FROM NEW.flapping_since)
+  EXECUTE FUNCTION look_for_stall('session', 'session_id');
+CREATE TRIGGER look_for_stall_of_unwatched AFTER DELETE ON session_polls FOR EACH ROW
+  EXECUTE FUNCTION look_for_stall('session', 'session_id');
+CREATE TRIGGER look_for_stall_of_failing AFTER UPDATE OF failing_since, failures, disabled_at ON webhook_endpoints FOR EACH ROW
+  WHEN (NEW.handler IS NULL AND (OLD.failing_since IS DISTINCT FROM NEW.failing_since OR OLD.disabled_at IS DISTINCT FROM NEW.disabled_at
+        OR (OLD.failures > 1) <> (NEW.failures > 1)))
+  EXECUTE FUNCTION look_for_stall('endpoint', 'id');
+CREATE TRIGGER look_for_stall_of_deleted AFTER DELETE ON webhook_endpoints FOR EACH ROW
+  EXECUTE FUNCTION look_for_stall('endpoint', 'id');
+
+-- Only an inverter that another session lists too can be shared by several customers.
+CREATE FUNCTION look_for_shared_inverters() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO stall_looks (kind, subject)
+  SELECT DISTINCT 'inverter', c.id FROM changed c
+   WHERE EXISTS (SELECT FROM inverters i WHERE i.id = c.id AND i.session_id <> c.session_id)
+      OR EXISTS (SELECT FROM stalls s WHERE s.kind = 'inverter' AND s.subject = c.id)
+   ORDER BY c.id
+  ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
+  RETURN NULL;
+END $$;
+COMMENT ON FUNCTION look_for_shared_inverters() IS 'Trigger: makes inverters that several sessions list due in stall_looks.';
+CREATE TRIGGER look_for_stalls_of_inserted AFTER INSERT ON inverters REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION look_for_shared_inverters();
+CREATE TRIGGER look_for_stalls_of_updated AFTER UPDATE ON inverters REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION look_for_shared_inverters();
+CREATE TRIGGER look_for_stalls_of_deleted AFTER DELETE ON inverters REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION look_for_shared_inverters();
+
 -- Gives events their sequence (src/events/sequence.sql.ts has the reasons). A function, because PostgreSQL compiles and plans a DO block
 -- each time: 0.75 ms for one event instead of 0.43 ms. Each connection caches its plan from the first events on, so the plan must suit any
 -- number of them: by the index of the events without a sequence, and by primary key. A bitmap scan suits neither, since it marks no dead

@@ -7,6 +7,7 @@ import { eraseEvents } from '../../events/erase-events.sql.js';
 import { appendEvents } from '../../events/outbox.js';
 import { eraseSessions } from '../../onboarding/store/erase-sessions.sql.js';
 import { eraseInvitations } from '../../invitations/invitations.store.js';
+import { eraseStalls } from '../../stalls/stalls.store.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
@@ -78,6 +79,7 @@ export class ErasuresStore {
     const invitationIds = userId === null ? [] : await eraseInvitations(tx, userId, erasedAt);
     await eraseRows(tx, person.tenantReference);
     const { registrations, gridLocations } = await eraseUser(tx, person, erasedAt);
+    await eraseStalls(tx, userId, registrationIds);
     const sessionIds = [...sessions.sessionIds, ...sessions.prunedIds];
     const people = [...(userId === null ? [] : [userId]), ...registrationIds];
     const erased = {

@@ -52,6 +52,8 @@ export function sessionEvent(
     | 'session.start_failed'
     | 'session.stalled'
     | 'session.resumed'
+    | 'stall.raised'
+    | 'stall.cleared'
   >,
   sessionId: string,
   marker = 'test',

@@ -26,6 +26,8 @@ const CALLED_BY_NONE = {
   registerUser: 'an act of an app',
   createInvitation: 'an act of an app',
   getStatusHistory: 'for pages, which draw it',
+  listStalled: 'for pages; `psql` reads `admin.stalled`',
+  groupStalled: 'for pages; `psql` reads `admin.stalled`',
   listStuck: 'for pages; `psql` reads `admin.stuck`',
   groupStuck: 'for pages; `psql` reads `admin.stuck`',
   listAuditLog: 'for pages; `psql` reads `admin.audit_log`',

@@ -1,6 +1,7 @@
 import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
 import { Sampler } from '../../../src/status/history/sampler.service.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { StallTask } from '../../../src/stalls/stall-task.service.js';
 import { insertCampaign } from '../../setup/campaign.js';
 import type { TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -261,6 +262,14 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await service.app.get(Sampler).sampleIfDue();
   await ask('getStatusHistory', 200, { parameters: { hours: '24' } });
   await ask('probeCredentials', 200);
+  await service.app.get(Database).query(
+    `INSERT INTO registrations (tenant_reference, eans, metadata, status, attempts, last_error)
+     VALUES ('customer-1003', ARRAY[$1], '{}', 'uncertain', 1, 'no response within 10 s') ON CONFLICT DO NOTHING`,
+    [THIRD_EAN],
+  );
+  await service.app.get(StallTask).run();
+  await ask('listStalled', 200, { parameters: { tenantReference: 'customer-1003' } });
+  await ask('groupStalled', 200);
   await receiver.close();
   return recorded as RecordedExamples;
 }

@@ -5,7 +5,7 @@ import { waitFor } from '../../setup/wait-for.js';
 import { FEATURES } from '../../../src/app.module.js';
 
 const FEATURE_PATHS =
-  /^\/(i|console)\b|^\/api\/v1\/(webhook|invitations|funnel|grid-locations|customers|campaigns|status|stalled)/;
+  /^\/(i|console)\b|^\/api\/v1\/(webhook|invitations|funnel|grid-locations|customers|campaigns|status)/;
 
 async function pathsOf(url: string): Promise<string[]> {
   const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };

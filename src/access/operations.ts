@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+
+/** How an operation is called. The path has parameters such as `:id`. */
+export interface OperationRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** The operations that this process serves, by operationId. A feature that is left out has none. */
+@Injectable()
+export class Operations {
+  private readonly routes = new Map<string, OperationRoute>();
+
+  constructor(host: HttpAdapterHost) {
+    const server = host.httpAdapter?.getInstance<FastifyInstance>();
+    // Adds this hook before onModuleInit, because Nest declares the routes before it calls onModuleInit.
+    server?.addHook('onRoute', ({ config, method, url }: RouteOptions) => {
+      const operationId = config?.operationId;
+      // Fastify adds a HEAD route to each GET.
+      if (operationId !== undefined && method !== 'HEAD')
+        this.routes.set(operationId, { method: [method].flat()[0]!, path: url });
+    });
+  }
+
+  of(operationId: string): OperationRoute | undefined {
+    return this.routes.get(operationId);
+  }
+}

@@ -1,0 +1,135 @@
+import type { Environment } from '../platform/env/environment.js';
+import { expiresSoonFrom } from '../onboarding/stalls/session.stall.rules.js';
+import { causes, type Evidence } from '../stalls/cause.rules.js';
+import { inSeconds, later, look, type Candidate, type Look } from '../stalls/look.rules.js';
+import { LIVE, type InvitationFacts } from './invitation.rules.js';
+
+const days = ({ thresholdSeconds }: Evidence) => Math.max(1, Math.round(Number(thresholdSeconds) / 86_400));
+
+/**
+ * Why an invitation does not continue by itself. Sessions have causes of their own; these are for owners who have no open session, or who
+ * wait for us.
+ */
+export const INVITATION_CAUSES = causes({
+  remote_unreachable: {
+    waitsFor: 'remote_service',
+    urgency: 'now',
+    title: 'The owner has clicked, and the remote service has not taken the start.',
+    text: ({ isGivenUp }) =>
+      isGivenUp === true
+        ? 'The owner has clicked, and the start was refused or given up.'
+        : 'The owner has clicked, and the remote service has not taken the start yet.',
+    before: 'Ask the owner to follow the link of the invitation, and to try again.',
+    remedies: [],
+  },
+  completed_not_online: {
+    waitsFor: 'installation',
+    urgency: 'soon',
+    title: 'The owner is done, and the installation is later than usual.',
+    before: 'Ask the installer or the provider.',
+    remedies: [],
+  },
+  expiring_soon: {
+    waitsFor: 'owner',
+    urgency: 'now',
+    title: 'The invitation soon expires, and its owner is not done.',
+    text: ({ expiresAt }) => `The invitation expires at ${String(expiresAt)}, and its owner is not done.`,
+    before: 'Ask the owner to follow the link of the invitation before that.',
+    remedies: [],
+  },
+  started_not_completed: {
+    waitsFor: 'owner',
+    urgency: 'later',
+    title: 'The owner has begun, and has to begin again, to finish, or to connect the next brand.',
+    before: 'Ask the owner to follow the link of the invitation again.',
+    remedies: [],
+  },
+  never_opened: {
+    waitsFor: 'owner',
+    urgency: 'later',
+    title: 'Nobody has opened the page of the invitation.',
+    text: (evidence) => `Nobody has opened the page of the invitation within ${days(evidence)} days.`,
+    before: 'Ask the owner whether the link has arrived, and send it again.',
+    remedies: [],
+  },
+  opened_not_started: {
+    waitsFor: 'owner',
+    urgency: 'later',
+    title: 'The owner has opened the page, and has not started.',
+    before: 'Ask the owner what is unclear about the page, and to follow its link again.',
+    remedies: [],
+  },
+});
+export type InvitationCause = keyof typeof INVITATION_CAUSES;
+
+/** How long an invitation may wait before it counts as stalled. */
+export interface InvitationAges {
+  /** How long an invitation may wait to be opened, and after that for the start. */
+  readonly startMs: number;
+  /** How long an owner who has begun may wait before the next step. */
+  readonly ownerMs: number;
+  readonly installationMs: number;
+  /** How long a start may fail before the invitation counts as stalled: longer than a restart or a short outage. */
+  readonly wishMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** When to look again while the remote service takes no starts: its recovery changes no invitation. */
+const LOOK_AGAIN_MS = 60_000;
+
+export const invitationAges = (environment: Environment): InvitationAges => ({
+  startMs: environment.STALLED_INVITATION_HOURS * HOUR_MS,
+  ownerMs: environment.STALLED_OWNER_HOURS * HOUR_MS,
+  installationMs: environment.STALLED_INSTALLATION_HOURS * HOUR_MS,
+  wishMs: HOUR_MS / 4,
+});
+
+type Known = Omit<InvitationFacts, 'brands' | 'erasedAt'> & {
+  /** Whether the remote service takes starts. If it does not, that is the trouble of the deployment. */
+  readonly isServed: boolean;
+};
+
+/** Decides why an invitation is stalled, the most important cause first. */
+export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: Date): Look<InvitationCause> {
+  const { state, awaits, awaitsSince, wishedAt, wishDueAt, wishFailedAt, isServed } = invitation;
+  const { createdAt, openedAt, startedAt, expiresAt } = invitation;
+  if (!LIVE.includes(state)) return { stall: null, lookAgainAt: null };
+  const after = (cause: InvitationCause, since: Date, ms: number): Candidate<InvitationCause> => ({
+    cause,
+    since,
+    from: later(since, ms),
+    evidence: { thresholdSeconds: inSeconds(ms) },
+  });
+  if (wishFailedAt !== null) {
+    const evidence = { isGivenUp: true };
+    return look([{ cause: 'remote_unreachable', since: wishFailedAt, from: wishFailedAt, evidence }], now);
+  }
+  if (wishDueAt !== null) {
+    const wish = after('remote_unreachable', wishedAt ?? wishDueAt, ages.wishMs);
+    return look([isServed && wish], now, isServed ? null : later(now, LOOK_AGAIN_MS));
+  }
+  if (awaits === 'installation')
+    return look([after('completed_not_online', awaitsSince, ages.installationMs)], now);
+  const soonFrom = expiresSoonFrom(createdAt, expiresAt);
+  const begunAt = startedAt !== null && startedAt > awaitsSince ? startedAt : awaitsSince;
+  return look<InvitationCause>(
+    [
+      // Past its date, an invitation that nobody has begun is expired, even before the expiry is recorded.
+      {
+        cause: 'expiring_soon',
+        since: soonFrom,
+        from: soonFrom,
+        ...(startedAt === null && { until: expiresAt }),
+        evidence: { expiresAt: expiresAt.toISOString() },
+      },
+      startedAt !== null
+        ? after('started_not_completed', begunAt, ages.ownerMs)
+        : after(
+            openedAt === null ? 'never_opened' : 'opened_not_started',
+            openedAt ?? createdAt,
+            ages.startMs,
+          ),
+    ],
+    now,
+  );
+}

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { prepared, type Sql } from '../../platform/database/database.js';
+import { Environment } from '../../platform/env/environment.js';
+import { StallKinds, type SubjectFacts } from '../../stalls/stall-kinds.js';
+import { CHECKED_AT, JOIN_POLL } from '../store/sessions.sql.js';
+import { SESSION_CAUSES } from './session.causes.rules.js';
+import { stallOfSession, type SessionFacts } from './session.stall.rules.js';
+
+const HOUR_MS = 3_600_000;
+
+// Others are served if the replicas call the remote service healthy, and one of them has been read since this session failed. EXISTS ends
+// at the first such poll.
+const ARE_OTHERS_SERVED = `
+           p.failures > 2
+           AND NOT EXISTS (SELECT FROM remote_operations o WHERE o.operation IN ('token', 'read_session') AND o.health <> 'healthy')
+           AND EXISTS (SELECT FROM session_polls other
+                        WHERE other.session_id <> s.id AND other.failures = 0 AND other.checked_at > greatest(${CHECKED_AT}, p.failing_since))`;
+
+const FIND_FACTS = prepared('onboarding.find_stall_facts')`
+    SELECT s.id, s.user_id AS "userId", u.tenant_reference AS "tenantReference", s.grid_location_id AS "gridLocationId", s.brand,
+           (SELECT r.campaign_id FROM registrations r WHERE r.user_id = s.user_id LIMIT 1) AS "campaignId",
+           s.state, s.rule, s.state_changed_at AS "stateChangedAt", s.recorded_at AS "recordedAt", s.expires_at AS "expiresAt",
+           s.finished, s.active, s.expired, s.closed_at AS "closedAt", s.close_reason AS "closeReason",
+           s.superseded_at IS NOT NULL AS "isSuperseded", p.session_id IS NOT NULL AS "isWatched", ${CHECKED_AT} AS "checkedAt",
+           p.due_at AS "nextCheckAt", coalesce(p.failures, 0) AS failures, greatest(${CHECKED_AT}, p.failing_since) AS "failingSince",
+           coalesce(p.not_found, 0) AS "notFound", p.not_found_since AS "notFoundSince",
+           coalesce(${ARE_OTHERS_SERVED}, false) AS "areOthersServed",
+           p.flapping_since AS "flappingSince", p.changes_clear_at AS "changesClearAt",
+           inverters.listed, inverters.missing, inverters."missingSince", w.p95_seconds AS "p95Seconds", w.known
+      FROM onboarding_sessions s
+      JOIN users u ON u.id = s.user_id ${JOIN_POLL}
+      LEFT JOIN brand_waits w ON w.brand = s.brand
+     CROSS JOIN LATERAL (
+           SELECT count(*) FILTER (WHERE i.missing_since IS NULL)::int AS listed, count(i.missing_since)::int AS missing,
+                  max(i.missing_since) AS "missingSince"
+             FROM inverters i WHERE i.session_id = s.id) inverters
+     WHERE s.id = ANY ($1::uuid[]) AND s.close_reason IS DISTINCT FROM 'erased'`;
+
+/** Declares the stalls of sessions. */
+@Injectable()
+export class SessionStalls {
+  constructor(kinds: StallKinds, { STALLED_OWNER_HOURS, STALLED_INSTALLATION_HOURS }: Environment) {
+    const thresholds = {
+      ownerMs: STALLED_OWNER_HOURS * HOUR_MS,
+      installationMs: STALLED_INSTALLATION_HOURS * HOUR_MS,
+    };
+    kinds.declare<SubjectFacts & SessionFacts>({
+      kind: 'session',
+      causes: SESSION_CAUSES,
+      scope: 'onboarding:read',
+      findFacts: (sql: Sql, ids) => sql.query(FIND_FACTS, [ids]),
+      look: (facts, now) => stallOfSession(facts, thresholds, now),
+    });
+  }
+}

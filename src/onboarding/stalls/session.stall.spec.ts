@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals';
+import { later } from '../../stalls/look.rules.js';
+import { stallOfSession, type SessionFacts } from './session.stall.rules.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NOW = new Date('2026-06-01T12:00:00.000Z');
+const ago = (ms: number) => later(NOW, -ms);
+const THRESHOLDS = { ownerMs: 4 * HOUR_MS, installationMs: 72 * HOUR_MS };
+
+const FRESH: SessionFacts = {
+  state: 'awaiting_owner',
+  rule: 'as_started',
+  stateChangedAt: ago(HOUR_MS),
+  recordedAt: ago(HOUR_MS),
+  expiresAt: later(NOW, 23 * HOUR_MS),
+  finished: false,
+  active: true,
+  expired: null,
+  closedAt: null,
+  closeReason: null,
+  isSuperseded: false,
+  isWatched: true,
+  checkedAt: ago(60_000),
+  nextCheckAt: later(NOW, 60_000),
+  failures: 0,
+  failingSince: ago(60_000),
+  notFound: 0,
+  notFoundSince: null,
+  areOthersServed: true,
+  flappingSince: null,
+  changesClearAt: null,
+  listed: 0,
+  missing: 0,
+  missingSince: null,
+  p95Seconds: null,
+  known: null,
+};
+const lookAt = (facts: Partial<SessionFacts>) => stallOfSession({ ...FRESH, ...facts }, THRESHOLDS, NOW);
+const old = (hours: number) => ({ recordedAt: ago(hours * HOUR_MS), stateChangedAt: ago(hours * HOUR_MS) });
+const failing = (failures: number, minutes: number) => ({ failures, failingSince: ago(minutes * 60_000) });
+const refused = { notFound: 2, notFoundSince: ago(60_000) };
+const odd = { state: 'unrecognised', rule: 'undescribed_flags', stateChangedAt: ago(HOUR_MS) } as const;
+const installing = { state: 'awaiting_installation', ...old(80) } as const;
+
+describe('a session is stalled', () => {
+  it.each<[string, Partial<SessionFacts>, string | null]>([
+    ['not at first', {}, null],
+    ['if the owner has not finished for hours', old(5), 'started_not_completed'],
+    ['not if the owner has time', old(3), null],
+    ['if little of its lifetime is left', { ...old(22), expiresAt: later(NOW, HOUR_MS) }, 'expiring_soon'],
+    [
+      'if its date has passed, and it was read since',
+      { ...old(25), expiresAt: ago(HOUR_MS) },
+      'expiry_ignored',
+    ],
+    [
+      'as before, if its date has passed, and it was not read since',
+      { ...old(25), expiresAt: ago(HOUR_MS), checkedAt: ago(2 * HOUR_MS) },
+      'expiring_soon',
+    ],
+    ['not by a date that had passed at the start', { expiresAt: ago(2 * HOUR_MS) }, null],
+    ['if the installation is late', installing, 'completed_not_online'],
+    ['not if its brand needs longer', { ...installing, p95Seconds: 90 * 3_600, known: 30 }, null],
+    [
+      'if its brand is faster',
+      { ...installing, ...old(2), p95Seconds: 3_600, known: 30 },
+      'completed_not_online',
+    ],
+    ['not by one failed read', failing(1, 600), null],
+    ['not by two failed reads', failing(2, 600), null],
+    ['by three failed reads over an hour', failing(3, 61), 'remote_unreachable'],
+    ['not by three failed reads within minutes', failing(3, 10), null],
+    ['not while nobody is served', { ...failing(9, 600), areOthersServed: false }, null],
+    ['by two refusals, whoever else is served', { ...refused, areOthersServed: false }, 'refused'],
+    ['not by one refusal', { ...refused, notFound: 1 }, null],
+    ['by refusals rather than by failures', { ...refused, ...failing(5, 120) }, 'refused'],
+    ['by odd flags', odd, 'unrecognised'],
+    ['not by odd flags of a moment', { ...odd, stateChangedAt: ago(60_000) }, null],
+    ['by odd flags rather than by failures', { ...odd, ...failing(3, 120) }, 'unrecognised'],
+    ['by too many inverters', { ...odd, rule: 'too_many_inverters' }, 'too_many_inverters'],
+    ['if it is lost', { state: 'lost' }, 'lost'],
+    ['if it was closed as lost', { state: 'lost', closedAt: ago(DAY_MS), closeReason: 'lost' }, 'lost'],
+    [
+      'not for ever if it was closed as lost',
+      { state: 'lost', closedAt: ago(31 * DAY_MS), closeReason: 'lost' },
+      null,
+    ],
+    ['not if it was closed otherwise', { ...old(99), closedAt: ago(DAY_MS), closeReason: 'settled' }, null],
+    ['not if it is superseded', { ...old(99), isSuperseded: true, state: 'lost' }, null],
+    ['if nobody reads it', { isWatched: false }, 'unwatched'],
+    ['if it flaps', { flappingSince: ago(60_000), changesClearAt: later(NOW, 60_000) }, 'flapping'],
+    ['not once it is calm', { flappingSince: ago(HOUR_MS), changesClearAt: ago(60_000) }, null],
+    [
+      'if all inverters are missing',
+      { state: 'online', missing: 2, missingSince: ago(1) },
+      'all_inverters_missing',
+    ],
+    [
+      'if some are',
+      { state: 'online', missing: 2, listed: 1, missingSince: ago(1) },
+      'some_inverters_missing',
+    ],
+    ['not if it is online', { state: 'online', listed: 2, ...old(99) }, null],
+    ['not if it is expired', { state: 'expired', ...old(99) }, null],
+  ])('%s', (_, facts, cause) => {
+    expect(lookAt(facts).stall?.cause ?? null).toBe(cause);
+  });
+
+  it.each<[string, Partial<SessionFacts>, Date | null]>([
+    ['when the owner has had its time', {}, later(NOW, 3 * HOUR_MS)],
+    ['when it soon expires', old(5), later(NOW, 23 * HOUR_MS - 28 * 360_000)],
+    ['never, if only a change matters', { state: 'online', listed: 1 }, null],
+    ['never, if it is over', { closedAt: NOW, closeReason: 'settled' }, null],
+    [
+      'when it no longer counts',
+      { state: 'lost', closedAt: ago(DAY_MS), closeReason: 'lost' },
+      later(NOW, 29 * DAY_MS),
+    ],
+    ['when it is calm', { flappingSince: ago(1), changesClearAt: later(NOW, 5) }, later(NOW, 5)],
+    ['after an hour of failures', failing(3, 50), later(NOW, 600_000)],
+    ['soon, while nobody is served', { ...failing(3, 90), areOthersServed: false }, later(NOW, 900_000)],
+  ])('and is looked at again %s', (_, facts, at) => {
+    expect(lookAt(facts).lookAgainAt).toEqual(at);
+  });
+
+  it('since the trouble began', () => {
+    expect(lookAt(failing(4, 90)).stall).toEqual({
+      cause: 'remote_unreachable',
+      since: ago(90 * 60_000),
+      evidence: { failures: 4, thresholdSeconds: 3_600 },
+    });
+  });
+});

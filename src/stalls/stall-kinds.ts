@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import type { Scope } from '../access/scopes.js';
+import type { Sql } from '../platform/database/database.js';
+import type { Cause, Causes, StallKind } from './cause.rules.js';
+import type { Look } from './look.rules.js';
+
+/** The facts about a subject: those of its rule, and those by which stalls are filtered. */
+export interface SubjectFacts {
+  readonly id: string;
+  readonly userId: string | null;
+  readonly tenantReference: string | null;
+  readonly gridLocationId: string | null;
+  readonly brand: string | null;
+  readonly campaignId: string | null;
+}
+
+/** A kind of subjects, as its room declares it. */
+export interface DeclaredKind<Facts extends SubjectFacts = SubjectFacts> {
+  readonly kind: StallKind;
+  readonly causes: Causes;
+  /** The scope of a key that may read its subjects. */
+  readonly scope: Scope;
+  /** Reads the facts with one statement. Omits subjects that do not exist or are erased: they are not stalled. */
+  findFacts(sql: Sql, ids: readonly string[]): Promise<Facts[]>;
+  /** Decides without I/O. */
+  look(facts: Facts, now: Date): Look;
+}
+
+/** The kinds of subjects that can be stalled. Each room declares its own when it is constructed. */
+@Injectable()
+export class StallKinds {
+  private readonly declared = new Map<StallKind, DeclaredKind>();
+
+  declare<Facts extends SubjectFacts>(kind: DeclaredKind<Facts>): void {
+    // The task gives the rule of a kind only facts of the same kind.
+    this.declared.set(kind.kind, kind);
+  }
+
+  get all(): readonly DeclaredKind[] {
+    return [...this.declared.values()];
+  }
+
+  of(kind: StallKind): DeclaredKind | undefined {
+    return this.declared.get(kind);
+  }
+
+  causeOf(kind: StallKind, code: string): Cause | undefined {
+    return this.declared.get(kind)?.causes[code];
+  }
+}

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../platform/database/database.js';
+import { selectPage } from '../platform/database/select-page.js';
+import { parseJsonTimestamp } from '../platform/database/timestamps.js';
+import type { StallKind } from './cause.rules.js';
+import { StallKinds } from './stall-kinds.js';
+import type { StalledItemView } from './stalled.view.js';
+import type { StalledQuery } from './stalled.dto.js';
+import * as sql from './stalls.sql.js';
+
+type Filtered = 'tenantReference' | 'gridLocationId' | 'brand' | 'campaignId';
+
+export type ListedStall = Pick<
+  StalledItemView,
+  'kind' | 'id' | 'cause' | 'since' | 'raisedAt' | 'evidence' | Filtered
+>;
+
+export interface StallGroup {
+  readonly kind: StallKind;
+  readonly cause: string;
+  readonly count: number;
+  readonly new: number;
+  readonly items: readonly ListedStall[];
+}
+
+const OLDEST_OF_GROUP = 10;
+
+/** Reads the stalls for the API. */
+@Injectable()
+export class StallListsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly kinds: StallKinds,
+  ) {}
+
+  /** Lists the stalls of the kinds `readable`, the oldest first. */
+  list({ limit, cursor, kind, cause, waitsFor, ...filter }: StalledQuery, readable: readonly StallKind[]) {
+    const wanted = this.kinds.all
+      .filter((each) => readable.includes(each.kind) && (kind === undefined || kind === each.kind))
+      .flatMap((each) =>
+        Object.entries(each.causes)
+          .filter(([code, of]) => (cause ?? code) === code && (waitsFor ?? of.waitsFor) === of.waitsFor)
+          .map(([code]) => `${each.kind} ${code}`),
+      );
+    const isEverything = kind === undefined && cause === undefined && waitsFor === undefined;
+    return selectPage<ListedStall>(this.database, sql.LIST_STALLS, 'x.since, x.subject', limit, [
+      isEverything
+        ? ['x.kind = ANY (?)', readable]
+        : [
+            '(x.kind, x.cause) IN (SELECT * FROM unnest(?::text[], ?::text[]))',
+            wanted.map((each) => each.split(' ')[0]),
+            wanted.map((each) => each.split(' ')[1]),
+          ],
+      ['x.campaign_id = ?', filter.campaignId],
+      ['x.brand = ?', filter.brand],
+      ['x.grid_location_id = ?', filter.gridLocationId],
+      ['x.tenant_reference = ?', filter.tenantReference],
+      ['x.since >= ?', filter.since],
+      ['(x.since, x.subject) > (?, ?::uuid)', cursor?.at, cursor?.id],
+    ]);
+  }
+
+  async group(readable: readonly StallKind[]): Promise<StallGroup[]> {
+    const rows = await this.database.query<StallGroup>(sql.GROUP_STALLS, [readable, OLDEST_OF_GROUP]);
+    const atInstants = (item: ListedStall) => ({
+      ...item,
+      since: parseJsonTimestamp(String(item.since)),
+      raisedAt: parseJsonTimestamp(String(item.raisedAt)),
+    });
+    return rows.map((group) => ({ ...group, items: group.items.map(atInstants) }));
+  }
+}

@@ -1,0 +1,74 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { CurrentKey } from '../access/current-key.decorator.js';
+import { Operation } from '../access/operation.decorator.js';
+import { hasScope, type Principal } from '../access/scopes.js';
+import { toPage, type Page } from '../platform/http/page.js';
+import { Query } from '../platform/http/query.decorator.js';
+import { ApiPage } from '../platform/openapi/api-page.decorator.js';
+import { Problem } from '../platform/problem/problem.js';
+import type { StallKind } from './cause.rules.js';
+import { StallKinds } from './stall-kinds.js';
+import { StallListsStore, type ListedStall } from './stall-lists.store.js';
+import { StallViews } from './stall-views.service.js';
+import { StalledQuery } from './stalled.dto.js';
+import { StalledGroupsView, StalledItemView } from './stalled.view.js';
+
+@ApiTags('Operation')
+@Controller('stalled')
+export class StalledController {
+  constructor(
+    private readonly lists: StallListsStore,
+    private readonly kinds: StallKinds,
+    private readonly views: StallViews,
+  ) {}
+
+  @Get()
+  @Operation([], {
+    summary: 'List everything that does not continue by itself, the oldest first',
+    description:
+      'Of the kinds that the key may read: registrations with `users:read`; starts, sessions, invitations and inverters with `onboarding:read`; endpoints with `webhooks:manage`. A stall is found at most 2 seconds late.',
+  })
+  @ApiPage(StalledItemView)
+  async listStalled(
+    @Query() query: StalledQuery,
+    @CurrentKey() key: Principal,
+  ): Promise<Page<StalledItemView>> {
+    const rows = await this.lists.list(query, this.readable(key));
+    const page = toPage(rows, query.limit, ({ since, id }) => [since, id]);
+    return { ...page, items: page.items.flatMap((row) => this.item(row) ?? []) };
+  }
+
+  @Get('groups')
+  @Operation([], {
+    summary: 'Count what is stalled by kind and cause, with the oldest of each',
+    description:
+      'The groups with the most new items come first, of these the largest. Of the kinds that the key may read, as in `GET /stalled`.',
+  })
+  @ApiOkResponse({ type: StalledGroupsView })
+  async groupStalled(@CurrentKey() key: Principal): Promise<StalledGroupsView> {
+    const groups = await this.lists.group(this.readable(key));
+    const items = groups.flatMap(({ kind, cause: code, count, new: fresh, items: rows }) => {
+      const cause = this.kinds.causeOf(kind, code);
+      if (cause === undefined) return [];
+      const { waitsFor, urgency, title } = cause;
+      const oldest = rows.flatMap((row) => this.item(row) ?? []);
+      return { kind, cause: code, waitsFor, urgency, title, count, new: fresh, oldest };
+    });
+    return { items };
+  }
+
+  private readable(key: Principal): StallKind[] {
+    const { all } = this.kinds;
+    const readable = all.filter(({ scope }) => hasScope(key, scope)).map(({ kind }) => kind);
+    const scopes = [...new Set(all.map(({ scope }) => scope))];
+    if (readable.length === 0)
+      throw new Problem('forbidden', `This needs a key with one of the scopes ${scopes.join(', ')}`);
+    return readable;
+  }
+
+  private item(row: ListedStall): StalledItemView | null {
+    const stalled = this.views.view(row.kind, row, row);
+    return stalled && { ...row, ...stalled };
+  }
+}

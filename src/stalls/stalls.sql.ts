@@ -1,0 +1,89 @@
+import { prepared } from '../platform/database/database.js';
+
+// Uses now() instead of clock_timestamp(), since only a stable function can bound an index scan.
+const DUE = `look_at <= now() AND kind = ANY ($1)`;
+
+export const IS_ANY_DUE = prepared(
+  'stalls.is_any_due',
+)`SELECT EXISTS (SELECT FROM stall_looks WHERE ${DUE}) AS "isDue"`;
+
+/**
+ * Locks at most $2 due subjects of the kinds $1. A change of a locked subject waits for the end of the transaction, since its trigger writes
+ * the same row. So the facts, read by later statements, are those before the change, and the change makes the subject due again.
+ */
+export const LOCK_DUE = prepared('stalls.lock_due')`
+    SELECT kind, subject, clock_timestamp() AS now FROM stall_looks WHERE ${DUE}
+     ORDER BY look_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
+
+export const FIND_STALLS = prepared('stalls.find')`
+    SELECT subject, cause, since, evidence FROM stalls WHERE kind = $1 AND subject = ANY ($2::uuid[])`;
+
+export const UPSERT_STALLS = prepared('stalls.upsert')`
+    INSERT INTO stalls (kind, subject, cause, since, evidence, user_id, tenant_reference, grid_location_id, brand, campaign_id)
+    SELECT $1, r.id, r.cause, r.since, r.evidence, r."userId", r."tenantReference", r."gridLocationId", r.brand, r."campaignId"
+      FROM jsonb_to_recordset($2::jsonb) AS r (id uuid, cause text, since timestamptz, evidence jsonb, "userId" uuid,
+             "tenantReference" text, "gridLocationId" uuid, brand text, "campaignId" uuid)
+    ON CONFLICT (kind, subject) DO UPDATE
+       SET cause = excluded.cause, since = excluded.since, evidence = excluded.evidence,
+           raised_at = CASE WHEN stalls.cause = excluded.cause THEN stalls.raised_at ELSE excluded.raised_at END`;
+
+export const DELETE_STALLS = prepared('stalls.delete')`
+    DELETE FROM stalls WHERE kind = $1 AND subject = ANY ($2::uuid[])`;
+
+export const LOOK_LATER = prepared('stalls.look_later')`
+    UPDATE stall_looks l SET look_at = greatest(r."lookAt", clock_timestamp() + interval '1 second')
+      FROM jsonb_to_recordset($1::jsonb) AS r (kind text, subject uuid, "lookAt" timestamptz)
+     WHERE l.kind = r.kind AND l.subject = r.subject`;
+
+export const DELETE_LOOKS = prepared('stalls.delete_looks')`
+    DELETE FROM stall_looks l USING jsonb_to_recordset($1::jsonb) AS r (kind text, subject uuid)
+     WHERE l.kind = r.kind AND l.subject = r.subject`;
+
+/** Deletes the stalls of user $1 and of the registrations $2. Returns what the events about their end need. */
+export const ERASE_STALLS = `
+    DELETE FROM stalls s WHERE user_id = $1 OR kind = 'registration' AND subject = ANY ($2::uuid[])
+    RETURNING kind, subject, cause, since, evidence,
+              coalesce((SELECT c.waits_for FROM stall_causes c WHERE c.kind = s.kind AND c.cause = s.cause), 'nobody') AS "waitsFor"`;
+
+/** Writes the catalogue. Keeps the causes of features that this process does not have. */
+export const WRITE_CAUSES = `
+    INSERT INTO stall_causes (kind, cause, waits_for, urgency, meaning, before, remedies)
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS r (kind text, cause text, waits_for text, urgency text, meaning text, before text, remedies text[])
+    ON CONFLICT (kind, cause) DO UPDATE
+       SET waits_for = excluded.waits_for, urgency = excluded.urgency, meaning = excluded.meaning, before = excluded.before,
+           remedies = excluded.remedies
+     WHERE (stall_causes.waits_for, stall_causes.urgency, stall_causes.meaning, stall_causes.before, stall_causes.remedies)
+           IS DISTINCT FROM (excluded.waits_for, excluded.urgency, excluded.meaning, excluded.before, excluded.remedies)`;
+
+const SELECT_STALL = `
+    SELECT x.kind, x.subject AS id, x.cause, x.since, x.raised_at AS "raisedAt", x.evidence, x.tenant_reference AS "tenantReference",
+           x.grid_location_id AS "gridLocationId", x.brand, x.campaign_id AS "campaignId"`;
+
+export const LIST_STALLS = `${SELECT_STALL} FROM stalls x`;
+
+/** The stall of subject `id` of a kind as JSON, or null; for the statements that read subjects. */
+export const stallOf = (kind: string, id: string): string => `
+           (SELECT json_build_object('cause', x.cause, 'since', x.since, 'evidence', x.evidence)
+              FROM stalls x WHERE x.kind = '${kind}' AND x.subject = ${id})`;
+
+/** The condition that subject `id` of a kind is stalled: for the cause $?, or for any. */
+export const isStalled = (
+  kind: string,
+  id: string,
+  cause: string | undefined,
+): readonly [string, ...unknown[]] => {
+  const isOf = `EXISTS (SELECT FROM stalls x WHERE x.kind = '${kind}' AND x.subject = ${id}`;
+  return cause === 'any' ? [`${isOf})`] : [`${isOf} AND x.cause = ?)`, cause];
+};
+
+/** Counts the stalls of the kinds $1 by cause, with the oldest $2 of each. The counts come from an index alone. */
+export const GROUP_STALLS = `
+    SELECT g.kind, g.cause, g.count, g.new, oldest.items
+      FROM (SELECT kind, cause, count(*)::int AS count, count(*) FILTER (WHERE since > now() - interval '24 h')::int AS new
+              FROM stalls WHERE kind = ANY ($1) GROUP BY kind, cause) g
+     CROSS JOIN LATERAL (
+           SELECT json_agg(first) AS items FROM (
+             ${SELECT_STALL} FROM stalls x WHERE x.kind = g.kind AND x.cause = g.cause ORDER BY x.since LIMIT $2) first) oldest
+     ORDER BY g.new DESC, g.count DESC, g.kind, g.cause`;
+
+export const COUNT_STALLS = `SELECT kind, cause, count(*)::int AS count FROM stalls GROUP BY kind, cause`;

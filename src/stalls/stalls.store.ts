@@ -1,0 +1,173 @@
+import { Injectable } from '@nestjs/common';
+import type { NewEvent } from '../events/catalogue.rules.js';
+import { appendEvents } from '../events/outbox.js';
+import { OUTCOME } from '../platform/database/connection/patience.js';
+import { Database, type Transaction } from '../platform/database/database.js';
+import type { Evidence, StallKind, WaitsFor } from './cause.rules.js';
+import type { Stall } from './look.rules.js';
+import { StallKinds, type DeclaredKind, type SubjectFacts } from './stall-kinds.js';
+import * as sql from './stalls.sql.js';
+
+interface DueSubject {
+  readonly kind: StallKind;
+  readonly subject: string;
+  readonly now: Date;
+}
+
+interface StoredStall extends Stall {
+  readonly subject: string;
+}
+
+interface NextLook {
+  readonly kind: StallKind;
+  readonly subject: string;
+  readonly lookAt: Date | null;
+}
+
+/** Looks at due subjects, and writes the difference between their rules and the table `stalls`, with its events. */
+@Injectable()
+export class StallsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly kinds: StallKinds,
+  ) {}
+
+  async isAnyDue(): Promise<boolean> {
+    const [row] = await this.database.query<{ isDue: boolean }>(sql.IS_ANY_DUE, [this.names]);
+    return row!.isDue;
+  }
+
+  /** Looks at no more than `limit` due subjects, in one transaction. Returns how many it looked at. */
+  async lookAtDue(limit: number): Promise<number> {
+    return this.database.transaction(async (tx) => {
+      const due = await tx.query<DueSubject>(sql.LOCK_DUE, [this.names, limit]);
+      const looks: NextLook[] = [];
+      for (const kind of this.kinds.all) {
+        const ofKind = due.filter((each) => each.kind === kind.kind);
+        if (ofKind.length > 0) looks.push(...(await lookAt(tx, kind, ofKind)));
+      }
+      await run(
+        tx,
+        sql.LOOK_LATER,
+        looks.filter(({ lookAt: at }) => at !== null),
+      );
+      await run(
+        tx,
+        sql.DELETE_LOOKS,
+        looks.filter(({ lookAt: at }) => at === null),
+      );
+      return due.length;
+    }, OUTCOME);
+  }
+
+  async writeCauses(): Promise<void> {
+    const rows = this.kinds.all.flatMap(({ kind, causes }) =>
+      Object.entries(causes).map(([cause, { waitsFor, urgency, title, before, remedies }]) => ({
+        kind,
+        cause,
+        waits_for: waitsFor,
+        urgency,
+        meaning: title,
+        before: before ?? null,
+        remedies: remedies.map(({ operationId }) => operationId),
+      })),
+    );
+    await this.database.query(sql.WRITE_CAUSES, [JSON.stringify(rows)]);
+  }
+
+  private get names(): readonly StallKind[] {
+    return this.kinds.all.map(({ kind }) => kind);
+  }
+}
+
+/** Deletes the stalls of a user and of its registrations, and announces that they are over. The caller erases the subjects first. */
+export async function eraseStalls(
+  tx: Transaction,
+  userId: string | null,
+  registrationIds: readonly string[],
+): Promise<void> {
+  const erased = await tx.query<StoredStall & { readonly kind: StallKind; readonly waitsFor: WaitsFor }>(
+    sql.ERASE_STALLS,
+    [userId, registrationIds],
+  );
+  const events = erased.map(({ kind, subject, waitsFor, ...stall }) =>
+    stallEvent('stall.cleared', kind, subject, waitsFor, stall),
+  );
+  await appendEvents(tx, events);
+}
+
+async function lookAt(
+  tx: Transaction,
+  declared: DeclaredKind,
+  due: readonly DueSubject[],
+): Promise<NextLook[]> {
+  const { kind } = declared;
+  const ids = due.map(({ subject }) => subject);
+  const facts = new Map((await declared.findFacts(tx, ids)).map((each) => [each.id, each]));
+  const stored = new Map(
+    (await tx.query<StoredStall>(sql.FIND_STALLS, [kind, ids])).map((each) => [each.subject, each]),
+  );
+  const found = due.map(({ subject, now }) => {
+    const known = facts.get(subject);
+    return {
+      subject,
+      known,
+      before: stored.get(subject),
+      ...(known === undefined ? NOTHING : declared.look(known, now)),
+    };
+  });
+  const different = found.flatMap(({ known, stall, before }) =>
+    known !== undefined && stall !== null && isDifferent(stall, before) ? [rowOf(known, stall)] : [],
+  );
+  const cleared = found.flatMap(({ stall, before }) =>
+    stall === null && before !== undefined ? [before] : [],
+  );
+  if (different.length > 0) await tx.query(sql.UPSERT_STALLS, [kind, JSON.stringify(different)]);
+  if (cleared.length > 0) await tx.query(sql.DELETE_STALLS, [kind, cleared.map(({ subject }) => subject)]);
+  // The cause of a cleared stall may be of another release.
+  const waitsFor = ({ cause }: Stall) => declared.causes[cause]?.waitsFor ?? 'nobody';
+  const raised = different.filter(({ id, cause }) => stored.get(id)?.cause !== cause);
+  await appendEvents(tx, [
+    ...raised.map((stall) => stallEvent('stall.raised', kind, stall.id, waitsFor(stall), stall)),
+    ...cleared.map((stall) => stallEvent('stall.cleared', kind, stall.subject, waitsFor(stall), stall)),
+  ]);
+  return found.map(({ subject, lookAgainAt }) => ({ kind, subject, lookAt: lookAgainAt }));
+}
+
+const NOTHING = { stall: null, lookAgainAt: null };
+
+const isDifferent = (stall: Stall, before: Stall | undefined): boolean =>
+  before === undefined ||
+  stall.cause !== before.cause ||
+  stall.since.getTime() !== before.since.getTime() ||
+  !isSame(stall.evidence, before.evidence);
+
+const isSame = (one: Evidence, other: Evidence): boolean =>
+  Object.keys({ ...one, ...other }).every((name) => one[name] === other[name]);
+
+const rowOf = (
+  { id, userId, tenantReference, gridLocationId, brand, campaignId }: SubjectFacts,
+  stall: Stall,
+) => ({
+  ...{ id, userId, tenantReference, gridLocationId, brand, campaignId },
+  ...stall,
+});
+
+/** Returns an event, which has no words of the remote service. */
+function stallEvent(
+  name: 'stall.raised' | 'stall.cleared',
+  kind: StallKind,
+  id: string,
+  waitsFor: WaitsFor,
+  { cause, since, evidence: { lastError: _, ...evidence } }: Stall,
+): NewEvent {
+  return { name, subject: id, data: { kind, id, cause, waitsFor, since: since.toISOString(), evidence } };
+}
+
+async function run(
+  tx: Transaction,
+  statement: typeof sql.LOOK_LATER,
+  rows: readonly object[],
+): Promise<void> {
+  if (rows.length > 0) await tx.query(statement, [JSON.stringify(rows)]);
+}
