@@ -1,8 +1,9 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { findRunningService, writeRunningService } from './running-service.js';
+import { identify } from './process-identity.js';
+import { findRunningService, removeRunningService, writeRunningService } from './running-service.js';
 
 let folder: string;
 let file: string;
@@ -28,4 +29,13 @@ it('finds the service that runs, and replaces the file as a whole', async () => 
 it.each(['', '{"pid": 1', 'null', '[]'])('takes a damaged file as that of no service: %j', async (text) => {
   await writeFile(file, text);
   expect(await findRunningService(folder)).toBeUndefined();
+});
+
+it('removes the file of its own process, and no other', async () => {
+  await writeFile(file, JSON.stringify({ ...(await identify(process.ppid)), service: SERVICE }));
+  await removeRunningService(folder);
+  expect(await findRunningService(folder)).toEqual(SERVICE);
+  await writeRunningService(folder, SERVICE);
+  await removeRunningService(folder);
+  await expect(access(file)).rejects.toThrow('ENOENT');
 });

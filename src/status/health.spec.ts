@@ -157,7 +157,7 @@ it.each<[string, string, Partial<Facts>]>([
   [
     'no_worker',
     '; the last one, b:1, stopped at 2026-11-22T11:59:55.000Z',
-    replicas({ role: 'api' }, gone('a:2', 600), { ...gone('b:1', 5), stoppedAt: before(5) }),
+    replicas({ role: 'api' }, gone('a:2', 600), { ...gone('b:1', 7), stoppedAt: before(5) }),
   ],
   [
     'connections_used_up',
@@ -428,7 +428,7 @@ it.each<[string, string[], Partial<Facts>]>([
     ['no process with ROLE api or all is alive; the last one, b:1, stopped at 2026-11-22T11:59:55.000Z'],
     replicas(
       { role: 'worker' },
-      { ...gone('b:1', 5), role: 'api', stoppedAt: before(5) },
+      { ...gone('b:1', 7), role: 'api', stoppedAt: before(5) },
       { ...gone('c:1', 2), role: 'worker' },
       gone('d:1', 9),
     ),

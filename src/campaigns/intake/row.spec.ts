@@ -199,6 +199,32 @@ describe('a row', () => {
     });
   });
 
+  const [ID, OTHER_ID] = ['7f1f1b0e-5c0a-4d5b-9f57-3d2f3a9f6b11', '0b3c1c53-8f43-4c7e-8a55-0a5a3c1e7d10'];
+  it.each([
+    [[{ id: ID }, { id: OTHER_ID, gridLocationId: ID, brand: 'Acme' }], []],
+    [Array.from({ length: 1_000 }, (_, index) => ({ id: ID.slice(0, 32) + (1_000 + index) })), []],
+    [Array.from({ length: 1_001 }, (_, index) => ({ id: ID.slice(0, 32) + (1_000 + index) })), ['sessions']],
+    [{ id: ID }, ['sessions']],
+    [[{ id: ID }, null], ['sessions[1]']],
+    [[ID], ['sessions[0]']],
+    [[{ id: ID }, { id: OTHER_ID, state: 'online' }], ['sessions[1]']],
+    [
+      [{ id: ID }, { id: 7 }, {}],
+      ['sessions[1].id', 'sessions[2].id'],
+    ],
+    [[{ id: ID }, { id: OTHER_ID }, { id: ID.toUpperCase() }], ['sessions[2].id']],
+    [[{ id: ID }, { id: OTHER_ID, brand: 'b'.repeat(101) }], ['sessions[1].brand']],
+    [[{ id: ID }, { id: OTHER_ID, gridLocationId: OTHER_ID }], ['sessions[1].gridLocationId']],
+  ])('to adopt with the sessions %j has faults in %j', (sessions, columns) => {
+    const user = { id: ID, gridLocations: [{ id: ID, ean: EAN }] };
+    const text = JSON.stringify({ tenantReference: 'C-1', user, sessions });
+    const row = readAdoptRow({ line: 1, text, isTooLong: false }, 'warn');
+    expect(row.problems.map(({ column, code }) => [column, code])).toEqual(
+      columns.map((column) => [column, 'adopt_invalid']),
+    );
+    expect(row.status).toBe(columns.length === 0 ? 'accepted' : 'invalid');
+  });
+
   it('of JSON may have as many names as a body', () => {
     const names = Array.from({ length: 1_001 }, (_, index) => `"n${index}":0`).join();
     const row = {
@@ -288,6 +314,15 @@ describe('a file', () => {
       /^2 of 3 EANs look rounded, the first on lines 3, 4, .* Excel, .*write true in a column eanConfirmed$/,
     );
     expect(roundedFileFault(withEans(EAN, EAN, TRUE_ROUNDED, WRONG_ROUNDED), 'warn', false)).toBeUndefined();
+  });
+
+  it.each([
+    ['line 2', [2]],
+    ['lines 2, 3', [1, 2]],
+    ['lines 2, 3, 4', [1, 1, 1, 1]],
+  ])('that is refused names %s of rows with %j rounded EANs', (lines, counts) => {
+    const rows = counts.map((count) => ({ looks: Array(count).fill(readCell(WRONG_ROUNDED).look!) }));
+    expect(roundedFileFault(looksOf(rows), 'warn', false)).toContain(`, the first on ${lines}, so `);
   });
 
   it('is refused although none is wrong only if check digits prove nothing', () => {

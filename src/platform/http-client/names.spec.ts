@@ -128,6 +128,20 @@ describe('a name', () => {
     await expect(resolve('app.example')).rejects.toMatchObject({ code: 'ENODATA' });
   });
 
+  it.each([
+    ['A', 'AAAA'],
+    ['AAAA', 'A'],
+  ])(
+    'is not completed after a response that is no refusal, although the one for %s came before that for %s',
+    async (first) => {
+      server.answer = (_, type) => (type === first ? { code: 3 } : { code: 4, delayMs: 50 });
+      await expect(resolve('crm', { conf: 'search broken.example' })).rejects.toMatchObject({
+        code: 'ENOTIMP',
+      });
+      expect(new Set(server.queries)).toEqual(new Set(['A crm.broken.example', 'AAAA crm.broken.example']));
+    },
+  );
+
   it('is given up when the signal aborts, before and during the query', async () => {
     const during = new AbortController();
     server.answer = () => {
