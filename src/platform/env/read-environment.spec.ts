@@ -301,7 +301,16 @@ describe('readEnvironment', () => {
     expect(readEnvironment({ ...COMPLETE, PUBLIC_URL: 'https://pv.example/tools/pv//' }).PUBLIC_URL).toBe(
       'https://pv.example/tools/pv',
     );
-    for (const path of ['/api', '/console/', '/i/pv', '/docs'])
+    for (const path of [
+      '/api',
+      '/console/',
+      '/i/pv',
+      '/docs',
+      '/problems',
+      '/metrics',
+      '/openapi.json',
+      '/health/x',
+    ])
       expect(problemsOf({ PUBLIC_URL: `https://pv.example${path}` })).toEqual([
         expect.stringContaining('PUBLIC_URL must not have a path that begins with /'),
       ]);

@@ -4,7 +4,7 @@ import { validateSync } from 'class-validator';
 import { ConfigurationError } from './configuration-error.js';
 import { Environment } from './environment.js';
 import type { FilesRead } from './environment-files.js';
-import { isLoopback, pathPrefixOf } from '../http/origins.rules.js';
+import { isLoopback, OWN_PATHS, pathPrefixOf } from '../http/origins.rules.js';
 import { ENVIRONMENT_NAMES, findUnread, type EnvironmentSource } from './environment-names.js';
 
 /** Placeholders for the variables that `local/` provides outside production. They are valid, but never used. */
@@ -89,19 +89,6 @@ const UNPARSED = 'cannot be parsed: special characters in it are written as %40 
 const ONE_HOST = 'use one address that leads to the primary, also after a failover';
 const UNCHECKED_TLS =
   'NODE_TLS_REJECT_UNAUTHORIZED=0 lets anybody pose as the remote service, the database or a webhook receiver';
-
-/** The first parts of the paths that the service has. */
-const OWN_PATHS = [
-  'api',
-  'asyncapi.json',
-  'console',
-  'docs',
-  'health',
-  'i',
-  'metrics',
-  'openapi.json',
-  'problems',
-];
 
 const OIDC_NAMES = [
   'CONSOLE_OIDC_ISSUER',

@@ -16,27 +16,10 @@ import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-r
 import { passFiles } from './file-body.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
 import { limitIntake } from './intake.js';
-import { pathPrefixOf, withoutPrefix } from './origins.rules.js';
+import { pathPrefixOf, UNPREFIXED, withoutPrefix } from './origins.rules.js';
 import { contextOf, requestIdOf, runInContext } from './request-context.js';
 import { traceRequests } from './trace-requests.js';
 import { invalidRequest, RefuseUnreadQuery, RequestValidation } from './validation.js';
-
-/** The paths that do not begin with /api/v1. */
-const UNPREFIXED = [
-  '/',
-  'health/live',
-  'health/ready',
-  'metrics',
-  'problems/:code',
-  'openapi.json',
-  'asyncapi.json',
-  'docs',
-  'docs/:asset',
-  'console',
-  'console/*path',
-  'i/:token',
-  'i/*rest',
-];
 
 type Settings = Pick<Environment, 'METRICS_PORT' | 'PUBLIC_URL' | 'ROLE' | 'TRUSTED_PROXIES'>;
 

@@ -29,3 +29,26 @@ export function withoutPrefix(url: string, prefix: string): string {
   if (prefix === '' || !url.startsWith(prefix) || !/^(?:[/?]|$)/.test(rest)) return url;
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
+
+/** The paths that do not begin with /api/v1. */
+export const UNPREFIXED = [
+  '/',
+  'health/live',
+  'health/ready',
+  'metrics',
+  'problems/:code',
+  'openapi.json',
+  'asyncapi.json',
+  'docs',
+  'docs/:asset',
+  'console',
+  'console/*path',
+  'i/:token',
+  'i/*rest',
+];
+
+/** The first parts of the paths that the service has. */
+export const OWN_PATHS: readonly string[] = [
+  'api',
+  ...UNPREFIXED.map((path) => path.split('/', 1)[0]!).filter((part) => part !== ''),
+];
