@@ -10,6 +10,9 @@ const acting = new AsyncLocalStorage<Caller>();
 /** Runs `work`, and everything that it starts, for the caller of a request. */
 export const actAs = (caller: Caller, work: () => void): void => acting.run(caller, work);
 
+/** Returns who has sent the current request; undefined if nobody calls, for example in a worker. */
+export const actingCaller = (): Caller | undefined => acting.getStore();
+
 /** An update that revokes the key waits for this lock; a second request with the key does not. */
 const lockKey = (key: string): string =>
   `SELECT FROM api_keys WHERE id = ${key}::uuid AND revoked_at IS NULL FOR SHARE`;
@@ -23,6 +26,16 @@ export async function requireActing(tx: Sql): Promise<void> {
   if (key === null) return;
   const keys = await tx.query(lockKey('$1'), [key]);
   if (keys.length === 0) throw keyRevoked();
+}
+
+/** Like requireActing, but for work that several callers share: one of them must be allowed to act. */
+export async function requireOneActing(tx: Sql, callers: readonly (Caller | undefined)[]): Promise<void> {
+  const present = callers.filter((caller) => (caller?.consoleUntil ?? Infinity) > Date.now());
+  if (present.length === 0) throw sessionOver();
+  const keys = present.map((caller) => caller?.id ?? null);
+  if (keys.includes(null)) return;
+  const text = 'SELECT FROM api_keys WHERE id = ANY ($1::uuid[]) AND revoked_at IS NULL LIMIT 1 FOR SHARE';
+  if ((await tx.query(text, [keys])).length === 0) throw keyRevoked();
 }
 
 /**

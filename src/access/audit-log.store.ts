@@ -29,13 +29,21 @@ export async function recordAudit(
   ...entries: readonly AuditEntry[]
 ): Promise<void> {
   await requireActing(tx);
+  await recordDone(tx, ...entries);
+}
+
+/** Inserts audit entries about what has been done already, and was allowed then. */
+export async function recordDone(
+  { prisma }: Pick<Transaction, 'prisma'>,
+  ...entries: readonly AuditEntry[]
+): Promise<void> {
   const requestId = currentRequest()?.requestId;
   const data = entries.map(({ details = {}, ...entry }) => ({
     requestId,
     ...entry,
     details: details as Prisma.InputJsonObject,
   }));
-  await tx.prisma.auditEntry.createMany({ data });
+  await prisma.auditEntry.createMany({ data });
 }
 
 export const isAudited = async (

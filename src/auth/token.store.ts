@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { actingKey, mayAct, requireActing } from '../access/acting-caller.js';
 import { hideToken } from '../platform/redaction/secrets.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
@@ -52,6 +53,7 @@ const TOKEN_LEASE: LeaseStatements = {
 const CLAIM_PROBE = `
   UPDATE remote_tokens AS t SET next_attempt_at = NULL, probed_at = clock_timestamp()
   WHERE name = 'tenant' AND NOT ${IS_LEASED} AND coalesce(probed_at < clock_timestamp() - interval '5 seconds', true)
+    AND ${mayAct('$1')}
   RETURNING 1`;
 
 // If a call must test the token first ($8), calls stay blocked or become blocked.
@@ -128,9 +130,14 @@ export class TokenStore {
     return { ...rest, token };
   }
 
-  /** Makes the next token request due. Returns false if the row is leased, or if there was a probe within the last 5 s. */
+  /**
+   * Makes the next token request due. Returns false if the row is leased, or if there was a probe within the last 5 s. Throws Problem
+   * unauthenticated if the caller of the request may no longer act.
+   */
   async claimProbe(): Promise<boolean> {
-    return (await this.database.query(CLAIM_PROBE, [], OUTCOME)).length > 0;
+    if ((await this.database.query(CLAIM_PROBE, [actingKey()], OUTCOME)).length > 0) return true;
+    await requireActing(this.database);
+    return false;
   }
 
   /** Saves a token. Returns null if the lease was lost. If `isTrial`, calls stay blocked until one call has tested the token. */

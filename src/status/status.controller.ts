@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { recordAudit } from '../access/audit-log.store.js';
+import { recordDone } from '../access/audit-log.store.js';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
 import { actorOf, type Principal } from '../access/scopes.js';
@@ -64,7 +64,7 @@ export class StatusController {
   async probeCredentials(@CurrentKey() key: Principal): Promise<CredentialsProbeView> {
     const outcome = await this.tenantTokens.probe();
     const audit = { action: 'credentials.probed', target: 'token', details: { outcome } } as const;
-    await recordAudit(this.database, { actor: actorOf(key), ...audit });
+    await recordDone(this.database, { actor: actorOf(key), ...audit });
     const { lastError, nextAttemptAt } = await this.tokens.getStatus();
     return { outcome, lastError, nextAttemptAt };
   }

@@ -1,3 +1,4 @@
+import { mayAct } from '../../access/acting-caller.js';
 import { prepared } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 import { STRETCH } from './read-budget.store.js';
@@ -145,7 +146,7 @@ export const RESCHEDULE = prepared('onboarding.reschedule_polls')`
 // Locks the session, so that either this statement sees a concurrent erasure or the erasure sees the poll.
 export const WATCH_CLOSED = `
     WITH readable AS MATERIALIZED (
-      SELECT * FROM onboarding_sessions WHERE id = $1 AND close_reason IS DISTINCT FROM 'erased' FOR UPDATE
+      SELECT * FROM onboarding_sessions WHERE id = $1 AND close_reason IS DISTINCT FROM 'erased' AND ${mayAct('$3')} FOR UPDATE
     ), watched AS (
       INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at)
       SELECT id, user_id, clock_timestamp(), last_checked_at, last_checked_at, $2, state_changed_at

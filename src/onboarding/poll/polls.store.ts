@@ -1,4 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import {
+  actingCaller,
+  actingKey,
+  requireActing,
+  requireOneActing,
+  type Caller,
+} from '../../access/acting-caller.js';
 import { Database, type Statement } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { REPLICA_NAME } from '../../platform/replica-name.js';
@@ -46,16 +53,28 @@ export class PollsStore {
     return this.claim(sql.SELECT_DUE, which, this.environment.POLL_LEASE_MS);
   }
 
-  /** Claims one session, due or not. Returns undefined if the session is being read or is not watched. */
-  async claimOne(sessionId: string): Promise<ClaimedPoll | undefined> {
+  /**
+   * Claims one session, due or not. Returns undefined if the session is being read or is not watched. Throws Problem unauthenticated if none
+   * of the callers that wait for the read may act any longer.
+   */
+  async claimOne(
+    sessionId: string,
+    callers: readonly (Caller | undefined)[] = [actingCaller()],
+  ): Promise<ClaimedPoll | undefined> {
     const { POLL_LEASE_MS, SCS_TIMEOUT_MS } = this.environment;
     const leaseMs = Math.max(POLL_LEASE_MS, SCS_TIMEOUT_MS * TIMEOUTS_PER_READ);
-    return (await this.claim(sql.SELECT_ONE, [sessionId], leaseMs))[0];
+    return (await this.claim(sql.SELECT_ONE, [sessionId], leaseMs, callers))[0];
   }
 
-  /** Makes a closed session due for a single read. Returns false if the session does not exist or its user has been erased. */
+  /**
+   * Makes a closed session due for a single read. Returns false if the session does not exist or its user has been erased. Throws Problem
+   * unauthenticated if the caller of the request may no longer act.
+   */
   async watchClosed(sessionId: string, state: SessionState): Promise<boolean> {
-    return (await this.database.query(sql.WATCH_CLOSED, [sessionId, phaseOf(state)])).length > 0;
+    const values = [sessionId, phaseOf(state), actingKey()];
+    if ((await this.database.query(sql.WATCH_CLOSED, values)).length > 0) return true;
+    await requireActing(this.database);
+    return false;
   }
 
   /** Ends the watch that `watchClosed` began, after the read of the batch has failed. */
@@ -63,8 +82,14 @@ export class PollsStore {
     await this.database.query(sql.STOP_CLOSED_POLL, [sessionId, batchId]);
   }
 
-  private async claim(select: Statement, which: readonly unknown[], leaseMs: number): Promise<ClaimedPoll[]> {
+  private async claim(
+    select: Statement,
+    which: readonly unknown[],
+    leaseMs: number,
+    callers?: readonly (Caller | undefined)[],
+  ): Promise<ClaimedPoll[]> {
     return this.database.transaction(async (tx) => {
+      if (callers !== undefined) await requireOneActing(tx, callers);
       const rows = await tx.query<DuePoll>(select, which);
       const due = rows.map((poll) => ({ ...poll, learned: this.habits.learnedOf(poll) }));
       if (due.length === 0) return [];

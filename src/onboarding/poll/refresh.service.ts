@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { actingCaller, type Caller } from '../../access/acting-caller.js';
 import { sqlState } from '../../platform/database/sql-state.js';
 import { Environment } from '../../platform/env/environment.js';
 import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
@@ -20,7 +21,7 @@ const WAIT_MARGIN_MS = 5_000;
 /** A read that waits for its claim. Its request has not been sent, so every caller may join it. */
 interface WaitingRead {
   /** A read at this time or later is recent enough for all callers. If Infinity, only a new read is. */
-  readonly need: { oldest: number };
+  readonly need: { oldest: number; readonly callers: (Caller | undefined)[] };
   readonly done: Promise<void>;
 }
 
@@ -70,9 +71,10 @@ export class SessionRefreshService {
     const joined = this.waiting.get(id);
     if (joined !== undefined) {
       joined.need.oldest = Math.max(joined.need.oldest, oldest);
+      joined.need.callers.push(actingCaller());
       return joined.done;
     }
-    const need = { oldest };
+    const need = { oldest, callers: [actingCaller()] };
     const done = this.claim(id, need).then((poll) => poll && this.readClaimed(poll));
     this.waiting.set(id, { need, done });
     return done;
@@ -84,7 +86,7 @@ export class SessionRefreshService {
     let againMs = CHECK_AGAIN_MS.first;
     try {
       do {
-        const poll = await this.polls.claimOne(id);
+        const poll = await this.polls.claimOne(id, need.callers);
         if (poll !== undefined) return poll;
         const { state, closedAt, nextCheckAt, checkedAt } = await this.getSession(id);
         if (checkedAt.getTime() >= need.oldest) return undefined;

@@ -86,6 +86,7 @@ export class RegistrationsService {
     }
     const claim = live.isDue ? await this.store.claimOne(live.id) : null;
     if (claim !== null) return this.send(claim);
+    if (live.isDue) await this.store.requireActing();
     if (live.isBeingSent || live.isDue) await this.waitForSender(live.id);
     return this.resultOf(live.id, 'existing');
   }

@@ -99,7 +99,8 @@ export const RETURN_CLAIM = `
     WHERE ${IS_LEASED} AND lease_token = $1
     RETURNING id`;
 
-export const CLAIM_ONE = `UPDATE registrations SET ${LEASED} WHERE id = $3 AND ${DUE} RETURNING ${CLAIM_COLUMNS}`;
+export const CLAIM_ONE = `
+    UPDATE registrations SET ${LEASED} WHERE id = $3 AND ${DUE} AND ${mayAct('$4')} RETURNING ${CLAIM_COLUMNS}`;
 
 // Claims the registrations of campaigns last, so that a retry for an app never waits behind a campaign.
 // Both subqueries read few rows, since few registrations of a campaign are pending at once. One ORDER BY would sort all due rows.

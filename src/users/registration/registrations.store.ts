@@ -64,9 +64,12 @@ export class RegistrationsStore {
     return requireActing(this.database);
   }
 
-  /** Claims the registration. Returns null if the registration is not due or is already claimed. */
+  /**
+   * Claims the registration. Returns null if the registration is not due or is already claimed, or the caller of the request may no longer
+   * act.
+   */
   async claimOne(id: string): Promise<Claim | null> {
-    return (await this.claim(sql.CLAIM_ONE, [id]))[0] ?? null;
+    return (await this.claim(sql.CLAIM_ONE, [id, actingKey()]))[0] ?? null;
   }
 
   async claimDue(limit: number): Promise<Claim[]> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { recordAudit } from '../../access/audit-log.store.js';
+import { recordDone } from '../../access/audit-log.store.js';
 import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
 import { unlessReused, type RepeatableRequest } from '../../access/repeatable-request.decorator.js';
 import { Database } from '../../platform/database/database.js';
@@ -96,7 +96,7 @@ export class WebhookEndpoints {
     const durationMs = Math.round(performance.now() - startedAt);
     const { status = null, answer = null, error = null } = outcome;
     const entry = { actor, action: 'webhook_endpoint.tested', target: id, details: { status } };
-    await recordAudit(this.database, entry);
+    await recordDone(this.database, entry);
     const delivered = outcome.kind === 'delivered';
     if (delivered) await this.store.recover(id, destination.url);
     return { delivered, eventId, status, error, answer, durationMs };

@@ -1,6 +1,7 @@
 import { counted } from '../../platform/counted.rules.js';
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
+import { requireActing } from '../../access/acting-caller.js';
 import { isAudited, recordAudit, type AuditEntry } from '../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import type { Prisma } from '../../platform/database/generated/client.js';
@@ -226,6 +227,7 @@ export class WebhookEndpointsStore {
   /** Resets the health of an enabled endpoint that accepted a test event at `url`, and makes its waiting retries due. */
   async recover(id: string, url: string): Promise<void> {
     const isWell = await this.database.transaction(async (tx) => {
+      await requireActing(tx);
       const locked = await lockEndpoint(tx, id);
       if (locked === null || locked.isDisabled || locked.url !== url) return false;
       await tx.prisma.webhookEndpoint.update({ where: { id }, data: WELL });

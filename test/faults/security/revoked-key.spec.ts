@@ -12,9 +12,12 @@ import { startReplica, withReplica } from '../../e2e/replica.js';
 import { insertCampaign } from '../../setup/campaign.js';
 import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
+import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { inTime, itAtLength, promise } from '../support/promise.js';
+import { waitUntilHeld } from '../support/waits.js';
+import { makeEndpoint } from '../support/webhooks.js';
 
 const WITHIN_MS = 5_000;
 /** The rows of a download that is longer than what the kernel buffers. */
@@ -95,6 +98,7 @@ async function changes(): Promise<Change[]> {
     {
       operation: 'POST /onboarding/pv/{sessionId}/refresh',
       path: `/onboarding/pv/${session.body.id}/refresh`,
+      waits,
     },
     { operation: 'POST /invitations', path: '/invitations', body: { gridLocationId }, waits },
     { operation: 'DELETE /invitations/{id}', path: `/invitations/${await invite()}`, waits },
@@ -232,7 +236,17 @@ async function afterRevocation(
 }
 
 /** Tables of which one is locked by each change, after the check of its body and before it is written. */
-const LOCKED = 'registrations, users, invitations, campaigns, webhook_endpoints';
+const LOCKED = 'registrations, users, session_polls, invitations, campaigns, webhook_endpoints';
+
+/** Inserts a registration that is due. Returns the request that joins it, and so would send it. */
+async function joining(): Promise<Change> {
+  const [tenantReference, ean] = [randomUUID(), newEan()];
+  await sql(
+    `INSERT INTO registrations (tenant_reference, eans, metadata, next_attempt_at) VALUES ($1, ARRAY[$2], '{}', clock_timestamp())`,
+    [tenantReference, ean],
+  );
+  return { operation: 'POST /users', path: '/users', body: { tenantReference, gridLocations: [{ ean }] } };
+}
 
 describe('R82: a revoked key acts no more', () => {
   it('although its request began before: each operation that changes something, half of whose body has arrived', async () => {
@@ -253,7 +267,7 @@ describe('R82: a revoked key acts no more', () => {
   });
 
   it('although its transaction or statement had begun', async () => {
-    const waiting = (await changes()).filter((change) => change.waits);
+    const waiting = [...(await changes()).filter((change) => change.waits), await joining()];
     const { id, app } = await createKey(admin, 'admin');
     const before = await state();
     let sent: Promise<{ status: number }[]> | undefined;
@@ -275,6 +289,36 @@ describe('R82: a revoked key acts no more', () => {
     const statuses = (await sent!).map(({ status }, index) => `${waiting[index]!.operation} ${status}`);
     expect(statuses).toEqual(waiting.map(({ operation }) => `${operation} 401`));
     expect((await state()).digests).toEqual(before.digests);
+  });
+
+  it('and what it had begun is audited, but changes nothing more', async () => {
+    const receiver = await startWebhookReceiver();
+    const made = await makeEndpoint(admin, receiver.url);
+    await sql('UPDATE webhook_endpoints SET failures = 3, failing_since = now() WHERE id = $1', [made.id]);
+    await sql('UPDATE remote_tokens SET renew_at = now(), expires_at = now(), failures = 1');
+    const { control } = service.sandbox!;
+    const hold = await control.addFault({ kind: 'hold', operation: 'token', times: 1 });
+    let respond = () => {};
+    receiver.answer = () => new Promise((resolve) => (respond = () => resolve({ status: 204 })));
+    const { id, app } = await createKey(admin, 'admin');
+    const begun = [
+      app.call('POST', `/webhook-endpoints/${made.id}/test`),
+      app.call('POST', '/status/credentials/probe'),
+    ];
+    await waitFor('both requests', async () => receiver.received.length === 1);
+    await waitUntilHeld(control, 1, hold.id);
+    await TestClient.of(other).call('DELETE', `/api-keys/${id}`);
+    await refuses(app);
+    await control.release(hold.id);
+    respond();
+    expect((await begun[0]!).status).toBe(401);
+    await begun[1];
+    const audited = await sql(`SELECT action FROM audit_log WHERE actor = $1 ORDER BY action`, [`key:${id}`]);
+    expect(audited).toEqual([{ action: 'credentials.probed' }, { action: 'webhook_endpoint.tested' }]);
+    expect(await sql('SELECT failures FROM webhook_endpoints WHERE id = $1', [made.id])).toEqual([
+      { failures: 3 },
+    ]);
+    await receiver.close();
   });
 
   it('and no upload of it is kept, however long it is held and even if its rest follows', async () => {

@@ -37,8 +37,8 @@ type Reach = (step: CrashStep, more?: number) => Promise<void>;
 
 function watchClaims(polls: PollsStore, reach: Reach): void {
   const claimOne = polls.claimOne.bind(polls);
-  polls.claimOne = async (sessionId) => {
-    const poll = await claimOne(sessionId);
+  polls.claimOne = async (...which) => {
+    const poll = await claimOne(...which);
     if (poll !== undefined) await reach('claimed');
     return poll;
   };

@@ -16,7 +16,7 @@ export interface WebhookReceiver {
   readonly url: string;
   readonly received: Received[];
   /** Returns the response to a request. Default: 204. */
-  answer: (received: Received) => ReceiverAnswer;
+  answer: (received: Received) => ReceiverAnswer | Promise<ReceiverAnswer>;
   close(): Promise<void>;
 }
 
@@ -29,8 +29,9 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
       const { url: path = '', headers } = request;
       const taken = { path, headers, body: Buffer.concat(chunks).toString() };
       received.push(taken);
-      const { status, body } = receiver.answer(taken);
-      response.writeHead(status).end(body);
+      void Promise.resolve(receiver.answer(taken)).then(({ status, body }) =>
+        response.writeHead(status).end(body),
+      );
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
