@@ -2,7 +2,7 @@ import { appendEvents } from '../../events/outbox.js';
 import type { Transaction } from '../../platform/database/database.js';
 import { classify, type Observation } from '../rules/machine.rules.js';
 import { startedEvent } from '../rules/session-events.rules.js';
-import { findOtherSubject, insertSession, type LockedSession } from '../start/record-session.store.js';
+import { insertSession, type LockedSession } from '../start/record-session.store.js';
 import { LOCK_CURRENT_AND_KNOWN, LOCK_PLACE } from '../start/starts.sql.js';
 
 /** A session that exists at the remote service, with the location and brand that the tenant gives. */
@@ -26,9 +26,10 @@ export async function recordAdopted(
   { createdAt, expiresAt }: SeenSession,
 ): Promise<RecordedAdoption> {
   const { id, userId, tenantReference, gridLocationId, brand } = session;
-  const [place] = await tx.query<{ now: Date }>(LOCK_PLACE, [gridLocationId, userId]);
+  const values = [gridLocationId, userId, id];
+  const [place] = await tx.query<{ now: Date; isSubject: boolean }>(LOCK_PLACE, values);
   if (place === undefined) return 'gone';
-  const { now } = place;
+  const { now, isSubject } = place;
   const locked = await tx.query<LockedSession>(LOCK_CURRENT_AND_KNOWN, [gridLocationId, brand, id]);
   const known = locked.find((each) => each.id === id);
   if (known !== undefined) {
@@ -36,7 +37,7 @@ export async function recordAdopted(
       known.userId === userId && known.gridLocationId === gridLocationId && known.brand === brand;
     return isSame ? 'recorded' : 'foreign';
   }
-  if ((await findOtherSubject(tx, id)) !== null) return 'foreign';
+  if (isSubject) return 'foreign';
   // Inserts the session in its state at the start. It is due at once, so the poller finds its current state and its inverters, with their
   // events. If the location and brand already have a current session in our database, that session stays the current one.
   const asStarted = {

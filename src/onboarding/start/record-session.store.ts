@@ -1,12 +1,11 @@
 import { appendEvents } from '../../events/outbox.js';
 import type { Cipher } from '../../platform/crypto/cipher.js';
 import type { Transaction } from '../../platform/database/database.js';
-import type { Prisma } from '../../platform/database/generated/client.js';
 import type { StartedSession } from '../remote/session.client.js';
 import { classify, OPEN_STATES, type SessionState } from '../rules/machine.rules.js';
 import { phaseOf } from '../rules/schedule.rules.js';
 import { startedEvent, type EventSubject } from '../rules/session-events.rules.js';
-import { insertObservations, startUrlContext } from '../store/sessions.sql.js';
+import { INSERT_SESSION, startUrlContext } from '../store/sessions.sql.js';
 import { LOCK_CURRENT_AND_KNOWN, LOCK_START } from './starts.sql.js';
 
 export interface WantedSession {
@@ -62,13 +61,14 @@ export async function recordSession(
   const { sessionId: id } = started;
   const { gridLocationId, brand, metadata } = wanted;
   const lease = [gridLocationId, start.id, start.leaseToken, id];
-  const [leased] = await tx.query<{ now: Date; isStored: boolean; stretch: number }>(LOCK_START, lease);
+  type Leased = { now: Date; isStored: boolean; isSubject: boolean; stretch: number };
+  const [leased] = await tx.query<Leased>(LOCK_START, lease);
   if (leased === undefined) return { kind: 'lease_lost' };
   if (leased.isStored) return { kind: 'recorded' };
-  const { now, stretch } = leased;
+  const { now, isSubject, stretch } = leased;
   const locked = await tx.query<LockedSession>(LOCK_CURRENT_AND_KNOWN, [gridLocationId, brand, id]);
   const known = locked.find((session) => session.id === id);
-  const owner = known ? findForeignOwner(known, start, wanted) : await findOtherSubject(tx, id);
+  const owner = known ? findForeignOwner(known, start, wanted) : isSubject ? 'something else' : null;
   if (owner !== null) return { kind: 'foreign', owner };
   const superseded = locked.find((session) => session.id !== id);
   // Supersedes the earlier session first, since the unique index allows one current session per location and brand.
@@ -84,11 +84,13 @@ export async function recordSession(
     const { userId, tenantReference } = start;
     const session = { id, userId, gridLocationId, brand, metadata, ...classification };
     const dueAt = new Date(now.getTime() + firstReadMs * stretch);
-    await insertSession(tx, { ...session, startUrlCiphertext }, started, { dueAt, now });
+    await insertSession(tx, { ...session, startUrlCiphertext }, started, { dueAt, now, startId: start.id });
     await appendEvents(tx, [startedEvent({ ...session, tenantReference }, now)]);
-  } else await reinstate(tx, known, startUrlCiphertext, now);
-  const data = { status: 'started', sessionId: id, updatedAt: now };
-  await tx.prisma.sessionStart.update({ where: { id: start.id }, data });
+  } else {
+    await reinstate(tx, known, startUrlCiphertext, now);
+    const data = { status: 'started', sessionId: id, updatedAt: now };
+    await tx.prisma.sessionStart.update({ where: { id: start.id }, data });
+  }
   return { kind: 'recorded' };
 }
 
@@ -98,20 +100,13 @@ export async function insertSession(
     Pick<LockedSession, 'startUrlCiphertext'> & { readonly supersededAt?: Date | null },
   seen: Omit<StartedSession, 'sessionId' | 'startUrl' | 'response'> &
     Partial<Pick<StartedSession, 'response'>>,
-  { dueAt, now }: { readonly dueAt: Date; readonly now: Date },
+  times: { readonly dueAt: Date; readonly now: Date; readonly startId?: string },
 ): Promise<void> {
+  const { startUrlCiphertext, ...facts } = session;
   const { finished, active, expired, createdAt, updatedAt, expiresAt, response } = seen;
-  const { id: sessionId, userId, state, basis, rule } = session;
-  const observed = { finished, active, expired, createdAt, updatedAt, expiresAt };
-  const times = { startedUpdatedAt: updatedAt, stateChangedAt: now, changedAt: now, lastCheckedAt: now };
-  const poll = { userId, dueAt, claimedAt: now, checkedAt: now, phase: phaseOf(state), anchorAt: now };
-  const metadata = session.metadata as Prisma.InputJsonObject;
-  const recorded = { ...session, ...observed, ...times, metadata };
-  await tx.prisma.onboardingSession.create({ data: { ...recorded, poll: { create: poll } } });
-  const observationIds = await insertObservations(tx, 'start', response ? [{ sessionId, ...response }] : []);
-  const observationId = response ? BigInt(observationIds.get(sessionId)!) : null;
-  const transition = { sessionId, toState: state, basis, rule, observationId, at: now };
-  await tx.prisma.sessionTransition.create({ data: transition });
+  const observed = { finished, active, expired, createdAt, updatedAt, expiresAt, response };
+  const recorded = { ...facts, ...observed, ...times, phase: phaseOf(session.state) };
+  await tx.query(INSERT_SESSION, [JSON.stringify(recorded), startUrlCiphertext]);
 }
 
 /** Returns why the start cannot use the known session, in words without ids. Returns null if the start can use it. */
@@ -120,12 +115,6 @@ function findForeignOwner(known: LockedSession, start: LeasedStart, wanted: Want
   if (known.gridLocationId !== wanted.gridLocationId) return 'another location';
   if (known.brand !== wanted.brand) return 'another brand';
   return known.closedAt !== null || OVER.includes(known.state) ? 'a session that is over' : null;
-}
-
-/** Returns 'something else' if the id is already the subject of events, for example as the id of a user. Otherwise returns null. */
-export async function findOtherSubject(tx: Transaction, id: string): Promise<string | null> {
-  const event = await tx.prisma.domainEvent.findFirst({ where: { subject: id }, select: { id: true } });
-  return event === null ? null : 'something else';
 }
 
 /** Makes the known session current again. If the session is open and has no startUrl, saves the given one. */

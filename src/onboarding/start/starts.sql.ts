@@ -5,6 +5,7 @@ import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import { STRETCH } from '../poll/read-budget.store.js';
 import { ABANDONED, RELEASED } from '../rules/start-failure.rules.js';
+import { SESSION_TO_REUSE } from '../store/sessions.sql.js';
 import { failedStart, PLACE_OF_START } from './failed-starts.store.js';
 
 // The statements are SQL, because leases begin and end by the database's clock, which Prisma Client cannot use.
@@ -16,6 +17,9 @@ const lockedPlace = (condition = 'true'): string => `
        WHERE g.id = $1 AND u.erased_at IS NULL AND ${condition}
          FOR KEY SHARE OF u
     )`;
+
+/** Whether an id is already the subject of events, for example as the id of a user or another session. */
+const isSubject = (id: string): string => `EXISTS (SELECT FROM domain_events WHERE subject = ${id}::uuid::text)`;
 
 /** Inserts the intent to start a session, or takes over a start with an expired lease. Returns no row if its location or user is gone, or key $5 is revoked. */
 // The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
@@ -36,11 +40,12 @@ export const BEGIN_START = prepared('onboarding.begin_session_start')`
       FROM place LEFT JOIN begun ON true`;
 
 /**
- * Counts the failed starts of location $1 and brand $2 that may have left orphans, since the last one that succeeded. Counts none if the user
- * has been erased, since BEGIN_START then finds the location gone.
+ * Returns what hinders a start of location $1 and brand $2: the session to reuse if $3, and the failed starts that may have left orphans since
+ * the last one that succeeded. Counts none if the user has been erased, since BEGIN_START then finds the location gone.
  */
-export const FIND_FAILURES = prepared('onboarding.find_failed_starts')`
-    SELECT count(*)::int AS failures, coalesce(-${msUntil('max(s.updated_at)')}, 0) AS "agoMs",
+export const FIND_HINDRANCE = prepared('onboarding.find_start_hindrance')`
+    SELECT (SELECT id FROM (${SESSION_TO_REUSE}) AS reusable WHERE $3::boolean) AS "sessionId",
+           count(*)::int AS failures, coalesce(-${msUntil('max(s.updated_at)')}, 0) AS "agoMs",
            (array_agg(s.last_error ORDER BY s.updated_at DESC))[1] AS error
       FROM session_starts s
      WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'failed' AND orphans > 0
@@ -68,19 +73,20 @@ export const FAIL_START = `
 
 /**
  * Locks the user of the location, then the start. Returns no row if the start is no longer leased to the caller. `isStored`: the caller has
- * already stored session $4, but has lost the response to its commit. `now` is the database's clock.
+ * already stored session $4, but has lost the response to its commit. `isSubject`: the id $4 has events. `now` is the database's clock.
  */
 export const LOCK_START = prepared('onboarding.lock_session_start')`
     WITH ${lockedPlace()}
-    SELECT date_trunc('milliseconds', clock_timestamp()) AS now, s.status = 'started' AS "isStored", ${STRETCH} AS stretch
+    SELECT date_trunc('milliseconds', clock_timestamp()) AS now, s.status = 'started' AS "isStored", ${isSubject('$4')} AS "isSubject",
+           ${STRETCH} AS stretch
       FROM session_starts s, place
      WHERE s.id = $2 AND s.lease_token = $3 AND (s.status = 'sending' OR s.session_id = $4)
        FOR UPDATE OF s`;
 
-/** Locks the user $2 of location $1. Returns no row if the location belongs to another user, or the user has been erased. */
+/** Locks the user $2 of location $1. Returns no row if the location belongs to another user, or the user has been erased. See LOCK_START. */
 export const LOCK_PLACE = prepared('onboarding.lock_place')`
     WITH ${lockedPlace()}
-    SELECT date_trunc('milliseconds', clock_timestamp()) AS now FROM place WHERE user_id = $2`;
+    SELECT date_trunc('milliseconds', clock_timestamp()) AS now, ${isSubject('$3')} AS "isSubject" FROM place WHERE user_id = $2`;
 
 /** Locks session $3, whatever its user, and the current session of location $1 and brand $2, in the order of their ids. */
 export const LOCK_CURRENT_AND_KNOWN = prepared('onboarding.lock_current_and_known_session')`

@@ -11,7 +11,6 @@ import { Environment } from '../../platform/env/environment.js';
 import type { StartedSession } from '../remote/session.client.js';
 import { notStored, waitAfterFailures } from '../rules/start-failure.rules.js';
 import type { FailedStarts, StartFailure } from '../rules/start-failure.rules.js';
-import { FIND_SESSION_TO_REUSE } from '../store/sessions.sql.js';
 import { recordSession } from './record-session.store.js';
 import type { LeasedStart, RecordedStart, WantedSession } from './record-session.store.js';
 import { runnerOfFailures, type EndedStart } from './failed-starts.store.js';
@@ -125,7 +124,7 @@ export class StartsStore {
 
   /** Returns how long the location and brand wait for their next start, in milliseconds; 0 if they do not wait. */
   async findWait(wanted: WantedSession): Promise<number> {
-    return waitAfterFailures(await this.findFailures(wanted));
+    return waitAfterFailures(await this.readHindrance(wanted));
   }
 
   async findExpiredLeases(): Promise<string[]> {
@@ -139,18 +138,14 @@ export class StartsStore {
   }
 
   private async findHindrance(wanted: WantedSession): Promise<Hindrance | null> {
-    const { gridLocationId, brand, reuse } = wanted;
-    if (reuse) {
-      const found = await this.database.query<{ id: string }>(FIND_SESSION_TO_REUSE, [gridLocationId, brand]);
-      if (found[0] !== undefined) return { kind: 'exists', sessionId: found[0].id };
-    }
-    const failed = await this.findFailures(wanted);
+    const { sessionId, error, ...failed } = await this.readHindrance(wanted);
+    if (sessionId !== null) return { kind: 'exists', sessionId };
     const retryAfterMs = waitAfterFailures(failed);
-    return retryAfterMs > 0 ? { kind: 'held_back', error: failed.error!, retryAfterMs } : null;
+    return retryAfterMs > 0 ? { kind: 'held_back', error: error!, retryAfterMs } : null;
   }
 
-  private async findFailures({ gridLocationId, brand }: WantedSession) {
-    type Row = FailedStarts & { readonly error: string | null };
-    return (await this.database.query<Row>(sql.FIND_FAILURES, [gridLocationId, brand]))[0]!;
+  private async readHindrance({ gridLocationId, brand, reuse }: WantedSession) {
+    type Row = FailedStarts & Readonly<Record<'sessionId' | 'error', string | null>>;
+    return (await this.database.query<Row>(sql.FIND_HINDRANCE, [gridLocationId, brand, reuse]))[0]!;
   }
 }

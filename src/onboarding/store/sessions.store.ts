@@ -142,7 +142,7 @@ async function writeStates(tx: Transaction, moves: readonly Move[]): Promise<voi
     const response = responseOf(reading);
     return response === undefined ? [] : { ...response, sessionId: session.id };
   });
-  const observationIds = await sql.insertObservations(tx, 'read', observations);
+  const observationIds = await sql.insertObservations(tx, observations);
   await run(tx, sql.MOVE_SESSIONS, moves.map(moveRow));
   const transitions = moves.flatMap(({ session: { id, state, now }, decision: { transition } }) => {
     const observationId = observationIds.get(id) ?? null;

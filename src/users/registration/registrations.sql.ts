@@ -24,7 +24,7 @@ const LEASED = `
   next_attempt_at = NULL,
   updated_at = clock_timestamp()`;
 
-const RELEASED = 'lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()';
+export const RELEASED = 'lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()';
 
 const DUE = `status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp()`;
 

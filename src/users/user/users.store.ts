@@ -1,10 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, prepared, type Transaction } from '../../platform/database/database.js';
-import type { Prisma } from '../../platform/database/generated/client.js';
+import { Database, prepared } from '../../platform/database/database.js';
 import { selectPage } from '../../platform/database/select-page.js';
 import { containsMetadata } from '../metadata.dto.js';
-import type { Metadata } from '../metadata.rules.js';
-import type { RemoteUser } from '../remote/remote-user.rules.js';
 import type { ListUsersQuery } from '../users.dto.js';
 import type { UserRecord } from './user.view.js';
 
@@ -42,23 +39,4 @@ export class UsersStore {
       ['(registered_at, id) < (?, ?::uuid)', cursor?.at, cursor?.id],
     ]);
   }
-}
-
-/** Inserts a confirmed user with its grid locations. Throws a unique violation if an id or the reference belongs to another user. */
-export async function insertUser(
-  { prisma }: Transaction,
-  { gridLocations, createdAt, updatedAt, ...user }: RemoteUser,
-  metadata: Metadata,
-): Promise<void> {
-  await prisma.user.create({
-    data: {
-      ...user,
-      metadata: metadata as Prisma.InputJsonObject,
-      createdAt: createdAt ?? undefined,
-      updatedAt: updatedAt ?? createdAt ?? undefined,
-    },
-  });
-  // Sorts the locations by id, so that two transactions that insert the same grid locations cannot deadlock.
-  const locations = gridLocations.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-  await prisma.gridLocation.createMany({ data: locations.map((it) => ({ ...it, userId: user.id })) });
 }

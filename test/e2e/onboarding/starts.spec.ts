@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 import { AuthorisedRemote } from '../../../src/auth/authorised-remote.service.js';
 import type { EventPayloads } from '../../../src/events/catalogue.rules.js';
 import type { StartView } from '../../../src/onboarding/api/starts.view.js';
-import { FIND_SESSION_TO_REUSE } from '../../../src/onboarding/store/sessions.sql.js';
+import { FIND_HINDRANCE } from '../../../src/onboarding/start/starts.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { Sent } from '../../../src/remote/outcome.rules.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
@@ -135,7 +135,7 @@ describe('starting a session', () => {
     const query = database.query.bind(database);
     let runs = 0;
     const failing = jest.spyOn(database, 'query').mockImplementation((statement, values) => {
-      if (statement === FIND_SESSION_TO_REUSE && ++runs === 2) return Promise.reject(new Error('cut off'));
+      if (statement === FIND_HINDRANCE && ++runs === 2) return Promise.reject(new Error('cut off'));
       return query(statement, values);
     });
     expect((await client.start(gridLocationId)).status).toBe(500);
