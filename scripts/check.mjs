@@ -30,6 +30,7 @@ const CHECKS = [
   ['known vulnerabilities', ['scripts/check/audit.mjs']],
   ['OpenAPI drift', [...TYPESCRIPT, 'scripts/generated-files.ts', 'openapi', '--check']],
   ['AsyncAPI drift', [...TYPESCRIPT, 'scripts/generated-files.ts', 'asyncapi', '--check']],
+  ['alert drift', [...TYPESCRIPT, 'scripts/generated-files.ts', 'alerts', '--check']],
   ['client drift', ['scripts/client-types.mjs', '--check']],
   ['API descriptions', ['scripts/check/api-descriptions.mjs']],
   ['performance figures', [...TYPESCRIPT, 'bench/draw.ts', '--check']],

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { readFile, writeFile } from 'node:fs/promises';
 import { AppModule } from '../src/app.module.js';
+import { alertsFile } from './alerts.js';
 import { asyncapiDocument } from './asyncapi/document.js';
 import { OPENAPI_SCHEMAS, schemaDocument } from './asyncapi/schemas.js';
 import { readEnvironment, STAND_INS } from '../src/platform/env/read-environment.js';
@@ -8,13 +9,17 @@ import { createApp } from '../src/platform/http/create-app.js';
 import { createDocument } from './openapi/document.js';
 import type { RecordedExamples } from './openapi/operations.js';
 
-// Writes the files that are generated from the source. The first argument is `openapi` or `asyncapi`. With --check, only compares the
-// files.
+// Writes the files that are generated from the source. The first argument is `openapi`, `asyncapi` or `alerts`. With --check, only
+// compares the files.
 
 const [name = '', flag] = process.argv.slice(2);
-const documents = name === 'openapi' ? await openapi() : asyncapi();
-for (const [path, document] of Object.entries(documents)) {
-  const wanted = `${JSON.stringify(document, null, 2)}\n`;
+const WRITERS: Record<string, () => Record<string, unknown> | Promise<Record<string, unknown>>> = {
+  openapi,
+  asyncapi,
+  alerts: alertsFile,
+};
+for (const [path, document] of Object.entries(await WRITERS[name]!())) {
+  const wanted = typeof document === 'string' ? document : `${JSON.stringify(document, null, 2)}\n`;
   if (flag !== '--check') await writeFile(path, wanted);
   else if ((await readFile(path, 'utf8')) !== wanted) {
     console.error(`${path} is not up to date: run \`npm run ${name}\` and commit the difference`);

@@ -1,11 +1,11 @@
 import { FACTS } from './facts.view.js';
 import { figuresOf, type Figure } from './figures.js';
 import { lastingReleasesOf, lastSeenOf, slowOf, vanishedOf } from './replicas.rules.js';
-import type { DeploymentFacts } from './status.store.js';
+import type { DeploymentStatus } from './status.service.js';
 
 const HEALTHS = ['healthy', 'degraded', 'credentials_rejected'];
 
-const figure = (help: string, of: Figure<DeploymentFacts>['of'], ...labels: string[]) => ({
+const figure = (help: string, of: Figure<DeploymentStatus>['of'], ...labels: string[]) => ({
   help,
   of,
   labels,
@@ -15,7 +15,7 @@ const figure = (help: string, of: Figure<DeploymentFacts>['of'], ...labels: stri
 const COMPUTED = {
   replicas: figure(
     'Processes that showed a sign of life within 5 seconds, by ROLE',
-    ({ replicas }) =>
+    ({ facts: { replicas } }) =>
       ['api', 'worker', 'all'].map((role) => [
         [role],
         replicas.filter((each) => each.isAlive && each.role === role).length,
@@ -24,31 +24,31 @@ const COMPUTED = {
   ),
   worker_last_seen_timestamp_seconds: figure(
     'When a process with ROLE worker or all last showed a sign of life; absent if none did within the last hour',
-    ({ replicas }) => [[[], lastSeenOf(replicas, 'api')?.lastSeenAt ?? null]],
+    ({ facts: { replicas } }) => [[[], lastSeenOf(replicas, 'api')?.lastSeenAt ?? null]],
   ),
   vanished_replicas: figure(
     'Processes that ended within the last 10 minutes without stopping in order',
-    ({ replicas }) => [[[], vanishedOf(replicas).length]],
+    ({ facts: { replicas } }) => [[[], vanishedOf(replicas).length]],
   ),
   lasting_releases: figure(
     'Releases of the processes that have been alive for over 15 minutes',
-    ({ replicas }) => [[[], lastingReleasesOf(replicas).length]],
+    ({ facts: { replicas } }) => [[[], lastingReleasesOf(replicas).length]],
   ),
   clock_offset_seconds: figure(
     'The largest difference between the clock of a live process and that of the database',
-    ({ replicas }) => {
+    ({ facts: { replicas } }) => {
       const offsets = replicas.map((each) => (each.isAlive ? Math.abs(each.clockOffsetSeconds) : 0));
       return [[[], Math.max(0, ...offsets)]];
     },
   ),
   oldest_transaction_age_seconds: figure(
     'Age of the oldest open transaction of the database that the service may see, of a pg_dump only after 6 hours; 0 if there is none',
-    ({ oldestTransaction }) => [[[], oldestTransaction?.seconds ?? 0]],
+    ({ facts: { oldestTransaction } }) => [[[], oldestTransaction?.seconds ?? 0]],
   ),
   webhook_endpoints: figure(
     'working: Enabled endpoints whose last attempt did not fail',
-    ({ outbox: { readers } }) => [
-      [['working'], readers.webhooks.endpoints - readers.webhooks.failingEndpoints],
+    ({ facts: { outbox } }) => [
+      [['working'], outbox.readers.webhooks.endpoints - outbox.readers.webhooks.failingEndpoints],
     ],
     'state',
   ),
@@ -63,7 +63,7 @@ const COMPUTED = {
   ),
   remote_slow: figure(
     '1 if most of the latest calls of all processes took over 2 seconds, else 0, by operation',
-    ({ operations, replicas }) => {
+    ({ operations, facts: { replicas } }) => {
       const slow = slowOf(replicas).map(({ operation }) => operation);
       return operations.map(({ operation }) => [[operation], slow.includes(operation) ? 1 : 0]);
     },
@@ -78,13 +78,13 @@ const COMPUTED = {
     'Starts for which owners clicked over a minute ago and that have not led to a session yet',
     ({ pendingWishes }) => [[[], pendingWishes]],
   ),
-  token_age_seconds: figure('Age of the access token; absent if there is none', ({ tokenAgeSeconds }) => [
-    [[], tokenAgeSeconds],
+  token_age_seconds: figure('Age of the access token; absent if there is none', ({ facts: { token } }) => [
+    [[], token.ageSeconds],
   ]),
 };
 
 /** The figures of the status fields, and the computed ones. */
-export const FIGURES: readonly Figure<DeploymentFacts>[] = [
-  ...figuresOf<DeploymentFacts>(FACTS, (facts) => [[[], facts]]),
+export const FIGURES: readonly Figure<DeploymentStatus>[] = [
+  ...figuresOf<DeploymentStatus>(FACTS, ({ facts }) => [[[], facts]]),
   ...Object.entries(COMPUTED).map(([name, figure]) => ({ name, ...figure })),
 ];

@@ -20,6 +20,9 @@ export const FACTS = {
     'The running processes, and those that stopped or vanished within the last hour',
   ),
   tableLocks: texts('Who locks our tables in the database against writing; empty if nobody does'),
+  hasNoSpace: flag(
+    'Whether a statement of the responding replica failed in the last 15 seconds because the database has no space left',
+  ),
   remote: REMOTE,
   token: TOKEN,
   poller: nullable(
@@ -33,6 +36,12 @@ export const FACTS = {
       reading: count('Sessions that workers have claimed now', 'claimed_sessions'),
       batches: count(),
       readsPerSecond: number('Successful reads of all live replicas, in the last 10 seconds'),
+      newestReadSeconds: nullable(
+        number('Age of the newest successful read; null if none is known. Of the same sample as `phases`'),
+      ),
+      longestWaitSeconds: number(
+        'For how long the session that waits longest has been due, claimed or failing; 0 if none waits. Of the same sample',
+      ),
       phases: list(
         'PollerPhaseView',
         'phase',
@@ -59,6 +68,10 @@ export const FACTS = {
       stretch: number(
         'By how much all intervals are longer than planned; 1 while there is room',
         'read_stretch',
+      ),
+      maxIntervalSeconds: number('POLL_MAX_INTERVAL_MS times the stretch'),
+      recentMaxIntervalSeconds: number(
+        'The highest `maxIntervalSeconds` of the last 4 hours, by which sessions may still be planned',
       ),
       wantedPerSecond: number('Reads per second at stretch 1', 'wanted_reads_per_second'),
       allowedPerSecond: nullable(
@@ -136,6 +149,9 @@ export const FACTS = {
             'reader_pending{reader="handlers"}',
           ),
           failing: count('Deliveries among these that have failed at least once'),
+          oldestFailingSeconds: number(
+            'Age of the oldest delivery that has failed at least once, in seconds; 0 if there is none',
+          ),
           oldestUndeliveredSeconds: age('reader_lag_seconds{reader="handlers"}'),
         }),
         webhooks: part('WebhooksView', null, {
@@ -244,6 +260,7 @@ export const FACTS = {
       'Sessions that the remote service may have started in the last 24 hours and whose id nobody knows; they expire there',
       'orphans',
     ),
+    newOrphans: count('Those among these of the last hour'),
   }),
 };
 

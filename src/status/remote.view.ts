@@ -73,6 +73,7 @@ export const REMOTE = part('RemoteView', 'The remote service as the responding r
       'The number of ways in which its responses differ from the interface description (admin.contract_drift)',
       'contract_drift',
     ),
+    newDrift: count('The ways among these that were first seen within the last hour'),
   }),
 });
 

@@ -16,7 +16,7 @@ const SILENT_MS = 60_000;
 /** The least number of failed requests in a minute that is a reason: fewer may all come from one caller. */
 const LEAST_FAILED = 5;
 const MOST_FAILED_SHARE = 0.05;
-/** The least number of refused requests in a minute that is a reason: over 0.1 a second, like the alert RequestsAreRefused. */
+/** The least number of refused requests in a minute that is a reason: fewer say little. */
 const LEAST_REFUSED = 7;
 const MOST_REFUSED_SHARE = 0.5;
 /** After this wait for a connection, pg-pool gives up, and requests fail. */

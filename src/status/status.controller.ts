@@ -9,11 +9,11 @@ import { TokenStore } from '../auth/token.store.js';
 import { Database } from '../platform/database/database.js';
 import { toPage, type Page } from '../platform/http/page.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
-import { HistoryQuery, StatusHistoryView, stepOf, toPoint } from './history/history.view.js';
+import { HistoryQuery, StatusHistoryView, stepOf, toHistory } from './history/history.view.js';
 import { readHistory } from './history/samples.store.js';
 import { CredentialsProbeView } from './remote.view.js';
 import { StatusService } from './status.service.js';
-import { StatusView } from './status.view.js';
+import { StatusView, toStatus } from './status.view.js';
 import { groupStuck, listStuck } from './stuck.store.js';
 import { StuckGroupsView, StuckQuery, StuckView } from './stuck.view.js';
 import { Query } from '../platform/http/query.decorator.js';
@@ -37,8 +37,8 @@ export class StatusController {
       'Replicas, backlogs, the token and `remote.deployment` concern the whole deployment; the rest of `remote` and the open streams concern the responding replica. Workers respond, too.',
   })
   @ApiOkResponse({ type: StatusView })
-  getStatus(): Promise<StatusView> {
-    return this.status.read();
+  async getStatus(): Promise<StatusView> {
+    return toStatus(await this.status.read());
   }
 
   @Get('status/history')
@@ -50,7 +50,7 @@ export class StatusController {
   async getStatusHistory(@Query() { hours }: HistoryQuery): Promise<StatusHistoryView> {
     const stepSeconds = stepOf(hours);
     const rows = await readHistory(this.database, hours, stepSeconds);
-    return { stepSeconds, points: rows.map(toPoint) };
+    return toHistory(stepSeconds, rows);
   }
 
   @Post('status/credentials/probe')

@@ -8,11 +8,13 @@ import { HeldRequests } from '../platform/http/held-requests.js';
 import { toProblem } from '../platform/problem/problem-response.js';
 import { Problem } from '../platform/problem/problem.js';
 import { Remote } from '../remote/remote.service.js';
-import { findReasons } from './health.rules.js';
+import type { Facts } from './facts.view.js';
+import { findReasons } from './reasons.js';
 import { WORST_LAST } from './remote.view.js';
-import { sinceOf } from './since.rules.js';
 import { StatusStore } from './status.store.js';
-import type { StatusView } from './status.view.js';
+
+/** The facts and reasons of the deployment, and the facts that only the metrics use. */
+export type DeploymentStatus = Awaited<ReturnType<StatusService['read']>>;
 
 /** Composes the status of the deployment from the database, and from what this process knows. */
 @Injectable()
@@ -26,47 +28,37 @@ export class StatusService {
     private readonly environment: Environment,
   ) {}
 
-  /** Reads the status. Throws Problem database_unavailable, which names the locked tables, if the figures wait for a lock for too long. */
-  async read(): Promise<StatusView> {
-    const reads = [readBuild(), this.tokens.getStatus(), this.store.readFacts()] as const;
-    const [build, token, deployment] = await Promise.all(reads).catch((error: unknown) =>
-      this.nameLocks(error),
-    );
-    const tableLocks = await findTableLocks(this.database);
-    const {
-      operations: _,
-      tokenAgeSeconds: _age,
-      pendingWishes: _wishes,
-      reasonsSince,
-      replicas,
-      remote: shared,
-      ...queues
-    } = deployment;
-    const { outbox } = queues;
-    const { degraded } = shared.deployment;
+  /**
+   * Reads the facts of the deployment, and finds its reasons. Throws Problem database_unavailable, which names the locked tables, if the
+   * figures wait for a lock for too long. `timeoutMs`: of each statement.
+   */
+  async read(timeoutMs?: number) {
+    const reads = [readBuild(), this.tokens.getStatus(), this.store.readFacts(timeoutMs)] as const;
+    const [build, token, stored] = await Promise.all(reads).catch((error: unknown) => this.nameLocks(error));
+    const { deployment, operations, pendingWishes } = stored;
+    const { broker, ...readers } = stored.outbox.readers;
+    const streams = { open: this.held.count('stream') };
+    const facts: Facts = {
+      build,
+      tableLocks: await findTableLocks(this.database),
+      hasNoSpace: this.database.hasNoSpace(),
+      remote: { ...this.remoteOf(token.state, deployment.degraded.length > 0), deployment },
+      token,
+      ...stored.shared,
+      outbox: { ...stored.outbox, readers: { ...readers, streams, broker } },
+    };
+    const reasons = findReasons(facts, this.environment, stored.reasonsSince, new Date());
+    return { facts, reasons, operations, pendingWishes };
+  }
+
+  /** Returns the remote service as this replica sees it. */
+  private remoteOf(token: Facts['token']['state'], isDegraded: boolean) {
     const remote = this.remote.status();
     const healths = Object.values(remote.operations).map(({ health }) => health);
     // The token is shared: if another replica received the refusal, the operations of this replica may be healthy.
-    if (token.state === 'rejected') healths.push('unavailable');
-    else if (token.state === 'on_trial' || degraded.length > 0) healths.push('degraded');
-    const health = WORST_LAST.findLast((each) => healths.includes(each))!;
-    const streams = { open: this.held.count('stream') };
-    const { broker, ...readers } = outbox.readers;
-    const facts = {
-      build,
-      replicas,
-      tableLocks,
-      remote: { health, ...remote, ...shared },
-      token,
-      ...queues,
-      outbox: { ...outbox, readers: { ...readers, streams, broker } },
-    };
-    const now = new Date();
-    const reasons = findReasons(facts, this.environment).map((reason) => ({
-      ...reason,
-      since: sinceOf(reason.code, facts, reasonsSince[reason.code], now),
-    }));
-    return { health: reasons.length === 0 ? 'healthy' : 'degraded', reasons, ...facts };
+    if (token === 'rejected') healths.push('unavailable');
+    else if (token === 'on_trial' || isDegraded) healths.push('degraded');
+    return { health: WORST_LAST.findLast((each) => healths.includes(each))!, ...remote };
   }
 
   private async nameLocks(error: unknown): Promise<never> {

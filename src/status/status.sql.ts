@@ -7,7 +7,8 @@ const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relat
 
 // `watched` counts all rows of session_polls, which are short. `phases` reads only a sample of them. With a million sessions, the sample
 // takes 70 ms, and a scan of the whole table would take 1.3 s. The last read of a session was at `claimed_at` or, while a batch contains
-// the session, at `checked_at`. A session is overdue if the poller would claim it: it is due, and no existing batch contains it.
+// the session, at `checked_at`; both are equal until the first read succeeds. A session is overdue if the poller would claim it: it is due, and
+// no existing batch contains it.
 export const READ_POLLING = `
   WITH late AS (
     SELECT q.phase, count(*) AS overdue, ${age('min(q.due_at)')} AS "oldestOverdueSeconds"
@@ -22,7 +23,12 @@ export const READ_POLLING = `
     FROM poll_batches
   ), read_ages AS (
     SELECT q.phase, extract(epoch FROM clock_timestamp() - CASE WHEN b.id IS NULL THEN q.claimed_at ELSE q.checked_at END) AS age,
-      q.due_at <= now() OR b.id IS NOT NULL OR q.failures > 0 OR q.last_error IS NOT NULL AS is_waiting
+      q.due_at <= now() OR b.id IS NOT NULL OR q.failures > 0 OR q.last_error IS NOT NULL AS is_waiting,
+      q.batch_id IS NOT NULL AND (b.id IS NOT NULL OR q.claimed_at > q.checked_at) AS is_read,
+      extract(epoch FROM clock_timestamp() - least(
+        CASE WHEN b.id IS NOT NULL THEN q.claimed_at WHEN q.due_at <= now() THEN q.due_at END,
+        CASE WHEN q.not_found = 0 AND q.failing_since > CASE WHEN b.id IS NULL THEN q.claimed_at ELSE q.checked_at END THEN q.failing_since END
+      )) AS wait
     FROM session_polls q TABLESAMPLE SYSTEM (${SAMPLE_PERCENT}) LEFT JOIN poll_batches b ON b.id = q.batch_id
   ), phases AS (
     SELECT phase, coalesce(round(max(age) FILTER (WHERE is_waiting), 3), 0) AS "oldestReadSeconds",
@@ -31,6 +37,8 @@ export const READ_POLLING = `
   ), poller AS (
     SELECT (SELECT count(*) FROM session_polls) AS watched, overdue.*, reading.*,
       (SELECT coalesce(sum(reads_per_second), 0) FROM remote_replicas WHERE expires_at > now()) AS "readsPerSecond",
+      (SELECT round(min(age) FILTER (WHERE is_read), 3) FROM read_ages) AS "newestReadSeconds",
+      (SELECT coalesce(round(max(wait), 3), 0) FROM read_ages) AS "longestWaitSeconds",
       (SELECT coalesce(json_agg(phases), '[]') FROM phases) AS phases
     FROM overdue, reading
   )
@@ -50,6 +58,7 @@ export const READ_QUEUES = `
     SELECT count(*) AS unsequenced, ${age('min(time)')} AS "oldestUnsequencedSeconds" FROM domain_events WHERE sequence IS NULL
   ), handlers AS (
     SELECT count(*) AS undelivered, count(*) FILTER (WHERE attempts > 0) AS failing,
+           ${age('min(since) FILTER (WHERE attempts > 0)')} AS "oldestFailingSeconds",
            ${age('min(since)')} AS "oldestUndeliveredSeconds"
     FROM webhook_endpoints AS endpoint CROSS JOIN LATERAL (
       SELECT attempts, created_at AS since FROM webhook_deliveries WHERE endpoint_id = endpoint.id AND status = 'pending'
@@ -99,7 +108,8 @@ export const READ_QUEUES = `
     SELECT count(*) AS abandoned, ${age('min(lease_until)')} AS "oldestAbandonedSeconds"
     FROM session_starts WHERE status = 'sending' AND lease_until < now()
   ), orphans AS (
-    SELECT coalesce(sum(orphans), 0) AS orphans FROM session_starts
+    SELECT coalesce(sum(orphans), 0) AS orphans,
+           coalesce(sum(orphans) FILTER (WHERE updated_at > now() - interval '1 hour'), 0) AS "newOrphans" FROM session_starts
     WHERE orphans > 0 AND updated_at > now() - interval '1 day'
   ), registrations AS (
     SELECT * FROM open_registrations, rejected
@@ -136,10 +146,10 @@ export const READ_QUEUES = `
   )
   SELECT to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
     (SELECT to_json(broker) FROM broker LIMIT 1) AS broker, to_json(sessions) AS sessions,
-    to_json(registrations) AS registrations, to_json(starts) AS starts, (SELECT count(*)::int FROM remote_drift) AS "contractDrift", (
-      SELECT extract(epoch FROM clock_timestamp() - obtained_at)::float8
-      FROM remote_tokens WHERE name = 'tenant' AND token_ciphertext IS NOT NULL
-    ) AS "tokenAgeSeconds", (
+    to_json(registrations) AS registrations, to_json(starts) AS starts, (
+      SELECT json_build_object('contractDrift', count(*), 'newDrift', count(*) FILTER (WHERE first_seen_at > now() - interval '1 hour'))
+      FROM remote_drift
+    ) AS drift, (
       SELECT count(*)::int FROM invitations WHERE wish_due_at IS NOT NULL AND wished_at < now() - interval '1 minute'
     ) AS "pendingWishes", ${REASONS_SINCE} AS "reasonsSince"
   FROM outbox, handlers, webhooks, registrations, starts, sessions`;
@@ -161,7 +171,10 @@ export const READ_BUDGET = `
      WHERE s.state_changed_at = t.at AND s.updated_at BETWEEN s.recorded_at AND least(t.at, s.recorded_at + interval '10 minutes')
   )
   SELECT b.stretch, b.wanted_per_second AS "wantedPerSecond", b.allowed_per_second AS "allowedPerSecond",
-    b.announced_at IS NOT NULL AS "isShort",
+    b.announced_at IS NOT NULL AS "isShort", $1::float8 / 1000 * b.stretch AS "maxIntervalSeconds",
+    greatest($1::float8 / 1000 * b.stretch, (
+      SELECT max((figures ->> 'maxIntervalSeconds')::float8) FROM status_samples WHERE at > now() - interval '4 hours'
+    )) AS "recentMaxIntervalSeconds",
     (SELECT json_build_object(
               'changes', count(*),
               'p50Seconds', percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds),

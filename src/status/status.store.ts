@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
+import { Environment } from '../platform/env/environment.js';
 import { sqlState } from '../platform/database/sql-state.js';
 import { STATEMENT_TIMEOUT_MS } from '../platform/database/connection/settings.js';
 import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
@@ -19,9 +20,7 @@ type Polling = Pick<Facts, 'poller'> & Pick<Facts['budget'], 'late'>;
 /** The row of READ_QUEUES. */
 interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, Readers {
   readonly outbox: Omit<Facts['outbox'], 'readers'>;
-  readonly contractDrift: number;
-  /** Null if there is no token. */
-  readonly tokenAgeSeconds: number | null;
+  readonly drift: Pick<Facts['remote']['deployment'], 'contractDrift' | 'newDrift'>;
   readonly pendingWishes: number;
   /** The beginnings of the reasons in the samples of the last minutes, by their codes. */
   readonly reasonsSince: Readonly<Record<string, Date>>;
@@ -29,15 +28,15 @@ interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, R
 
 type Replica = Omit<Facts['replicas'][number], keyof Signs> & { readonly signs: Signs };
 
-/** The facts about the whole deployment: those in the response of /status, and those that only the metrics use. */
-export type DeploymentFacts = Awaited<ReturnType<StatusStore['readFacts']>>;
-
 const LOCK_NOT_AVAILABLE = '55P03';
 const LOCK_TIMEOUT_MS = 500;
 
 @Injectable()
 export class StatusStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly environment: Environment,
+  ) {}
 
   /**
    * Uses one connection at a time. Throws if a statement takes longer than `timeoutMs` or exceeds the lock timeout. But if session_polls or
@@ -48,7 +47,9 @@ export class StatusStore {
     return this.database.transaction(async (tx) => {
       await tx.query(`SET LOCAL statement_timeout = ${timeoutMs}`);
       const [queues] = await tx.query<Queues>(sql.READ_QUEUES);
-      const [budget] = await tx.query<Omit<Facts['budget'], 'late'>>(sql.READ_BUDGET);
+      const [budget] = await tx.query<Omit<Facts['budget'], 'late'>>(sql.READ_BUDGET, [
+        this.environment.POLL_MAX_INTERVAL_MS,
+      ]);
       const [activity] = await tx.query<Facts['activity']>(sql.READ_ACTIVITY);
       const [oldestTransaction = null] = await tx.query<OldestTransaction>(sql.FIND_OLDEST_TRANSACTION);
       const replicas = await tx.query<Replica>(sql.LIST_REPLICAS);
@@ -57,21 +58,27 @@ export class StatusStore {
       const degraded = operations.flatMap(({ waitSeconds: _, ...each }) =>
         each.health === 'healthy' ? [] : [each],
       );
-      const { handlers, webhooks, broker, outbox, contractDrift, reasonsSince, ...others } = queues!;
+      const { handlers, webhooks, broker, outbox, drift, sessions, registrations, starts } = queues!;
       return {
-        operations,
-        reasonsSince: datesOf(reasonsSince),
-        replicas: replicas.map(({ signs: { recentCalls: _, ...signs }, ...replica }) => ({
-          ...replica,
-          ...signs,
-        })),
-        remote: { deployment: { degraded, calls: callsOf(replicas), contractDrift } },
-        poller,
-        budget: { ...budget!, late },
-        activity: activity!,
-        oldestTransaction,
+        /** The facts in the response of /status. */
+        shared: {
+          replicas: replicas.map(({ signs: { recentCalls: _, ...signs }, ...replica }) => ({
+            ...replica,
+            ...signs,
+          })),
+          poller,
+          budget: { ...budget!, late },
+          activity: activity!,
+          oldestTransaction,
+          sessions,
+          registrations,
+          starts,
+        },
+        deployment: { degraded, calls: callsOf(replicas), ...drift },
         outbox: { ...outbox, readers: { handlers, webhooks, broker: broker && withDates(broker) } },
-        ...others,
+        operations,
+        pendingWishes: queues!.pendingWishes,
+        reasonsSince: datesOf(queues!.reasonsSince),
       };
     });
   }

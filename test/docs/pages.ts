@@ -14,6 +14,13 @@ export const anchorsOf = (markdown: string) =>
       .replaceAll(' ', '-'),
   );
 
+/** Returns the section of a page with this anchor, up to the next heading of any level. Throws if there is none. */
+export function sectionOf(page: string, anchor: string): string {
+  const section = page.split(/^(?=#+ )/m).find((each) => anchorsOf(each)[0] === anchor);
+  if (section === undefined) throw new Error(`The page has no section #${anchor}`);
+  return section;
+}
+
 /** Returns the text of the code block under `<!-- name -->`. Throws if there is none. */
 export function blockOf(page: string, name: string): string {
   const block = new RegExp(`<!-- ${name} -->\\n+\`\`\`[a-z]+\\n(.*?)\\n\`\`\``, 's').exec(page)?.[1];

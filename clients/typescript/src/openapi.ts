@@ -2530,9 +2530,33 @@ export interface components {
             /** @description The link for the owner; null without the scope `links:read`, or if there is none */
             invitationUrl: string | null;
         };
+        ReasonRemedyView: {
+            /** @description The operation of this API */
+            operationId: string;
+            method: string;
+            path: string;
+            /** @description What it does, in a few words */
+            label: string;
+        };
         StatusReasonView: {
             /** @enum {string} */
-            code: "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ" | "releases_differ";
+            code: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
+            /**
+             * @description `critical`: a person has to act at night, too
+             * @enum {string}
+             */
+            severity: "critical" | "warning";
+            /** @description A sentence without its full stop */
+            title: string;
+            /**
+             * @description Who has to act next: `us`, the operator of this service; `tenant`, its apps and people
+             * @enum {string}
+             */
+            waitsFor: "us" | "tenant" | "remote_service";
+            /** @description What to do: a section of the documents in the repository */
+            runbook: string;
+            /** @description The operations that can end it; empty if none can */
+            remedies: components["schemas"]["ReasonRemedyView"][];
             /** @description For people */
             detail: string;
             /**
@@ -2679,6 +2703,8 @@ export interface components {
             calls: components["schemas"]["RecentCallsView"][];
             /** @description The number of ways in which its responses differ from the interface description (admin.contract_drift) */
             contractDrift: number;
+            /** @description The ways among these that were first seen within the last hour */
+            newDrift: number;
         };
         RemoteView: {
             /**
@@ -2739,6 +2765,10 @@ export interface components {
             batches: number;
             /** @description Successful reads of all live replicas, in the last 10 seconds */
             readsPerSecond: number;
+            /** @description Age of the newest successful read; null if none is known. Of the same sample as `phases` */
+            newestReadSeconds: number | null;
+            /** @description For how long the session that waits longest has been due, claimed or failing; 0 if none waits. Of the same sample */
+            longestWaitSeconds: number;
             /** @description Of a random sample if there are more than some 50,000 watched sessions */
             phases: components["schemas"]["PollerPhaseView"][];
             /** @description Batches whose lease has expired; another worker takes them over */
@@ -2763,6 +2793,10 @@ export interface components {
         BudgetView: {
             /** @description By how much all intervals are longer than planned; 1 while there is room */
             stretch: number;
+            /** @description POLL_MAX_INTERVAL_MS times the stretch */
+            maxIntervalSeconds: number;
+            /** @description The highest `maxIntervalSeconds` of the last 4 hours, by which sessions may still be planned */
+            recentMaxIntervalSeconds: number;
             /** @description Reads per second at stretch 1 */
             wantedPerSecond: number;
             /** @description Reads per second at this stretch; null if nothing limits them */
@@ -2800,6 +2834,8 @@ export interface components {
             undelivered: number;
             /** @description Deliveries among these that have failed at least once */
             failing: number;
+            /** @description Age of the oldest delivery that has failed at least once, in seconds; 0 if there is none */
+            oldestFailingSeconds: number;
             /** @description Age of the oldest of these, in seconds; 0 if there is none */
             oldestUndeliveredSeconds: number;
         };
@@ -2906,6 +2942,8 @@ export interface components {
             oldestAbandonedSeconds: number;
             /** @description Sessions that the remote service may have started in the last 24 hours and whose id nobody knows; they expire there */
             orphans: number;
+            /** @description Those among these of the last hour */
+            newOrphans: number;
         };
         StatusView: {
             /**
@@ -2921,6 +2959,8 @@ export interface components {
             replicas: components["schemas"]["ReplicaView"][];
             /** @description Who locks our tables in the database against writing; empty if nobody does */
             tableLocks: string[];
+            /** @description Whether a statement of the responding replica failed in the last 15 seconds because the database has no space left */
+            hasNoSpace: boolean;
             /** @description The remote service as the responding replica sees it */
             remote: components["schemas"]["RemoteView"];
             /** @description The access token of the whole deployment, without its value */
@@ -2939,9 +2979,29 @@ export interface components {
             registrations: components["schemas"]["OpenRegistrationsView"];
             starts: components["schemas"]["StartsView"];
         };
+        PastReasonView: {
+            /** @enum {string} */
+            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
+            /**
+             * @description `critical`: a person has to act at night, too
+             * @enum {string}
+             */
+            severity: "critical" | "warning";
+            /** @description A sentence without its full stop */
+            title: string;
+            /**
+             * @description Who has to act next: `us`, the operator of this service; `tenant`, its apps and people
+             * @enum {string}
+             */
+            waitsFor: "us" | "tenant" | "remote_service";
+            /** @description What to do: a section of the documents in the repository */
+            runbook: string;
+            /** @description The operations that can end it; empty if none can */
+            remedies: components["schemas"]["ReasonRemedyView"][];
+        };
         LastedView: {
             /** @enum {string} */
-            code: "database_unavailable" | "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ" | "releases_differ";
+            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
             /** @description For how long the reason was present in the step: a minute for each sample that has it */
             seconds: number;
             /**
@@ -2967,7 +3027,7 @@ export interface components {
              */
             at: string;
             /** @description All reasons of the step, the worst first. `database_unavailable`: the status could not be read */
-            reasons: ("database_unavailable" | "disk_full" | "tables_locked" | "connections_used_up" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "requests_refused" | "starts_fell" | "events_unsequenced" | "reader_behind" | "broker_failing" | "webhooks_failing" | "starts_abandoned" | "registrations_uncertain" | "sessions_doubtful" | "inverters_shared" | "transaction_old" | "clocks_differ" | "releases_differ")[];
+            reasons: ("database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful")[];
             /** @description The same reasons, and how long each was present */
             lasted: components["schemas"]["LastedView"][];
             /** @description Successful reads of sessions */
@@ -2978,6 +3038,8 @@ export interface components {
             allowedPerSecond: number | null;
             /** @description By how much all intervals are longer than planned */
             stretch: number | null;
+            /** @description POLL_MAX_INTERVAL_MS times the stretch */
+            maxIntervalSeconds: number | null;
             /** @description Sessions that are due and not claimed */
             overdue: number | null;
             /** @description By how much the most overdue session is late */
@@ -3010,6 +3072,8 @@ export interface components {
         StatusHistoryView: {
             /** @description The length of a step */
             stepSeconds: number;
+            /** @description What the reasons of the points mean, the worst first */
+            reasons: components["schemas"]["PastReasonView"][];
             /** @description The steps, the oldest first, without those in which no process ran. A figure is the worst of its step, or the mean if it is a rate */
             points: components["schemas"]["StatusPointView"][];
         };

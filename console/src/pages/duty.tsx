@@ -8,7 +8,7 @@ import { useMay } from '../parts/may.js';
 import { Age, Instant } from '../parts/time.js';
 import { WhatToDo } from '../parts/what-to-do.js';
 import { wellSince } from '../rules/history.js';
-import { PAGE_OF, titleOf, verdictOf, type Verdict } from '../rules/verdict.js';
+import { PAGE_OF, verdictOf, type Verdict } from '../rules/verdict.js';
 import { EndpointsPanel } from './duty/endpoints.js';
 import { FunnelPanel } from './duty/funnel.js';
 import { NeedsPanel } from './duty/needs.js';
@@ -144,11 +144,11 @@ function Reasons({ status: { reasons } }: { readonly status: Status }) {
   if (reasons.length === 0) return null;
   return (
     <ol className="reasons" aria-label="What is wrong, the worst first">
-      {reasons.map(({ code, detail, since }) => {
+      {reasons.map(({ code, title, detail, since }) => {
         const page = PAGE_OF[code];
         return (
           <li key={code + detail}>
-            <strong>{page === undefined ? titleOf(code) : <Link to={page}>{titleOf(code)}</Link>}</strong>
+            <strong>{page === undefined ? title : <Link to={page}>{title}</Link>}</strong>
             <span>
               <WhatToDo text={detail} />
               {since !== null && (

@@ -1,27 +1,12 @@
 import type { Status } from '../api/client.js';
-import { formatSeconds } from '../format/duration.js';
 
-/** Transactions and waits that are shorter than this are normal. */
-const OLD_SECONDS = 60;
+const OF_DATABASE: readonly Status['reasons'][number]['code'][] = [
+  'disk_full',
+  'tables_locked',
+  'connections_used_up',
+  'transaction_old',
+];
 
-/** Returns a sentence for each fact that blocks the database, the worst first. Returns an empty list if nothing does. */
-export function blockersOf({ replicas, tableLocks, oldestTransaction }: Status): string[] {
-  const alive = replicas.filter(({ isAlive }) => isAlive);
-  return [
-    ...alive
-      .filter(({ hasNoSpace }) => hasNoSpace)
-      .map(({ name }) => `${name}: the database has no space left`),
-    ...tableLocks,
-    ...alive
-      .filter(({ waitingForConnectionsSeconds: seconds }) => seconds > 0)
-      .map(
-        ({ name, waitingForConnectionsSeconds, longestStatement }) =>
-          `${name} has waited ${formatSeconds(waitingForConnectionsSeconds)} for a connection; the longest use of one: ${longestStatement ?? 'unknown'}`,
-      ),
-    ...(oldestTransaction !== null && oldestTransaction.seconds > OLD_SECONDS
-      ? [
-          `${oldestTransaction.process}: a transaction has been open for ${formatSeconds(oldestTransaction.seconds)}`,
-        ]
-      : []),
-  ];
-}
+/** Returns the sentences of the reasons that concern the database, the worst first. */
+export const blockersOf = ({ reasons }: Status): string[] =>
+  reasons.filter(({ code }) => OF_DATABASE.includes(code)).map(({ detail }) => detail);

@@ -10,8 +10,22 @@ const at = (minute: number, reasons: Point['reasons'] = [], overdue: number | nu
     lasted: reasons.map((code) => ({ code, seconds: 60, until: instant(minute + 1) })),
     overdue,
   }) as Point;
+const described = (code: Point['reasons'][number]) => ({
+  code,
+  title: `The title of ${code}`,
+  severity: 'warning' as const,
+  waitsFor: 'us' as const,
+  runbook: 'docs/operations.md#a-section',
+  remedies: [],
+});
 /** A history of 40 minutes. */
-const history = (...points: Point[]) => ({ stepSeconds: 60, points, from: START, to: START + 40 * 60 });
+const history = (...points: Point[]) => ({
+  stepSeconds: 60,
+  reasons: [...new Set(points.flatMap(({ reasons }) => reasons))].map(described),
+  points,
+  from: START,
+  to: START + 40 * 60,
+});
 const overdue = (point: Point) => point.overdue;
 const minutes = (times: readonly number[]) => times.map((time) => (time - START) / 60);
 
@@ -42,7 +56,7 @@ describe('the lines of a picture', () => {
 });
 
 describe('what was wrong', () => {
-  const none = new Set<never>();
+  const none: never[] = [];
 
   it('is each reason with its steps and their end, the most recent first', () => {
     const { troubles, stepShare } = troublesOf(
@@ -53,12 +67,14 @@ describe('what was wrong', () => {
     expect(troubles).toEqual([
       {
         code: 'remote_slow',
+        title: 'The title of remote_slow',
         starts: [2 / 40, 10 / 40],
         seconds: 120,
         endedAt: new Date('2026-11-26T12:11:00Z'),
       },
       {
         code: 'no_worker',
+        title: 'The title of no_worker',
         starts: [0, 2 / 40],
         seconds: 120,
         endedAt: new Date('2026-11-26T12:03:00Z'),
@@ -70,7 +86,7 @@ describe('what was wrong', () => {
   it('has not ended while the reason is present, even if no step has it yet', () => {
     const { troubles } = troublesOf(
       history(at(10, ['no_worker']), at(39.5, ['remote_slow'])),
-      new Set(['no_worker', 'disk_full'] as const),
+      (['no_worker', 'disk_full'] as const).map(described),
     );
     expect(troubles).toMatchObject([
       { code: 'no_worker', seconds: 60, endedAt: null },

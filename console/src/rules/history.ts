@@ -36,6 +36,7 @@ export function linesOf(
 
 interface Trouble {
   readonly code: Code;
+  readonly title: string;
   /** The beginnings of the steps with the reason, as shares of the time range. */
   readonly starts: readonly number[];
   /** For how long it was present in the time range, in whole minutes. */
@@ -45,20 +46,26 @@ interface Trouble {
 }
 
 /**
- * Returns the reasons of the status and of all steps of the history, the most recent first. `stepShare`: the length of a step as a share of
- * the time range.
+ * Returns the reasons of the status (`present`) and of all steps of the history, the most recent first. `stepShare`: the length of a step as
+ * a share of the time range.
  */
-export function troublesOf({ stepSeconds, points, from, to }: History, present: ReadonlySet<Code>) {
+export function troublesOf(
+  { stepSeconds, points, reasons, from, to }: History,
+  present: readonly Pick<Trouble, 'code' | 'title'>[],
+) {
+  const titles = new Map([...present, ...reasons].map(({ code, title }) => [code, title]));
+  const isPresent = (code: Code) => present.some((each) => each.code === code);
   const shareOf = (seconds: number) => seconds / (to - from);
-  const troubles = [...new Set([...present, ...points.flatMap(({ reasons }) => reasons)])].map((code) => {
+  const troubles = [...titles].map(([code, title]) => {
     const starts = points.filter(({ reasons }) => reasons.includes(code)).map(secondsOf);
     const lasted = points.flatMap((point) => point.lasted.filter((each) => each.code === code));
     const until = Math.min(to, Math.max(0, ...lasted.map((each) => Date.parse(each.until) / 1_000)));
     return {
       code,
+      title,
       starts: starts.map((start) => shareOf(start - from)),
       seconds: lasted.reduce((sum, each) => sum + each.seconds, 0),
-      endedAt: present.has(code) ? null : new Date(until * 1_000),
+      endedAt: isPresent(code) ? null : new Date(until * 1_000),
     } satisfies Trouble;
   });
   const endOf = ({ endedAt }: Trouble) => endedAt?.getTime() ?? Infinity;

@@ -41,6 +41,7 @@ export const healthyStatus = (): Status => ({
     },
   ],
   tableLocks: [],
+  hasNoSpace: false,
   remote: {
     health: 'healthy',
     limit: { current: 8, ceiling: 32 },
@@ -62,6 +63,7 @@ export const healthyStatus = (): Status => ({
         { operation: 'read_session', succeeded: 5, failed: 0, p50Seconds: 0.008, p95Seconds: 0.011 },
       ],
       contractDrift: 0,
+      newDrift: 0,
     },
   },
   token: {
@@ -86,10 +88,14 @@ export const healthyStatus = (): Status => ({
     batches: 0,
     abandonedBatches: 0,
     readsPerSecond: 0,
+    newestReadSeconds: 0.2,
+    longestWaitSeconds: 0,
     phases: [{ phase: 'settling', oldestReadSeconds: 0, medianReadSeconds: 0.213 }],
   },
   budget: {
     stretch: 1,
+    maxIntervalSeconds: 900,
+    recentMaxIntervalSeconds: 900,
     wantedPerSecond: 2.0993653056066925,
     allowedPerSecond: null,
     isShort: false,
@@ -108,7 +114,7 @@ export const healthyStatus = (): Status => ({
     unsequenced: 0,
     oldestUnsequencedSeconds: 0,
     readers: {
-      handlers: { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 },
+      handlers: { undelivered: 0, failing: 0, oldestFailingSeconds: 0, oldestUndeliveredSeconds: 0 },
       webhooks: {
         endpoints: 1,
         failingEndpoints: 0,
@@ -138,5 +144,5 @@ export const healthyStatus = (): Status => ({
     oldestUncertainSeconds: 0,
     rejected: 0,
   },
-  starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0 },
+  starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0, newOrphans: 0 },
 });

@@ -1,6 +1,5 @@
 import type { Status, StuckGroup } from '../api/client.js';
 import { countOf } from '../format/words.js';
-import type { Code as PastCode } from './history.js';
 
 type Code = Status['reasons'][number]['code'];
 
@@ -37,7 +36,7 @@ export function verdictOf({ status, stuck, unreadSince }: Known, seenSince: Date
   const others = more === 0 ? '' : more === 1 ? ' One more is below.' : ` ${more} more are below.`;
   return {
     tone: 'attention',
-    sentence: `${titleOf(first.code)}.${others}`,
+    sentence: `${first.title}.${others}`,
     since: first.since === null ? seenSince : new Date(first.since),
     sinceWords: first.since === null ? 'Seen so since' : 'Since',
   };
@@ -62,48 +61,11 @@ function verdictWithoutReason(stuck: Known['stuck'], seenSince: Date): Verdict {
   };
 }
 
-const TITLES: Record<PastCode, string> = {
-  database_unavailable: 'The status could not be read: the database was unavailable',
-  disk_full: 'The database has no space left',
-  tables_locked: 'Our tables are locked in the database',
-  connections_used_up: 'The connections to the database are used up',
-  no_api: 'No process serves the API',
-  requests_fail: 'Requests fail by a fault of ours',
-  no_worker: 'No worker runs: no session is read, no event is delivered',
-  replicas_vanish: 'Processes vanish',
-  credentials_rejected: 'The remote service rejects our credentials',
-  remote_degraded: 'The remote service fails',
-  remote_slow: 'The remote service is slow',
-  held_back_by_remote_service: 'The remote service asks us to wait',
-  held_back_by_breaker: 'Calls of the remote service fail and are blocked',
-  held_back_by_ceiling: 'Our own limit of requests holds calls back',
-  budget_short: 'Sessions are read less often than planned',
-  reads_stale: 'Sessions have not been read for too long',
-  sessions_overdue: 'Sessions are read late',
-  nothing_changes: 'No session has changed for unusually long',
-  requests_refused: 'Many requests of the apps are refused',
-  starts_fell: 'Unusually few sessions are started',
-  events_unsequenced: 'Events wait for their sequence',
-  reader_behind: 'Events do not reach a reader',
-  broker_failing: 'The message broker accepts no event',
-  webhooks_failing: 'Webhook endpoints fail',
-  starts_abandoned: 'Starts wait for a worker to end them',
-  registrations_uncertain: 'Registrations wait for your decision',
-  sessions_doubtful: 'Sessions need a person',
-  inverters_shared: 'Inverters are listed for several customers',
-  transaction_old: 'An old transaction is open in the database',
-  clocks_differ: 'The clocks of processes differ',
-  releases_differ: 'Processes of different releases run',
-};
-
-/** Returns a reason of the status as a sentence without its full stop. A newer service may have codes that this page does not know. */
-export const titleOf = (code: PastCode): string =>
-  Object.hasOwn(TITLES, code) ? TITLES[code] : (code as string).replaceAll('_', ' ');
-
 /** The page with the list of the cases behind a reason. */
 export const PAGE_OF: Partial<Record<Code, 'stuck' | 'registrations' | 'webhooks'>> = {
   registrations_uncertain: 'registrations',
   webhooks_failing: 'webhooks',
+  webhooks_disabled: 'webhooks',
   sessions_doubtful: 'stuck',
   inverters_shared: 'stuck',
   starts_abandoned: 'stuck',

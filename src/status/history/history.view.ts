@@ -1,12 +1,23 @@
 import { IntegerParameter } from '../../platform/http/parameters.js';
 import { count, field, instant, listOf, oneOf, schemaOf } from '../../platform/openapi/schema-of.js';
 import { OPERATION_CLASSES } from '../../remote/outcome.rules.js';
-import { REASON_CODES } from '../health.rules.js';
+import { described, REASON_CODES } from '../reasons.js';
+import { REASON } from '../status.view.js';
 import { FIGURES, nameOf, OPERATION_FIGURES, type HistoryFigure } from './sampled-figures.js';
 import type { SampleRow } from './samples.store.js';
 
 /** The reasons of the status, and one that only the history has: while the database is unavailable, nobody can read the status. */
 const HISTORY_CODES = ['database_unavailable', ...REASON_CODES] as const;
+type HistoryCode = (typeof HISTORY_CODES)[number];
+
+const UNAVAILABLE = {
+  code: 'database_unavailable',
+  severity: 'critical',
+  title: 'The status could not be read: the database was unavailable',
+  waitsFor: 'us',
+  runbook: 'docs/operations.md#the-service-is-not-ready',
+  remedies: [],
+} as const;
 
 export class HistoryQuery {
   @IntegerParameter({ minimum: 1, maximum: 168, default: 24, description: 'How far back, in hours' })
@@ -30,7 +41,7 @@ class LastedView extends schemaOf({
 }) {}
 class StatusPointView extends schemaOf({
   at: instant('The beginning of the step'),
-  reasons: field<readonly (typeof HISTORY_CODES)[number][]>(
+  reasons: field<readonly HistoryCode[]>(
     { enum: HISTORY_CODES, isArray: true },
     'All reasons of the step, the worst first. `database_unavailable`: the status could not be read',
   ),
@@ -38,8 +49,10 @@ class StatusPointView extends schemaOf({
   ...schemasOf(FIGURES),
   operations: listOf(OperationPointView, 'The calls of all processes in the 5 minutes before'),
 }) {}
+class PastReasonView extends schemaOf({ code: oneOf(HISTORY_CODES), ...REASON }) {}
 export class StatusHistoryView extends schemaOf({
   stepSeconds: count('The length of a step'),
+  reasons: listOf(PastReasonView, 'What the reasons of the points mean, the worst first'),
   points: listOf(
     StatusPointView,
     'The steps, the oldest first, without those in which no process ran. A figure is the worst of its step, or the mean if it is a rate',
@@ -50,7 +63,17 @@ type Point = StatusHistoryView['points'][number];
 /** Returns the length of a step in seconds: whole minutes, so that there are at most some 300 steps. */
 export const stepOf = (hours: number): number => 60 * Math.ceil(hours / 5);
 
-export function toPoint({ at, reasons, figures }: SampleRow): Point {
+export function toHistory(stepSeconds: number, rows: readonly SampleRow[]): StatusHistoryView {
+  const points = rows.map(toPoint);
+  const reasons = HISTORY_CODES.filter((code) => points.some((point) => point.reasons.includes(code)));
+  return {
+    stepSeconds,
+    reasons: reasons.map((code) => (code === 'database_unavailable' ? UNAVAILABLE : described(code))),
+    points,
+  };
+}
+
+function toPoint({ at, reasons, figures }: SampleRow): Point {
   /** Returns the stored figures with these names. A figure is null if the release that wrote the samples did not know it. */
   const pick = <F extends Figures>(names: F, nameIn = (name: string) => name) =>
     Object.fromEntries(Object.keys(names).map((name) => [name, figures[nameIn(name)] ?? null])) as Record<

@@ -33,6 +33,10 @@ export const FIGURES = {
     ({ budget }) => budget.allowedPerSecond,
   ),
   stretch: highest('By how much all intervals are longer than planned', ({ budget }) => budget.stretch),
+  maxIntervalSeconds: highest(
+    'POLL_MAX_INTERVAL_MS times the stretch',
+    ({ budget }) => budget.maxIntervalSeconds,
+  ),
   overdue: most('Sessions that are due and not claimed', ({ poller }) => poller?.overdue ?? null),
   latenessSeconds: highest(
     'By how much the most overdue session is late',

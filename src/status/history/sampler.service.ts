@@ -38,7 +38,7 @@ export class Sampler extends BackgroundTasks {
 
   private async sample(): Promise<void> {
     if (!(await isSampleDue(this.database))) return;
-    const { reasons, ...facts } = await this.status.read();
+    const { reasons, facts } = await this.status.read();
     // This process has not given its first sign of life yet, so the sample would wrongly record that no process is alive.
     if (!facts.replicas.some(({ isAlive }) => isAlive) || !hasBegun(facts.replicas)) return;
     await writeSample(this.database, reasons, sampleOf(facts));

@@ -36,7 +36,7 @@ const status = async () => (await client.call<Status>('GET', '/status')).body;
 
 describe('the activity', () => {
   const store = () => service.app.get(StatusStore);
-  const activity = async () => (await store().readFacts()).activity;
+  const activity = async () => (await store().readFacts()).shared.activity;
 
   /** Inserts a change of one session: `[to_state, from_state]` at so many days, hours and minutes before now. */
   async function change(

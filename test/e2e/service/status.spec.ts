@@ -3,6 +3,7 @@ import pg from 'pg';
 import { readBuild } from '../../../src/platform/build.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
+import { REASON_CODES, REASONS } from '../../../src/status/reasons.js';
 import { StatusStore } from '../../../src/status/status.store.js';
 import type { CredentialsProbeView } from '../../../src/status/remote.view.js';
 import { StatusView } from '../../../src/status/status.view.js';
@@ -10,7 +11,6 @@ import { TestClient } from '../../setup/client.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { inTime } from '../../faults/support/promise.js';
 import { createKey } from '../keys.js';
 
 describe('a remote service that refuses everything with 401', () => {
@@ -157,12 +157,13 @@ describe('GET /status', () => {
         p95Seconds: null,
       })),
       contractDrift: 0,
+      newDrift: 0,
     });
     const { readers, ...outbox } = status.outbox;
     expect(readers.broker).toBeNull();
     const parts = [readers.handlers, readers.webhooks, readers.streams];
-    const { phases, ...poller } = status.poller!;
-    expect(phases).toEqual([]);
+    const { phases, newestReadSeconds, ...poller } = status.poller!;
+    expect([phases, newestReadSeconds]).toEqual([[], null]);
     for (const part of [poller, outbox, status.registrations, status.starts, ...parts]) {
       expect(Object.values(part).every((figure) => figure === 0)).toBe(true);
     }
@@ -220,6 +221,9 @@ describe('GET /status', () => {
         medianReadSeconds: expect.closeTo(270, -2),
       },
     ]);
+    // The third session is claimed and was read before; the others have not been claimed. The second has been due for longest.
+    expect(poller!.newestReadSeconds).toBeCloseTo(600, -2);
+    expect(poller!.longestWaitSeconds).toBeCloseTo(230, -2);
     expect(poller!.oldestOverdueSeconds).toBeGreaterThanOrEqual(200);
     expect(poller!.oldestOverdueSeconds).toBeLessThan(260);
     expect(outbox).toMatchObject({
@@ -372,29 +376,55 @@ describe('GET /status', () => {
     await database.query(`DELETE FROM remote_replicas WHERE name = 'other:1'`);
   });
 
-  it('responds with the other metrics while a table is locked, says that it cannot read the figures, and shows no old ones', async () => {
-    await metricsWith('collector_up 1');
+  it.each([
+    // The other figures can be read.
+    ['session_polls', 1],
+    ['onboarding_sessions', 0],
+  ])('exposes tables_locked while %s is, and no figure that it cannot read', async (table, up) => {
+    await metricsWith('reason{code="tables_locked",severity="critical"} 0');
     const log = jest.spyOn(service.app.get(DeploymentMetrics)['logger'], 'debug');
-    service.app.get(DeploymentMetrics)['readAgainAt'] = 0;
-    await database.query('BEGIN; LOCK TABLE session_polls IN ACCESS EXCLUSIVE MODE');
+    await database.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
     try {
-      const text = await waitFor('the figures to be gone', async () => {
-        const beganAt = performance.now();
-        const now = await metrics();
-        // The response comes before the default timeout of a scrape.
-        expect(performance.now() - beganAt).toBeLessThan(inTime(10_000));
-        return now.includes('pv_onboarding_deployment_collector_up 0\n') && now;
-      });
+      const text = await metricsWith('reason{code="tables_locked",severity="critical"} 1');
       expect(text).toContain('process_cpu_seconds_total');
-      expect(text.match(/^pv_onboarding_deployment_\w+/gm)).toEqual([
-        'pv_onboarding_deployment_collector_up',
-      ]);
-      expect(log).toHaveBeenCalledWith(expect.stringContaining('session_polls or poll_batches is locked'));
+      expect(text).toContain(`pv_onboarding_deployment_collector_up ${up}\n`);
+      expect(text).not.toContain('\npv_onboarding_deployment_watched_sessions');
+      const named = new Set([...text.matchAll(/^pv_onboarding_deployment_(\w+)/gm)].map(([, name]) => name));
+      if (up === 0) {
+        expect([...named]).toEqual(['collector_up', 'reason']);
+        expect(text.match(/^pv_onboarding_deployment_reason/gm)).toHaveLength(1);
+        expect(log).toHaveBeenCalledWith(expect.stringContaining(`${table} is locked`));
+      } else
+        expect([...named]).toEqual(expect.arrayContaining(['contract_drift', 'replicas', 'read_stretch']));
     } finally {
       log.mockRestore();
       await database.query('ROLLBACK');
     }
     await metricsWith('collector_up 1');
+  });
+
+  it('exposes each reason of the catalogue by its code, as 1 while the status has it', async () => {
+    const { reasons } = await read();
+    const text = await metricsWith('collector_up 1');
+    const exposed = [
+      ...text.matchAll(/^pv_onboarding_deployment_reason\{code="(\w+)",severity="(\w+)"\} ([01])$/gm),
+    ];
+    expect(exposed.map(([, code, severity]) => [code, severity])).toEqual(
+      REASON_CODES.map((code) => [code, REASONS[code].severity]),
+    );
+    expect(exposed.filter(([, , , value]) => value === '1').map(([, code]) => code)).toEqual([
+      ...new Set(reasons.map(({ code }) => code)),
+    ]);
+    expect(reasons).toContainEqual({
+      code: 'no_worker',
+      severity: 'critical',
+      title: 'No worker runs: no session is read, no event is delivered',
+      waitsFor: 'us',
+      runbook: 'docs/operations.md#no-process-runs',
+      remedies: [],
+      detail: expect.any(String),
+      since: null,
+    });
   });
 
   it('names a lock for which its figures wait', async () => {
@@ -414,6 +444,10 @@ describe('GET /status', () => {
     }
   });
 
+  /** Returns the number of reads for scrapes. Those for the samples of the status have no timeout of their own. */
+  const scrapesOf = ({ mock }: { mock: { calls: readonly unknown[][] } }) =>
+    mock.calls.filter(([timeoutMs]) => timeoutMs !== undefined).length;
+
   it('logs that a read takes too long, and uses its figures in the next scrape', async () => {
     await metricsWith('collector_up 1');
     const store = service.app.get(StatusStore);
@@ -426,8 +460,10 @@ describe('GET /status', () => {
     expect(await metrics()).toContain('pv_onboarding_deployment_collector_up 0\n');
     expect(log).toHaveBeenCalledWith(expect.stringContaining('no response within'));
     respond();
-    expect(await metrics()).toContain('pv_onboarding_deployment_collector_up 1\n');
-    expect(read).toHaveBeenCalledTimes(1);
+    await waitFor('the figures', async () =>
+      (await metrics()).includes('pv_onboarding_deployment_collector_up 1\n'),
+    );
+    expect(scrapesOf(read)).toBe(1);
     log.mockRestore();
     read.mockRestore();
   });
@@ -436,11 +472,11 @@ describe('GET /status', () => {
     await metricsWith('collector_up 1');
     const read = jest.spyOn(service.app.get(StatusStore), 'readFacts');
     for (let scrape = 0; scrape < 3; scrape++) await metrics();
-    expect(read).not.toHaveBeenCalled();
+    expect(scrapesOf(read)).toBe(0);
     // Simulates that 5 s have passed.
     service.app.get(DeploymentMetrics)['readAgainAt'] -= 5_000;
     await metrics();
-    expect(read).toHaveBeenCalledTimes(1);
+    expect(scrapesOf(read)).toBe(1);
     read.mockRestore();
   });
 });

@@ -4,7 +4,6 @@ import { createKey } from '../../e2e/keys.js';
 
 const REFUSED = {
   reasons: { requests_refused: 'requests of the last minute were refused with a 4xx' },
-  alerts: ['RequestsAreRefused'],
 };
 
 /** Apps whose requests are refused. */

@@ -33,7 +33,6 @@ export const CAUSES_ON_CALL = {
         repeatUntilEnd(planted, 10, () => pool.query('SELECT pg_sleep(4) FROM users LIMIT 1'));
     },
     reasons: { connections_used_up: 'statements have waited for its DATABASE_POOL_SIZE connections for ' },
-    alerts: ['ConnectionsAreUsedUp'],
   },
   'a defect answers requests with 500': {
     async plant(planted) {
@@ -42,14 +41,12 @@ export const CAUSES_ON_CALL = {
       repeatUntilEnd(planted, 50, () => planted.client.call('GET', '/users'));
     },
     reasons: { requests_fail: 'requests of the last minute failed by a fault of ours' },
-    alerts: ['RequestsFail'],
   },
   'no api runs': {
     environment: { ROLE: 'worker' },
     plant: () => Promise.resolve(),
     reasons: { no_api: 'no process with ROLE api or all is alive' },
     shown: null,
-    alerts: ['NoApiRuns'],
   },
   'workers vanish again and again': {
     async plant({ database }) {
@@ -57,7 +54,6 @@ export const CAUSES_ON_CALL = {
         await insertReplica(database, { name, role: 'worker', expiresAt: fromNow(-1) });
     },
     reasons: { replicas_vanish: '3 processes ended within 10 minutes without stopping in order: crashed:' },
-    alerts: ['ReplicasVanish'],
   },
   'the disk of the database is full': {
     async plant(planted) {
@@ -65,7 +61,6 @@ export const CAUSES_ON_CALL = {
       repeatUntilEnd(planted, 500, () => planted.database.query(fail));
     },
     reasons: { disk_full: 'the database has no space left' },
-    alerts: ['DiskIsFull'],
   },
   'the clock of a process is 40 s ahead': {
     async plant({ database }) {
@@ -78,7 +73,6 @@ export const CAUSES_ON_CALL = {
       );
     },
     reasons: { clocks_differ: 'its clock differs from that of the database by ' },
-    alerts: ['ClocksDiffer'],
   },
   'a process of another release was left out of a rollout': {
     async plant({ database }) {
@@ -89,7 +83,6 @@ export const CAUSES_ON_CALL = {
       await insertReplica(database, forgotten, { version: '0.0.9', newestMigration });
     },
     reasons: { releases_differ: 'forgotten:1 runs 0.0.9 (commit unknown, migration 20261120000000_tables)' },
-    alerts: ['ReleasesDiffer'],
   },
   'the broker cannot be reached': {
     environment: { EVENT_BROKER_URL: 'nats://127.0.0.1:1' },
@@ -100,7 +93,6 @@ export const CAUSES_ON_CALL = {
       await database.query(`UPDATE broker_positions SET failing_since = failing_since - interval '61 s'`);
     },
     reasons: { broker_failing: 'the broker has accepted no event for ' },
-    alerts: ['BrokerFails'],
   },
   'a transaction is forgotten': {
     async plant({ app, database, closing }) {
@@ -111,7 +103,6 @@ export const CAUSES_ON_CALL = {
       closing.push(() => client.release(true));
     },
     reasons: { transaction_old: 'has had a transaction open for 12' },
-    alerts: ['TransactionIsOld'],
   },
   'an inverter is listed for five customers': {
     async plant({ control, ids, database }) {
@@ -121,7 +112,6 @@ export const CAUSES_ON_CALL = {
       await waitFor('the inverters', async () => (await listed()).length === ids.length);
     },
     reasons: { inverters_shared: '1 inverter is listed for 5 or more customers at once' },
-    alerts: ['InvertersAreShared'],
   },
   'the remote service answers with the past': {
     async plant(planted) {
@@ -134,7 +124,6 @@ export const CAUSES_ON_CALL = {
       );
     },
     reasons: { nothing_changes: 'reads per second, and no change of a session for 3' },
-    alerts: ['NothingChanges'],
   },
   'starts have fallen': {
     async plant(planted) {
@@ -142,7 +131,6 @@ export const CAUSES_ON_CALL = {
       await addHistory(planted, null, 'awaiting_owner');
     },
     reasons: { starts_fell: 'at the same hour of each of the last days there were at least 20' },
-    alerts: ['StartsHaveFallen'],
   },
   'reads get 500, and then 502': {
     async plant({ control, database }) {
@@ -156,7 +144,6 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { remote_degraded: 'read_session: status 502' },
     also: ['held_back_by_breaker'],
-    alerts: ['RemoteServiceIsDown'],
-    alsoFires: ['BreakerIsOpen', 'NothingIsRead'],
+    readsStop: true,
   },
 } as const satisfies Record<string, Cause>;

@@ -30,9 +30,8 @@ export interface Cause {
   readonly shown?: readonly string[] | null;
   /** Further reasons that may be present. */
   readonly also?: readonly string[];
-  /** The alerts that name the cause. */
-  readonly alerts: readonly string[];
-  readonly alsoFires?: readonly string[];
+  /** Whether no session is read, so that sessions may become stale on a slow machine. */
+  readonly readsStop?: boolean;
 }
 
 /** Repeats `work` until the end of the test. Ignores its errors, which are part of the cause. */

@@ -25,7 +25,6 @@ export const CAUSES_OF_QUEUES = {
       );
     },
     reasons: { events_unsequenced: '1 event has no sequence, the oldest for 12' },
-    alerts: ['EventsAreUnsequenced'],
   },
   'no process has a handler any more': {
     plant: ({ database }) =>
@@ -36,7 +35,6 @@ export const CAUSES_OF_QUEUES = {
          VALUES (gen_random_uuid(), 'a.test', 'a test', '{}', 1, now() - interval '20 minutes')`,
       ),
     reasons: { reader_behind: 'handlers: an event has not arrived for 12' },
-    alerts: ['EventsDoNotReachAReader'],
   },
   'a forgotten transaction has the rows of the sessions': {
     async plant(planted) {
@@ -56,8 +54,7 @@ export const CAUSES_OF_QUEUES = {
       });
     },
     reasons: { sessions_overdue: '5 sessions are due, the most overdue for ' },
-    alerts: ['SessionsAreReadLate'],
-    alsoFires: ['NothingIsRead'],
+    readsStop: true,
   },
   'a forgotten transaction has the row of a start': {
     async plant(planted) {
@@ -75,7 +72,6 @@ export const CAUSES_OF_QUEUES = {
       }
     },
     reasons: { starts_abandoned: '1 start waits for a worker to end it' },
-    alerts: ['StartsAreAbandoned'],
   },
   'the reads of one session have failed for hours': {
     async plant(planted) {
@@ -86,7 +82,27 @@ export const CAUSES_OF_QUEUES = {
       repeatUntilEnd(planted, 250, () => planted.database.query(fail, [planted.ids[0]]));
     },
     reasons: { reads_stale: 'awaiting_owner: a session was last read 72' },
-    alerts: ['SessionsAreStale'],
+  },
+  'the reads of all sessions have failed for long': {
+    async plant(planted) {
+      const fail = `
+        UPDATE session_polls SET failures = 7, checked_at = now() - interval '20 minutes', claimed_at = now() - interval '20 minutes',
+          failing_since = now() - interval '19 minutes', due_at = now() + interval '1 hour'`;
+      repeatUntilEnd(planted, 250, () => planted.database.query(fail));
+    },
+    reasons: { nothing_read: 'a session has waited for 114', reads_stale: 'a session was last read 120' },
+  },
+  'a handler fails again and again': {
+    plant: ({ database }) =>
+      database.query(
+        `WITH handler AS (INSERT INTO webhook_endpoints (handler, types, read_to, seen_at, created_by)
+                          VALUES ('Failing.handler', '{a.test}', 1, now(), 'service') RETURNING id),
+              event AS (INSERT INTO domain_events (id, name, subject, data, sequence)
+                        VALUES (gen_random_uuid(), 'a.test', 'a test', '{}', 1) RETURNING position)
+         INSERT INTO webhook_deliveries (endpoint_id, position, subject, attempts, created_at)
+         SELECT handler.id, position, 'a test', 3, now() - interval '10 minutes' FROM handler, event`,
+      ),
+    reasons: { handlers_failing: 'handlers have failed on 1 event, the oldest of 60' },
   },
   'starts get 500': {
     async plant(planted) {
@@ -101,10 +117,8 @@ export const CAUSES_OF_QUEUES = {
       repeatUntilEnd(planted, 250, start);
     },
     reasons: { remote_degraded: 'start_session: status 500' },
-    also: ['held_back_by_breaker'],
-    alerts: ['RemoteServiceIsDown'],
     // A start with an unknown outcome counts as an orphan.
-    alsoFires: ['BreakerIsOpen', 'StartsWereLost'],
+    also: ['held_back_by_breaker', 'starts_lost'],
   },
   'reads get a page of a firewall': {
     plant: ({ control }) =>
@@ -117,9 +131,8 @@ export const CAUSES_OF_QUEUES = {
         times: null,
       }),
     reasons: { remote_degraded: 'text/html' },
-    also: ['held_back_by_breaker'],
-    alerts: ['RemoteServiceIsDown'],
-    alsoFires: ['BreakerIsOpen', 'NothingIsRead', 'ContractHasDrifted'],
+    also: ['held_back_by_breaker', 'contract_drifted'],
+    readsStop: true,
   },
   'requests of a token get 500': {
     async plant({ control }) {
@@ -128,7 +141,6 @@ export const CAUSES_OF_QUEUES = {
     },
     reasons: { remote_degraded: 'token: status 500' },
     also: ['held_back_by_breaker', 'credentials_rejected'],
-    alerts: ['RemoteServiceIsDown'],
-    alsoFires: ['BreakerIsOpen', 'NothingIsRead'],
+    readsStop: true,
   },
 } as const satisfies Record<string, Cause>;

@@ -4,7 +4,6 @@ import { Empty } from '../../parts/loaded.js';
 import { Panel } from '../../parts/panel.js';
 import { Age } from '../../parts/time.js';
 import { troublesOf } from '../../rules/history.js';
-import { titleOf } from '../../rules/verdict.js';
 
 interface Props {
   readonly history: History | undefined;
@@ -15,9 +14,8 @@ interface Props {
 
 /** Shows the reasons of the last hours, including those that have ended, each with a chart. */
 export function TroublesPanel({ history, status, length }: Props) {
-  const present = new Set(status?.reasons.map(({ code }) => code));
   const { troubles, stepShare } =
-    history === undefined ? { troubles: [], stepShare: 1 } : troublesOf(history, present);
+    history === undefined ? { troubles: [], stepShare: 1 } : troublesOf(history, status?.reasons ?? []);
   return (
     <Panel title={`What was wrong in the last ${length}`} isWide>
       {history === undefined ? (
@@ -28,9 +26,9 @@ export function TroublesPanel({ history, status, length }: Props) {
         <Empty>Nothing was wrong.</Empty>
       ) : (
         <ul className="troubles">
-          {troubles.map(({ code, starts, seconds, endedAt }) => (
+          {troubles.map(({ code, title, starts, seconds, endedAt }) => (
             <li key={code}>
-              <span>{titleOf(code)}</span>
+              <span>{title}</span>
               <svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true">
                 {starts.map((start) => (
                   <rect key={start} x={start} y={0} width={stepShare} height={1} />

@@ -1,12 +1,14 @@
 import { expect, it } from '@jest/globals';
 import { QUIET } from '../../test/setup/replicas.js';
-import { findReasons } from './health.rules.js';
-
-type Facts = Parameters<typeof findReasons>[0];
+import type { Facts } from './facts.view.js';
+import { findReasons, sinceOf, type ReasonCode } from './reasons.js';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const before = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000);
-const CEILINGS = { POLL_MAX_INTERVAL_MS: 900_000, SCS_MAX_REQUESTS_PER_SECOND: 2 };
+const CEILINGS = { SCS_MAX_REQUESTS_PER_SECOND: 2 };
+
+const reasonsOf = (facts: Facts) =>
+  findReasons(facts, CEILINGS, {}, NOW).map(({ code, detail }) => ({ code, detail }));
 
 const operation = {
   health: 'healthy',
@@ -31,11 +33,12 @@ const replica: Facts['replicas'][number] = {
   stoppedAt: null,
   clockOffsetSeconds: 0,
 };
-const reader = { undelivered: 0, failing: 0, oldestUndeliveredSeconds: 0 };
+const reader = { undelivered: 0, failing: 0, oldestFailingSeconds: 0, oldestUndeliveredSeconds: 0 };
 const HEALTHY: Facts = {
   build: { version: '0.1.0', commit: null, newestMigration: '20261120000000_tables' },
   replicas: [replica],
   tableLocks: [],
+  hasNoSpace: false,
   remote: {
     health: 'healthy',
     limit: { current: 8, ceiling: 32 },
@@ -48,7 +51,7 @@ const HEALTHY: Facts = {
       start_session: operation,
       read_session: operation,
     },
-    deployment: { degraded: [], calls: [], contractDrift: 0 },
+    deployment: { degraded: [], calls: [], contractDrift: 0, newDrift: 0 },
   },
   token: {
     state: 'valid',
@@ -71,11 +74,15 @@ const HEALTHY: Facts = {
     reading: 0,
     batches: 0,
     readsPerSecond: 1,
+    newestReadSeconds: 1,
+    longestWaitSeconds: 1,
     phases: [{ phase: 'late', oldestReadSeconds: 900, medianReadSeconds: 450 }],
     abandonedBatches: 0,
   },
   budget: {
     stretch: 1,
+    maxIntervalSeconds: 900,
+    recentMaxIntervalSeconds: 900,
     wantedPerSecond: 1,
     allowedPerSecond: null,
     isShort: false,
@@ -122,7 +129,7 @@ const HEALTHY: Facts = {
     oldestUncertainSeconds: 0,
     rejected: 0,
   },
-  starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0 },
+  starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0, newOrphans: 0 },
 };
 
 const { remote, outbox } = HEALTHY;
@@ -145,11 +152,17 @@ const broker = (state: object): Partial<Facts> => {
     outbox: { ...outbox, readers: { ...readers, broker: { ...quiet, ...state } as typeof readers.broker } },
   };
 };
+const handlers = (state: object): Partial<Facts> => ({
+  outbox: { ...outbox, readers: { ...outbox.readers, handlers: { ...reader, ...state } } },
+});
+const drift = (newDrift: number) => ({
+  remote: { ...remote, deployment: { ...remote.deployment, contractDrift: 3, newDrift } },
+});
 const reads = (state: object): Partial<Facts> => ({
   remote: { ...remote, operations: { ...remote.operations, read_session: { ...operation, ...state } } },
 });
 
-it('a healthy deployment has no reasons', () => expect(findReasons(HEALTHY, CEILINGS)).toEqual([]));
+it('a healthy deployment has no reasons', () => expect(reasonsOf(HEALTHY)).toEqual([]));
 
 it.each<[string, string, Partial<Facts>]>([
   ['no_worker', 'is alive', replicas({ role: 'api' })],
@@ -259,13 +272,31 @@ it.each<[string, string, Partial<Facts>]>([
   ['reader_behind', 'broker: an event has not arrived for 901 s', broker({ oldestUnpublishedSeconds: 901 })],
   ['broker_failing', 'for 61 s: no stream', broker({ failingSeconds: 61, lastError: 'no stream' })],
   ['reader_behind', 'webhooks', webhooks({ oldestUndeliveredSeconds: 901 })],
-  ['starts_abandoned', '2 starts', { starts: { abandoned: 2, oldestAbandonedSeconds: 61, orphans: 0 } }],
+  [
+    'starts_abandoned',
+    '2 starts',
+    { starts: { abandoned: 2, oldestAbandonedSeconds: 61, orphans: 0, newOrphans: 0 } },
+  ],
   ['tables_locked', 'users is locked by process 1', { tableLocks: ['users is locked by process 1'] }],
   [
     'webhooks_failing',
     '1 of 2 endpoints fail, the longest for 61 s',
     webhooks({ endpoints: 2, failingEndpoints: 1, oldestFailingSeconds: 61 }),
   ],
+  ['webhooks_disabled', '1 endpoint was disabled automatically', webhooks({ disabledEndpoints: 1 })],
+  [
+    'handlers_failing',
+    'on 2 events, the oldest of 301 s ago',
+    handlers({ failing: 2, oldestFailingSeconds: 301 }),
+  ],
+  ['starts_lost', '2 sessions', { starts: { ...HEALTHY.starts, orphans: 3, newOrphans: 2 } }],
+  ['contract_drifted', '2 differences were first seen', drift(2)],
+  [
+    'nothing_read',
+    'a session has waited for 601 s to be read; the last successful read was 620 s ago',
+    { poller: { ...poller, longestWaitSeconds: 601, newestReadSeconds: 620 } },
+  ],
+  ['disk_full', 'this process: the database has no space left', { hasNoSpace: true }],
   ['sessions_doubtful', 'of 2 sessions', { sessions: { ...HEALTHY.sessions, unrecognised: 2 } }],
   [
     'registrations_uncertain',
@@ -273,7 +304,7 @@ it.each<[string, string, Partial<Facts>]>([
     { registrations: { ...HEALTHY.registrations, uncertain: 1 } },
   ],
 ])('%s: %s', (code, detail, fault) => {
-  const reasons = findReasons({ ...HEALTHY, ...fault }, CEILINGS);
+  const reasons = reasonsOf({ ...HEALTHY, ...fault });
   expect(reasons).toEqual([{ code, detail: expect.stringContaining(detail) }]);
 });
 
@@ -306,14 +337,26 @@ it.each<[string, Partial<Facts>]>([
   ['budget_short, without a ceiling', budget({ isShort: true, stretch: 1 })],
   ['reads_stale', due({ phases: [{ phase: 'late', oldestReadSeconds: 14_400, medianReadSeconds: 1 }] })],
   ['sessions_overdue', due({ oldestOverdueSeconds: 120 })],
+  [
+    'reads_stale, planned earlier with a longer interval',
+    {
+      ...due({ phases: [{ phase: 'late', oldestReadSeconds: 28_800, medianReadSeconds: 1 }] }),
+      ...budget({ recentMaxIntervalSeconds: 1_800 }),
+    },
+  ],
   ['sessions_overdue, without a poller', { poller: null }],
+  ['nothing_read by its wait', due({ longestWaitSeconds: 600, newestReadSeconds: null })],
+  ['nothing_read by its last read', due({ longestWaitSeconds: 9_999, newestReadSeconds: 600 })],
+  ['handlers_failing', handlers({ failing: 1, oldestFailingSeconds: 300 })],
+  ['starts_lost', { starts: { ...HEALTHY.starts, orphans: 3 } }],
+  ['contract_drifted', drift(0)],
   ['events_unsequenced', { outbox: { ...outbox, oldestUnsequencedSeconds: 60 } }],
   ['reader_behind', webhooks({ oldestUndeliveredSeconds: 900 })],
   ['broker_failing', broker({ failingSeconds: 60 })],
-  ['starts_abandoned', { starts: { abandoned: 1, oldestAbandonedSeconds: 60, orphans: 0 } }],
+  ['starts_abandoned', { starts: { abandoned: 1, oldestAbandonedSeconds: 60, orphans: 0, newOrphans: 0 } }],
   ['webhooks_failing', webhooks({ failingEndpoints: 1, oldestFailingSeconds: 60 })],
 ])('what is still normal is no reason: %s', (_, fault) =>
-  expect(findReasons({ ...HEALTHY, ...fault }, CEILINGS)).toEqual([]),
+  expect(reasonsOf({ ...HEALTHY, ...fault })).toEqual([]),
 );
 
 it.each<[string, string[], Partial<Facts>]>([
@@ -353,7 +396,7 @@ it.each<[string, string[], Partial<Facts>]>([
           { phase: 'late', oldestReadSeconds: 28_801, medianReadSeconds: 1 },
         ],
       }),
-      ...budget({ stretch: 2 }),
+      ...budget({ recentMaxIntervalSeconds: 1_800 }),
     },
   ],
   [
@@ -382,13 +425,13 @@ it.each<[string, string[], Partial<Facts>]>([
   ],
   [
     'webhooks_failing',
-    ['1 of 1 endpoint fails, the longest', '1 endpoint was disabled automatically'],
-    webhooks({ endpoints: 1, failingEndpoints: 1, oldestFailingSeconds: 61, disabledEndpoints: 1 }),
+    ['1 of 1 endpoint fails, the longest'],
+    webhooks({ endpoints: 1, failingEndpoints: 1, oldestFailingSeconds: 61 }),
   ],
   [
     'starts_abandoned',
     ['1 start waits for a worker to end it'],
-    { starts: { abandoned: 1, oldestAbandonedSeconds: 61, orphans: 0 } },
+    { starts: { abandoned: 1, oldestAbandonedSeconds: 61, orphans: 0, newOrphans: 0 } },
   ],
   [
     'registrations_uncertain',
@@ -443,8 +486,18 @@ it.each<[string, string[], Partial<Facts>]>([
       { ...gone('d:1', 2), role: 'api' },
     ),
   ],
+  [
+    'nothing_read',
+    ['a session has waited for 700 s to be read; the last successful read was at an unknown time'],
+    due({ longestWaitSeconds: 700, newestReadSeconds: null }),
+  ],
+  [
+    'disk_full',
+    ['b:1: the database has no space left'],
+    { ...replicas({}, { name: 'b:1', hasNoSpace: true }), hasNoSpace: true },
+  ],
 ])('%s says %j', (code, details, fault) => {
-  expect(findReasons({ ...HEALTHY, ...fault }, CEILINGS)).toEqual(
+  expect(reasonsOf({ ...HEALTHY, ...fault })).toEqual(
     details.map((detail) => ({ code, detail: expect.stringContaining(detail) })),
   );
 });
@@ -454,6 +507,47 @@ it('the worst of several reasons comes first', () => {
     ...replicas({ role: 'api', hasNoSpace: true, clockOffsetSeconds: 99 }),
     tableLocks: ['locked'],
   };
-  const codes = findReasons({ ...HEALTHY, ...faults }, CEILINGS).map(({ code }) => code);
+  const codes = reasonsOf({ ...HEALTHY, ...faults }).map(({ code }) => code);
+  // First those that are critical.
   expect(codes).toEqual(['disk_full', 'tables_locked', 'no_worker', 'clocks_differ']);
+});
+
+const waiting = {
+  handlers: { oldestUndeliveredSeconds: 10, oldestFailingSeconds: 130 },
+  webhooks: { oldestUndeliveredSeconds: 30, oldestFailingSeconds: 40 },
+  broker: { oldestUnpublishedSeconds: 20, failingSince: before(50) },
+};
+const trouble = (health: string, seconds: number) => ({ health, since: before(seconds) });
+const PARTS = {
+  remote: { deployment: { degraded: [trouble('degraded', 60), trouble('credentials_rejected', 70)] } },
+  poller: { oldestOverdueSeconds: 80 },
+  outbox: { oldestUnsequencedSeconds: 90, readers: waiting },
+  starts: { oldestAbandonedSeconds: 100 },
+  registrations: { oldestUncertainSeconds: 110 },
+  oldestTransaction: { seconds: 120 },
+} as unknown as Facts;
+
+it.each<[ReasonCode, number]>([
+  ['reader_behind', 30],
+  ['webhooks_failing', 40],
+  ['broker_failing', 50],
+  ['remote_degraded', 60],
+  ['credentials_rejected', 70],
+  ['sessions_overdue', 80],
+  ['events_unsequenced', 90],
+  ['starts_abandoned', 100],
+  ['registrations_uncertain', 110],
+  ['transaction_old', 120],
+  ['handlers_failing', 130],
+])('%s is since its cause, if no sample had it before', (code, seconds) => {
+  expect(sinceOf(code, PARTS, undefined, NOW)).toEqual(before(seconds));
+  expect(sinceOf(code, PARTS, before(1), NOW)).toEqual(before(seconds));
+  expect(sinceOf(code, PARTS, before(3_600), NOW)).toEqual(before(3_600));
+});
+
+it('is of the samples alone where the facts say nothing, and null where nobody knows', () => {
+  const nothingWaits = { ...PARTS, starts: { oldestAbandonedSeconds: 0 }, poller: null } as Facts;
+  expect(sinceOf('starts_abandoned', nothingWaits, undefined, NOW)).toBeNull();
+  expect(sinceOf('sessions_overdue', nothingWaits, before(5), NOW)).toEqual(before(5));
+  expect(sinceOf('no_worker', PARTS, undefined, NOW)).toBeNull();
 });
