@@ -34,6 +34,17 @@ describe('the registrations of rows', () => {
     ]);
   });
 
+  it.each([[['3', '9']], [['1']], [['1', '3', '9']]])(
+    'make a row with EANs 1 and 3 invalid if they have %j',
+    (eans) => {
+      const live = [{ id: 'of-a', tenantReference: 'a', eans }];
+      expect(markRows([row(2, 'a', '1'), row(4, 'a', '3')], live)).toMatchObject([
+        { status: 'invalid' },
+        { status: 'invalid' },
+      ]);
+    },
+  );
+
   it('leave a row as it is whose reference has none', () => {
     expect(markRows(rows, [])).toEqual([]);
   });

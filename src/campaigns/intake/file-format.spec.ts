@@ -25,7 +25,7 @@ describe('the encoding', () => {
 
   it('is Windows-1252 if no character beyond ASCII is UTF-8', () => {
     expect(detectEncoding(bytes('Müller; Noël', 'latin1'))).toBe('windows-1252');
-    expect(detectEncoding(`${bytes('Müller')}\xeb`)).toBe('utf-8');
+    for (const rest of ['\xeb', ' No\xebl']) expect(detectEncoding(bytes('Müller') + rest)).toBe('utf-8');
   });
 
   it('is that of the byte order mark', () => {
@@ -41,6 +41,7 @@ describe('the layout', () => {
     ['tenantReference;ean', ';'],
     ['tenantReference\tean', '\t'],
     ['ean|tenantReference|metadata.a, b, c', '|'],
+    ['a,b,c,d;tenantReference;ean', ';'],
     ['"tenantReference";"ean";"metadata.a,b,c"', ';'],
     ['\r\ntenantReference;ean', ';'],
     ['x;y;z,', ';'],
@@ -54,6 +55,7 @@ describe('the layout', () => {
 
   it('may have single quotes, but only around the first name', () => {
     expect(detectLayout("'tenantReference';'ean'")).toEqual({ delimiter: ';', quote: "'", skipped: 0 });
+    expect(detectLayout("sep=;\n'tenantReference';'ean'").quote).toBe("'");
     expect(detectLayout("tenantReference;'ean'").quote).toBe('"');
   });
 

@@ -3,21 +3,26 @@ import { columnNameOf, MAX_COLUMNS, readHeader, recognisedColumns } from './head
 
 describe('the header', () => {
   it('is matched without regard to case, blanks, hyphens and underscores', () => {
-    expect(readHeader(['TENANT REFERENCE', 'e-a-n', 'Expected_Inverters', ' Metadata.Contract No '])).toEqual(
-      {
-        columns: [
-          { kind: 'field', field: 'tenantReference', name: 'TENANT REFERENCE' },
-          { kind: 'field', field: 'ean', name: 'e-a-n' },
-          { kind: 'field', field: 'expectedInverters', name: 'Expected_Inverters' },
-          { kind: 'metadata', key: 'Contract No', name: 'Metadata.Contract No' },
-        ],
-      },
-    );
+    expect(
+      readHeader(['TENANT REFERENCE', 'e-a-n', 'Expected_Inverters', ' Metadata. Contract No ']),
+    ).toEqual({
+      columns: [
+        { kind: 'field', field: 'tenantReference', name: 'TENANT REFERENCE' },
+        { kind: 'field', field: 'ean', name: 'e-a-n' },
+        { kind: 'field', field: 'expectedInverters', name: 'Expected_Inverters' },
+        { kind: 'metadata', key: 'Contract No', name: 'Metadata. Contract No' },
+      ],
+    });
   });
 
   it('may have empty cells at its end, and the columns of a result', () => {
     const names = ['tenantReference', 'ean', 'status', 'invitationUrl', '', ' '];
     expect(readHeader(names)).toMatchObject({ columns: [{}, {}, { kind: 'skipped' }, { kind: 'skipped' }] });
+  });
+
+  it('may have metadata whose names differ in case', () => {
+    const names = ['tenantReference', 'ean', 'metadata.a', 'metadata.A'];
+    expect(readHeader(names)).toMatchObject({ columns: [{}, {}, { key: 'a' }, { key: 'A' }] });
   });
 
   it('may have 200 columns', () => {
@@ -55,6 +60,11 @@ describe('the header', () => {
       'column 2 ("iban") and column 4 ("phone") are not known: delete them, or name them "metadata.iban" and "metadata.phone" to keep their values',
     ],
     [['tenantReference', '', 'ean'], 'column 2 has no name'],
+    [['tenantReference', ' ', 'ean'], 'column 2 has no name'],
+    [
+      ['tenantReference', 'ean', 'meta data.a metadata.b'],
+      'column 3 ("meta data.a metadata.b") is not known',
+    ],
     [['tenantReference', 'ean', 'EAN'], 'column 3 ("EAN") has the same name as column 2 ("ean")'],
     [['tenantReference', 'ean', 'metadata.'], 'column 3 ("metadata.") has no name after the dot'],
     [['tenantReference', 'ean', 'metadata.__proto__'], 'has a name that is not allowed'],
@@ -62,6 +72,7 @@ describe('the header', () => {
     [Array.from({ length: MAX_COLUMNS + 1 }, (_, at) => `metadata.${at}`), 'it has 201 columns'],
     [['x'.repeat(40)], `column 1 ("${'x'.repeat(40)}") `],
     [['x'.repeat(41)], `column 1 ("${'x'.repeat(40)}…") `],
+    [[` ${'x'.repeat(41)} `], `column 1 ("${'x'.repeat(40)}…") `],
     [[` ${'x'.repeat(40)} `], `column 1 ("${'x'.repeat(40)}") `],
   ])('%# is refused, with the column', (names, fault) => {
     expect(readHeader(names)).toMatchObject({ fault: expect.stringContaining(fault) as unknown });

@@ -35,9 +35,13 @@ describe('the EAN of a cell', () => {
     [`${EAN}0`, 'ean_length'],
     [`0${EAN.slice(1)}`, 'ean_invalid'],
     ["5414'4882'0041'8650'17", 'ean_invalid'],
+    ["5414'48820041865017", 'ean_invalid'],
     ['54144882004186501O', 'ean_invalid'],
     [WRONG, 'ean_check_digit'],
   ])('%p has the problem %p', (cell, code) => expect(readCell(cell).problem?.code).toBe(code));
+
+  it('with 17 digits has probably lost its first one', () =>
+    expect(readCell(EAN.slice(1)).problem!.message).toContain('leading digit'));
 
   it('with a wrong check digit is used, used with a warning, or refused', () => {
     expect(readCell(WRONG, 'off')).toEqual({ ean: WRONG, look: { form: undefined, isWrong: true } });
@@ -67,9 +71,11 @@ describe('the EAN of a cell', () => {
     });
     expect(valueOf('5.41448820041865e17').problems).toMatchObject([{ code: 'ean_rounded' }]);
     expect(valueOf('true').problems).toMatchObject([{ code: 'ean_invalid' }]);
-    expect(readEanValue(null, { rule: 'warn', isConfirmed: false })).toMatchObject({
-      problem: { code: 'required' },
-    });
+    expect(valueOf('"5414 4882 0041 8650 17"')).toMatchObject({ status: 'accepted', ean: EAN });
+    for (const missing of [null, undefined])
+      expect(readEanValue(missing, { rule: 'warn', isConfirmed: false })).toMatchObject({
+        problem: { code: 'required' },
+      });
   });
 });
 
@@ -142,7 +148,13 @@ describe('a row', () => {
         message: expect.stringContaining('quote') as unknown,
       },
     ]);
-    expect(read('C-1', EAN, '', '', 'Dam 1, Amsterdam\nsecond, or third, floor').problems).toEqual([]);
+    const several = `a\n${rows}`;
+    expect(read('C-1', EAN, '', '', several).problems).toMatchObject([{ code: 'cell_has_rows' }]);
+    for (const cell of ['Dam 1, Amsterdam\nsecond, or third, floor', 'a\nb,c,d,e', 'a,b,c,d,e,f,g'])
+      expect(read('C-1', EAN, '', '', cell).problems).toEqual([]);
+    expect(read('C-1', EAN, '', '', '', '', '', 'a\nb,c,d,e,f,g,h,i').problems).toMatchObject([
+      { code: 'too_many_cells' },
+    ]);
   });
 
   it.each([
@@ -167,6 +179,23 @@ describe('a row', () => {
         problems: [{ column: 'tenantReference', code: normalised }],
       });
   });
+
+  it.each(['', " ' ", '\u00a0'])('needs a reference: %j', (reference) => {
+    expect(read(reference, EAN)).toMatchObject({
+      tenantReference: null,
+      problems: [
+        { column: 'tenantReference', code: 'required', message: 'The customer reference is missing' },
+      ],
+    });
+  });
+
+  it('has no look of an EAN that it has not', () => {
+    expect(read('C-1', '').looks).toEqual([]);
+    expect(readRow({ line: 2, cells: ['C-1', EAN], isTooLong: true }).looks).toEqual([]);
+  });
+
+  it('has a locale that begins with its language', () =>
+    expect(read('C-1', EAN, 'xnl').problems).toMatchObject([{ code: 'locale_unknown' }]));
 
   it('belongs to the customer that a faulty reference probably means', () => {
     expect(read('C\u200b1', EAN)).toMatchObject({ status: 'invalid', tenantReference: 'C1' });
