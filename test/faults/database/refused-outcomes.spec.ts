@@ -241,7 +241,12 @@ const RETYPE_COLUMNS = `
       SELECT table_name, string_agg(
           format('ALTER COLUMN %I TYPE %s', column_name, CASE data_type WHEN 'text' THEN 'varchar' ELSE 'bigint' END), ', ') AS columns
         FROM information_schema.columns
-       WHERE table_schema = 'public' AND data_type IN ('text', 'integer', 'smallint') AND table_name NOT LIKE '\\_prisma%' GROUP BY table_name
+       WHERE table_schema = 'public' AND data_type IN ('text', 'integer', 'smallint') AND table_name NOT LIKE '\\_prisma%'
+         -- PostgreSQL retypes no column that the definition of a trigger names.
+         AND NOT EXISTS (
+           SELECT FROM pg_depend WHERE classid = 'pg_trigger'::regclass AND refclassid = 'pg_class'::regclass
+              AND refobjid = format('%I', table_name)::regclass AND refobjsubid = ordinal_position)
+       GROUP BY table_name
     LOOP
       EXECUTE format('ALTER TABLE %I %s', retyped.table_name, retyped.columns);
     END LOOP;
