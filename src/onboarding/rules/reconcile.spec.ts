@@ -158,6 +158,19 @@ describe('reconcile', () => {
     }
   });
 
+  it('R81: leaves the inverters of a session that is not found as they are', () => {
+    const gone: Reading = { kind: 'gone', status: 404 };
+    const decision = reconcile(withAbsent(1_000), gone, NOW, SETTINGS);
+    expect(decision).toMatchObject({ absent: [], missing: [], trusted: [] });
+    expect(decision.watch!.lookAgainAt).toEqual(new Date(NOW.getTime() + LASTING - 1_000));
+    expect(reconcile(ONLINE, gone, NOW, SETTINGS).watch!.lookAgainAt).toBeNull();
+  });
+
+  it('R81: does not miss an inverter again that is missing', () => {
+    const missing = withAbsent(null, true);
+    expect(reconcile(missing, online('a'), NOW, SETTINGS)).toMatchObject({ absent: [], missing: [] });
+  });
+
   it('R81: gives each inverter its own eight minutes', () => {
     const decision = reconcile(withAbsent(LASTING), online(), NOW, SETTINGS);
     expect(decision).toMatchObject({ absent: ['a'], missing: ['b'] });
