@@ -1,19 +1,24 @@
--- The row of a session that nobody waits for any more is deleted by the next search for stalled sessions.
+-- The words of a cause are those of the catalogue, written by the start of the service (stall_causes).
 CREATE OR REPLACE VIEW admin.stalled AS
-SELECT x.session_id,
-       u.tenant_reference,
-       s.user_id,
-       s.grid_location_id,
+SELECT x.kind,
+       x.subject AS id,
+       x.tenant_reference,
+       x.user_id,
+       x.grid_location_id,
        g.ean,
-       s.brand,
-       s.state,
+       x.brand,
+       x.campaign_id,
        x.cause,
+       c.meaning,
+       c.waits_for,
+       c.urgency,
+       c.before,
+       c.remedies,
        x.since,
        x.evidence,
        x.raised_at
-  FROM public.session_stalls x
-  JOIN public.onboarding_sessions s ON s.id = x.session_id
-   AND s.closed_at IS NULL AND s.superseded_at IS NULL AND s.state IN ('awaiting_owner', 'awaiting_installation', 'unrecognised')
-  JOIN public.users u ON u.id = s.user_id
-  JOIN public.grid_locations g ON g.id = s.grid_location_id;
-COMMENT ON VIEW admin.stalled IS 'Sessions that wait for longer than can be expected, one row each, with the cause. GET /api/v1/onboarding/pv?stalled=any lists the same.';
+  FROM public.stalls x
+  LEFT JOIN public.stall_causes c ON c.kind = x.kind AND c.cause = x.cause
+  LEFT JOIN public.grid_locations g ON g.id = x.grid_location_id;
+COMMENT ON VIEW admin.stalled IS 'Everything that does not continue by itself, one row each, with its cause and what can be done. GET /api/v1/stalled lists the same.';
+COMMENT ON COLUMN admin.stalled.id IS 'Id of the registration, start, session, invitation, inverter or endpoint.';

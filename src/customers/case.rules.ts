@@ -146,9 +146,7 @@ function remindBy({ stalled, expiresAt }: KnownInvitation): string {
       return 'Ask the owner what is unclear about the page, and to follow its link again.';
     case 'remote_unreachable':
       return 'Ask the owner to follow the link of the invitation, and to try again: the last start failed.';
-    case 'started_not_completed':
-    case 'completed_not_online':
-    case undefined:
+    default:
       return 'Ask the owner to follow the link of the invitation.';
   }
 }

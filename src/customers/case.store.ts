@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { StartView } from '../onboarding/api/starts.view.js';
-import { SessionViewsStore, type SessionRow } from '../onboarding/store/session-views.store.js';
+import {
+  SessionViewsStore,
+  type SessionRow,
+  type StartRow,
+} from '../onboarding/store/session-views.store.js';
 import { Database } from '../platform/database/database.js';
+import { stallOf } from '../stalls/stalls.sql.js';
 import { SELECT_INVITATION } from '../invitations/invitations.sql.js';
 import type { InvitationRow } from '../invitations/invitations.store.js';
 
@@ -20,7 +24,7 @@ interface Place {
 /** The records about a location, each list with the newest first. */
 export interface RecordedCase extends Place {
   readonly sessions: SessionRow[];
-  readonly starts: StartView[];
+  readonly starts: StartRow[];
   readonly invitations: InvitationRow[];
 }
 
@@ -38,7 +42,7 @@ const newestOf = (table: 'session_starts' | 'invitations') => `
 const LIST_STARTS = `
     SELECT st.id, g.id AS "gridLocationId", u.id AS "userId", u.tenant_reference AS "tenantReference", st.brand, st.status,
            st.last_error AS error, st.attempts, st.orphans, st.session_id AS "sessionId", st.created_at AS "createdAt",
-           st.updated_at AS "updatedAt"
+           st.updated_at AS "updatedAt", ${stallOf('start', 'st.id')} AS stalled
       FROM ${newestOf('session_starts')} AS st
       JOIN grid_locations g ON g.id = st.grid_location_id
       JOIN users u ON u.id = g.user_id
@@ -71,7 +75,7 @@ export class CaseStore {
     if (ids.length === 0) return [];
     const [sessions, starts, invitations] = await Promise.all([
       this.sessions.listRecent(ids, MOST_OF_EACH),
-      this.database.query<StartView>(LIST_STARTS, [ids]),
+      this.database.query<StartRow>(LIST_STARTS, [ids]),
       this.database.query<InvitationRow>(LIST_INVITATIONS, [ids]),
     ]);
     const cases = places.map((place): RecordedCase => ({

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { ReadHabits } from '../onboarding/poll/habits.service.js';
-import { Environment } from '../platform/env/environment.js';
 import { toRegistrationView } from '../users/registration/registration.view.js';
 import { RegistrationsStore } from '../users/registration/registrations.store.js';
 import { toUserView } from '../users/user/user.view.js';
 import { UsersStore } from '../users/user/users.store.js';
+import { StallViews } from '../stalls/stall-views.service.js';
 import { withoutLink } from '../invitations/invitations.store.js';
-import { invitationAges } from '../invitations/stalled.rules.js';
 import { decideCase } from './case.rules.js';
 import { CaseStore, type RecordedCase } from './case.store.js';
 import type { CaseView, CustomerView } from './case.view.js';
@@ -22,7 +21,7 @@ export class CasesService {
     private readonly store: CaseStore,
     private readonly users: UsersStore,
     private readonly registrations: RegistrationsStore,
-    private readonly environment: Environment,
+    private readonly stalls: StallViews,
     private readonly habits: ReadHabits,
   ) {}
 
@@ -48,7 +47,7 @@ export class CasesService {
       return {
         tenantReference,
         ...decideCustomer(registration, own),
-        registration: registration && toRegistrationView(registration),
+        registration: registration && toRegistrationView(registration, this.stalls),
         user: user === undefined ? null : toUserView(user),
         cases: own,
       };
@@ -56,8 +55,7 @@ export class CasesService {
   }
 
   private toCase({ now, sessions, starts, invitations: rows, ...place }: RecordedCase): CaseView {
-    const ages = invitationAges(this.environment);
-    const invitations = rows.map((row) => withoutLink(row, ages));
+    const invitations = rows.map((row) => withoutLink(row, this.stalls));
     const snapshot: Snapshot = {
       gridLocationId: place.gridLocationId,
       sessions,
@@ -69,8 +67,11 @@ export class CasesService {
     return {
       ...place,
       ...decideCase(snapshot, now),
-      sessions: sessions.map(({ startUrlCiphertext: _s, changedAt: _c, now: _n, ...session }) => session),
-      starts,
+      sessions: sessions.map(({ startUrlCiphertext: _s, changedAt: _c, now: _n, ...session }) => ({
+        ...session,
+        stalled: this.stalls.view('session', session, session.stalled),
+      })),
+      starts: starts.map((start) => ({ ...start, stalled: this.stalls.view('start', start, start.stalled) })),
       invitations,
     };
   }

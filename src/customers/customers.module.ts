@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { StallsModule } from '../stalls/stalls.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { CaseStore } from './case.store.js';
@@ -6,7 +7,7 @@ import { CasesController } from './cases.controller.js';
 import { CasesService } from './cases.service.js';
 
 @Module({
-  imports: [OnboardingModule, UsersModule],
+  imports: [StallsModule, OnboardingModule, UsersModule],
   controllers: [CasesController],
   providers: [CaseStore, CasesService],
 })

@@ -1,13 +1,11 @@
 import type { SessionView } from '../onboarding/api/sessions.view.js';
 import type { StartView } from '../onboarding/api/starts.view.js';
-import type { SessionStallCause } from '../onboarding/stalled/stalled.rules.js';
 import type { InvitationFacts } from '../invitations/invitation.rules.js';
-import type { InvitationStallCause } from '../invitations/stalled.rules.js';
 
 type SessionTime = 'createdAt' | 'stateChangedAt' | 'expiresAt' | 'supersededAt' | 'closedAt' | 'checkedAt';
 
 export interface KnownSession extends Pick<SessionView, 'brand' | 'state' | SessionTime> {
-  readonly stalled: { readonly cause: SessionStallCause } | null;
+  readonly stalled: { readonly cause: string } | null;
   readonly inverters: readonly Pick<SessionView['inverters'][number], 'id' | 'missingSince'>[];
 }
 
@@ -17,7 +15,7 @@ type InvitationFact = 'state' | 'brands' | 'createdAt' | 'openedAt' | 'expiresAt
 
 export interface KnownInvitation extends Pick<InvitationFacts, InvitationFact> {
   readonly expected: { readonly inverters: number | null };
-  readonly stalled: { readonly cause: InvitationStallCause } | null;
+  readonly stalled: { readonly cause: string } | null;
 }
 
 /** The known facts about one grid location. `sessions` and `starts` have the newest first, and `invitation` is the newest. */

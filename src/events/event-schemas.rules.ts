@@ -34,14 +34,6 @@ export const STALL_KINDS = [
 ] as const;
 /** Who has to act next. `us`: who operates the service. */
 export const WAITS_FOR = ['owner', 'installation', 'remote_service', 'tenant', 'us', 'nobody'] as const;
-/** Why a session is stalled; src/onboarding/stalled/stalled.rules.ts decides. */
-export const SESSION_STALL_CAUSES = [
-  'started_not_completed',
-  'completed_not_online',
-  'expiring_soon',
-  'remote_unreachable',
-  'unrecognised',
-] as const;
 
 const session = {
   sessionId: uuid('Id of the session, here and at the remote service'),
@@ -85,13 +77,6 @@ const event = <const P extends Readonly<Record<string, { readonly description: s
 ) => ({ when, subject, data: object(data) }) as const;
 const aboutSession = (when: string) => event(when, 'session', session);
 const aboutStall = (when: string) =>
-  event(when, 'session', {
-    ...session,
-    cause: oneOf('Why the session is, or was, stalled', ...SESSION_STALL_CAUSES),
-    since: instant('Since when there has been what the cause names'),
-    evidence: { type: 'object', description: 'What was seen, and the threshold, by cause' },
-  });
-const aboutSubject = (when: string) =>
   event(when, 'stalled object', {
     kind: oneOf('What is stalled', ...STALL_KINDS),
     id: uuid('Its id; the same as the subject'),
@@ -236,16 +221,10 @@ export const EVENT_SCHEMAS = {
   'session.flapping': aboutSession(
     'the session changes too often to record and announce every change. Announced once, until it has been calm for an hour',
   ),
-  'session.stalled': aboutStall(
-    'the session waits for longer than can be expected, or the cause of this has changed. Announced once per cause',
-  ),
-  'session.resumed': aboutStall(
-    'the session is no longer stalled: the evidence has gone, or the session has come online, expired, or is over',
-  ),
-  'stall.raised': aboutSubject(
+  'stall.raised': aboutStall(
     'something does not continue by itself, or the cause of this has changed. Announced once per cause',
   ),
-  'stall.cleared': aboutSubject('what was stalled continues, has ended, or was erased'),
+  'stall.cleared': aboutStall('what was stalled continues, has ended, or was erased'),
   'invitation.created': aboutInvitation('an owner is invited'),
   'invitation.opened': aboutInvitation('a person has opened the page of an invitation for the first time'),
   'invitation.expired': aboutInvitation('the date of an invitation has passed before its owner was done'),

@@ -1,19 +1,10 @@
 import * as schema from '../platform/openapi/schema-of.js';
+import { STALLED_FIELD } from '../stalls/stalled.view.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import { INVITATION_STATES, LOCALES } from './invitation.rules.js';
-import { INVITATION_STALL_CAUSES } from './stalled.rules.js';
 
 class ExpectedView extends schema.schemaOf({
   inverters: schema.nullable(schema.count('null if not given')),
-}) {}
-
-class StalledInvitationView extends schema.schemaOf({
-  cause: schema.oneOf(
-    INVITATION_STALL_CAUSES,
-    'Not opened, opened and not started, or soon past its date; the last hides the others',
-  ),
-  since: schema.instant('Since when there has been what the cause names'),
-  evidence: schema.object<object>('What was seen, and the threshold'),
 }) {}
 
 /** An invitation without its link. */
@@ -40,12 +31,7 @@ export const INVITATION = {
   expiresAt: schema.instant('From then on the owner cannot begin; one who has begun may finish'),
   revokedAt: schema.nullable(schema.instant('When `DELETE` revoked it')),
   createdAt: schema.instant('When the owner was invited'),
-  stalled: schema.nullable(
-    schema.view(
-      StalledInvitationView,
-      'Why its owner should be reminded to begin; null if nothing is wrong. Once a session exists, see `stalled` of the session',
-    ),
-  ),
+  stalled: STALLED_FIELD,
 };
 
 export class InvitationView extends schema.schemaOf({

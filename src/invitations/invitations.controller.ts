@@ -4,18 +4,17 @@ import type { FastifyReply } from 'fastify';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
 import { actorOf, hasScope, type Principal } from '../access/scopes.js';
-import { Environment } from '../platform/env/environment.js';
 import { toPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { LOCATION } from '../platform/openapi/response-headers.js';
 import { found } from '../platform/problem/found.js';
+import { StallViews } from '../stalls/stall-views.service.js';
 import { InvitationView } from './invitation.view.js';
 import { InvitationsQuery, NewInvitation } from './invitations.dto.js';
 import { InvitationsService } from './invitations.service.js';
 import { InvitationsStore, withoutLink, type InvitationRow } from './invitations.store.js';
-import { invitationAges } from './stalled.rules.js';
 import { Query } from '../platform/http/query.decorator.js';
 
 @ApiTags('Invitations')
@@ -24,7 +23,7 @@ export class InvitationsController {
   constructor(
     private readonly invitations: InvitationsService,
     private readonly store: InvitationsStore,
-    private readonly environment: Environment,
+    private readonly stalls: StallViews,
   ) {}
 
   @Post()
@@ -85,6 +84,6 @@ export class InvitationsController {
 
   private view(row: InvitationRow, key: Principal): InvitationView {
     const url = hasScope(key, 'links:read') ? this.invitations.urlOf(row) : null;
-    return { ...withoutLink(row, invitationAges(this.environment)), url };
+    return { ...withoutLink(row, this.stalls), url };
   }
 }

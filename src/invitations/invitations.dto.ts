@@ -11,7 +11,7 @@ import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
 import { brandFault, MAX_BRAND_LENGTH } from '../onboarding/rules/brand.rules.js';
 import { INVITATION_STATES, LOCALES, MAX_INVERTERS } from './invitation.rules.js';
 import type { InvitationState, Locale } from './invitation.rules.js';
-import { INVITATION_STALL_CAUSES, type InvitationStallCause } from './stalled.rules.js';
+import { INVITATION_CAUSES, type InvitationCause } from './invitation.stall.rules.js';
 
 const MAX_BRANDS = 10;
 const MAX_URL_LENGTH = 2_000;
@@ -105,8 +105,8 @@ export class InvitationsQuery extends PageQuery {
   campaignId?: string;
 
   @ChoiceParameter(
-    [...INVITATION_STALL_CAUSES, 'any'],
+    [...Object.keys(INVITATION_CAUSES), 'any'],
     'Invitations that are stalled for this cause, or for any',
   )
-  stalled?: InvitationStallCause | 'any';
+  stalled?: InvitationCause | 'any';
 }

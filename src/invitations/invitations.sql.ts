@@ -1,6 +1,7 @@
 import { mayAct } from '../access/acting-caller.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { prepared } from '../platform/database/database.js';
+import { stallOf } from '../stalls/stalls.sql.js';
 
 export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertext');
 
@@ -25,19 +26,6 @@ export const STATE = `
        WHEN i.opened_at IS NOT NULL THEN 'opened'
        ELSE 'invited' END`;
 
-/** Why live invitation `i` is stalled, like `stalledInvitation`, or null. Values: `wishMs`, `installationMs`, `ownerMs`, `startMs`. */
-export const STALLED = `
-  CASE WHEN i.wish_failed_at IS NOT NULL THEN 'remote_unreachable'
-       WHEN i.wish_due_at IS NOT NULL THEN CASE WHEN now() - i.wished_at >= ? * interval '1 ms' THEN 'remote_unreachable' END
-       WHEN i.awaits = 'installation' THEN CASE WHEN now() - i.awaits_since >= ? * interval '1 ms' THEN 'completed_not_online' END
-       WHEN ${IS_OVERDUE} THEN NULL
-       WHEN now() >= i.expires_at - least((i.expires_at - i.created_at) / 10, interval '7 days') THEN 'expiring_soon'
-       WHEN i.started_at IS NOT NULL THEN
-         CASE WHEN now() - greatest(i.started_at, i.awaits_since) >= ? * interval '1 ms' THEN 'started_not_completed' END
-       WHEN now() - coalesce(i.opened_at, i.created_at) < ? * interval '1 ms' THEN NULL
-       WHEN i.opened_at IS NULL THEN 'never_opened'
-       ELSE 'opened_not_started' END`;
-
 /** The invitations `i`, each with its location `g` and its user `u`. */
 export const INVITATIONS = `invitations i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;
 
@@ -47,7 +35,8 @@ export const SELECT_INVITATION = `
            i.return_url AS "returnUrl", i.token_ciphertext AS "tokenCiphertext", i.wish_due_at AS "wishDueAt", i.wished_at AS "wishedAt",
            i.wish_failed_at AS "wishFailedAt", i.awaits, i.awaits_since AS "awaitsSince", i.opened_at AS "openedAt",
            i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
-           i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", now() AS now
+           i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", now() AS now,
+           ${stallOf('invitation', 'i.id')} AS stalled
       FROM ${INVITATIONS}`;
 
 /**

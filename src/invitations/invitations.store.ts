@@ -6,7 +6,8 @@ import { Cipher } from '../platform/crypto/cipher.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { selectPage } from '../platform/database/select-page.js';
-import { Environment } from '../platform/env/environment.js';
+import type { StallViews, StoredStall } from '../stalls/stall-views.service.js';
+import { isStalled } from '../stalls/stalls.sql.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import { announce } from './invitation-events.store.js';
 import type { InvitationFacts } from './invitation.rules.js';
@@ -14,7 +15,6 @@ import type { InvitationView } from './invitation.view.js';
 import type { InvitationsQuery } from './invitations.dto.js';
 import * as sql from './invitations.sql.js';
 import type { InvitedSession } from './owner/owner-page.rules.js';
-import { invitationAges, stalledInvitation, type InvitationAges } from './stalled.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */
 const TOKEN_BYTES = 32;
@@ -25,6 +25,7 @@ const EXPIRE_AT_ONCE = 200;
 export interface InvitationRow extends InvitationFacts, Omit<InvitationView, 'url' | 'expected' | 'stalled'> {
   readonly expectedInverters: number | null;
   readonly tokenCiphertext: Buffer | null;
+  readonly stalled: StoredStall | null;
   /** The database's clock when the row was read. */
   readonly now: Date;
 }
@@ -52,7 +53,6 @@ export class InvitationsStore {
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
-    private readonly environment: Environment,
   ) {}
 
   /** Finds the location with this id, or the locations of the user with this reference. Returns their ids. */
@@ -123,17 +123,13 @@ export class InvitationsStore {
   }
 
   list({ limit, cursor, stalled, ...filter }: InvitationsQuery): Promise<InvitationRow[]> {
-    const { wishMs, installationMs, ownerMs, startMs } = invitationAges(this.environment);
-    const ages = [wishMs, installationMs, ownerMs, startMs];
     return selectPage(this.database, sql.SELECT_INVITATION, 'i.created_at DESC, i.id DESC', limit, [
       ['i.erased_at IS NULL'],
       [`${sql.STATE} = ?`, filter.state],
       ['i.grid_location_id = ?', filter.gridLocationId],
       ['u.tenant_reference = ?', filter.tenantReference],
       ['i.campaign_id = ?', filter.campaignId],
-      stalled === 'any'
-        ? [`${sql.LIVE} AND ${sql.STALLED} IS NOT NULL`, ...ages]
-        : [`${sql.LIVE} AND ${sql.STALLED} = ?`, ...ages, stalled],
+      ...isStalled('invitation', 'i.id', stalled),
       ['(i.created_at, i.id) < (?, ?::uuid)', cursor?.at, cursor?.id],
     ]);
   }
@@ -202,10 +198,10 @@ export class InvitationsStore {
 }
 
 /** Returns an invitation as the API shows it, without its link. */
-export function withoutLink(row: InvitationRow, ages: InvitationAges): Omit<InvitationView, 'url'> {
-  const { tokenCiphertext: _, expectedInverters, now, ...facts } = row;
+export function withoutLink(row: InvitationRow, stalls: StallViews): Omit<InvitationView, 'url'> {
+  const { tokenCiphertext: _, expectedInverters, now: _now, ...facts } = row;
   const { wishDueAt, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, ...invitation } = facts;
-  const stalled = stalledInvitation(row, ages, now);
+  const stalled = stalls.view('invitation', row, row.stalled);
   return { ...invitation, expected: { inverters: expectedInverters }, stalled };
 }
 

@@ -6,8 +6,6 @@ import { StallsModule } from '../stalls/stalls.module.js';
 import { InverterStalls } from './stalls/inverter-stalls.store.js';
 import { SessionStalls } from './stalls/session-stalls.store.js';
 import { StartStalls } from './stalls/start-stalls.store.js';
-import { StallUpkeep } from './stalled/stall-upkeep.service.js';
-import { StallsStore } from './stalled/stalls.store.js';
 import { ReadHabits } from './poll/habits.service.js';
 import { PollWrites } from './poll/write-queue.js';
 import { Poller } from './poll/poller.js';
@@ -46,8 +44,6 @@ import { StartsStore } from './start/starts.store.js';
     ReadBudget,
     ReadBudgetStore,
     Poller,
-    StallsStore,
-    StallUpkeep,
     InverterStalls,
     SessionStalls,
     StartStalls,

@@ -1,4 +1,5 @@
 import { prepared } from '../platform/database/database.js';
+import type { Condition } from '../platform/database/select-page.js';
 
 // Uses now() instead of clock_timestamp(), since only a stable function can bound an index scan.
 const DUE = `look_at <= now() AND kind = ANY ($1)`;
@@ -66,15 +67,12 @@ export const stallOf = (kind: string, id: string): string => `
            (SELECT json_build_object('cause', x.cause, 'since', x.since, 'evidence', x.evidence)
               FROM stalls x WHERE x.kind = '${kind}' AND x.subject = ${id})`;
 
-/** The condition that subject `id` of a kind is stalled: for the cause $?, or for any. */
-export const isStalled = (
-  kind: string,
-  id: string,
-  cause: string | undefined,
-): readonly [string, ...unknown[]] => {
-  const isOf = `EXISTS (SELECT FROM stalls x WHERE x.kind = '${kind}' AND x.subject = ${id}`;
-  return cause === 'any' ? [`${isOf})`] : [`${isOf} AND x.cause = ?)`, cause];
-};
+/** The condition that subject `id` of a kind is stalled for a cause, or for `any`. None without a cause. */
+export function isStalled(kind: string, id: string, cause: string | undefined): readonly Condition[] {
+  if (cause === undefined) return [];
+  const isOf = `${id} IN (SELECT x.subject FROM stalls x WHERE x.kind = '${kind}'`;
+  return [cause === 'any' ? [`${isOf})`] : [`${isOf} AND x.cause = ?)`, cause]];
+}
 
 /** Counts the stalls of the kinds $1 by cause, with the oldest $2 of each. The counts come from an index alone. */
 export const GROUP_STALLS = `
@@ -85,5 +83,3 @@ export const GROUP_STALLS = `
            SELECT json_agg(first) AS items FROM (
              ${SELECT_STALL} FROM stalls x WHERE x.kind = g.kind AND x.cause = g.cause ORDER BY x.since LIMIT $2) first) oldest
      ORDER BY g.new DESC, g.count DESC, g.kind, g.cause`;
-
-export const COUNT_STALLS = `SELECT kind, cause, count(*)::int AS count FROM stalls GROUP BY kind, cause`;

@@ -1,4 +1,3 @@
-import { SESSION_STALL_CAUSES } from '../events/event-schemas.rules.js';
 import { PHASES } from '../onboarding/rules/schedule.rules.js';
 import { field, flag, listOf, nullable, oneOf, text, texts } from '../platform/openapi/schema-of.js';
 import type { ObjectOf } from '../platform/openapi/schema-of.js';
@@ -231,7 +230,7 @@ export const FACTS = {
       'shared_inverters',
     ),
     stalled: list('StalledCauseView', 'cause', 'Those that wait for longer than can be expected, by cause', {
-      cause: oneOf(SESSION_STALL_CAUSES),
+      cause: text('As in `GET /stalled`'),
       sessions: count(
         'Sessions that wait for longer than can be expected, counted up to 10,000',
         'stalled_sessions',

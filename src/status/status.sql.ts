@@ -1,6 +1,4 @@
-import { SESSION_STALL_CAUSES } from '../events/event-schemas.rules.js';
 import { REASONS_SINCE } from './history/samples.sql.js';
-import { AWAITED } from '../onboarding/store/sessions.sql.js';
 
 // SQL for the size in percent of a sample of at most 1,000 pages. Up to some 50,000 watched sessions, it is 100 % and thus exact.
 const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relation_size('session_polls')))`;
@@ -131,17 +129,16 @@ export const READ_QUEUES = `
       AND (SELECT count(DISTINCT s.user_id) FROM inverters i JOIN onboarding_sessions s ON s.id = i.session_id
            WHERE i.id = listed.id AND i.missing_since IS NULL) >= ${SHARED_BY}
   ), stalled AS (
-    SELECT cause, sessions FROM unnest(ARRAY[${SESSION_STALL_CAUSES.map((cause) => `'${cause}'`).join()}]) AS causes (cause) CROSS JOIN LATERAL (
+    SELECT c.kind, c.cause, counted.sessions FROM stall_causes c CROSS JOIN LATERAL (
       SELECT count(*) AS sessions FROM (
-        SELECT FROM session_stalls x JOIN onboarding_sessions s ON s.id = x.session_id
-         WHERE x.cause = causes.cause AND ${AWAITED} LIMIT ${MOST_DOUBTFUL}) t) counted
+        SELECT FROM stalls x WHERE x.kind = c.kind AND x.cause = c.cause LIMIT ${MOST_DOUBTFUL}) t) counted
   ), sessions AS (
     SELECT (SELECT count(*) FROM (SELECT FROM current WHERE state = 'unrecognised' LIMIT ${MOST_DOUBTFUL}) s) AS unrecognised,
            (SELECT count(*) FROM (SELECT FROM current WHERE state = 'lost' LIMIT ${MOST_DOUBTFUL}) s) AS lost,
            count(*) FILTER (WHERE NOT is_partial) AS "allInvertersMissing",
            count(*) FILTER (WHERE is_partial) AS "someInvertersMissing",
            (SELECT count(*) FROM shared) AS "sharedInverters",
-           (SELECT coalesce(json_agg(stalled), '[]') FROM stalled) AS stalled
+           (SELECT coalesce(json_agg(json_build_object('cause', cause, 'sessions', sessions)), '[]') FROM stalled WHERE kind = 'session') AS stalled
     FROM missing
   )
   SELECT to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,

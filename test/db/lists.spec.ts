@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { SESSION_STALL_CAUSES } from '../../src/events/event-schemas.rules.js';
+import { SESSION_CAUSES } from '../../src/onboarding/stalls/session.causes.rules.js';
 import type { InvertersQuery } from '../../src/onboarding/api/sessions.dto.js';
-import { StallsStore } from '../../src/onboarding/stalled/stalls.store.js';
 import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database, type Statement } from '../../src/platform/database/database.js';
@@ -117,7 +116,6 @@ describe('among many users and registrations', () => {
 
 describe('among many sessions', () => {
   const SESSIONS = 20_000;
-  const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
   const testDatabase = useTestDatabase();
   let database: Database;
@@ -140,10 +138,10 @@ describe('among many sessions', () => {
      SELECT id, user_id, now(), now(), now(), 'awaiting_owner', now() FROM onboarding_sessions WHERE closed_at IS NULL`,
     );
     await database.query(
-      `INSERT INTO session_stalls (session_id, cause, since, evidence)
-     SELECT id, ('{${SESSION_STALL_CAUSES.join()}}'::text[])[1 + brand::int / 200 % 5], now(), '{}' FROM onboarding_sessions WHERE brand::int % 200 = 0`,
+      `INSERT INTO stalls (kind, subject, cause, since, evidence)
+     SELECT 'session', id, ('{${Object.keys(SESSION_CAUSES).join()}}'::text[])[1 + brand::int / 200 % 5], now(), '{}' FROM onboarding_sessions WHERE brand::int % 200 = 0`,
     );
-    await database.query('ANALYZE onboarding_sessions, session_polls, session_stalls');
+    await database.query('ANALYZE onboarding_sessions, session_polls, stalls');
   });
 
   async function planOf(read: () => Promise<unknown>): Promise<string> {
@@ -155,33 +153,6 @@ describe('among many sessions', () => {
     const rows = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE) ${text}`, values);
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   }
-
-  describe('the search for stalled sessions', () => {
-    it('looks at each session that somebody waits for once, on pages by id', async () => {
-      const store = new StallsStore(database);
-      const found: string[] = [];
-      for (let after = FIRST_ID; ;) {
-        const page = await store.findAwaited(after, 300);
-        found.push(...page.map(({ id }) => id));
-        if (page.length < 300) break;
-        after = page.at(-1)!.id;
-      }
-      expect(new Set(found).size).toBe(SESSIONS / 20);
-      expect(found).toHaveLength(SESSIONS / 20);
-    });
-
-    it('reads a page by the index of these sessions alone', async () => {
-      const plan = await planOf(() => new StallsStore(database).findAwaited(FIRST_ID, 500));
-      expect(plan).toContain('onboarding_sessions_awaited_idx');
-      expect(plan).not.toMatch(/Seq Scan on (onboarding_sessions|session_polls)/);
-    });
-
-    it('is done by one worker at a time', async () => {
-      const store = new StallsStore(database);
-      const claims = await Promise.all(Array.from({ length: 5 }, () => store.claimSearch(60_000)));
-      expect(claims.filter(Boolean)).toHaveLength(1);
-    });
-  });
 
   describe('the list of stalled sessions', () => {
     it.each(['any', 'expiring_soon'] as const)(

@@ -43,7 +43,6 @@ const VALID = {
     anchor_at: 'now',
   }),
   poll_batches: () => ({ worker: 'host:1', size: 1, lease_until: 'tomorrow' }),
-  session_stalls: () => ({ cause: 'unrecognised', since: 'now', evidence: {} }),
   stalls: () => ({ kind: 'session', subject: randomUUID(), cause: 'lost', since: 'now', evidence: {} }),
   stall_looks: () => ({ kind: 'session', subject: randomUUID() }),
   stall_causes: () => ({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { StallUpkeep } from '../../src/onboarding/stalled/stall-upkeep.service.js';
+import { StallTask } from '../../src/stalls/stall-task.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { allAtLength } from '../faults/support/promise.js';
 import { insertCampaign } from '../setup/campaign.js';
@@ -52,7 +52,7 @@ if (CHROMIUM === null) {
         `UPDATE onboarding_sessions SET recorded_at = recorded_at - interval '5 h', state_changed_at = state_changed_at - interval '5 h' WHERE id = $1`,
         [stalledId],
       );
-      await service.app.get(StallUpkeep).search();
+      await service.app.get(StallTask).run();
       desktop = await browser.newContext({ viewport: SCREENS.desktop });
       await visit(desktop, '', signIn);
     });

@@ -23,8 +23,8 @@ export const seedOf = (sessions: number, mixed = sessions): string => `
     SELECT session_id, user_id, now() + CASE WHEN is_mixed AND g % 7 = 0 THEN interval '-90 s' ELSE interval '1 h' END, now() - interval '1 h',
       now() - interval '1 h', 'late', now() - interval '5 days'
     FROM seeds WHERE g % 50 NOT IN (1, 3) AND state <> 'lost';
-  INSERT INTO session_stalls (session_id, cause, since, evidence)
-    SELECT session_id, CASE state WHEN 'awaiting_owner' THEN (ARRAY['started_not_completed', 'expiring_soon', 'remote_unreachable'])[g % 3 + 1]
+  INSERT INTO stalls (kind, subject, cause, since, evidence)
+    SELECT 'session', session_id, CASE state WHEN 'awaiting_owner' THEN (ARRAY['started_not_completed', 'expiring_soon', 'remote_unreachable'])[g % 3 + 1]
       WHEN 'awaiting_installation' THEN 'completed_not_online' ELSE 'unrecognised' END, now() - interval '1 day', '{}'
     FROM seeds WHERE state IN ('awaiting_owner', 'awaiting_installation', 'unrecognised', 'expired') AND g % 4 < 3;
   INSERT INTO inverters (session_id, id, first_seen_at, last_seen_at, missing_since)

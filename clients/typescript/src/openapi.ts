@@ -1370,6 +1370,35 @@ export interface components {
         RequestedGridLocationView: {
             ean: string;
         };
+        StalledView: {
+            /** @description Why it does not continue by itself: a code of the catalogue */
+            cause: string;
+            /**
+             * @description Who has to act next; us: who operates the service
+             * @enum {string}
+             */
+            waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+            /**
+             * @description now: every hour makes it worse. soon: within a day. later: a person may look.
+             * @enum {string}
+             */
+            urgency: "now" | "soon" | "later";
+            /**
+             * Format: date-time
+             * @description When the trouble began; it counts only after a threshold
+             */
+            since: string;
+            /** @description What was found, and the threshold */
+            evidence: {
+                [key: string]: unknown;
+            };
+            /** @description The cause in one sentence */
+            text: string;
+            /** @description What a person has to do before the remedies, or without any */
+            before: string | null;
+            /** @description Operations that end it; empty if there is none */
+            remedies: components["schemas"]["RemedyView"][];
+        };
         OpenRegistrationView: {
             /**
              * @description Distinguishes a registration, the body of a 202, from a user
@@ -1410,6 +1439,8 @@ export interface components {
             stuckReason: string | null;
             /** @description What a person can do about a pending or uncertain registration, in words */
             whatToDo: string | null;
+            /** @description Why it does not continue by itself, and what can be done; null if it does */
+            stalled: components["schemas"]["StalledView"] | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -1495,6 +1526,8 @@ export interface components {
             stuckReason: string | null;
             /** @description What a person can do about a pending or uncertain registration, in words */
             whatToDo: string | null;
+            /** @description Why it does not continue by itself, and what can be done; null if it does */
+            stalled: components["schemas"]["StalledView"] | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -1605,19 +1638,6 @@ export interface components {
              */
             missingSince: string | null;
         };
-        StalledSessionView: {
-            /** @enum {string} */
-            cause: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised";
-            /**
-             * Format: date-time
-             * @description Since when there has been what the cause names
-             */
-            since: string;
-            /** @description What was seen when the cause was announced, and the threshold */
-            evidence: {
-                [key: string]: unknown;
-            };
-        };
         SessionView: {
             /**
              * Format: uuid
@@ -1685,8 +1705,8 @@ export interface components {
              * @description When it is read next; null if it is no longer watched
              */
             nextCheckAt: string | null;
-            /** @description Why a person should look; null if it waits no longer than can be expected */
-            stalled: components["schemas"]["StalledSessionView"] | null;
+            /** @description Why it does not continue by itself, and what can be done; null if it does */
+            stalled: components["schemas"]["StalledView"] | null;
             /**
              * Format: date-time
              * @description When the watch ended; null while it is watched
@@ -1757,6 +1777,8 @@ export interface components {
              * @description Only if started
              */
             sessionId: string | null;
+            /** @description Why it does not continue by itself, and what can be done; null if it does */
+            stalled: components["schemas"]["StalledView"] | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -1784,7 +1806,7 @@ export interface components {
          * @description The type of an event, or its name
          * @enum {string}
          */
-        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.session.stalled.v1" | "session.stalled" | "pv.session.resumed.v1" | "session.resumed" | "pv.stall.raised.v1" | "stall.raised" | "pv.stall.cleared.v1" | "stall.cleared" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.invitation.reminder_due.v1" | "invitation.reminder_due" | "pv.campaign.finished.v1" | "campaign.finished" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
+        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.stall.raised.v1" | "stall.raised" | "pv.stall.cleared.v1" | "stall.cleared" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.invitation.reminder_due.v1" | "invitation.reminder_due" | "pv.campaign.finished.v1" | "campaign.finished" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
         NewWebhookEndpoint: {
             /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
             types?: components["schemas"]["WebhookEventType"][];
@@ -1808,7 +1830,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -1838,6 +1860,8 @@ export interface components {
             pending: number;
             /** @description Events of all types after its position in the feed; grows while it is disabled */
             unread: number;
+            /** @description Why it does not continue by itself, and what can be done; null if it does */
+            stalled: components["schemas"]["StalledView"] | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -1851,7 +1875,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -1881,6 +1905,8 @@ export interface components {
             pending: number;
             /** @description Events of all types after its position in the feed; grows while it is disabled */
             unread: number;
+            /** @description Why it does not continue by itself, and what can be done; null if it does */
+            stalled: components["schemas"]["StalledView"] | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -1950,7 +1976,7 @@ export interface components {
              */
             eventId: string;
             /** @enum {string} */
-            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.session.stalled.v1" | "pv.session.resumed.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
+            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
             /** @description Position of the event in the feed */
             sequence: string;
             /** @description The subject of the event. An endpoint receives the events of one subject one at a time, in order */
@@ -2034,22 +2060,6 @@ export interface components {
             /** @description null if not given */
             inverters: number | null;
         };
-        StalledInvitationView: {
-            /**
-             * @description Not opened, opened and not started, or soon past its date; the last hides the others
-             * @enum {string}
-             */
-            cause: "remote_unreachable" | "completed_not_online" | "expiring_soon" | "started_not_completed" | "never_opened" | "opened_not_started";
-            /**
-             * Format: date-time
-             * @description Since when there has been what the cause names
-             */
-            since: string;
-            /** @description What was seen, and the threshold */
-            evidence: {
-                [key: string]: unknown;
-            };
-        };
         InvitationView: {
             /**
              * Format: uuid
@@ -2128,8 +2138,8 @@ export interface components {
              * @description When the owner was invited
              */
             createdAt: string;
-            /** @description Why its owner should be reminded to begin; null if nothing is wrong. Once a session exists, see `stalled` of the session */
-            stalled: components["schemas"]["StalledInvitationView"] | null;
+            /** @description Why it does not continue by itself, and what can be done; null if it does */
+            stalled: components["schemas"]["StalledView"] | null;
             /**
              * Format: uri
              * @description The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`
@@ -2244,8 +2254,8 @@ export interface components {
              * @description When it is read next; null if it is no longer watched
              */
             nextCheckAt: string | null;
-            /** @description Why a person should look; null if it waits no longer than can be expected */
-            stalled: components["schemas"]["StalledSessionView"] | null;
+            /** @description Why it does not continue by itself, and what can be done; null if it does */
+            stalled: components["schemas"]["StalledView"] | null;
             /**
              * Format: date-time
              * @description When the watch ended; null while it is watched
@@ -2337,8 +2347,8 @@ export interface components {
              * @description When the owner was invited
              */
             createdAt: string;
-            /** @description Why its owner should be reminded to begin; null if nothing is wrong. Once a session exists, see `stalled` of the session */
-            stalled: components["schemas"]["StalledInvitationView"] | null;
+            /** @description Why it does not continue by itself, and what can be done; null if it does */
+            stalled: components["schemas"]["StalledView"] | null;
         };
         CaseView: {
             /**
@@ -2904,8 +2914,8 @@ export interface components {
             readers: components["schemas"]["ReadersView"];
         };
         StalledCauseView: {
-            /** @enum {string} */
-            cause: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised";
+            /** @description As in `GET /stalled` */
+            cause: string;
             /** @description Sessions that wait for longer than can be expected, counted up to 10,000 */
             sessions: number;
         };
@@ -4472,204 +4482,6 @@ export interface components {
             traceparent?: string;
         };
         /**
-         * pv.session.stalled.v1
-         * @description When the session waits for longer than can be expected, or the cause of this has changed. Announced once per cause
-         */
-        "pv.session.stalled.v1": {
-            /** @constant */
-            specversion: "1.0";
-            /**
-             * Format: uuid
-             * @description The same in every delivery
-             */
-            id: string;
-            /**
-             * Format: uri-reference
-             * @description `EVENT_SOURCE` of the deployment
-             */
-            source: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "pv.session.stalled.v1";
-            /** @description The session; events of one subject are in order */
-            subject: string;
-            /**
-             * Format: date-time
-             * @description When the fact was recorded
-             */
-            time: string;
-            /** @constant */
-            datacontenttype: "application/json";
-            /** @description Position in the feed: sorts as text in the order of the feed */
-            sequence: string;
-            data: {
-                /**
-                 * Format: uuid
-                 * @description Id of the session, here and at the remote service
-                 */
-                sessionId: string;
-                /**
-                 * Format: uuid
-                 * @description Id of the user, here and at the remote service
-                 */
-                userId: string;
-                /**
-                 * Format: uuid
-                 * @description Id of the grid location, here and at the remote service
-                 */
-                gridLocationId: string;
-                /** @description Your reference of the user; null once the user has been erased */
-                tenantReference: string | null;
-                /** @description As passed at the start; null if none was passed */
-                brand: string | null;
-                /** @description As passed at the start; empty once the user has been erased */
-                metadata: {
-                    [key: string]: unknown;
-                };
-                /**
-                 * @description The state of the session
-                 * @enum {string}
-                 */
-                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
-                /**
-                 * @description The state before; null at the start
-                 * @enum {string|null}
-                 */
-                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
-                /**
-                 * @description `observed`: the remote service said so; `inferred`: we conclude it
-                 * @enum {string}
-                 */
-                basis: "observed" | "inferred";
-                /** @description The name of the rule that determined the state */
-                rule: string;
-                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
-                inverters: string[];
-                /** @description How many inverters are currently listed */
-                invertersTotal: number;
-                /**
-                 * Format: date-time
-                 * @description When the remote service was read
-                 */
-                observedAt: string;
-                /**
-                 * @description Why the session is, or was, stalled
-                 * @enum {string}
-                 */
-                cause: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised";
-                /**
-                 * Format: date-time
-                 * @description Since when there has been what the cause names
-                 */
-                since: string;
-                /** @description What was seen, and the threshold, by cause */
-                evidence: Record<string, unknown>;
-            };
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
-        };
-        /**
-         * pv.session.resumed.v1
-         * @description When the session is no longer stalled: the evidence has gone, or the session has come online, expired, or is over
-         */
-        "pv.session.resumed.v1": {
-            /** @constant */
-            specversion: "1.0";
-            /**
-             * Format: uuid
-             * @description The same in every delivery
-             */
-            id: string;
-            /**
-             * Format: uri-reference
-             * @description `EVENT_SOURCE` of the deployment
-             */
-            source: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "pv.session.resumed.v1";
-            /** @description The session; events of one subject are in order */
-            subject: string;
-            /**
-             * Format: date-time
-             * @description When the fact was recorded
-             */
-            time: string;
-            /** @constant */
-            datacontenttype: "application/json";
-            /** @description Position in the feed: sorts as text in the order of the feed */
-            sequence: string;
-            data: {
-                /**
-                 * Format: uuid
-                 * @description Id of the session, here and at the remote service
-                 */
-                sessionId: string;
-                /**
-                 * Format: uuid
-                 * @description Id of the user, here and at the remote service
-                 */
-                userId: string;
-                /**
-                 * Format: uuid
-                 * @description Id of the grid location, here and at the remote service
-                 */
-                gridLocationId: string;
-                /** @description Your reference of the user; null once the user has been erased */
-                tenantReference: string | null;
-                /** @description As passed at the start; null if none was passed */
-                brand: string | null;
-                /** @description As passed at the start; empty once the user has been erased */
-                metadata: {
-                    [key: string]: unknown;
-                };
-                /**
-                 * @description The state of the session
-                 * @enum {string}
-                 */
-                state: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised";
-                /**
-                 * @description The state before; null at the start
-                 * @enum {string|null}
-                 */
-                previousState: "awaiting_owner" | "awaiting_installation" | "online" | "expired" | "lost" | "unrecognised" | null;
-                /**
-                 * @description `observed`: the remote service said so; `inferred`: we conclude it
-                 * @enum {string}
-                 */
-                basis: "observed" | "inferred";
-                /** @description The name of the rule that determined the state */
-                rule: string;
-                /** @description The ids of the first 100 inverters currently listed; `GET /api/v1/onboarding/pv/{sessionId}` returns all of them. Empty once the user has been erased */
-                inverters: string[];
-                /** @description How many inverters are currently listed */
-                invertersTotal: number;
-                /**
-                 * Format: date-time
-                 * @description When the remote service was read
-                 */
-                observedAt: string;
-                /**
-                 * @description Why the session is, or was, stalled
-                 * @enum {string}
-                 */
-                cause: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised";
-                /**
-                 * Format: date-time
-                 * @description Since when there has been what the cause names
-                 */
-                since: string;
-                /** @description What was seen, and the threshold, by cause */
-                evidence: Record<string, unknown>;
-            };
-            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
-            traceparent?: string;
-        };
-        /**
          * pv.stall.raised.v1
          * @description When something does not continue by itself, or the cause of this has changed. Announced once per cause
          */
@@ -5809,9 +5621,9 @@ export interface components {
             };
         };
         /** @description Any event of the feed. Ignore events of an unknown `type` */
-        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.session.stalled.v1"] | components["schemas"]["pv.session.resumed.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
+        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
         /** @description Any event, including the test event. Ignore events of an unknown `type` */
-        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.session.stalled.v1"] | components["schemas"]["pv.session.resumed.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
+        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
     };
     responses: {
         /** @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them. */
@@ -7122,7 +6934,7 @@ export interface operations {
                 /** @description Sessions whose `expiresAt` is before this instant, whatever their state */
                 expiresBefore?: string;
                 /** @description Sessions that are stalled for this cause, or for any */
-                stalled?: "started_not_completed" | "completed_not_online" | "expiring_soon" | "remote_unreachable" | "unrecognised" | "any";
+                stalled?: "lost" | "unwatched" | "refused" | "too_many_inverters" | "unrecognised" | "remote_unreachable" | "flapping" | "expiry_ignored" | "all_inverters_missing" | "some_inverters_missing" | "completed_not_online" | "expiring_soon" | "started_not_completed" | "any";
                 /** @description Current sessions that the status counts as doubtful for this reason */
                 doubtful?: "unrecognised" | "lost" | "all_inverters_missing" | "some_inverters_missing";
                 /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */

@@ -12,13 +12,16 @@ const TONES: Readonly<Record<Session['state'], Tone>> = {
   unrecognised: 'attention',
 };
 
-export const STALL_CAUSES: Readonly<Record<NonNullable<Session['stalled']>['cause'], string>> = {
+export const STALL_CAUSES = {
   started_not_completed: 'The owner has not finished the web flow',
   completed_not_online: 'The owner is done, and the installation is late',
   expiring_soon: 'It expires soon, and the owner has not finished',
   remote_unreachable: 'The remote service has not returned it',
   unrecognised: 'Its flags are not described by the interface',
 };
+
+export const stallTitle = (cause: string): string | undefined =>
+  (STALL_CAUSES as Readonly<Record<string, string | undefined>>)[cause];
 
 export const DOUBTS = {
   unrecognised: 'The interface does not describe their flags',
@@ -40,7 +43,7 @@ export function Stall({ stalled }: Pick<Session, 'stalled'>) {
   if (stalled === null) return null;
   return (
     <span>
-      {STALL_CAUSES[stalled.cause]}, <For at={stalled.since} />
+      {stallTitle(stalled.cause) ?? stalled.text.replace(/\.$/, '')}, <For at={stalled.since} />
     </span>
   );
 }

@@ -23,6 +23,8 @@ export function changedBy(type: string): readonly Subject[] {
     case 'session':
     case 'inverter':
       return ['status', 'sessions', 'session', 'timeline', 'customers', 'funnel'];
+    case 'stall':
+      return ['status', 'registrations', 'sessions', 'session', 'timeline', 'customers', 'webhooks'];
     case 'invitation':
       return ['customers', 'funnel'];
     case 'campaign':

@@ -15,6 +15,7 @@ const ENDPOINT: Endpoint = {
   failures: 0,
   failingSince: null,
   lastDeliveredAt: '2026-11-26T11:58:00Z',
+  stalled: null,
   previousSecretUntil: null,
   pending: 0,
   unread: 0,

@@ -169,10 +169,6 @@ CREATE TABLE onboarding_sessions (
     least(created_at, updated_at, expires_at, started_updated_at) >= '0001-01-01 00:00:00+00'
     AND greatest(created_at, updated_at, expires_at, started_updated_at) <= '9999-12-31 23:59:59.999+00')
 );
--- The sessions that somebody waits for, of a million mostly closed ones. The condition is that of AWAITED in
--- src/onboarding/store/sessions.sql.ts. A read that brings nothing new does not write to this table.
-CREATE INDEX onboarding_sessions_awaited_idx ON onboarding_sessions (id)
-  WHERE closed_at IS NULL AND superseded_at IS NULL AND state IN ('awaiting_owner', 'awaiting_installation', 'unrecognised');
 CREATE INDEX onboarding_sessions_changed_at_id_idx ON onboarding_sessions(changed_at, id);
 CREATE INDEX onboarding_sessions_grid_location_id_idx ON onboarding_sessions(grid_location_id);
 -- Lists of sessions filter by metadata; see the index of users for its options. Polls do not write to this table, and its updates were
@@ -249,21 +245,6 @@ COMMENT ON COLUMN session_starts.created_at IS 'When it was requested.';
 COMMENT ON COLUMN session_starts.updated_at IS 'When anything in this row changed last.';
 
 -- A table of its own, since few sessions are ever stalled. It needs no index but its key: it is small, and the lists join the sessions.
-CREATE TABLE session_stalls (
-  session_id uuid PRIMARY KEY REFERENCES onboarding_sessions(id) ON UPDATE CASCADE ON DELETE CASCADE,
-  cause text NOT NULL,
-  since timestamptz(3) NOT NULL,
-  evidence jsonb NOT NULL,
-  raised_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
-  CONSTRAINT session_stalls_cause_is_known CHECK (cause IN ('started_not_completed', 'completed_not_online', 'expiring_soon', 'remote_unreachable', 'unrecognised'))
-);
-COMMENT ON TABLE session_stalls IS 'Sessions that wait for longer than can be expected, one row each. A worker inserts, updates and deletes the rows with their events (src/onboarding/stalled).';
-COMMENT ON COLUMN session_stalls.session_id IS 'The stalled session.';
-COMMENT ON COLUMN session_stalls.cause IS 'Why it is stalled; docs/states.md lists the causes.';
-COMMENT ON COLUMN session_stalls.since IS 'Since when the cause has been present.';
-COMMENT ON COLUMN session_stalls.evidence IS 'What was found when the cause was announced, and the threshold. No personal data, and no text of the remote service.';
-COMMENT ON COLUMN session_stalls.raised_at IS 'When the cause was announced.';
-
 CREATE TABLE invitations (
   id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
   grid_location_id uuid NOT NULL REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE,
@@ -997,7 +978,6 @@ CREATE TABLE read_budget (
   short_since timestamptz(3),
   announced_at timestamptz(3),
   habits_after timestamptz(3),
-  stalls_after timestamptz(3),
   CONSTRAINT read_budget_is_one_row CHECK (id),
   CONSTRAINT read_budget_stretch_is_at_least_1 CHECK (stretch >= 1)
 );
@@ -1011,7 +991,6 @@ COMMENT ON COLUMN read_budget.allowed_per_second IS 'Reads per second to which t
 COMMENT ON COLUMN read_budget.short_since IS 'Since when the stretch has been above the bound of remote.budget_short. Null if it is not.';
 COMMENT ON COLUMN read_budget.announced_at IS 'When remote.budget_short was announced. Null if it was not, or is over.';
 COMMENT ON COLUMN read_budget.habits_after IS 'When read_habits and brand_waits are counted again. Null before the first time.';
-COMMENT ON COLUMN read_budget.stalls_after IS 'When a worker may look for stalled sessions again. Null before the first time.';
 
 CREATE TABLE read_habits (
   brand text NOT NULL,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Schemas } from '#client/client.js';
 import { INVITATION_STATES } from '../../invitations/invitation.rules.js';
-import { INVITATION_STALL_CAUSES } from '../../invitations/stalled.rules.js';
+import { INVITATION_CAUSES } from '../../invitations/invitation.stall.rules.js';
 import { readId } from '../read-input.js';
 import { printYaml } from '../print.js';
 import { ApiCommand, at } from './api-command.js';
@@ -23,7 +23,10 @@ export function invitationsCommand(findApi: FindApi): Command {
       REFERENCE: ({ tenantReference }) => cut(tenantReference, 24),
     })
     .choice('--state <state>', 'only in this state', INVITATION_STATES)
-    .choice('--stalled <cause>', 'only stalled for this cause, or any', [...INVITATION_STALL_CAUSES, 'any'])
+    .choice('--stalled <cause>', 'only stalled for this cause, or any', [
+      ...Object.keys(INVITATION_CAUSES),
+      'any',
+    ])
     .option('--grid-location-id <id>', 'only of this grid location', readId)
     .option('--tenant-reference <text>', 'only of this reference')
     .option('--campaign-id <id>', 'only of this campaign', readId);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Client, Schemas, Session } from '#client/client.js';
-import { SESSION_STALL_CAUSES, SESSION_STATES } from '../../events/event-schemas.rules.js';
+import { SESSION_STATES } from '../../events/event-schemas.rules.js';
+import { SESSION_CAUSES } from '../../onboarding/stalls/session.causes.rules.js';
 import { START_STATUSES } from '../../onboarding/rules/start-failure.rules.js';
 import { readId } from '../read-input.js';
 import { print, printYaml } from '../print.js';
@@ -26,7 +27,10 @@ export function sessionsCommand(findApi: FindApi): Command {
       REFERENCE: ({ tenantReference }) => tenantReference,
     })
     .choice('--state <state>', 'only in this state', SESSION_STATES)
-    .choice('--stalled <cause>', 'only stalled for this cause, or any', [...SESSION_STALL_CAUSES, 'any'])
+    .choice('--stalled <cause>', 'only stalled for this cause, or any', [
+      ...Object.keys(SESSION_CAUSES),
+      'any',
+    ])
     .option('--user-id <id>', 'only of this user', readId)
     .option('--grid-location-id <id>', 'only of this grid location', readId)
     .option('--tenant-reference <text>', 'only of this reference')

@@ -11,9 +11,10 @@ import { found } from '../../platform/problem/found.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { LOCATION } from '../../platform/openapi/response-headers.js';
+import { StallViews } from '../../stalls/stall-views.service.js';
 import { SessionRefreshService } from '../poll/refresh.service.js';
 import { StartSessionService } from '../start/start-session.service.js';
-import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
+import { SessionViewsStore, type SessionRow, type StartRow } from '../store/session-views.store.js';
 import { InvertersQuery, NewSession, SessionQuery, SessionsQuery } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
 import { InverterView, SessionView } from './sessions.view.js';
@@ -29,6 +30,7 @@ export class SessionsController {
     private readonly views: SessionViewsStore,
     private readonly sessions: SessionsService,
     private readonly refreshes: SessionRefreshService,
+    private readonly stalls: StallViews,
   ) {}
 
   @Post('onboarding/pv/:gridLocationId')
@@ -149,7 +151,11 @@ export class SessionsController {
   @ApiPage(StartView)
   async listStarts(@Query() query: StartsQuery): Promise<Page<StartView>> {
     const starts = await this.views.listStarts(query);
-    return toPage(starts, query.limit, ({ createdAt, id }) => [createdAt, id]);
+    const positionOf = ({ createdAt, id }: StartRow) => [createdAt, id];
+    return toPage(starts, query.limit, positionOf, (start) => ({
+      ...start,
+      stalled: this.stalls.view('start', start, start.stalled),
+    }));
   }
 
   @Get('onboarding/pv/:sessionId/timeline')
@@ -175,6 +181,11 @@ export class SessionsController {
 
   private view(row: SessionRow, key: Principal): SessionView {
     const { startUrlCiphertext, changedAt, now, ...session } = row;
-    return { ...session, startUrl: hasScope(key, 'links:read') ? this.views.findStartUrl(row) : null };
+    const stalled = this.stalls.view('session', row, row.stalled);
+    return {
+      ...session,
+      stalled,
+      startUrl: hasScope(key, 'links:read') ? this.views.findStartUrl(row) : null,
+    };
   }
 }

@@ -1,4 +1,4 @@
-import { SESSION_STALL_CAUSES, SESSION_STATES } from '../../events/event-schemas.rules.js';
+import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { CursorOf, LimitQuery, PageQuery } from '../../platform/http/page.js';
 import {
   ChoiceParameter,
@@ -13,7 +13,8 @@ import type { Metadata } from '../../users/metadata.rules.js';
 import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';
 import { brandFault, MAX_BRAND_LENGTH } from '../rules/brand.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
-import type { SessionStallCause } from '../stalled/stalled.rules.js';
+import { SESSION_CAUSES } from '../stalls/session.causes.rules.js';
+import type { SessionCause } from '../stalls/session.stall.rules.js';
 import type { InverterView } from './sessions.view.js';
 
 /** The reasons for which a session may need a person, as in `sessions` of the status. */
@@ -95,8 +96,11 @@ export class SessionsQuery extends PageQuery {
   @InstantParameter('Sessions whose `expiresAt` is before this instant, whatever their state')
   expiresBefore?: Date;
 
-  @ChoiceParameter([...SESSION_STALL_CAUSES, 'any'], 'Sessions that are stalled for this cause, or for any')
-  stalled?: SessionStallCause | 'any';
+  @ChoiceParameter(
+    [...Object.keys(SESSION_CAUSES), 'any'],
+    'Sessions that are stalled for this cause, or for any',
+  )
+  stalled?: SessionCause | 'any';
 
   @ChoiceParameter(DOUBTS, 'Current sessions that the status counts as doubtful for this reason')
   doubtful?: (typeof DOUBTS)[number];

@@ -1,9 +1,9 @@
-import { SESSION_STALL_CAUSES, SESSION_STATES } from '../../events/event-schemas.rules.js';
+import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { LAST_SEQUENCE } from '../../events/feed/events.dto.js';
+import { STALLED_FIELD } from '../../stalls/stalled.view.js';
 import * as schema from '../../platform/openapi/schema-of.js';
 import type { Metadata } from '../../users/metadata.rules.js';
 import type { Basis } from '../rules/machine.rules.js';
-import type { Stall } from '../stalled/stalled.rules.js';
 
 const INVERTER = {
   id: schema.uuid('The remote id, for data and curtailment calls'),
@@ -22,12 +22,6 @@ export class InverterView extends schema.schemaOf({
   userId: schema.uuid(),
   gridLocationId: schema.uuid(),
   brand: schema.nullable(schema.text()),
-}) {}
-
-class StalledSessionView extends schema.schemaOf({
-  cause: schema.oneOf(SESSION_STALL_CAUSES),
-  since: schema.instant('Since when there has been what the cause names'),
-  evidence: schema.object<Stall['evidence']>('What was seen when the cause was announced, and the threshold'),
 }) {}
 
 /** A session without its startUrl. */
@@ -63,12 +57,7 @@ export const SESSION = {
     ),
   ),
   nextCheckAt: schema.nullable(schema.instant('When it is read next; null if it is no longer watched')),
-  stalled: schema.nullable(
-    schema.view(
-      StalledSessionView,
-      'Why a person should look; null if it waits no longer than can be expected',
-    ),
-  ),
+  stalled: STALLED_FIELD,
   closedAt: schema.nullable(schema.instant('When the watch ended; null while it is watched')),
   supersededAt: schema.nullable(
     schema.instant('When a newer session of its location and brand took its place; null if none has'),

@@ -1,5 +1,6 @@
 import { PageQuery } from '../../platform/http/page.js';
 import { ChoiceParameter, UuidParameter } from '../../platform/http/parameters.js';
+import { STALLED_FIELD } from '../../stalls/stalled.view.js';
 import * as schema from '../../platform/openapi/schema-of.js';
 import { START_STATUSES, type StartStatus } from '../rules/start-failure.rules.js';
 
@@ -21,6 +22,7 @@ export class StartView extends schema.schemaOf({
     'How many sessions the remote service may have started for it whose id nobody knows; they expire there unused',
   ),
   sessionId: schema.nullable(schema.uuid('Only if started')),
+  stalled: STALLED_FIELD,
   createdAt: schema.instant(),
   updatedAt: schema.instant(),
 }) {}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { reconcile } from './reconcile.rules.js';
 import type { Reading, SessionRecord } from './reconcile.rules.js';
-import { changeEvents, erasedEvent, factsOf, stallEvent, startedEvent } from './session-events.rules.js';
+import { changeEvents, erasedEvent, factsOf, startedEvent } from './session-events.rules.js';
 
 const STARTED = new Date('2026-11-20T10:00:00Z');
 const NOW = new Date('2026-11-20T11:00:00Z');
@@ -582,13 +582,7 @@ describe('the events of a session', () => {
     });
   });
 
-  it('say why it is stalled, and why it is closed', () => {
-    const stall = { cause: 'expiring_soon', since: STARTED, evidence: { expiresAt: 'soon' } } as const;
-    expect(stallEvent('session.stalled', facts, stall).data).toEqual({
-      ...facts,
-      ...stall,
-      since: STARTED.toISOString(),
-    });
+  it('say why it is closed', () => {
     const close = { transition: null, listed: [], missing: [], close: 'settled', isReopened: false } as const;
     expect(changeEvents(facts, close)).toEqual([
       { name: 'session.closed', subject: 's', data: { ...facts, reason: 'settled' } },

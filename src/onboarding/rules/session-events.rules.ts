@@ -1,5 +1,4 @@
 import type { EventPayloads, NewEvent, SessionFacts } from '../../events/catalogue.rules.js';
-import type { Stall } from '../stalled/stalled.rules.js';
 import type { CloseReason } from './ending.rules.js';
 import type { SessionState, Classification } from './machine.rules.js';
 
@@ -55,13 +54,6 @@ export const erasedEvent = (session: EventSubject, now: Date): NewEvent =>
 export function erasedFacts(session: EventSubject, now: Date): SessionFacts {
   return { ...factsOf(session, session, session.state, [], now), tenantReference: null, metadata: {} };
 }
-
-/** Returns the event of a stall that begins or is over. */
-export const stallEvent = (
-  name: 'session.stalled' | 'session.resumed',
-  facts: SessionFacts,
-  { cause, since, evidence }: Stall,
-): NewEvent => event(name, { ...facts, cause, since: since.toISOString(), evidence });
 
 type SessionEvent = Extract<NewEvent, { readonly data: { readonly sessionId: string } }>['name'];
 

@@ -4,9 +4,7 @@ import { ERASED } from '../rules/start-failure.rules.js';
 import { failedStart, PLACE_OF_START, startFailedEvents } from '../start/failed-starts.store.js';
 import type { EndedStart } from '../start/failed-starts.store.js';
 import type { SessionRecord } from '../rules/reconcile.rules.js';
-import { erasedEvent, erasedFacts, stallEvent } from '../rules/session-events.rules.js';
-import { DELETE_STALLS } from '../stalled/stalls.sql.js';
-import type { StalledRow } from '../stalled/stalls.store.js';
+import { erasedEvent } from '../rules/session-events.rules.js';
 import { CHECKED_AT, LOCK_SESSIONS_OF_USER } from './sessions.sql.js';
 
 /** Marks a user's starts in flight as failed, and returns them. Each counts as an orphan, since its call may have had its effect. */
@@ -58,7 +56,6 @@ export async function eraseSessions(tx: Transaction, userId: string | null, eras
   const pruned = await tx.query<{ id: string }>(TAKE_PRUNED_SESSIONS, [userId]);
   await tx.query(ERASE_SESSIONS, [sessionIds, erasedAt]);
   await tx.query(STOP_POLLS, [sessionIds]);
-  const stalls = await tx.query<StalledRow>(DELETE_STALLS, [sessionIds]);
   const observations = await tx.query(DELETE_OBSERVATIONS, [sessionIds]);
   const inverters = await tx.query(DELETE_INVERTERS, [sessionIds]);
   return {
@@ -68,13 +65,9 @@ export async function eraseSessions(tx: Transaction, userId: string | null, eras
     prunedIds: pruned.map(({ id }) => id),
     observations: observations.length,
     inverters: inverters.length,
-    /** One event for each start in flight, one for each stalled session, and one for each session that was not closed yet. */
+    /** One event for each start in flight, and one for each session that was not closed yet. */
     events: [
       ...startFailedEvents(failed),
-      ...stalls.map((stall) => {
-        const session = sessions.find(({ id }) => id === stall.sessionId)!;
-        return stallEvent('session.resumed', erasedFacts(session, erasedAt), stall);
-      }),
       ...sessions
         .filter(({ closedAt }) => closedAt === null)
         .map((session) => erasedEvent(session, erasedAt)),

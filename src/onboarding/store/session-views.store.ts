@@ -6,6 +6,8 @@ import { Database } from '../../platform/database/database.js';
 import { after, NEWEST_FIRST } from '../../platform/database/list-position.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
 import { selectPage } from '../../platform/database/select-page.js';
+import type { StoredStall } from '../../stalls/stall-views.service.js';
+import { isStalled } from '../../stalls/stalls.sql.js';
 import { containsMetadata } from '../../users/metadata.dto.js';
 import type { InvertersQuery, SessionsQuery } from '../api/sessions.dto.js';
 import type { InverterView, SessionView } from '../api/sessions.view.js';
@@ -13,19 +15,22 @@ import type { StartsQuery, StartView } from '../api/starts.view.js';
 import type { StartStatus } from '../rules/start-failure.rules.js';
 import type { TimelineEntryView, TimelinePosition, TimelineQuery } from '../api/timeline.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';
-import type { Stall } from '../stalled/stalled.rules.js';
 import * as sql from './sessions.sql.js';
 
 /** A session as the API returns it, with startUrl still encrypted. */
-export interface SessionRow extends Omit<SessionView, 'startUrl'> {
+export interface SessionRow extends Omit<SessionView, 'startUrl' | 'stalled'> {
+  readonly stalled: StoredStall | null;
   readonly startUrlCiphertext: Buffer | null;
   readonly changedAt: Date;
   readonly now: Date;
 }
 
+export interface StartRow extends Omit<StartView, 'stalled'> {
+  readonly stalled: StoredStall | null;
+}
+
 /** json_agg writes timestamps as text. */
-interface RawSession extends Omit<SessionRow, 'inverters' | 'stalled'> {
-  readonly stalled: (Omit<Stall, 'since'> & { readonly since: string }) | null;
+interface RawSession extends Omit<SessionRow, 'inverters'> {
   readonly inverters: readonly (Record<'id' | 'firstSeenAt' | 'lastSeenAt', string> & {
     readonly missingSince: string | null;
   })[];
@@ -87,7 +92,7 @@ export class SessionViewsStore {
       ['s.created_at < ?', filter.startedBefore],
       ['s.expires_at < ?', filter.expiresBefore],
       ...(doubtful === undefined ? [] : [[sql.DOUBTFUL[doubtful]] as const]),
-      stalled === 'any' ? ['x.session_id IS NOT NULL'] : ['x.cause = ?', stalled],
+      ...isStalled('session', 's.id', stalled),
       ...containsMetadata('s.metadata', filter.metadata),
       ['(s.changed_at, s.id) > (?, ?::uuid)', cursor?.at, cursor?.id],
     ]);
@@ -138,7 +143,7 @@ export class SessionViewsStore {
   }
 
   /** Lists starts, newest first. */
-  async listStarts({ limit, cursor, userId, gridLocationId, status }: StartsQuery): Promise<StartView[]> {
+  async listStarts({ limit, cursor, userId, gridLocationId, status }: StartsQuery): Promise<StartRow[]> {
     const starts = await this.database.prisma.sessionStart.findMany({
       where: {
         gridLocationId,
@@ -151,10 +156,15 @@ export class SessionViewsStore {
       orderBy: NEWEST_FIRST,
       take: limit + 1,
     });
+    const stalls = await this.database.prisma.stall.findMany({
+      where: { kind: 'start', subject: { in: starts.map(({ id }) => id) } },
+    });
+    const stallOf = new Map(stalls.map((stall) => [stall.subject, stall as StoredStall]));
     return starts.map(({ lastError, gridLocation, status: given, ...start }) => ({
       ...start,
       status: given as StartStatus,
       error: lastError,
+      stalled: stallOf.get(start.id) ?? null,
       userId: gridLocation.userId,
       tenantReference: gridLocation.user.tenantReference,
     }));
@@ -178,7 +188,6 @@ const inCamelCase = (fields: object): object =>
 
 const toSession = (row: RawSession): SessionRow => ({
   ...row,
-  stalled: row.stalled && { ...row.stalled, since: parseJsonTimestamp(row.stalled.since) },
   sequence: row.sequence && formatSequence(row.sequence),
   inverters: row.inverters.map(({ id, firstSeenAt, lastSeenAt, missingSince }) => ({
     id,

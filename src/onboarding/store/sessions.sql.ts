@@ -1,6 +1,7 @@
 import { lastSequence } from '../../events/sequence.sql.js';
 import { encryptedColumn } from '../../platform/crypto/re-encryption.store.js';
 import { prepared, type Transaction } from '../../platform/database/database.js';
+import { stallOf } from '../../stalls/stalls.sql.js';
 import { STRETCH } from '../poll/read-budget.store.js';
 import type { DOUBTS } from '../api/sessions.dto.js';
 import type { RecordedResponse } from '../rules/reconcile.rules.js';
@@ -160,9 +161,6 @@ export const JOIN_POLL = `
       LEFT JOIN session_polls p ON p.session_id = s.id
       LEFT JOIN poll_batches b ON b.id = p.batch_id`;
 
-/** Whether somebody waits for session `s`. An index has the same condition. */
-export const AWAITED = `s.closed_at IS NULL AND s.superseded_at IS NULL AND s.state IN ('awaiting_owner', 'awaiting_installation', 'unrecognised')`;
-
 const CURRENT = `s.closed_at IS NULL AND s.superseded_at IS NULL`;
 const IS_LISTED = `EXISTS (SELECT FROM inverters i WHERE i.session_id = s.id AND i.missing_since IS NULL)`;
 /** Whether an inverter of session `s` is missing. IN reads the few missing inverters once, by their partial index. */
@@ -175,10 +173,6 @@ export const DOUBTFUL: Readonly<Record<(typeof DOUBTS)[number], string>> = {
   all_inverters_missing: `${MISSES_INVERTERS} AND NOT ${IS_LISTED}`,
   some_inverters_missing: `${MISSES_INVERTERS} AND ${IS_LISTED}`,
 };
-
-// Ignores the stall of a session that nobody waits for any more. The next search for stalled sessions deletes its row.
-const JOIN_STALL = `
-      LEFT JOIN session_stalls x ON x.session_id = s.id AND ${AWAITED}`;
 
 export const SELECT_INVERTER = `
     SELECT i.id, i.session_id AS "sessionId", s.user_id AS "userId", s.grid_location_id AS "gridLocationId", s.brand,
@@ -194,14 +188,13 @@ export const SELECT_SESSION = `
            s.state_changed_at AS "stateChangedAt", s.superseded_at AS "supersededAt",
            (SELECT min(t.at) FROM session_transitions t WHERE t.session_id = s.id AND t.to_state = 'online') AS "onlineAt",
            ${CHECKED_AT} AS "checkedAt",
-           CASE WHEN x.session_id IS NOT NULL
-                THEN json_build_object('cause', x.cause, 'since', x.since, 'evidence', x.evidence) END AS stalled,
+           ${stallOf('session', 's.id')} AS stalled,
            p.due_at AS "nextCheckAt", clock_timestamp() AS now, ${lastSequence('s.id::text')} AS sequence,
            coalesce((SELECT json_agg(json_build_object('id', i.id, 'firstSeenAt', i.first_seen_at, 'lastSeenAt', ${LAST_SEEN_AT},
                                                        'missingSince', i.missing_since) ORDER BY i.first_seen_at, i.id)
                        FROM inverters i WHERE i.session_id = s.id), '[]') AS inverters
       FROM onboarding_sessions s
-      JOIN users u ON u.id = s.user_id ${JOIN_POLL} ${JOIN_STALL}`;
+      JOIN users u ON u.id = s.user_id ${JOIN_POLL}`;
 
 /** A prepared statement, because it is by far the most frequent query. */
 export const FIND_SESSION = prepared('onboarding.find_session')`${SELECT_SESSION} WHERE s.id = $1`;

@@ -1,6 +1,8 @@
 import { formatSequence } from '../../events/cloud-event.js';
 import { LAST_SEQUENCE } from '../../events/feed/events.dto.js';
 import * as schema from '../../platform/openapi/schema-of.js';
+import type { StallViews } from '../../stalls/stall-views.service.js';
+import { STALLED_FIELD } from '../../stalls/stalled.view.js';
 import type { Metadata } from '../metadata.rules.js';
 import { WARNINGS } from '../user/user.view.js';
 import { REGISTRATION_STATUSES } from './registration.rules.js';
@@ -37,6 +39,7 @@ const FIELDS = {
   whatToDo: schema.nullable(
     schema.text('What a person can do about a pending or uncertain registration, in words'),
   ),
+  stalled: STALLED_FIELD,
   createdAt: schema.instant(),
   updatedAt: schema.instant(),
   sequence: LAST_SEQUENCE,
@@ -47,7 +50,7 @@ export class OpenRegistrationView extends schema.schemaOf({
   warnings: WARNINGS,
 }) {}
 
-export function toRegistrationView(row: RegistrationRecord): RegistrationView {
+export function toRegistrationView(row: RegistrationRecord, stalls: StallViews): RegistrationView {
   const { id, tenantReference, eans, sequence, isBeingSent: _s, isDue: _d, ...rest } = row;
   const gridLocations = eans.map((ean) => ({ ean }));
   return {
@@ -56,6 +59,7 @@ export function toRegistrationView(row: RegistrationRecord): RegistrationView {
     tenantReference,
     gridLocations,
     ...rest,
+    stalled: stalls.view('registration', row, row.stalled),
     sequence: sequence && formatSequence(sequence),
   };
 }

@@ -10,6 +10,7 @@ import { invalidRequest } from '../../platform/http/validation.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { found } from '../../platform/problem/found.js';
 import type { ProblemCode } from '../../platform/problem/problem.js';
+import { StallViews } from '../../stalls/stall-views.service.js';
 import { ConfirmedUserInput, ListRegistrationsQuery } from '../users.dto.js';
 import { BulkDecision, DecisionsView, MAX_DECISIONS } from './decisions.dto.js';
 import { DecisionsService } from './decisions.service.js';
@@ -24,6 +25,7 @@ export class RegistrationsController {
   constructor(
     private readonly decisions: DecisionsService,
     private readonly store: RegistrationsStore,
+    private readonly stalls: StallViews,
   ) {}
 
   @Get()
@@ -34,7 +36,12 @@ export class RegistrationsController {
   @ApiPage(RegistrationView)
   async listRegistrations(@Query() query: ListRegistrationsQuery) {
     const registrations = await this.store.listRegistrations(query);
-    return toPage(registrations, query.limit, ({ createdAt, id }) => [createdAt, id], toRegistrationView);
+    return toPage(
+      registrations,
+      query.limit,
+      ({ createdAt, id }) => [createdAt, id],
+      (row) => toRegistrationView(row, this.stalls),
+    );
   }
 
   @Get(':id')
@@ -44,7 +51,10 @@ export class RegistrationsController {
   })
   @ApiOkResponse({ type: RegistrationView })
   async readRegistration(@Param('id', ParseUuid) id: string): Promise<RegistrationView> {
-    return toRegistrationView(found(await this.store.findRegistration(id), `registration ${id}`));
+    return toRegistrationView(
+      found(await this.store.findRegistration(id), `registration ${id}`),
+      this.stalls,
+    );
   }
 
   @Post('decisions')
@@ -79,7 +89,7 @@ export class RegistrationsController {
     'For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.',
   )
   async retryRegistration(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
-    return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'retry'));
+    return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'retry'), this.stalls);
   }
 
   @Decides(
@@ -88,7 +98,7 @@ export class RegistrationsController {
     'For pending, uncertain and rejected registrations. The tenantReference may then be registered again.',
   )
   async discardRegistration(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
-    return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'discard'));
+    return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'discard'), this.stalls);
   }
 
   @Decides(
@@ -103,7 +113,10 @@ export class RegistrationsController {
     @Body() confirmed: object,
     @CurrentKey() key: Principal,
   ): Promise<RegistrationView> {
-    return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'resolve', confirmed));
+    return toRegistrationView(
+      await this.decisions.decide(id, actorOf(key), 'resolve', confirmed),
+      this.stalls,
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import { lastSequence } from '../../events/sequence.sql.js';
 import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
 import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
+import { stallOf } from '../../stalls/stalls.sql.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 
 // The guarantees of registrations depend on three rules, which every statement in this file follows.
@@ -163,7 +164,7 @@ export const SELECT_REGISTRATION = `
     next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt",
     lease_token IS NOT NULL AS "isBeingSent", coalesce(${DUE}, false) AS "isDue",
     greatest(${lastSequence('registrations.id::text')}, ${lastSequence('registrations.user_id::text')}) AS sequence,
-    "waitingFor", "stuckReason", "whatToDo"
+    "waitingFor", "stuckReason", "whatToDo", ${stallOf('registration', 'registrations.id')} AS stalled
   FROM registrations ${NEEDS}`;
 
 export const FIND_REGISTRATION = prepared('registrations.find_registration')`

@@ -8,6 +8,7 @@ import { Leases } from '../../platform/database/lease.js';
 import { OUTCOME, OUTCOME_PATIENCE_MS } from '../../platform/database/connection/patience.js';
 import { undo } from '../../platform/database/repeat-until-effective.js';
 import { selectPage } from '../../platform/database/select-page.js';
+import type { StoredStall } from '../../stalls/stall-views.service.js';
 import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
 import type { ListRegistrationsQuery } from '../users.dto.js';
@@ -27,6 +28,7 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
   /** Whether a call is in flight, or was in flight when its sender died. */
   readonly isBeingSent: boolean;
   readonly isDue: boolean;
+  readonly stalled: StoredStall | null;
   /** This text and the next two are those of admin.registrations_open and admin.stuck: null unless the registration is pending or uncertain. */
   readonly waitingFor: string | null;
   readonly stuckReason: string | null;

@@ -9,6 +9,7 @@ import { toPage, type Page } from '../../platform/http/page.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { LOCATION, RETRY_AFTER } from '../../platform/openapi/response-headers.js';
 import { found } from '../../platform/problem/found.js';
+import { StallViews } from '../../stalls/stall-views.service.js';
 import { OpenRegistrationView, toRegistrationView } from '../registration/registration.view.js';
 import { RegistrationsService } from '../registration/registrations.service.js';
 import { ListUsersQuery, RegisterUserInput } from '../users.dto.js';
@@ -25,6 +26,7 @@ export class UsersController {
     private readonly registrations: RegistrationsService,
     private readonly users: UsersStore,
     private readonly database: Database,
+    private readonly stalls: StallViews,
   ) {}
 
   @Post()
@@ -58,11 +60,12 @@ export class UsersController {
       case 'open': {
         const { id, nextAttemptAt } = registered.registration;
         reply.status(HttpStatus.ACCEPTED).header('location', `/api/v1/registrations/${id}`);
-        if (nextAttemptAt === null) return { ...toRegistrationView(registered.registration), warnings };
+        if (nextAttemptAt === null)
+          return { ...toRegistrationView(registered.registration, this.stalls), warnings };
         // The registration is known, even if the database cannot be reached any more.
         const now = await this.database.now().catch(() => new Date());
         reply.header('retry-after', secondsUntil(nextAttemptAt, now));
-        return { ...toRegistrationView(registered.registration), warnings };
+        return { ...toRegistrationView(registered.registration, this.stalls), warnings };
       }
     }
   }

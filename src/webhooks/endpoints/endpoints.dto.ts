@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Max, MaxLength, Min } from 'class-validator';
+import { STALLED_FIELD } from '../../stalls/stalled.view.js';
 import * as schema from '../../platform/openapi/schema-of.js';
 import { OptionalFlag } from '../../platform/http/parameters.js';
 import { AsParsed, CheckedBy, MayBeAbsent } from '../../platform/http/validation.js';
@@ -151,6 +152,7 @@ const ENDPOINT = {
   previousSecretUntil: schema.nullable(schema.instant('When the last rotated secret stops signing')),
   pending: schema.count('Events to be sent or retried; counted up to 10,000'),
   unread: schema.count('Events of all types after its position in the feed; grows while it is disabled'),
+  stalled: STALLED_FIELD,
   createdAt: schema.instant(),
   updatedAt: schema.instant(),
 };

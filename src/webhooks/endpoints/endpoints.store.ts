@@ -6,6 +6,7 @@ import { isAudited, recordAudit, type AuditEntry } from '../../access/audit-log.
 import { Database, type Transaction } from '../../platform/database/database.js';
 import type { Prisma } from '../../platform/database/generated/client.js';
 import { after, NEWEST_FIRST } from '../../platform/database/list-position.js';
+import { StallViews, type StoredStall } from '../../stalls/stall-views.service.js';
 import type { PageQuery } from '../../platform/http/page.js';
 import type { EventName } from '../../events/catalogue.rules.js';
 import { toEventType } from '../../events/cloud-event.js';
@@ -83,6 +84,7 @@ export class WebhookEndpointsStore {
   constructor(
     private readonly database: Database,
     private readonly sealing: WebhookSealing,
+    private readonly stalls: StallViews,
   ) {}
 
   /** Inserts an endpoint that starts after the newest event. Returns null if there are already `MAX_ENDPOINTS` endpoints. */
@@ -107,7 +109,7 @@ export class WebhookEndpointsStore {
     await tx.query(LOCK_CREATION);
     if ((await tx.prisma.webhookEndpoint.count({ where: WEBHOOKS })) >= MAX_ENDPOINTS) return null;
     const row = await tx.prisma.webhookEndpoint.create({ ...LISTED, data });
-    return this.view(row, { pending: 0, unread: 0 });
+    return this.view(row, { pending: 0, unread: 0, stalled: null });
   }
 
   async find(id: string): Promise<WebhookEndpointView | null> {
@@ -128,7 +130,10 @@ export class WebhookEndpointsStore {
 
   private async describe(row: ListedRow): Promise<WebhookEndpointView> {
     const where = { endpointId: row.id, status: 'pending' };
+    const subject = { kind: 'endpoint', subject: row.id };
+    const stall = await this.database.prisma.stall.findUnique({ where: { kind_subject: subject } });
     return this.view(row, {
+      stalled: this.stalls.view('endpoint', row, stall as StoredStall | null),
       pending: await this.database.prisma.webhookDelivery.count({ where, take: MOST_COUNTED }),
       unread: Number(BigInt(await newestSequence(this.database)) - row.readTo),
     });
@@ -136,7 +141,7 @@ export class WebhookEndpointsStore {
 
   private view(
     { headersCiphertext, readTo, types, ...endpoint }: ListedRow,
-    backlog: Pick<WebhookEndpointView, 'pending' | 'unread'>,
+    backlog: Pick<WebhookEndpointView, 'pending' | 'unread' | 'stalled'>,
   ): WebhookEndpointView {
     return {
       // The CHECKs of the table and this store guarantee these types, but Prisma does not know them.

@@ -50,8 +50,6 @@ export function sessionEvent(
     | `webhook_endpoint.${string}`
     | 'session.closed'
     | 'session.start_failed'
-    | 'session.stalled'
-    | 'session.resumed'
     | 'stall.raised'
     | 'stall.cleared'
   >,

@@ -1,4 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Operations } from '../../../src/access/operations.js';
+import { StallKinds } from '../../../src/stalls/stall-kinds.js';
+import { StallViews } from '../../../src/stalls/stall-views.service.js';
 import pg from 'pg';
 import type { Attempt } from '../../../src/events/deliver/outlet.js';
 import { settle } from '../../../src/events/deliver/queue.sql.js';
@@ -95,6 +98,8 @@ describe('an attempt', () => {
   });
 });
 
+const NO_OPERATIONS = { of: () => undefined } as unknown as Operations;
+
 describe('an endpoint', () => {
   it('that another request enables meanwhile keeps its pending deliveries', async () => {
     const id = await insertEndpoint({ disabled_at: 'now', disabled_reason: 'requested' });
@@ -104,7 +109,11 @@ describe('an endpoint', () => {
       await client.query('UPDATE webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL');
       return transaction(work);
     });
-    const store = new WebhookEndpointsStore(database, sealing);
+    const store = new WebhookEndpointsStore(
+      database,
+      sealing,
+      new StallViews(new StallKinds(), NO_OPERATIONS),
+    );
     expect(await store.change(id, { enabled: true, skipMissed: true }, 'test')).toBe('was_enabled');
     expect((await client.query('SELECT status FROM webhook_deliveries')).rows).toEqual([
       { status: 'pending' },

@@ -139,6 +139,7 @@ describe('webhook endpoints', () => {
       previousSecretUntil: null,
       pending: 0,
       unread: 0,
+      stalled: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });

@@ -410,7 +410,10 @@ describe('a start that the remote service refuses', () => {
     const clicked = await click(body.url);
     expect([clicked.status, await clicked.text()]).toEqual([422, expect.stringContaining('Connect now')]);
     expect(await textOf(await open(body.url))).toContain('This did not work');
-    const { stalled } = (await client.call('GET', `/invitations/${body.id}`)).body;
+    const stalled = await waitFor(
+      'the stall to be found',
+      async () => (await client.call('GET', `/invitations/${body.id}`)).body.stalled,
+    );
     expect(stalled).toMatchObject({ cause: 'remote_unreachable', evidence: { isGivenUp: true } });
     const listed = await client.call<{ items: Invitation[] }>(
       'GET',
@@ -426,9 +429,10 @@ describe('a start that the remote service refuses', () => {
       const path = `/invitations?stalled=${cause}&gridLocationId=${ended.gridLocationId}`;
       return (await client.call<{ items: Invitation[] }>('GET', path)).body.items.length;
     };
-    expect([await stalledAs('any'), await stalledAs('remote_unreachable')]).toEqual([1, 1]);
+    await waitFor('the stall to be found', async () => (await stalledAs('remote_unreachable')) === 1);
+    expect(await stalledAs('any')).toBe(1);
     expect((await client.call('DELETE', `/invitations/${ended.id}`)).status).toBeLessThan(300);
-    expect([await stalledAs('any'), await stalledAs('remote_unreachable')]).toEqual([0, 0]);
+    await waitFor('the stall to end', async () => (await stalledAs('any')) === 0);
     expect((await click(body.url)).headers.get('location')).toContain('pv-onboarding');
     expect(await textOf(await open(body.url))).toContain('You are almost there');
   });

@@ -411,6 +411,7 @@ describe('a registration that cannot be sent yet', () => {
       waitingFor: 'its next attempt',
       stuckReason: null,
       whatToDo: expect.stringMatching(/^Nothing: /),
+      stalled: null,
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
       sequence: expect.stringMatching(/^[0-9]{19}$/),

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { SESSION_STALL_CAUSES } from '../../../src/events/event-schemas.rules.js';
 import { FunnelStore } from '../../../src/invitations/funnel.store.js';
 import type { FunnelView } from '../../../src/invitations/funnel.view.js';
-import { INVITATION_STALL_CAUSES } from '../../../src/invitations/stalled.rules.js';
-import { StallUpkeep } from '../../../src/onboarding/stalled/stall-upkeep.service.js';
-import { DELETE_STALLS } from '../../../src/onboarding/stalled/stalls.sql.js';
+import { INVITATION_CAUSES } from '../../../src/invitations/invitation.stall.rules.js';
+import { SESSION_CAUSES } from '../../../src/onboarding/stalls/session.causes.rules.js';
+import { StallTask } from '../../../src/stalls/stall-task.service.js';
+import { DELETE_STALLS } from '../../../src/stalls/stalls.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { newEan } from '../../setup/ean.js';
 import type { UserAnswer } from '../../setup/client.js';
@@ -70,15 +70,15 @@ async function populate(owners: number, prepare?: ReplicaOptions['prepare']) {
     'every owner who is online to be counted',
     async () => (await funnel()).online! >= ledger.online,
   );
-  await replicas.apps[0]!.app.get(StallUpkeep).search();
+  await replicas.apps[0]!.app.get(StallTask).run();
   return { ledger: { ...ledger, ...stalled }, counted: { ...(await funnel()), ...(await countOfStalled()) } };
 }
 
 /** Counts the listed invitations and sessions by the cause of their stall. */
 async function countOfStalled(): Promise<Counts> {
   const lists = [
-    ...INVITATION_STALL_CAUSES.map((cause) => ['invitation', cause, '/invitations'] as const),
-    ...SESSION_STALL_CAUSES.map((cause) => ['session', cause, '/onboarding/pv'] as const),
+    ...Object.keys(INVITATION_CAUSES).map((cause) => ['invitation', cause, '/invitations'] as const),
+    ...Object.keys(SESSION_CAUSES).map((cause) => ['session', cause, '/onboarding/pv'] as const),
   ];
   const counts = lists.map(async ([kind, cause, path]) => {
     const query = `${path}?stalled=${cause}&limit=200`;

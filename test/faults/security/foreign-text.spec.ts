@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { ConsoleFiles } from '../../../src/console-access/console-files.service.js';
-import { StallUpkeep } from '../../../src/onboarding/stalled/stall-upkeep.service.js';
+import { StallTask } from '../../../src/stalls/stall-task.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { CHROMIUM, faultsOf, launchChromium, SCREENS } from '../../pages/chromium.js';
 import { insertCampaign } from '../../setup/campaign.js';
@@ -101,10 +101,8 @@ if (CHROMIUM === null) {
       await database.query(
         `UPDATE onboarding_sessions SET recorded_at = recorded_at - interval '5 h', state_changed_at = state_changed_at - interval '5 h'`,
       );
-      await service.app.get(StallUpkeep).search();
-      await database.query(`UPDATE session_stalls SET evidence = jsonb_build_object($1::text, $1::text)`, [
-        TEXT,
-      ]);
+      await service.app.get(StallTask).run();
+      await database.query(`UPDATE stalls SET evidence = jsonb_build_object($1::text, $1::text)`, [TEXT]);
 
       const invite = async (gridLocationId: string) =>
         (

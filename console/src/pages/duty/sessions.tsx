@@ -4,7 +4,7 @@ import { countOf, formatNumber } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
 import { Empty } from '../../parts/loaded.js';
 import { Facts, Panel } from '../../parts/panel.js';
-import { DOUBTS, STALL_CAUSES } from '../../parts/state.js';
+import { DOUBTS, stallTitle } from '../../parts/state.js';
 import { Age } from '../../parts/time.js';
 import { Trend } from '../../parts/trend.js';
 
@@ -29,7 +29,7 @@ export function StalledPanel({ status: { sessions }, history }: Overview) {
           {causes.map(({ cause, sessions: count }) => (
             <li key={cause}>
               <Link to="sessions" filters={{ stalled: cause }}>
-                {STALL_CAUSES[cause]}
+                {stallTitle(cause) ?? cause}
               </Link>
               <strong>{formatNumber(count)}</strong>
             </li>

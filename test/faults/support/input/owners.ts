@@ -1,4 +1,4 @@
-import { StallUpkeep } from '../../../../src/onboarding/stalled/stall-upkeep.service.js';
+import { StallTask } from '../../../../src/stalls/stall-task.service.js';
 import { Database } from '../../../../src/platform/database/database.js';
 import { waitFor } from '../../../setup/wait-for.js';
 import type { Replicas } from '../replicas.js';
@@ -197,7 +197,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
       act: async (owner) => {
         const id = await begin(owner);
         await age(id, 5);
-        await apps[0]!.app.get(StallUpkeep).search();
+        await apps[0]!.app.get(StallTask).run();
         await complete(id);
       },
     },
