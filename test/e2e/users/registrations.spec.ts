@@ -266,7 +266,9 @@ type Mirrored = Pick<Registration, 'status' | 'sequence'>;
 /** Replays events as a reader of the feed does, by the rule in docs/events.md. */
 function mirror(events: readonly EventAnswer[]): Map<string, Mirrored> {
   const mirrored = new Map<string, Mirrored>();
-  for (const { type, data, sequence } of events) {
+  for (const { type, subject, data, sequence } of events) {
+    const known = mirrored.get(subject);
+    if (known !== undefined && type.startsWith('pv.stall.')) mirrored.set(subject, { ...known, sequence });
     const status = /^pv\.user\.(?:registration_)?(\w+)\.v1$/.exec(type)?.[1];
     if (status === 'erased') for (const id of data.registrationIds as string[]) mirrored.delete(id);
     else if (status !== undefined) mirrored.set(data.registrationId as string, { status, sequence });
@@ -320,6 +322,8 @@ describe('a reader that mirrors registrations from the feed alone', () => {
 
   it('has all of them, with the status and the sequence that the API returns', async () => {
     const ids = await changeRegistrations();
+    const DUE = 'SELECT FROM stall_looks WHERE look_at <= now()';
+    await waitFor('every stall to be found', async () => (await database.query(DUE)).length === 0);
     const isOfTest = ([id]: readonly [string, Mirrored]) => ids.includes(id);
     const mirrored = [...mirror(await client.events())].filter(isOfTest);
     const listed = (await list('limit=200'))
