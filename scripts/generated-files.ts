@@ -1,16 +1,20 @@
 import 'reflect-metadata';
 import { readFile, writeFile } from 'node:fs/promises';
 import { AppModule } from '../src/app.module.js';
+import type { Description } from '../src/cli/api/operation.rules.js';
 import { alertsFile } from './alerts.js';
 import { asyncapiDocument } from './asyncapi/document.js';
 import { OPENAPI_SCHEMAS, schemaDocument } from './asyncapi/schemas.js';
 import { readEnvironment, STAND_INS } from '../src/platform/env/read-environment.js';
 import { createApp } from '../src/platform/http/create-app.js';
+import { withCommandTable } from './openapi/command-table.js';
 import { createDocument } from './openapi/document.js';
 import type { RecordedExamples } from './openapi/operations.js';
 
 // Writes the files that are generated from the source. The first argument is `openapi`, `asyncapi` or `alerts`. With --check, only
 // compares the files.
+
+const COMMAND_LINE = 'docs/command-line.md';
 
 const [name = '', flag] = process.argv.slice(2);
 const WRITERS: Record<string, () => Record<string, unknown> | Promise<Record<string, unknown>>> = {
@@ -27,12 +31,15 @@ for (const [path, document] of Object.entries(await WRITERS[name]!())) {
   }
 }
 
-/** Creates the application without starting it, and returns its OpenAPI document. */
+/** Creates the application without starting it, and returns its OpenAPI document, and the page with the commands of its operations. */
 async function openapi() {
   const examples = JSON.parse(await readFile('docs/openapi/examples.json', 'utf8')) as RecordedExamples;
   const environment = readEnvironment(STAND_INS);
   const app = await createApp(AppModule.forRoot(environment), environment, false);
-  return { 'openapi.json': createDocument(app, examples, OPENAPI_SCHEMAS) };
+  const document = createDocument(app, examples, OPENAPI_SCHEMAS);
+  const written = JSON.parse(JSON.stringify(document)) as Description;
+  const page = await readFile(COMMAND_LINE, 'utf8');
+  return { 'openapi.json': document, [COMMAND_LINE]: withCommandTable(page, written) };
 }
 
 function asyncapi() {

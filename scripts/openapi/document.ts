@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { ProblemView } from '../../src/platform/openapi/api-problems.decorator.js';
-import { addExamples, mergePaths, operationsOf, type RecordedExamples } from './operations.js';
+import { addExamples, describeIds, mergePaths, operationsOf, type RecordedExamples } from './operations.js';
 import { describeProblems, shareProblems } from './problem-responses.js';
 import { describeHeaders } from './common-headers.js';
 
@@ -60,6 +60,7 @@ export function createDocument(
   });
   describeProblems(document);
   mergePaths(document);
+  describeIds(document);
   // Operations that need no key get an empty list. Without it, the document would not say whether they need one.
   for (const operation of operationsOf(document)) operation.security ??= [];
   describeHeaders(document);

@@ -15,7 +15,7 @@ export interface Operation {
     name: string;
     in: 'path' | 'query' | 'header' | 'cookie';
     description?: string;
-    schema?: { type?: string };
+    schema?: { type?: string; format?: string };
     example?: unknown;
   }[];
   requestBody?: Pick<Response, 'content'>;
@@ -63,6 +63,14 @@ export function addExamples(document: OpenAPIObject, examples: RecordedExamples)
       if (content !== undefined) content.example = example;
     }
   }
+}
+
+/** Says that the ids in paths are UUIDs: their pipe checks it, and Nest does not see the pipe. */
+export function describeIds(document: OpenAPIObject): void {
+  for (const { in: place, name, schema } of operationsOf(document).flatMap(
+    ({ parameters = [] }) => parameters,
+  ))
+    if (place === 'path' && schema && /^id$|Id$/.test(name)) schema.format = 'uuid';
 }
 
 /** Merges paths that differ only in a parameter name, which OpenAPI forbids. Example: `/pv/{gridLocationId}` and `/pv/{sessionId}`. */

@@ -31,6 +31,7 @@ export class ApiKeysController {
 
   @Post()
   @Operation('admin', {
+    command: false,
     summary: 'Create an API key for an app',
     description:
       'The key is stored only as a hash, so the response is the only one that contains it. A repetition with the same `Idempotency-Key` gets the same response.',
@@ -48,6 +49,7 @@ export class ApiKeysController {
 
   @Get()
   @Operation('admin', {
+    command: false,
     summary: 'List the API keys, newest first, without their values',
     description: 'Includes the revoked keys, so that the history of a key can be found.',
   })
@@ -60,6 +62,7 @@ export class ApiKeysController {
   @Delete(':id')
   @HttpCode(204)
   @Operation('admin', {
+    command: false,
     summary: 'Revoke an API key',
     description: 'Cannot be undone. Revoking a key again changes nothing.',
   })

@@ -1,6 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ArrayNotEmpty, ArrayUnique, IsArray, IsIn, IsString, Length, Matches } from 'class-validator';
-import { count, field, instant, nullable, text, uuid, schemaOf } from '../platform/openapi/schema-of.js';
+import {
+  count,
+  field,
+  instant,
+  nullable,
+  shownOnce,
+  text,
+  uuid,
+  schemaOf,
+} from '../platform/openapi/schema-of.js';
 import { SCOPES, type Scope } from './scopes.js';
 
 export class NewApiKey {
@@ -29,7 +38,7 @@ const KEY = { id: uuid(), name: text(), scopes: field<readonly Scope[]>({ enum: 
 
 export class CreatedApiKeyView extends schemaOf({
   ...KEY,
-  key: text('The key. It is shown only once; only its hash is stored'),
+  key: shownOnce(text('The key. It is shown only once; only its hash is stored')),
   createdAt: instant(),
 }) {}
 

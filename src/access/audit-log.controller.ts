@@ -15,6 +15,7 @@ export class AuditLogController {
 
   @Get()
   @Operation('admin', {
+    columns: { AGE: 'at', ACTION: 'action', ACTOR: 'actor:24', TARGET: 'target' },
     summary: 'List who did what, newest first',
     description:
       'The same as `admin.audit_log`, without request ids. What was done about a customer has the id of the user, a registration, a session or an invitation as its target.',

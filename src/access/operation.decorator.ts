@@ -12,11 +12,22 @@ declare module 'fastify' {
   }
 }
 
+export interface Documentation {
+  readonly summary: string;
+  readonly description: string;
+  /** The words of its command, or false if it has none. Default: from the path, such as `users list`. */
+  readonly command?: string | false;
+  /** The fields of its list that the command line shows, by the titles of their columns. Default: the first that fit. */
+  readonly columns?: Readonly<Record<string, string>>;
+  /** What it does that a person should confirm, as the end of a sentence, with parameters such as `{id}` and fields of the item. */
+  readonly confirm?: string;
+}
+
 /** Declares an operation of the API, for which the caller needs all of `scopes`. The name of the method becomes the `operationId`. */
 export const Operation =
   (
     scopes: Scope | readonly Scope[],
-    documentation: Readonly<{ summary: string; description: string }>,
+    { command, columns, confirm, ...documentation }: Documentation,
     config: Pick<FastifyContextConfig, 'takesFile'> = {},
   ): MethodDecorator =>
   (target, operationId, descriptor) =>
@@ -25,5 +36,8 @@ export const Operation =
       ApiOperation(documentation),
       ApiBearerAuth('apiKey'),
       ApiExtension('x-required-scope', [scopes].flat().join(' ')),
+      ...Object.entries({ 'x-command': command, 'x-columns': columns, 'x-confirm': confirm })
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => ApiExtension(name, value)),
       ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),
     )(target, operationId, descriptor);

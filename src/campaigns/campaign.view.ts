@@ -86,7 +86,8 @@ export class CampaignRowView extends schema.schemaOf({
   problems: schema.listOf(RowProblemView, 'What is wrong or, if the row is not `invalid`, doubtful'),
   registrationId: schema.nullable(schema.uuid('The registration that the row is part of')),
   userId: schema.nullable(schema.uuid()),
-  invitationUrl: schema.nullable(
-    schema.text('The link for the owner; null without the scope `links:read`, or if there is none'),
+  invitationUrl: schema.field<string | null>(
+    { type: String, nullable: true, ...schema.SECRET },
+    'The link for the owner; null without the scope `links:read`, or if there is none',
   ),
 }) {}

@@ -52,6 +52,7 @@ export class CampaignsController {
   @Operation(
     'users:write',
     {
+      command: 'import',
       summary: 'Upload a file of customers to register',
       description:
         'CSV or NDJSON, one EAN per row; rows of one tenantReference are one customer. The encoding, the separator and the quote are detected. With `dryRun=true`, every row is checked and nobody is registered. A row that cannot be registered does not stop the others. A file that cannot be read to its end is refused as a whole. With `adopt=true`, the rows are users and sessions that exist at the remote service: they are mirrored, and nothing is created there. `invite=true` also needs the scope `onboarding:write`, and `adopt=true` the scope `registrations:decide`.',
@@ -104,6 +105,13 @@ export class CampaignsController {
 
   @Get()
   @Operation('users:read', {
+    columns: {
+      ID: 'id',
+      STATUS: 'status',
+      AGE: 'createdAt',
+      ROWS: 'rows',
+      NAME: 'name:30',
+    },
     summary: 'List campaigns, the newest first',
     description: 'With dry runs. Without files that are still being uploaded.',
   })
@@ -126,6 +134,13 @@ export class CampaignsController {
 
   @Get(':id/rows')
   @Operation('users:read', {
+    columns: {
+      LINE: 'line',
+      STATUS: 'status',
+      EAN: 'ean',
+      REFERENCE: 'tenantReference:24',
+      PROBLEMS: 'problems',
+    },
     summary: 'List the rows of a campaign, in the order of the file',
     description: 'With what became of each row, and its problems.',
   })
@@ -148,6 +163,7 @@ export class CampaignsController {
 
   @Get(':id/result.csv')
   @Operation('users:read', {
+    command: 'campaigns result',
     summary: 'Download the file with what became of each row',
     description:
       'The columns as sent, then `status`, `problems`, `registrationId`, `userId` and, for a key with `links:read`, `invitationUrl`. UTF-8 with a byte order mark, as Excel needs it; cells that Excel would take for formulas are escaped, and EANs are written so that it shows all digits. The result of a CSV can be corrected and uploaded again.',
@@ -186,6 +202,7 @@ export class CampaignsController {
     'cancel',
     'Cancel a campaign',
     'Rows that have not been sent become `cancelled`, for ever. What has been sent still gets its result.',
+    'this cancels the campaign {id}. This cannot be undone.',
   )
   cancelCampaign(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal): Promise<CampaignView> {
     return this.control(id, 'cancel', key);
@@ -194,6 +211,7 @@ export class CampaignsController {
   @Delete(':id')
   @HttpCode(204)
   @Operation('users:write', {
+    confirm: 'this deletes the campaign {id} with its rows. This cannot be undone.',
     summary: 'Delete a campaign that has ended, or a dry run',
     description:
       'With its rows and their personal data, at once. Users, registrations and invitations stay. Cancel a campaign first that runs or is paused; once what had been sent has its result, it has ended.',
@@ -219,11 +237,11 @@ export class CampaignsController {
   }
 }
 
-function Controls(control: Control, summary: string, description: string): MethodDecorator {
+function Controls(control: Control, summary: string, description: string, confirm?: string): MethodDecorator {
   return applyDecorators(
     Post(`:id/${control}`),
     HttpCode(200),
-    Operation('users:write', { summary, description: `${description} May be repeated.` }),
+    Operation('users:write', { summary, description: `${description} May be repeated.`, confirm }),
     ApiOkResponse({ type: CampaignView }),
     ApiProblems('campaign_conflict'),
   );

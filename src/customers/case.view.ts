@@ -46,9 +46,30 @@ export class CaseView extends schema.schemaOf({
   expected: schema.view(CaseExpectedView, 'What the newest invitation says'),
   online: schema.view(CaseOnlineView, 'What the sessions of the location say'),
   missing: schema.view(CaseMissingView, 'What is expected and not online'),
-  sessions: schema.listOf(CaseSessionView, newest('superseded ones are the first to be left out')),
-  starts: schema.listOf(StartView, newest('also those that failed')),
-  invitations: schema.listOf(CaseInvitationView, newest('without their links')),
+  sessions: schema.withColumns(
+    schema.listOf(CaseSessionView, newest('superseded ones are the first to be left out')),
+    {
+      SESSION: 'id',
+      BRAND: 'brand:16',
+      STATE: 'state',
+      SINCE: 'stateChangedAt',
+      INVERTERS: 'inverters',
+    },
+  ),
+  starts: schema.withColumns(schema.listOf(StartView, newest('also those that failed')), {
+    START: 'id',
+    BRAND: 'brand:16',
+    STATUS: 'status',
+    AGE: 'createdAt',
+    ERROR: 'error:20',
+  }),
+  invitations: schema.withColumns(schema.listOf(CaseInvitationView, newest('without their links')), {
+    INVITATION: 'id',
+    BRANDS: 'brands:16',
+    STATE: 'state',
+    AGE: 'createdAt',
+    EXPIRES: 'expiresAt',
+  }),
 }) {}
 
 export class CustomerView extends schema.schemaOf({

@@ -30,6 +30,17 @@ export class FunnelController {
 
   @Get()
   @Operation('onboarding:read', {
+    command: 'funnel',
+    columns: {
+      KEY: 'key',
+      INVITED: 'invited',
+      OPENED: 'opened',
+      STARTED: 'started',
+      DONE: 'ownerDone',
+      ONLINE: 'online',
+      EXPIRED: 'expired',
+      'MEDIAN S': 'medianSecondsToOnline',
+    },
     summary: 'Count invitations by the steps that they reached',
     description:
       'Each invitation counts once, however many sessions its owner started. By brand, it counts once for each of its brands, with the steps ' +

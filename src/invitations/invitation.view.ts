@@ -37,7 +37,7 @@ export const INVITATION = {
 export class InvitationView extends schema.schemaOf({
   ...INVITATION,
   url: schema.field<string | null>(
-    { type: String, format: 'uri', nullable: true },
+    { type: String, format: 'uri', nullable: true, ...schema.SECRET },
     'The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`',
   ),
 }) {}

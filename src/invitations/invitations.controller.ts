@@ -47,6 +47,13 @@ export class InvitationsController {
 
   @Get()
   @Operation('onboarding:read', {
+    columns: {
+      ID: 'id',
+      STATE: 'state',
+      AGE: 'createdAt',
+      BRANDS: 'brands:16',
+      REFERENCE: 'tenantReference:24',
+    },
     summary: 'List invitations, the newest first',
     description: 'Without those of erased users.',
   })
@@ -72,6 +79,7 @@ export class InvitationsController {
 
   @Delete(':id')
   @Operation('onboarding:write', {
+    confirm: 'this revokes the invitation {id}. This cannot be undone.',
     summary: 'Revoke an invitation',
     description:
       'Its link then says that it is no longer valid. An invitation that is over stays as it is. The session that the owner may have started stays.',

@@ -1,5 +1,14 @@
 import { PHASES } from '../onboarding/rules/schedule.rules.js';
-import { field, flag, listOf, nullable, oneOf, text, texts } from '../platform/openapi/schema-of.js';
+import {
+  field,
+  flag,
+  listOf,
+  nullable,
+  oneOf,
+  text,
+  texts,
+  withColumns,
+} from '../platform/openapi/schema-of.js';
 import type { ObjectOf } from '../platform/openapi/schema-of.js';
 import { count, instant, list, number, part } from './figures.js';
 import { REMOTE, TOKEN } from './remote.view.js';
@@ -14,9 +23,19 @@ export const FACTS = {
     commit: nullable(text('null if it is unknown')),
     newestMigration: nullable(text('The newest migration that it has')),
   }),
-  replicas: listOf(
-    ReplicaView,
-    'The running processes, and those that stopped or vanished within the last hour',
+  replicas: withColumns(
+    listOf(ReplicaView, 'The running processes, and those that stopped or vanished within the last hour'),
+    {
+      REPLICA: 'name',
+      ROLE: 'role',
+      VERSION: 'version',
+      COMMIT: 'commit:13',
+      ALIVE: 'isAlive',
+      SEEN: 'lastSeenAt',
+      'READS/S': 'readsPerSecond',
+      PACED: 'pacedSince',
+      SLOW: 'slow',
+    },
   ),
   tableLocks: texts('Who locks our tables in the database against writing; empty if nobody does'),
   hasNoSpace: flag(

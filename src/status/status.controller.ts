@@ -31,6 +31,7 @@ export class StatusController {
   // The scope is not `admin`, because apps must know whether sessions are up to date. The status has no personal data and no secret.
   @Get('status')
   @Operation('onboarding:read', {
+    command: 'status',
     summary:
       'Status of the deployment: what is wrong, who is alive, the remote service, the poller and the outbox',
     description:
@@ -43,6 +44,7 @@ export class StatusController {
 
   @Get('status/history')
   @Operation('onboarding:read', {
+    command: 'status-history',
     summary: 'The status of the last hours: the reasons and the main figures over time',
     description: 'One sample per minute is stored for 8 days. There are at most some 300 points.',
   })
@@ -56,6 +58,7 @@ export class StatusController {
   @Post('status/credentials/probe')
   @HttpCode(200)
   @Operation('admin', {
+    command: 'credentials probe',
     summary: 'Request an access token from the remote service now',
     description:
       'After refused credentials, the next attempt waits up to 5 minutes. This call makes the attempt now, for all replicas, at most once every 5 seconds.',

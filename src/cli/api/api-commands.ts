@@ -1,109 +1,50 @@
-import type { Command } from 'commander';
-import { readId } from '../read-input.js';
-import { print, printYaml } from '../print.js';
-import { ApiCommand, metadataOption } from './api-command.js';
-import { campaignsCommand } from './campaigns.command.js';
-import { customersCommand } from './customers.command.js';
-import { eventsCommand } from './events.command.js';
-import { funnelCommand, invitationsCommand } from './invitations.command.js';
-import { registrationsCommand } from './registrations.command.js';
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { BEYOND } from './beyond.js';
+import { bulkCommands } from './bulk-decision.command.js';
+import { campaignResultCommand } from './campaign-result.command.js';
 import { importCommand } from './import.command.js';
+import { operationCommand } from './operation-command.js';
+import {
+  operationsOf,
+  resolverOf,
+  type Description,
+  type Operation,
+  type Resolve,
+} from './operation.rules.js';
 import type { FindApi } from './service-api.js';
-import { sessionsCommand } from './sessions.command.js';
-import { age, cut, printTable } from './table.js';
-import { webhooksCommand } from './webhooks.command.js';
+import { sessionCommand } from './session.command.js';
+import { tailCommand } from './tail.command.js';
 
-export const apiCommands = (findApi: FindApi): Command[] =>
-  [
-    statusCommand,
-    credentialsCommand,
-    usersCommand,
-    registrationsCommand,
-    sessionsCommand,
-    invertersCommand,
-    invitationsCommand,
-    funnelCommand,
-    importCommand,
-    campaignsCommand,
-    customersCommand,
-    webhooksCommand,
-    eventsCommand,
-  ].map((make) => make(findApi));
+type Make = (findApi: FindApi, operation: Operation, resolve: Resolve) => Command[];
 
-function statusCommand(findApi: FindApi): Command {
-  return new ApiCommand('status', findApi)
-    .description(
-      'show the remote service, the token, the poller, the outbox, open registrations and lost starts',
-    )
-    .calls(
-      (client) => client.GET('/api/v1/status'),
-      ({ replicas, ...status }) => {
-        printYaml(status);
-        print('');
-        printTable(
-          {
-            REPLICA: ({ name }) => name,
-            ROLE: ({ role }) => role,
-            VERSION: ({ version, commit }) => `${version} ${commit?.slice(0, 12) ?? ''}`,
-            ALIVE: ({ isAlive }) => isAlive,
-            SEEN: ({ lastSeenAt }) => age(lastSeenAt),
-            'READS/S': ({ readsPerSecond }) => readsPerSecond,
-            PACED: ({ pacedSince }) => age(pacedSince),
-            SLOW: ({ slow }) => slow.join(', '),
-          },
-          replicas,
-        );
-      },
-    );
-}
+/** The commands that are more than a call, by the words that openapi.json has for the operation. */
+const BY_HAND: Readonly<Record<string, Make | undefined>> = {
+  'sessions show': (...given) => [sessionCommand(...given)],
+  'registrations decide': (findApi) => bulkCommands(findApi),
+  import: (findApi, operation) => [importCommand(findApi, operation)],
+  'campaigns result': (findApi) => [campaignResultCommand(findApi)],
+  'events tail': (findApi) => [tailCommand(findApi)],
+};
 
-function credentialsCommand(findApi: FindApi): Command {
-  const credentials = new ApiCommand('credentials', findApi).description(
-    'test the credentials of the remote service',
-  );
-  credentials
-    .command('probe')
-    .description('request a token from the remote service now; fails unless one is issued or in order')
-    .calls(async (client) => {
-      const result = await client.POST('/api/v1/status/credentials/probe');
-      if (!['valid', 'token_issued'].includes(result.data.outcome)) process.exitCode = 1;
-      return result;
-    });
-  return credentials;
-}
+const readDescription = (): Description =>
+  JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')) as Description;
 
-function usersCommand(findApi: FindApi): Command {
-  const users = new ApiCommand('users', findApi).description('list and show the registered users');
-  users
-    .listCommand('list', 'list users, newest first', '/api/v1/users', {
-      ID: ({ id }) => id,
-      AGE: ({ registeredAt }) => age(registeredAt),
-      EAN: ({ gridLocations: [first, ...more] }) =>
-        first && `${first.ean}${more.length > 0 ? ` +${more.length}` : ''}`,
-      REFERENCE: ({ tenantReference }) => tenantReference,
-    })
-    .option('--tenant-reference <text>', 'only the user with this reference')
-    .option('--ean <digits>', 'only users with this grid connection')
-    .addOption(metadataOption());
-  users
-    .itemCommand('show', 'show a user with the ids of its grid locations')
-    .calls((client, userId: string) =>
-      client.GET('/api/v1/users/{userId}', { params: { path: { userId } } }),
-    );
-  return users;
-}
-
-function invertersCommand(findApi: FindApi): Command {
-  const inverters = new ApiCommand('inverters', findApi).description('list the inverters of all sessions');
-  inverters
-    .listCommand('list', 'list inverters, newest first', '/api/v1/inverters', {
-      ID: ({ id }) => id,
-      SESSION: ({ sessionId }) => sessionId,
-      SEEN: ({ lastSeenAt }) => age(lastSeenAt),
-      MISSING: ({ missingSince }) => age(missingSince),
-      BRAND: ({ brand }) => cut(brand, 8),
-    })
-    .option('--user-id <id>', 'only of this user', readId)
-    .option('--grid-location-id <id>', 'only of this grid location', readId);
-  return inverters;
+/** Returns the commands of the operations in `description`: those of one word, and a group for each first word of the others. */
+export function apiCommands(findApi: FindApi, description: Description = readDescription()): Command[] {
+  const resolve = resolverOf(description);
+  const operations = operationsOf(description);
+  const commands = new Map<string, Command>();
+  for (const operation of operations) {
+    const { id, command } = operation;
+    const [first = '', ...rest] = command.split(' ');
+    const list = operations.find((each) => each.command === `${first} list`)?.command;
+    const made = BY_HAND[command]?.(findApi, operation, resolve) ?? [
+      operationCommand(findApi, resolve, operation, BEYOND[id], list),
+    ];
+    const group = commands.get(first) ?? new Command(first);
+    for (const each of made) commands.set(first, rest.length === 0 ? each : group.addCommand(each));
+    if (rest.length > 0) group.description(group.commands.map((each) => each.name()).join(', '));
+  }
+  return [...commands.values()];
 }

@@ -31,8 +31,11 @@ const EFFECT = {
   },
 };
 
+export const bulkCommands = (findApi: FindApi): Command[] =>
+  (['retry', 'discard'] as const).map((decision) => bulkCommand(findApi, decision));
+
 /** Returns the command that lists all registrations that match, and then decides about exactly those. */
-export function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']): Command {
+function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']): Command {
   const { description, does, danger } = EFFECT[decision];
   const found: Registration[] = [];
   return new ApiCommand(`${decision}-all`, findApi)

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
-import { ENCODINGS } from '../../campaigns/campaign.rules.js';
+import { Command } from 'commander';
+import type { ENCODINGS } from '../../campaigns/campaign.rules.js';
 import type { Client, Schemas } from '#client/client.js';
 import { CommandError } from '../command-error.js';
 import { confirm, YES } from '../confirm.js';
 import { JSON_OPTION, print, printError, printJson } from '../print.js';
-import { ApiCommand } from './api-command.js';
 import { endedWell, printReport, rowsOf } from './campaign-report.js';
 import { ImportFile } from './import-file.js';
+import { optionsOf } from './operation-inputs.js';
+import type { Operation } from './operation.rules.js';
 import { progressLine } from './progress.rules.js';
 import type { FindApi, ServiceApi } from './service-api.js';
 
@@ -33,22 +34,11 @@ type Options = {
   readonly encoding?: (typeof ENCODINGS)[number];
 } & Readonly<Partial<Record<Flag, true>>>;
 
-export function importCommand(findApi: FindApi): Command {
-  return new ApiCommand('import', findApi)
+/** Its options are parameters of the operation that receives the file. */
+export function importCommand(findApi: FindApi, { inputs }: Operation): Command {
+  const command = new Command('import')
     .description('check the customers of a CSV or NDJSON file, register each once, and show the progress')
     .argument('<file>', 'a file whose name ends with .csv, or with .ndjson or .jsonl')
-    .option('--name <text>', 'your name for the campaign')
-    .option('--dry-run', 'check the file, print what would happen, and register nobody')
-    .option('--invite', 'invite the owners of the registered grid locations')
-    .option(
-      '--adopt',
-      'the file (NDJSON) has users and sessions that exist at the remote service: register nobody',
-    )
-    .option(
-      '--references-confirmed',
-      'the references of 16 digits and more are right although they look rounded',
-    )
-    .choice('--encoding <name>', 'the encoding of the file, if it is not detected', ENCODINGS)
     .option(YES[0], 'do not ask for a confirmation after the check; needed where there is no terminal')
     .option(...JSON_OPTION)
     .addHelpText('after', '\nCtrl-C ends only the display: the service continues with the campaign.')
@@ -61,6 +51,8 @@ export function importCommand(findApi: FindApi): Command {
         await file.close();
       }
     });
+  for (const option of inputs.flatMap((input) => optionsOf(input))) command.addOption(option);
+  return command;
 }
 
 async function importFile(

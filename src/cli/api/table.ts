@@ -3,7 +3,7 @@ import { print, printError } from '../print.js';
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/;
 
-type Cell = string | number | boolean | null | undefined;
+export type Cell = string | number | boolean | null | undefined;
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
 /** Prints aligned columns. Callers shorten texts so that a row has at most 100 characters, unless people need a text whole. */
@@ -26,10 +26,15 @@ const cellOf = (cell: Cell): string =>
 export const cut = (text: string | null, length: number): string | null =>
   text !== null && text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
-/** Returns how long ago an instant was, such as `3h`. */
+/** Returns how long ago an instant was, such as `3h`, or `in 3h` if it is over a minute ahead: clocks may differ by seconds. */
 export function age(instant: string | Date | null): string | null {
   if (instant === null) return null;
-  const seconds = Math.max(0, (Date.now() - new Date(instant).getTime()) / 1_000);
+  const since = (Date.now() - new Date(instant).getTime()) / 1_000;
+  if (since < -60) return `in ${spanOf(-since)}`;
+  return spanOf(Math.max(0, since));
+}
+
+function spanOf(seconds: number): string {
   const units = [
     ['d', 86_400],
     ['h', 3_600],

@@ -17,6 +17,7 @@ export class EventsController {
 
   @Get()
   @Operation('events:read', {
+    columns: { SEQUENCE: 'sequence', AGE: 'time', EVENT: 'type', SUBJECT: 'subject' },
     summary: 'Read the feed of events page by page',
     description:
       'No event is skipped or reordered within a subject. `next` is always present, also after the last event, so a reader can continue with it for ever.',

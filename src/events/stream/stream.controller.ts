@@ -58,6 +58,7 @@ export class StreamController {
 
   @Get()
   @Operation('events:read', {
+    command: 'events tail',
     summary: 'Follow the events as server-sent events',
     description:
       'Each event has its `sequence` as `id`, its type as `event` and the CloudEvent as `data`. A client that reconnects with `Last-Event-ID` misses no event. Default: start after the newest event; the first block contains its `id`.',

@@ -35,6 +35,7 @@ export class SessionsController {
 
   @Post('onboarding/pv/:gridLocationId')
   @Operation('onboarding:write', {
+    command: 'sessions start',
     summary: 'Start a session for a grid location',
     description:
       'Returns 200 with the session of the same location and brand that is open or online, if there is one: a double click returns the same session, and a customer who is online is not asked to authorise again. The `startUrl` of an online session is null. Set `reuse` to false to connect further inverters of the brand.',
@@ -57,6 +58,14 @@ export class SessionsController {
 
   @Get('onboarding/pv')
   @Operation('onboarding:read', {
+    command: 'sessions list',
+    columns: {
+      ID: 'id',
+      STATE: 'state',
+      READ: 'checkedAt',
+      BRAND: 'brand:10',
+      REFERENCE: 'tenantReference',
+    },
     summary: 'List sessions, the longest unchanged first',
     description:
       'Ordered by the last change of our record. A change is visible once it is committed, usually within a second of its time: to follow changes, begin at `updatedSince` a minute before the last run began. The feed of events misses none.',
@@ -70,6 +79,7 @@ export class SessionsController {
 
   @Get('onboarding/pv/:sessionId')
   @Operation('onboarding:read', {
+    command: 'sessions show',
     summary: 'Read a session',
     description:
       'Returns our copy, which the service updates regularly. `maxAge` reads the remote service first if the copy is older, and `stale=allow` responds with the copy if that fails; `wait` responds as soon as the state changes.',
@@ -87,6 +97,7 @@ export class SessionsController {
 
   @Get('users/:userId/pv/onboarding-sessions/:sessionId')
   @Operation('onboarding:read', {
+    command: false,
     summary: 'Read a session by the other path shape of the remote service',
     description:
       'Returns the same as the path without the user; `not_found` if the session is of another user.',
@@ -109,6 +120,7 @@ export class SessionsController {
   @Post('onboarding/pv/:sessionId/refresh')
   @HttpCode(200)
   @Operation('onboarding:read', {
+    command: 'sessions refresh',
     summary: 'Read a session from the remote service now',
     description:
       'Concurrent requests for one session share reads of the remote service. A shared read is always sent after the request has arrived, so the response is never older than the request.',
@@ -121,6 +133,13 @@ export class SessionsController {
 
   @Get('inverters')
   @Operation('onboarding:read', {
+    columns: {
+      ID: 'id',
+      SESSION: 'sessionId',
+      SEEN: 'lastSeenAt',
+      MISSING: 'missingSince',
+      BRAND: 'brand:8',
+    },
     summary: 'List inverters, the newest first',
     description:
       'Returns one item per inverter and user. If several sessions of one user (with `gridLocationId`: of one grid location) have the same inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. An inverter of several users is returned once for each of them.',
@@ -144,6 +163,13 @@ export class SessionsController {
 
   @Get('onboarding/starts')
   @Operation('onboarding:read', {
+    command: 'sessions starts',
+    columns: {
+      'GRID LOCATION': 'gridLocationId',
+      AGE: 'createdAt',
+      STATUS: 'status',
+      ERROR: 'error:40',
+    },
     summary: 'List starts, the newest first',
     description:
       'Includes those that failed and so led to no session. A request that returns a session that is open or online makes no start.',
@@ -160,6 +186,7 @@ export class SessionsController {
 
   @Get('onboarding/pv/:sessionId/timeline')
   @Operation('onboarding:read', {
+    command: 'sessions timeline',
     summary: 'List everything that happened to a session, the oldest first',
     description:
       'The starts that led to it, the responses of the remote service, the transitions that followed by which rule, and the events about it.',

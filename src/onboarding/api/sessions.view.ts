@@ -68,7 +68,7 @@ export const SESSION = {
 export class SessionView extends schema.schemaOf({
   ...SESSION,
   startUrl: schema.field<string | null>(
-    { type: String, format: 'uri', nullable: true },
+    { type: String, format: 'uri', nullable: true, ...schema.SECRET },
     'Link for the PV owner. Anyone who has it may act for the owner; null without the scope `links:read` or once the web flow is over',
   ),
 }) {}

@@ -33,6 +33,14 @@ export const nullable = <T>(of: Field<T>): Field<T | null> => ({
 export const optional = <T>({ schema }: Field<T>): Field<T | undefined> =>
   field({ ...schema, required: false });
 
+/** Marks a field that the command line reads from a file, and shows only as JSON. */
+export const SECRET: object = { 'x-secret': true };
+/** Marks a secret that no later response has. The command line shows it, and nothing else of the response. */
+export const shownOnce = <T>({ schema }: Field<T>): Field<T> => field({ ...schema, 'x-secret': 'once' });
+/** Gives a list the columns of its table on the command line: the fields by their titles. */
+export const withColumns = <T>({ schema }: Field<T>, columns: Readonly<Record<string, string>>): Field<T> =>
+  field({ ...schema, 'x-columns': columns });
+
 export const text = (description?: string) => field<string>({ type: String }, description);
 export const texts = (description?: string) => field<readonly string[]>({ type: [String] }, description);
 export const uuid = (description?: string) => field<string>({ type: String, format: 'uuid' }, description);

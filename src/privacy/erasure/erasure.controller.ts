@@ -15,6 +15,8 @@ export class ErasureController {
 
   @Delete(':userId')
   @Operation('users:erase', {
+    confirm:
+      'this erases all personal data stored here for {tenantReference}: names, email, EANs, metadata, registrations and inverter ids. Its sessions are no longer watched. This cannot be undone.',
     summary: 'Erase the personal data of a user',
     description:
       'Erases permanently, in this service: reference, names, email, EANs, metadata, registrations, stored responses and inverter ids. ' +

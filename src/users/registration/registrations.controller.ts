@@ -1,7 +1,7 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../../access/current-key.decorator.js';
-import { Operation } from '../../access/operation.decorator.js';
+import { Operation, type Documentation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
@@ -30,6 +30,13 @@ export class RegistrationsController {
 
   @Get()
   @Operation('users:read', {
+    columns: {
+      ID: 'id',
+      STATUS: 'status',
+      AGE: 'createdAt',
+      CALLS: 'attempts',
+      REFERENCE: 'tenantReference',
+    },
     summary: 'List registrations, the newest first',
     description: 'Includes those that are done: `registered`, `rejected` and `discarded`.',
   })
@@ -60,6 +67,7 @@ export class RegistrationsController {
   @Post('decisions')
   @HttpCode(200)
   @Operation('registrations:decide', {
+    command: 'registrations decide',
     summary: 'Retry or discard many registrations',
     description:
       `Each of them as \`POST /registrations/{id}/retry\` or \`…/discard\` would, at most ${MAX_DECISIONS} per call; give \`ids\` or \`filter\`. ` +
@@ -83,28 +91,36 @@ export class RegistrationsController {
     return { items: await this.decisions.decideEach(matching, actor, decision), next: page.next };
   }
 
-  @Decides(
-    'retry',
-    'Send a registration again',
-    'For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.',
-  )
+  @Decides('retry', {
+    summary: 'Send a registration again',
+    description:
+      'For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.',
+    confirm:
+      'this sends the registration {id} again. If an earlier call took effect, a second user is created at the provider. This cannot be undone.',
+  })
   async retryRegistration(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'retry'), this.stalls);
   }
 
-  @Decides(
-    'discard',
-    'Discard a registration',
-    'For pending, uncertain and rejected registrations. The tenantReference may then be registered again.',
-  )
+  @Decides('discard', {
+    summary: 'Discard a registration',
+    description:
+      'For pending, uncertain and rejected registrations. The tenantReference may then be registered again.',
+    confirm:
+      'this gives up the {status} registration {id} of {tenantReference}: it is never sent again. If its user exists after all, `registrations resolve` can still enter it.',
+  })
   async discardRegistration(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'discard'), this.stalls);
   }
 
   @Decides(
     'resolve',
-    'Enter the user that the provider confirmed',
-    'For registrations in any status but registered. The body is the user object of the remote service.',
+    {
+      summary: 'Enter the user that the provider confirmed',
+      description:
+        'For registrations in any status but registered. The body is the user object of the remote service.',
+      confirm: 'this enters a user for the registration {id}, and its grid locations. This cannot be undone.',
+    },
     'ean_rounded',
   )
   @ApiBody({ type: ConfirmedUserInput })
@@ -122,14 +138,13 @@ export class RegistrationsController {
 
 function Decides(
   decision: PersonDecision,
-  summary: string,
-  description: string,
+  documentation: Documentation,
   ...problems: readonly ProblemCode[]
 ): MethodDecorator {
   return applyDecorators(
     Post(`:id/${decision}`),
     HttpCode(200),
-    Operation('registrations:decide', { summary, description }),
+    Operation('registrations:decide', documentation),
     ApiOkResponse({ type: RegistrationView }),
     ApiProblems(...problems, 'registration_conflict'),
   );

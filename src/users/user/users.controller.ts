@@ -72,6 +72,7 @@ export class UsersController {
 
   @Get()
   @Operation('users:read', {
+    columns: { ID: 'id', AGE: 'registeredAt', EAN: 'gridLocations.ean', REFERENCE: 'tenantReference' },
     summary: 'List users, the newest first',
     description: 'Only users registered by this service. Erased users are not listed.',
   })

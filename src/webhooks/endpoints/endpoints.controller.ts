@@ -35,6 +35,7 @@ export class WebhookEndpointsController {
 
   @Post()
   @Operation('webhooks:manage', {
+    command: 'webhooks create',
     summary: 'Create an endpoint to which events are sent',
     description:
       'Sends every event from the next one on, at least once, in order within a `subject`, signed according to Standard Webhooks.',
@@ -55,6 +56,14 @@ export class WebhookEndpointsController {
 
   @Get()
   @Operation('webhooks:manage', {
+    command: 'webhooks list',
+    columns: {
+      ID: 'id',
+      STATE: 'enabled',
+      PENDING: 'pending',
+      DESCRIPTION: 'description:16',
+      ORIGIN: 'url:25',
+    },
     summary: 'List the endpoints, newest first',
     description: 'Without the values of secrets and headers.',
   })
@@ -66,6 +75,7 @@ export class WebhookEndpointsController {
 
   @Get(':id')
   @Operation('webhooks:manage', {
+    command: 'webhooks show',
     summary: 'Read an endpoint and its recent health',
     description: 'Without the values of its secrets and headers.',
   })
@@ -76,6 +86,7 @@ export class WebhookEndpointsController {
 
   @Patch(':id')
   @Operation('webhooks:manage', {
+    command: 'webhooks update',
     summary: 'Change an endpoint, or disable or enable it',
     description:
       'Absent fields are unchanged; `headers` replaces all headers. A new URL, new headers or enabling makes all waiting retries due at once.',
@@ -92,6 +103,9 @@ export class WebhookEndpointsController {
   @Delete(':id')
   @HttpCode(204)
   @Operation('webhooks:manage', {
+    command: 'webhooks delete',
+    confirm:
+      'this deletes the endpoint {id}, its {pending} pending deliveries and the log of all its deliveries. This cannot be undone.',
     summary: 'Delete an endpoint and the log of its deliveries',
     description: 'Pending deliveries are dropped. To pause an endpoint, disable it.',
   })
@@ -103,6 +117,7 @@ export class WebhookEndpointsController {
   @Post(':id/rotate-secret')
   @HttpCode(200)
   @Operation('webhooks:manage', {
+    command: 'webhooks rotate-secret',
     summary: 'Replace the secret of an endpoint',
     description:
       'Both secrets sign during the overlap, so that the receiver can switch without a gap. Previously rotated secrets sign until their own overlap ends.',
@@ -120,6 +135,7 @@ export class WebhookEndpointsController {
   @Post(':id/test')
   @HttpCode(200)
   @Operation('webhooks:manage', {
+    command: 'webhooks test',
     summary: 'Send a test event now and return the response',
     description:
       'Makes one attempt with an event of type `pv.webhook_endpoint.test.v1`, signed like any other, even if the endpoint is disabled. It is not listed as a delivery. If the response is a 2xx and the endpoint is enabled, its waiting retries become due, and its `failures` become 0.',

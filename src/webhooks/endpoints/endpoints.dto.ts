@@ -20,6 +20,7 @@ const SECRET_FORM = 'Your own secret: `whsec_` and base64 of 24 to 64 bytes.';
 const Secret = (description = `${SECRET_FORM} Default: 32 random bytes`): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
+      ...schema.SECRET,
       description,
       pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
     }),
@@ -60,6 +61,7 @@ class EndpointSettings {
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'string' },
+    ...schema.SECRET,
     description:
       'Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII ' +
       'characters. Stored encrypted and never returned',
@@ -161,11 +163,11 @@ export class WebhookEndpointView extends schema.schemaOf(ENDPOINT) {}
 
 export class CreatedWebhookEndpointView extends schema.schemaOf({
   ...ENDPOINT,
-  secret: schema.text('Signs webhooks. It is shown only once'),
+  secret: schema.shownOnce(schema.text('Signs webhooks. It is shown only once')),
 }) {}
 
 export class RotatedSecretView extends schema.schemaOf({
-  secret: schema.text('Signs webhooks from now on. It is shown only once'),
+  secret: schema.shownOnce(schema.text('Signs webhooks from now on. It is shown only once')),
   previousSecretUntil: schema.nullable(
     schema.instant('When the last previous secret stops signing; null if none signs'),
   ),

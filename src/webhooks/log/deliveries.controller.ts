@@ -29,6 +29,15 @@ export class WebhookDeliveriesController {
 
   @Get('webhook-deliveries')
   @Operation('webhooks:manage', {
+    command: 'webhooks deliveries',
+    columns: {
+      ID: 'id',
+      STATUS: 'status',
+      TRIES: 'attempts',
+      LAST: 'lastStatus',
+      AGE: 'createdAt',
+      EVENT: 'type',
+    },
     summary: 'List the deliveries to endpoints, newest first',
     description: 'Of deliveries created at the same instant, the later event comes first.',
   })
@@ -40,6 +49,7 @@ export class WebhookDeliveriesController {
 
   @Get('webhook-deliveries/:id')
   @Operation('webhooks:manage', {
+    command: 'webhooks delivery',
     summary: 'Read the delivery of one event to one endpoint',
     description: 'Shows the last attempt and when the next one is due.',
   })
@@ -51,6 +61,7 @@ export class WebhookDeliveriesController {
   @Post('webhook-deliveries/:id/redeliver')
   @HttpCode(202)
   @Operation('webhooks:manage', {
+    command: false,
     summary: 'Send an event to an endpoint again',
     description:
       'Uses the same `webhook-id`, whatever its status. If the endpoint is disabled, the event is sent when the endpoint is enabled.',
@@ -64,6 +75,7 @@ export class WebhookDeliveriesController {
   @Post('webhook-endpoints/:id/redeliver')
   @HttpCode(202)
   @Operation('webhooks:manage', {
+    command: 'webhooks redeliver',
     summary: 'Send selected events or a range of events to an endpoint again',
     description:
       'Uses the same `webhook-id` as before and keeps the order within a subject. A range also includes events that the endpoint ' +

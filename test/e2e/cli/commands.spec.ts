@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Command } from 'commander';
 import { apiCommands } from '../../../src/cli/api/api-commands.js';
+import { operationsOf, type Description } from '../../../src/cli/api/operation.rules.js';
 import { findApi, ServiceApi } from '../../../src/cli/api/service-api.js';
 import { printTable } from '../../../src/cli/api/table.js';
 import { keysCommand } from '../../../src/cli/keys.command.js';
@@ -19,24 +20,11 @@ import type { TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-/** Operations that no command calls, with the reason. */
+/** Operations that no command here calls, with the reason. */
 const CALLED_BY_NONE = {
   streamEvents: '`events tail`, which process.spec runs',
   redeliverWebhookDelivery: '`webhooks redeliver ID --delivery-ids`',
-  registerUser: 'an act of an app',
-  createInvitation: 'an act of an app',
-  getStatusHistory: 'for pages, which draw it',
-  listStalled: 'for pages; `psql` reads `admin.stalled`',
-  groupStalled: 'for pages; `psql` reads `admin.stalled`',
-  listStuck: 'for pages; `psql` reads `admin.stuck`',
-  groupStuck: 'for pages; `psql` reads `admin.stuck`',
-  listAuditLog: 'for pages; `psql` reads `admin.audit_log`',
-  listTimeline: 'for pages; `psql` reads `admin.session_timeline`',
-  eraseUser: '`erase` uses the database, so that it finds registrations that never became a user',
   readSessionOfUser: '`sessions show`',
-  readInverter: '`inverters list` shows all of it',
-  readCase: '`customers show` shows all of it',
-  startSession: 'an act of an app',
 };
 
 let database: TestDatabase;
@@ -83,6 +71,8 @@ const leavesOf = (command: Command, path = ''): string[] =>
   command.commands.length === 0
     ? [path.trim()]
     : command.commands.flatMap((sub) => leavesOf(sub, `${path} ${sub.name()}`));
+const readDescription = async () =>
+  JSON.parse(await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8')) as Description;
 const ran = new Set<string>();
 const calls = jest.spyOn(ServiceApi.prototype, 'send').mock.calls;
 
@@ -351,6 +341,7 @@ describe('a command', () => {
     expect(show.json.events.map(({ type }: { type: string }) => type)).toContain('pv.session.online.v1');
     const inverters = await runBoth('inverters', 'list', '--user-id', session.userId);
     expect(inverters.table).toContain(`${inverter}  ${session.id}`);
+    expect((await runBoth('inverters', 'show', inverter)).json).toMatchObject({ sessionId: session.id });
 
     const open = await client.startNew();
     expect(open.startUrl).toMatch(/^http/);
@@ -517,10 +508,78 @@ describe('a command', () => {
     expect((await run(['keys', 'revoke', UNKNOWN, '--yes'])).err).toBe(`There is no API key ${UNKNOWN}`);
   });
 
+  it('erases a user, after it has registered one', async () => {
+    const file = join(folder, 'new-user.json');
+    await writeFile(file, '{"tenantReference":"by-hand","gridLocations":[{"ean":541448860004178040}]}');
+    const registered = await run(['users', 'register', file]);
+    const id = /^id: (\S+)$/m.exec(registered.out)![1]!;
+    const erased = await run(['users', 'erase', id, '--yes']);
+    expect(erased.out).toContain(`userId: ${id}`);
+    expect((await run(['users', 'show', id])).err).toMatch(/^not_found: /);
+  });
+
+  it('invites an owner and starts a session, without showing the links', async () => {
+    const gridLocationId = await client.locate('by-command');
+    const invited = await run([
+      'invitations',
+      'create',
+      '--tenant-reference',
+      'by-command',
+      '--brands',
+      'sunward, other',
+      '--expected',
+      '{"inverters":2}',
+      '--metadata',
+      'label=Barn',
+      '--json',
+    ]);
+    expect(JSON.parse(invited.out)).toMatchObject({
+      gridLocationId,
+      brands: ['sunward', 'other'],
+      expected: { inverters: 2 },
+      metadata: { label: 'Barn' },
+      url: expect.any(String),
+    });
+    const { table, json } = await runBoth('sessions', 'start', gridLocationId, '--brand', 'sunward');
+    expect(table).toMatch(/^startUrl: not shown here; --json has it$/m);
+    expect(table).not.toContain(json.startUrl);
+    const anew = await run([
+      'sessions',
+      'start',
+      gridLocationId,
+      '--brand',
+      'sunward',
+      '--no-reuse',
+      '--json',
+    ]);
+    expect(JSON.parse(anew.out).id).not.toBe(json.id);
+    const timeline = await runBoth('sessions', 'timeline', json.id);
+    expect(timeline.json.items.length).toBeGreaterThan(0);
+    const { json: place } = await runBoth('grid-locations', 'case', gridLocationId);
+    expect(place).toMatchObject({ gridLocationId, tenantReference: 'by-command' });
+    expect((await run(['sessions', 'start', gridLocationId, '--metadata', 'x'])).exitCode).toBe(2);
+    expect((await run(['invitations', 'create', '--expected', '{'])).exitCode).toBe(2);
+  });
+
+  it('exists for every operation that needs no argument', async () => {
+    const leaves = leavesOf(treeOf({}));
+    const { paths } = await readDescription();
+    const withoutArguments = operationsOf({ paths }).filter(
+      ({ method, inputs }) => method === 'get' && !inputs.some(({ isRequired }) => isRequired),
+    );
+    for (const { command } of withoutArguments.filter((each) => !ran.has(each.command))) {
+      if (!leaves.includes(command) || command === 'events tail') continue;
+      const { json, table } = await runBoth(...command.split(' '));
+      expect([command, typeof json, table.length > 0 || json.items.length === 0]).toEqual([
+        command,
+        'object',
+        true,
+      ]);
+    }
+  });
+
   it('exists for every operation of the API that an administrator may need', async () => {
-    const { paths } = JSON.parse(
-      await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8'),
-    ) as { paths: Record<string, Record<string, { operationId: string }>> };
+    const { paths } = await readDescription();
     const uncalled = Object.entries(paths)
       .filter(([path]) => path.startsWith('/api/v1/'))
       .flatMap(([path, operations]) => {

@@ -10,10 +10,8 @@ type FeedEvent = Schemas['FeedEvent'];
 
 type Filter = Partial<Record<'after' | 'types' | 'sessionId', string>>;
 
-export function eventsCommand(findApi: FindApi): Command {
-  const events = new Command('events').description('follow the events');
-  events
-    .command('tail')
+export const tailCommand = (findApi: FindApi): Command =>
+  new Command('tail')
     .description('print events as they happen, until Ctrl-C; reconnects and misses none')
     .option('--after <sequence>', 'start after this event; 0 is the beginning (default: the newest event)')
     .option('--types <list>', 'only these types, separated by commas, such as session.online')
@@ -33,8 +31,6 @@ export function eventsCommand(findApi: FindApi): Command {
           else printEvent(event);
       });
     });
-  return events;
-}
 
 function printEvent({ sequence, time, type, subject }: FeedEvent): void {
   const number = sequence.replace(/^0+/, '').padStart(7);

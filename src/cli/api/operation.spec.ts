@@ -1,0 +1,213 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, jest } from '@jest/globals';
+import type { Command } from 'commander';
+import { apiCommands } from './api-commands.js';
+import {
+  defaultColumns,
+  operationsOf,
+  resolverOf,
+  type Description,
+  type Schema,
+} from './operation.rules.js';
+import { ServiceApi } from './service-api.js';
+
+const committed = JSON.parse(
+  readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'),
+) as Description;
+const operations = operationsOf(committed);
+
+/** Returns the words of the command of an operation without extensions. */
+const commandOf = (method: string, path: string, operationId: string) =>
+  operationsOf({ paths: { [path]: { [method]: { operationId } } } })[0]?.command;
+
+const TREE: Schema = {
+  type: 'object',
+  properties: {
+    object: { type: 'string', enum: ['tree'] },
+    id: { type: 'string', format: 'uuid' },
+    kind: { type: 'string', enum: ['oak', 'beech'] },
+    plantedAt: { type: ['string', 'null'], format: 'date-time' },
+    label: { type: 'string' },
+    link: { type: 'string', 'x-secret': true },
+    branches: { type: 'array', items: { type: 'string' } },
+    note: { type: 'string' },
+    remark: { type: 'string' },
+  },
+};
+
+/** A description with operations that the service does not have. */
+const INVENTED: Description = {
+  paths: {
+    '/api/v1/trees': {
+      get: {
+        operationId: 'listTrees',
+        summary: 'List trees, the newest first',
+        parameters: [
+          { name: 'plantedSince', in: 'query', schema: { type: 'string', format: 'date-time' } },
+          { name: 'kind', in: 'query', schema: { type: 'string', enum: ['oak', 'beech'] } },
+          { name: 'cursor', in: 'query', schema: { type: 'string' } },
+        ],
+        responses: {
+          200: {
+            content: {
+              'application/json': {
+                schema: {
+                  type: 'object',
+                  properties: {
+                    items: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
+                    next: { type: ['string', 'null'] },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+    '/api/v1/trees/{id}/fell': {
+      post: {
+        operationId: 'fellTree',
+        summary: 'Fell a tree',
+        'x-confirm': 'this fells {id}.',
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }],
+        requestBody: {
+          content: {
+            'application/json': {
+              schema: {
+                type: 'object',
+                required: ['reason'],
+                properties: {
+                  reason: { type: 'string' },
+                  height: { type: 'integer' },
+                  isDry: { type: 'boolean' },
+                  password: { type: 'string', 'x-secret': true },
+                },
+              },
+            },
+          },
+        },
+        responses: { 204: {} },
+      },
+    },
+    '/api/v1/hidden': { get: { operationId: 'readHidden', 'x-command': false } },
+  },
+  components: { schemas: { Tree: TREE } },
+};
+
+const ID = '6c0d4d52-2f4b-4f5a-9d3c-0d1f5f3a9b11';
+
+/** Runs a command of the invented operations. Returns what it printed, and the requests that it sent. */
+async function run(args: readonly string[], response: () => Response) {
+  const printed: string[] = [];
+  const take = (line: string) => void printed.push(line);
+  const spies = [
+    jest.spyOn(console, 'log').mockImplementation(take),
+    jest.spyOn(console, 'error').mockImplementation(take),
+  ];
+  const requests: string[] = [];
+  const api = new ServiceApi('http://127.0.0.1:9', 'key');
+  jest.spyOn(api, 'send').mockImplementation(async (request) => {
+    requests.push(`${request.method} ${new URL(request.url).pathname}${new URL(request.url).search}`);
+    const body = await request.text();
+    if (body !== '') requests.push(body);
+    return response();
+  });
+  const [first, ...rest] = args;
+  const command = apiCommands(() => Promise.resolve(api), INVENTED).find((each) => each.name() === first)!;
+  await command.parseAsync(rest, { from: 'user' });
+  for (const spy of spies) spy.mockRestore();
+  return { printed, requests };
+}
+
+describe('an operation becomes a command', () => {
+  it('of a list, with its filters as options and its first values as columns', async () => {
+    const tree = { id: ID, kind: 'oak', plantedAt: null, label: 'x'.repeat(30), link: 'https://secret' };
+    const { printed, requests } = await run(
+      ['trees', 'list', '--kind', 'oak', '--planted-since', '2026-01-01T00:00:00Z'],
+      () => Response.json({ items: [tree], next: 'abc' }),
+    );
+    expect(requests).toEqual(['GET /api/v1/trees?plantedSince=2026-01-01T00%3A00%3A00Z&kind=oak']);
+    expect(printed[0]).toMatch(/^ID +KIND +PLANTED +LABEL/);
+    expect(printed[1]).toMatch(new RegExp(`^${ID} +oak +- +x{15}…`));
+    expect(printed.at(-1)).toBe('there are more: add --cursor abc');
+    expect(printed.join()).not.toContain('secret');
+  });
+
+  it('of an act, with what it needs as arguments', async () => {
+    const args = ['trees', 'fell', ID, 'it is ill', '--height', '12', '--is-dry', '--yes'];
+    const { printed, requests } = await run(args, () => new Response(null, { status: 204 }));
+    expect(requests).toEqual([
+      `POST /api/v1/trees/${ID}/fell`,
+      '{"reason":"it is ill","height":12,"isDry":true}',
+    ]);
+    expect(printed).toEqual([`done ${ID}`]);
+  });
+
+  it('with a file in the place of a secret, and a confirmation', () => {
+    const commands = apiCommands(() => Promise.reject(new Error('unused')), INVENTED);
+    const fell = commands
+      .find((each) => each.name() === 'trees')!
+      .commands.find((each: Command) => each.name() === 'fell')!;
+    const options = fell.options.map(({ long }) => long);
+    expect(options).toEqual(['--height', '--is-dry', '--password-file', '--yes', '--json']);
+  });
+
+  it('unless its description says otherwise', () => {
+    expect(operationsOf(INVENTED).map(({ command }) => command)).toEqual(['trees list', 'trees fell']);
+  });
+});
+
+describe('the words of a command', () => {
+  it.each([
+    ['get', '/api/v1/trees', 'listTrees', 'trees list'],
+    ['get', '/api/v1/trees/{id}', 'readTree', 'trees show'],
+    ['post', '/api/v1/trees', 'createTree', 'trees create'],
+    ['delete', '/api/v1/trees/{id}', 'fellTree', 'trees fell'],
+    ['post', '/api/v1/trees/{id}/water', 'waterTree', 'trees water'],
+    ['get', '/api/v1/trees/{id}/leaves', 'listLeaves', 'trees leaves'],
+    ['get', '/api/v1/trees/{id}/leaves/{leafId}', 'readLeaf', 'trees read-leaf'],
+    ['post', '/api/v1/trees/{id}/leaves', 'createLeaf', 'trees create-leaf'],
+    ['get', '/api/v1/trees/groups', 'groupTrees', 'trees groups'],
+    ['get', '/api/v1/forest', 'getForest', 'forest show'],
+    ['get', '/health/live', 'getLiveness', undefined],
+  ])('of %s %s (%s) are %s', (method, path, id, expected) => {
+    expect(commandOf(method, path, id)).toBe(expected);
+  });
+});
+
+describe('openapi.json', () => {
+  it('has one command for each name, and no group that is a command as well', () => {
+    const names = operations.map(({ command }) => command);
+    expect(new Set(names).size).toBe(names.length);
+    const groups = new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0]!));
+    expect(names.filter((name) => groups.has(name))).toEqual([]);
+  });
+
+  it('names columns that its lists have', () => {
+    const resolve = resolverOf(committed);
+    const unknown = operations.flatMap(({ id, returns }) => {
+      const list = resolve(returns?.[1].properties?.['items']);
+      const fields = Object.values(list['x-columns'] ?? defaultColumns(resolve, list.items ?? {}));
+      const { properties = {} } = resolve(list.items);
+      return fields
+        .filter((field) => !(field.split(/[.:]/)[0]! in properties))
+        .map((field) => `${id} ${field}`);
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  it('marks each field that holds a secret or a link for an owner', () => {
+    const schemas = Object.entries(committed.components!.schemas!);
+    const unmarked = schemas.flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties)
+        .filter(
+          ([field, { description = '', ...property }]) =>
+            (/^(secret|startUrl|invitationUrl|headers)$/.test(field) ||
+              /may act for the owner|shown only once/.test(description)) &&
+            property['x-secret'] === undefined,
+        )
+        .map(([field]) => `${name}.${field}`),
+    );
+    expect(unmarked).toEqual([]);
+  });
+});
