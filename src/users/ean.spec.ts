@@ -7,7 +7,10 @@ import {
   readGridLocations,
   roundedEans,
   type CheckDigitRule,
+  warnOfOthers,
 } from './ean.rules.js';
+import { addLook, areMostRounded, doubtfulLines, type Look, noCounts, programsOf } from './rounded.rules.js';
+import { ROUNDED_FORMS, roundedForm } from './rounded.rules.js';
 
 const fromJson = (text: string): unknown => parseLossless(text);
 
@@ -148,5 +151,70 @@ describe('grid locations', () => {
       },
     ]);
     expect(warnings).toEqual([]);
+  });
+});
+
+it('EANs that other references have are warned of', () => {
+  const others = new Map([
+    ['1', 0],
+    ['2', 1],
+    ['3', 2],
+  ]);
+  expect(warnOfOthers(['1', '2', '3', '4'], others)).toEqual([
+    { field: 'gridLocations[1].ean', message: '1 other tenantReference has this EAN', code: 'ean_elsewhere' },
+    {
+      field: 'gridLocations[2].ean',
+      message: '2 other tenantReferences have this EAN',
+      code: 'ean_elsewhere',
+    },
+  ]);
+});
+
+it.each([
+  ['541448820041865000', 'fifteen_digits'],
+  ['5414488200418650', 'fifteen_digits'],
+  ['541448820041865', undefined],
+  ['541448820041865100', 'shortest_digits'],
+  // A number of 17 digits has lost two, so a zero at its end shows nothing.
+  ['54144882004186510', undefined],
+  ['541448860004178050', 'shortest_digits'],
+  ['541448860004178048', 'all_digits'],
+  ['541448820041865017', undefined],
+])('the digits %s have the form %s', (digits, form) => expect(roundedForm(digits)).toBe(form));
+
+describe('the long numbers of a file', () => {
+  const WRONG_ONE = { form: 'all_digits', isWrong: true } as const;
+  const FITTING = { form: 'all_digits', isWrong: false } as const;
+  const TRUE_ONE = { form: undefined, isWrong: false };
+  /** Counts numbers, one on each line. */
+  const countsOf = (...looks: Look[]) => {
+    const counts = noCounts();
+    looks.forEach((look, index) => addLook(counts, index + 1, look));
+    return counts;
+  };
+
+  it('are mostly rounded if more than half of them look so, and more than one', () => {
+    const isOf = (...looks: Look[]) => areMostRounded(countsOf(...looks));
+    const two = [WRONG_ONE, { form: 'fifteen_digits', isWrong: false }] as const;
+    expect([isOf(WRONG_ONE), isOf(...two), isOf(...two, TRUE_ONE)]).toEqual([false, true, true]);
+    expect(isOf(...two, TRUE_ONE, TRUE_ONE)).toBe(false);
+  });
+
+  it('are doubtful if most of their form are wrong', () => {
+    expect(doubtfulLines(countsOf(WRONG_ONE, FITTING))).toEqual([]);
+    expect(doubtfulLines(countsOf(WRONG_ONE, FITTING, WRONG_ONE))).toEqual([2]);
+  });
+
+  it('name their first lines once each, and the programs that wrote a tenth of them', () => {
+    const counts = countsOf(WRONG_ONE, TRUE_ONE);
+    addLook(counts, 3, WRONG_ONE);
+    addLook(counts, 3, WRONG_ONE);
+    expect(counts).toMatchObject({ long: 4, firstLines: [1, 3] });
+    const fifteen = { form: 'fifteen_digits', isWrong: true } as const;
+    for (let line = 4; line < 31; line++) addLook(counts, line, fifteen);
+    const { fifteen_digits, all_digits } = ROUNDED_FORMS;
+    expect(programsOf(counts)).toBe(`${fifteen_digits}; ${all_digits}`);
+    addLook(counts, 31, fifteen);
+    expect(programsOf(counts)).toBe(fifteen_digits);
   });
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { readTenantReference, tenantReferenceFault, warnOfReference } from './tenant-reference.rules.js';
+import {
+  isLongNumber,
+  readTenantReference,
+  tenantReferenceFault,
+  warnOfReference,
+} from './tenant-reference.rules.js';
 
 describe('a tenantReference', () => {
   it.each([
@@ -114,4 +119,19 @@ describe('a tenantReference', () => {
     expect(codes('4000001234567891', false, 0)).toEqual([]);
     expect(codes('ABC0000000000000000', false, 0)).toEqual([]);
   });
+
+  it.each([
+    [1, '1 other tenantReference looks like this one'],
+    [2, '2 other tenantReferences look like this one'],
+  ])('has a warning that counts those that look like it: %i', (alike, message) =>
+    expect(warnOfReference('C', false, alike)).toMatchObject([{ code: 'reference_alike', message }]),
+  );
+
+  it.each([
+    ['1000000000000000', true],
+    ['100000000000000', false],
+    ['0100000000000000', false],
+    ['A1000000000000000', false],
+    ['1000000000000000A', false],
+  ])('%s is a long number: %s', (reference, is) => expect(isLongNumber(reference)).toBe(is));
 });
