@@ -118,12 +118,14 @@ const IS_LATE = `
   AND EXISTS (SELECT FROM session_transitions t WHERE t.session_id = s.id AND t.to_state = 'awaiting_installation')`;
 
 /**
- * Finds the sessions that count for invitation $1, the newest first. If the invitation names brands, only sessions of these brands count.
+ * Finds the sessions that count for invitation $1, the newest first. If the invitation names brands, only sessions of these brands count. A
+ * session that is no longer watched counts only if it is online: otherwise the owner begins again.
  */
 export const FIND_SESSIONS = `
     SELECT s.brand, s.state, ${IS_LATE} AS "isLate"
       FROM invitations i JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id
-     WHERE i.id = $1 AND ${COUNTS} AND (i.brands = '{}' OR s.brand = ANY (i.brands))
+     WHERE i.id = $1 AND ${COUNTS} AND (s.closed_at IS NULL OR s.state = 'online')
+       AND (i.brands = '{}' OR s.brand = ANY (i.brands))
      ORDER BY s.recorded_at DESC, s.id`;
 
 /** Finds the locations that have a live invitation and a session that may have changed since $1. */

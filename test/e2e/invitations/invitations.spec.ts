@@ -373,6 +373,41 @@ describe('an owner who is done', () => {
     await isIn(id, 'online');
   });
 
+  it.each(['awaiting_owner', 'awaiting_installation', 'expired'])(
+    'begins again once the session is no longer watched, if it was %s last',
+    async (state) => {
+      const { id, url, sessionId } = await begin();
+      const { control } = service.sandbox!;
+      const isRead = (as: string) =>
+        waitFor(`the session is ${as}`, async () => (await client.session(sessionId)).state === as);
+      if (state !== 'awaiting_owner') {
+        await control.complete(sessionId, { onlineAfterMs: null });
+        await isRead('awaiting_installation');
+      }
+      if (state === 'expired') await control.expire(sessionId);
+      await isRead(state);
+      await isIn(id, state === 'awaiting_owner' ? 'started' : 'owner_done');
+      expect(await textOf(await open(url))).not.toContain('Connect your solar installation');
+      await service.app.get(Database).query(
+        `WITH stopped AS (DELETE FROM session_polls WHERE session_id = $1)
+         UPDATE onboarding_sessions SET closed_at = clock_timestamp(), changed_at = clock_timestamp(),
+                close_reason = 'late_window_over', start_url_ciphertext = NULL
+          WHERE id = $1`,
+        [sessionId],
+      );
+      expect(await textOf(await open(url))).toContain('Connect your solar installation');
+      await isIn(id, 'started');
+    },
+  );
+
+  it('has a connected installation also by the session that another one has replaced', async () => {
+    const { id, url, gridLocationId, sessionId } = await begin();
+    expect((await client.start(gridLocationId, { reuse: false })).status).toBe(201);
+    await service.sandbox!.control.online(sessionId);
+    await isIn(id, 'online');
+    expect(await textOf(await open(url))).toContain('Your installation is connected');
+  });
+
   it('gets the same invitation again', async () => {
     const { id, gridLocationId, sessionId } = await begin();
     await service.sandbox!.control.online(sessionId);
