@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -5,6 +6,7 @@ import { OPENAPI_SCHEMAS } from '../../../scripts/asyncapi/schemas.js';
 import { createDocument } from '../../../scripts/openapi/document.js';
 import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { callsOf, differences, recordExamples } from './examples.js';
 import { withReplica } from '../replica.js';
@@ -17,8 +19,28 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
 }
 
+/** The limits of a schema, and by how much a value beyond each differs from it. */
+const LIMITS = {
+  minimum: -1,
+  maximum: 1,
+  minLength: -1,
+  maxLength: 1,
+  minItems: -1,
+  maxItems: 1,
+};
+type LimitName = keyof typeof LIMITS;
+
+interface Schema extends Readonly<Partial<Record<LimitName, number>>> {
+  readonly $ref?: string;
+  readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
 interface Operation {
   readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema?: Schema }[];
   readonly requestBody?: {
     readonly required: boolean;
     readonly content: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>;
@@ -187,5 +209,71 @@ describe('the OpenAPI document', () => {
       differences(examples[operationId]?.responses ?? {}, responses, operationId),
     );
     expect(found).toEqual([]);
+  });
+
+  // The last test, because it creates endpoints that receive nothing.
+  it('states the limits of parameters and bodies that the service has', async () => {
+    const client = TestClient.of(service);
+    const resolve = ({ $ref, ...schema }: Schema): Schema =>
+      $ref === undefined ? schema : (document.components.schemas[$ref.split('/').at(-1)!] as Schema);
+    const elementOf = (schema: Schema, index: number): unknown => {
+      const { enum: values, format, properties } = resolve(schema);
+      if (properties !== undefined) return { ean: newEan() };
+      return values?.[index % values.length] ?? (format === 'uuid' ? randomUUID() : `element ${index}`);
+    };
+    const valueOf = (name: LimitName, { items, format }: Schema, size: number): unknown => {
+      if (name.endsWith('imum')) return size;
+      if (items !== undefined) return Array.from({ length: size }, (_, index) => elementOf(items, index));
+      return format === 'uri' ? 'https://app.example/'.padEnd(size, 'x') : 'x'.repeat(size);
+    };
+    /** Returns the fields of a schema, with the body that contains only this field. */
+    const fieldsOf = (schema: Schema): [string, Schema, (value: unknown) => object][] =>
+      Object.entries(resolve(schema).properties ?? {}).flatMap(([name, each]) => [
+        [name, resolve(each), (value) => ({ [name]: value })],
+        ...fieldsOf(each).map(([inner, its, bodyOf]): [string, Schema, (value: unknown) => object] => [
+          `${name}.${inner}`,
+          its,
+          (value) => ({ [name]: bodyOf(value) }),
+        ]),
+      ]);
+    const wrong: string[] = [];
+    let count = 0;
+    const check = async (
+      call: string,
+      field: string,
+      schema: Schema,
+      send: (value: unknown) => Promise<{ body: { errors?: readonly { field: string }[] } }>,
+    ) => {
+      for (const name of Object.keys(LIMITS) as LimitName[]) {
+        const limit = schema[name];
+        if (limit === undefined) continue;
+        count += 1;
+        const isRefused = async (size: number) =>
+          (await send(valueOf(name, schema, size))).body.errors?.some((error) =>
+            `${field}.`.startsWith(`${error.field}.`),
+          ) ?? false;
+        if (await isRefused(limit)) wrong.push(`${call}: ${field} is refused at its ${name} of ${limit}`);
+        if (!(await isRefused(limit + LIMITS[name])))
+          wrong.push(`${call}: ${field} is accepted beyond its ${name} of ${limit}`);
+      }
+    };
+    for (const [path, methods] of Object.entries(document.paths))
+      for (const [method, { parameters = [], requestBody }] of Object.entries(methods)) {
+        const call = `${method.toUpperCase()} ${path}`;
+        const address = path.replace('/api/v1', '').replace(/\{\w+\}/g, () => randomUUID());
+        for (const { name, schema, in: place } of parameters)
+          if (schema !== undefined && place === 'query')
+            await check(call, name, schema, (value) =>
+              client.call(method.toUpperCase(), `${address}?${name}=${String(value)}`),
+            );
+        const ofBody = requestBody?.content['application/json']?.schema;
+        if (ofBody === undefined) continue;
+        for (const [field, schema, bodyOf] of fieldsOf(ofBody))
+          await check(call, field, schema, (value) =>
+            client.call(method.toUpperCase(), address, bodyOf(value)),
+          );
+      }
+    expect(wrong).toEqual([]);
+    expect(count).toBeGreaterThan(50);
   });
 });
