@@ -274,6 +274,19 @@ describe('adopting what exists', () => {
     ]);
   });
 
+  it('checks each file alone: other files with the same reference or id change nothing about its rows', async () => {
+    const [own, other] = [rowOf(await seedOne()), rowOf(await seedOne())];
+    const check = async (row: Row) => rowsOf(service, (await send([row], '&dryRun=true')).body.id);
+    const alone = await check(own);
+    for (const row of [
+      { ...own, metadata: { from: 'other' } },
+      { ...other, user: { ...other.user, id: own.user.id } },
+    ])
+      expect(reportOf(await check(row))).toEqual(['1 accepted']);
+    expect(reportOf(alone)).toEqual(['1 accepted']);
+    expect(await check(own)).toEqual(alone);
+  });
+
   it.each([
     ['adopt', 'registrations:decide'],
     ['invite', 'onboarding:write'],

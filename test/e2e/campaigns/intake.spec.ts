@@ -83,6 +83,29 @@ describe('the file of a campaign', () => {
     expect(list.items[0]).toMatchObject({ id: body.id, status: 'running' });
   });
 
+  it('is checked alone: other files with the same customers change nothing about its rows', async () => {
+    const [one, two, three] = [`a-${randomUUID()}`, randomUUID(), randomUUID()];
+    const [ean, eanOfTwo, eanOfThree] = [newValidEan(), newValidEan(), newValidEan()];
+    const check = async (...rows: string[]) => {
+      const text = ['tenantReference,ean,brand,locale', ...rows].join('\n');
+      return (await upload(service, text, 'dryRun=true')).body.id;
+    };
+    const own = [`${one},${ean},acme,nl`, `${two},${eanOfTwo},,`];
+    const alone = await check(...own);
+    const rows = await rowsOf(service, alone);
+    expect(rows.map(({ status, problems }) => [status, problems])).toEqual([
+      ['accepted', []],
+      ['accepted', []],
+    ]);
+    await check(
+      ...[`${one},${ean},ACME,nl`, `${three},${eanOfThree},ACME,`, `${one},${ean},,de`],
+      ...[`${one.toUpperCase()},${ean},,`, `${two},5,,`],
+      ...Array.from({ length: 101 }, () => `${two},${newValidEan()},,`),
+    );
+    expect(await rowsOf(service, await check(...own))).toEqual(rows);
+    expect(await rowsOf(service, alone)).toEqual(rows);
+  });
+
   it('is refused if the rest of its form is too large', async () => {
     const form = new FormData();
     form.append('note', 'x'.repeat(MAX_BYTES + 100_000));
