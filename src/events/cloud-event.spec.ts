@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { EVENT_NAMES } from './catalogue.rules.js';
-import { findEventName, toCloudEvent, toEventType } from './cloud-event.js';
+import { eventNamesOf, EVENT_TYPES, findEventName, toCloudEvent, toEventType } from './cloud-event.js';
 
 const event = {
   id: 'a3c1d5de-5f0e-4c53-8f29-1f6a6a1a9a11',
@@ -54,4 +54,10 @@ describe('an event type', () => {
     'toString',
     'Session.Online',
   ])('%p is not an event type', (text) => expect(findEventName(text)).toBeNull());
+
+  it('is listed once, in the order of the catalogue, whatever the order and the form of the types', () => {
+    const given = ['session.lost', 'pv.session.online.v1', 'session.online', 'user.registered'];
+    expect(eventNamesOf(given)).toEqual(['user.registered', 'session.online', 'session.lost']);
+    expect(eventNamesOf(EVENT_TYPES.toReversed())).toEqual(EVENT_NAMES);
+  });
 });

@@ -96,6 +96,17 @@ describe('an attempt', () => {
       { attempts: 1, status: 'pending' },
     ]);
   });
+
+  it('that succeeds at an earlier URL does not end a wait that the current URL has requested', async () => {
+    const quiet_until = new Date(Date.now() + 60_000);
+    const id = await insertEndpoint({ quiet_until });
+    const url = 'https://supplier.example/before';
+    const attempt = await insertAttempt(id, { outcome: { kind: 'delivered', url } });
+    const store = new WebhookAttemptsStore(database, new DeliveryQueue(database), sealing);
+    await store.record(id, await store.findEndpoint(id), [attempt]);
+    const { rows } = await client.query('SELECT quiet_until FROM webhook_endpoints');
+    expect(rows).toEqual([{ quiet_until }]);
+  });
 });
 
 const NO_OPERATIONS = { of: () => undefined } as unknown as Operations;

@@ -8,6 +8,7 @@ import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { ReadBudgetStore } from '../../../src/onboarding/poll/read-budget.store.js';
 import type { StartedSession } from '../../../src/onboarding/remote/session.client.js';
 import { AGES_PER_E } from '../../../src/onboarding/rules/read-budget.rules.js';
+import { ABANDONED } from '../../../src/onboarding/rules/start-failure.rules.js';
 import type { LeasedStart, WantedSession } from '../../../src/onboarding/start/record-session.store.js';
 import { LEASES } from '../../../src/onboarding/start/starts.sql.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
@@ -306,6 +307,36 @@ describe('starts', () => {
       expect(await store.findExpiredLeases()).not.toContain(leaseToken);
       expect(await store.endAbandoned([leaseToken])).toEqual([]);
       expect(await startsOf(place)).toMatchObject([{ status: 'sending', orphans: 0 }]);
+    });
+  });
+
+  it('that a dead process has left is taken over once, and counts its orphan', async () => {
+    const place = await wanted({ attempts: 1 });
+    await begin(place);
+    expect(await store.begin(place)).toEqual({ kind: 'in_flight' });
+    expect(await startsOf(place)).toEqual([{ status: 'sending', attempts: 2, orphans: 1 }]);
+  });
+
+  describe('a write that is executed again', () => {
+    it('counts the orphan of a call once', async () => {
+      const place = await wanted();
+      const start = await begin(place);
+      for (const sends of [1, 1, 2, 2]) expect(await store.repeat(start, ABANDONED, sends)).toBe(true);
+      const counted = [{ status: 'sending', attempts: 3, orphans: 2 }];
+      expect(await startsOf(place)).toEqual(counted);
+      expect(await store.repeat(start, ABANDONED, 1)).toBe(false);
+      expect(await startsOf(place)).toEqual(counted);
+    });
+
+    it.each([
+      [0, 1],
+      [2, 2],
+    ])('ends a start of which %i calls may have had an effect with %i orphans', async (sends, orphans) => {
+      const place = await wanted();
+      const start = await begin(place);
+      await store.repeat(start, ABANDONED, 1);
+      for (let execution = 0; execution < 2; execution += 1) await store.fail(start, ABANDONED, sends);
+      expect(await startsOf(place)).toEqual([{ status: 'failed', attempts: 2, orphans }]);
     });
   });
 
