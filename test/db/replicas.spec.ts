@@ -2,11 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FIND_EXPIRED_LEASES } from '../../src/onboarding/start/starts.sql.js';
+import { readBuild } from '../../src/platform/build.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { type Lease, Leases } from '../../src/platform/database/lease.js';
 import { leasesOn } from '../../src/platform/database/lease.sql.js';
 import { SeenLeases } from '../../src/platform/database/seen-leases.js';
+import type { Environment } from '../../src/platform/env/environment.js';
+import type { RecentRequests } from '../../src/platform/metrics/recent-requests.js';
+import type { Remote } from '../../src/remote/remote.service.js';
 import { ReplicasStore } from '../../src/remote/shared/replicas.store.js';
+import { SignsOfLife } from '../../src/remote/shared/signs-of-life.service.js';
 import { FIND_LEASES } from '../../src/users/registration/registrations.sql.js';
 import { createTestDatabase, type TestDatabase, useTestDatabase } from '../setup/database/test-database.js';
 import { QUIET } from '../setup/replicas.js';
@@ -257,6 +262,31 @@ describe('the heartbeat of a replica', () => {
     expect([await pacedSince(true), await pacedSince(true)]).toEqual([first, first]);
     expect(await pacedSince(false)).toBeUndefined();
     expect(await pacedSince(true)).toBeGreaterThan(first!);
+  });
+
+  it('has the reads of sessions per second in periods of ten seconds', async () => {
+    await readBuild();
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    const figures: number[] = [];
+    const store: Pick<ReplicasStore, 'beat' | 'leave'> = {
+      beat: async (_, { readsPerSecond }) => void figures.push(readsPerSecond),
+      leave: async () => {},
+    };
+    const signs = new SignsOfLife(
+      { budget: { isPaced: false } } as Remote,
+      store as ReplicasStore,
+      { use: { waitingSeconds: () => 0 }, hasNoSpace: () => false } as unknown as Database,
+      { count: async () => QUIET } as unknown as RecentRequests,
+      { ROLE: 'all' } as Environment,
+    );
+    signs.onModuleInit();
+    for (let count = 0; count < 5; count += 1) signs.note('read_session', 0.1);
+    signs.note('read_session', null);
+    signs.note('start_session', 0.1);
+    await jest.advanceTimersByTimeAsync(20_000);
+    await signs.onApplicationShutdown();
+    jest.useRealTimers();
+    expect(figures).toEqual([0, 0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0]);
   });
 });
 

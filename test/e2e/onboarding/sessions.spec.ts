@@ -247,11 +247,23 @@ describe('listing sessions', () => {
 });
 
 describe('rederiving', () => {
-  const rederive = async (id: string) => {
+  const rederive = async (id: string | null) => {
     const changes = [];
     for await (const page of planRederivations(database, id)) changes.push(...page);
     return changes;
   };
+
+  it('are planned once for each session whose state differs', async () => {
+    const ids = [(await client.startNew()).id, (await client.startNew()).id];
+    for (const id of ids) await sandbox.fields(id, { set: { expired: true } });
+    for (const id of ids) await waitForState(id, 'expired');
+    await database.query(
+      "UPDATE onboarding_sessions SET state = 'unrecognised', rule = 'undescribed_flags' WHERE id = ANY($1)",
+      [ids],
+    );
+    const planned = (await rederive(null)).map(({ id }) => id);
+    expect(planned.filter((id) => ids.includes(id)).sort()).toEqual(ids.sort());
+  });
 
   it('shows what the current rules would change, and writes it only when applied', async () => {
     const { id } = await client.startNew();

@@ -1,4 +1,4 @@
-import { access, mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -34,6 +34,7 @@ describe('the embedded PostgreSQL', () => {
     const holder = await start({ AMONG_SERVICES: 'true' });
     await holder.stop();
     expect(holder.logs()).toContain('ECONNREFUSED');
+    expect(await readFile(join(folder, 'postgres.log'), 'utf8')).toContain('database system is shut down');
   });
 
   it('is stopped and its data removed when the process that started it is killed', async () => {

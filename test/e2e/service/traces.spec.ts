@@ -177,6 +177,24 @@ describe('traces', () => {
   });
 });
 
+describe('a service that stops', () => {
+  beforeAll(async () => {
+    await open();
+    await startTraced({ OTEL_BSP_SCHEDULE_DELAY: '3600000' });
+  });
+  afterAll(close);
+
+  it('exports the spans that wait for their batch', async () => {
+    const traceId = newTraceId();
+    await client.call('GET', '/users', undefined, { traceparent: parentIn(traceId) });
+    expect(collector.spans).toEqual([]);
+    await service.stop();
+    expect(collector.spans.filter((span) => span.traceId === traceId).map(({ name }) => name)).toContain(
+      'GET /api/v1/users',
+    );
+  });
+});
+
 interface RecordingProxy {
   readonly url: string;
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[];

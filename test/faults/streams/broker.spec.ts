@@ -6,6 +6,7 @@ import { connect } from '@nats-io/transport-node';
 import { Injectable, Logger, type INestApplicationContext, type Type } from '@nestjs/common';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
 import { Publishers } from '../../../src/broker/broker.service.js';
+import { BrokerError } from '../../../src/broker/event-publisher.js';
 import { openNats } from '../../../src/broker/nats.publisher.js';
 import { toCloudEvent, type CloudEvent } from '../../../src/events/cloud-event.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
@@ -197,6 +198,25 @@ if (program === null) {
         expect(linesWith(`accepts no events: ${unreachable}`)).toHaveLength(1);
       },
     );
+
+    it('names why it accepts no events, until it accepts them again', async () => {
+      let isRefusing = true;
+      jest.spyOn(Publishers.prototype, 'open').mockImplementation(async () => {
+        if (isRefusing) throw new BrokerError('refused');
+        const publish = async (events: readonly CloudEvent[]) => events.length;
+        return { lastId: null, warnings: ['in memory'], publish, close: async () => {} };
+      });
+      await append(1);
+      await start();
+      const refused = { readTo: '0', lastError: 'refused', isFailing: true };
+      await waitFor('the refusal', async () => isDeepStrictEqual(await readPosition(), refused));
+      isRefusing = false;
+      const works = { readTo: '1', lastError: null, isFailing: false };
+      await waitFor('the recovery', async () => isDeepStrictEqual(await readPosition(), works));
+      expect(await database.query('SELECT warnings FROM broker_positions')).toEqual([
+        { warnings: ['in memory'] },
+      ]);
+    });
 
     it('is left by a publish that never ends, once the lease is lost', async () => {
       let isPublishing = false;
