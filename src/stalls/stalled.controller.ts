@@ -25,6 +25,7 @@ export class StalledController {
 
   @Get()
   @Operation([], {
+    columns: { ID: 'id', KIND: 'kind', CAUSE: 'cause', 'WAITS FOR': 'waitsFor', SINCE: 'since' },
     summary: 'List everything that does not continue by itself, the oldest first',
     description:
       'Of the kinds that the key may read: registrations with `users:read`; starts, sessions, invitations and inverters with `onboarding:read`; endpoints with `webhooks:manage`. A stall is found at most 2 seconds late.',
@@ -41,6 +42,14 @@ export class StalledController {
 
   @Get('groups')
   @Operation([], {
+    columns: {
+      KIND: 'kind',
+      CAUSE: 'cause',
+      COUNT: 'count',
+      NEW: 'new',
+      'WAITS FOR': 'waitsFor',
+      TITLE: 'title:30',
+    },
     summary: 'Count what is stalled by kind and cause, with the oldest of each',
     description:
       'The groups with the most new items come first, of these the largest. Of the kinds that the key may read, as in `GET /stalled`.',

@@ -36,11 +36,11 @@ export function apiCommands(findApi: FindApi, description: Description = readDes
   const operations = operationsOf(description);
   const commands = new Map<string, Command>();
   for (const operation of operations) {
-    const { id, command } = operation;
+    const { operationId, command } = operation;
     const [first = '', ...rest] = command.split(' ');
     const list = operations.find((each) => each.command === `${first} list`)?.command;
     const made = BY_HAND[command]?.(findApi, operation, resolve) ?? [
-      operationCommand(findApi, resolve, operation, BEYOND[id], list),
+      operationCommand(findApi, resolve, operation, BEYOND[operationId], list),
     ];
     const group = commands.get(first) ?? new Command(first);
     for (const each of made) commands.set(first, rest.length === 0 ? each : group.addCommand(each));

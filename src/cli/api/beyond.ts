@@ -18,7 +18,15 @@ export const BEYOND: Readonly<Record<string, Beyond>> = {
   },
   testWebhookEndpoint: { fails: ({ delivered }: Schemas['WebhookTestView']) => !delivered },
   startSession: { names: { reuse: 'no-reuse' } },
-  readCustomers: { names: { tenantReference: 'reference' } },
+  readCustomers: {
+    names: { tenantReference: 'reference' },
+    shows: ({ items }: Schemas['CustomersView']) => ({
+      items: items.map(({ user: _, registration, ...customer }) => ({
+        ...customer,
+        registration: registration?.status ?? null,
+      })),
+    }),
+  },
   createWebhookEndpoint: { values: withAllTypes },
   changeWebhookEndpoint: {
     names: { enabled: ['enable', 'disable'] },
@@ -38,7 +46,7 @@ export const BEYOND: Readonly<Record<string, Beyond>> = {
     columns: {
       STATE: ({ enabled, disabledReason, failures }: Schemas['WebhookEndpointView']) => {
         if (enabled) return failures > 0 ? 'retrying' : 'enabled';
-        return disabledReason === 'requested' ? 'disabled' : disabledReason;
+        return disabledReason === null || disabledReason === 'requested' ? 'disabled' : disabledReason;
       },
     },
   },

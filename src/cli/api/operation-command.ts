@@ -19,6 +19,8 @@ export interface Beyond {
   readonly confirm?: (values: Values) => string | undefined;
   /** Columns that need more than one field. */
   readonly columns?: Columns<never>;
+  /** Returns what people see of the result. */
+  readonly shows?: (result: never) => object;
   /** Prints the result for people. */
   readonly print?: (result: never) => void;
   /** Returns whether the command has failed although the call has not. */
@@ -39,7 +41,7 @@ export function operationCommand(
   beyond: Beyond = {},
   list?: string,
 ): ApiCommand {
-  const { summary, description, confirm } = operation;
+  const { summary = '', description = '', 'x-confirm': confirm } = operation;
   const command = new ApiCommand(operation.command.split(' ').at(-1)!, findApi)
     .description(summary.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase()))
     .addHelpText('after', `\n${description}`);
@@ -58,7 +60,7 @@ export function operationCommand(
     },
     (data) => {
       if (beyond.print) beyond.print(data as never);
-      else printResult(resolve, operation, data, beyond.columns);
+      else printResult(resolve, operation, beyond.shows?.(data as never) ?? data, beyond.columns);
     },
   );
 }

@@ -38,12 +38,15 @@ type Parse = (text: string, before: unknown) => unknown;
 /** Returns what the help calls a value, and how its text is read. The service reads the numbers and instants of a query itself. */
 export function readerOf(input: Input): readonly [takes: string, parse?: Parse] {
   const type = typeOf(input);
-  const prefix = input.in === 'query' ? `${input.name}.` : '';
+  const isOfQuery = input.in === 'query';
   if (isListOfTexts(input)) return ['list', (text) => text.split(',').map((part) => part.trim())];
   if (type === 'object' && (input.additionalProperties === true || input.patternProperties))
-    return ['key=value', (text, before) => ({ ...(before as object), ...readPair(text, prefix) })];
+    return [
+      'key=value',
+      (text, before) => ({ ...(before as object), ...readPair(text, isOfQuery ? `${input.name}.` : '') }),
+    ];
   if (type === 'object' || type === 'array') return ['json', readJson];
-  if (type === 'integer' || type === 'number') return ['number', prefix ? undefined : readNumber];
+  if (type === 'integer' || type === 'number') return ['number', isOfQuery ? undefined : readNumber];
   if (input.format === 'uuid') return ['id', readId];
   return [input.format === 'date-time' ? 'instant' : 'text'];
 }

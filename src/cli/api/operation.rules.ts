@@ -56,22 +56,18 @@ export interface Input extends Omit<Schema, 'required'> {
 }
 
 /** An operation that has a command. */
-export interface Operation {
-  readonly id: string;
+export interface Operation extends Described {
   readonly method: string;
   readonly path: string;
   /** The words of the command, such as `webhooks list`. */
   readonly command: string;
-  readonly summary: string;
-  readonly description: string;
   readonly inputs: readonly Input[];
   /** The media type of the body of the request. */
-  readonly sends?: string;
+  readonly sends?: string | undefined;
   /** Whether the body of the request is a file, which is sent as it is. */
   readonly sendsFile: boolean;
   /** The media type and the schema of the body of the response. */
-  readonly returns?: readonly [type: string, schema: Schema];
-  readonly confirm?: string;
+  readonly returns?: readonly [type: string, schema: Schema] | undefined;
 }
 
 export type Resolve = (schema?: Schema) => Schema;
@@ -102,7 +98,7 @@ export const operationsOf = (description: Description): Operation[] =>
     Object.entries(methods).flatMap(([method, described]) => {
       const command = described['x-command'] ?? commandOf(method, path, described.operationId);
       if (command === false) return [];
-      return [{ command, method, path, ...partsOf(resolverOf(description), described) }];
+      return [{ ...described, command, method, path, ...partsOf(resolverOf(description), described) }];
     }),
   );
 
@@ -118,7 +114,8 @@ function commandOf(method: string, path: string, operationId: string): string | 
   return `${group} ${isNamedByPath ? rest.join('-') : does}`;
 }
 
-function partsOf(resolve: Resolve, { parameters = [], requestBody, responses = {}, ...own }: Described) {
+function partsOf(resolve: Resolve, described: Described) {
+  const { parameters = [], requestBody, responses = {}, 'x-columns': columns } = described;
   const ofUrl = parameters
     .filter(({ in: place }) => place !== 'header')
     .map(({ schema, required = false, ...parameter }) => ({
@@ -138,16 +135,11 @@ function partsOf(resolve: Resolve, { parameters = [], requestBody, responses = {
   const sendsFile = sends !== undefined && (sends !== JSON_TYPE || ofBody.some(isNested));
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
   const [returned] = Object.entries(success?.content ?? {});
-  const { operationId: id, summary = '', description = '' } = own;
   return {
-    id,
-    summary,
-    description,
     inputs: sendsFile ? ofUrl : [...ofUrl, ...ofBody],
     sends,
     sendsFile,
-    returns: returned && ([returned[0], withColumns(resolve(returned[1].schema), own['x-columns'])] as const),
-    confirm: own['x-confirm'],
+    returns: returned && ([returned[0], withColumns(resolve(returned[1].schema), columns)] as const),
   };
 }
 
@@ -157,23 +149,26 @@ const withColumns = (schema: Schema, columns: Columns | undefined): Schema =>
     ? schema
     : { ...schema, properties: { items: { ...schema.properties?.items, 'x-columns': columns } } };
 
-const TABLE_WIDTH = 100;
-const TEXT_WIDTH = 16;
+/** The usual widths in a table. A text gets what the other columns leave. */
+const WIDTHS = { table: 100, uuid: 36, text: 16, other: 7 };
 
 /** Returns the columns of a list that names none: its first values that fit side by side. */
 export function defaultColumns(resolve: Resolve, item: Schema): Columns {
-  let width = 0;
+  let left = WIDTHS.table;
   const columns = Object.entries(item.properties ?? {}).flatMap(([name, property]) => {
     const schema = resolve(property);
     const { enum: values = [], format } = schema;
     // A field with one possible value does not tell the rows of a list apart.
     if (schema['x-secret'] || ['object', 'array'].includes(typeOf(schema)) || values.length === 1) return [];
-    const longest = Math.max(TEXT_WIDTH, ...values.map((value) => value?.length ?? 0));
-    width += (format === 'uuid' ? '00000000-0000-4000-8000-000000000000'.length : longest) + '  '.length;
-    if (width > TABLE_WIDTH) return [];
     const title = kebab(name.replace(/(?<=.)(Id|At)$/, '')).replaceAll('-', ' ');
     const isText = typeOf(schema) === 'string' && format === undefined && values.length === 0;
-    return [[title.toUpperCase(), isText ? `${name}:${TEXT_WIDTH}` : name] as const];
+    const longest = Math.max(WIDTHS.other, title.length, ...values.map((value) => value?.length ?? 0));
+    left -= (isText ? WIDTHS.text : format === 'uuid' ? WIDTHS.uuid : longest) + '  '.length;
+    return left < 0 ? [] : [{ title: title.toUpperCase(), name, isText, left }];
   });
-  return Object.fromEntries(columns);
+  const texts = columns.filter(({ isText }) => isText).length;
+  const width = WIDTHS.text + Math.floor((columns.at(-1)?.left ?? 0) / texts);
+  return Object.fromEntries(
+    columns.map(({ title, name, isText }) => [title, isText ? `${name}:${width}` : name]),
+  );
 }

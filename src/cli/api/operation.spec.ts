@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Command } from 'commander';
 import { apiCommands } from './api-commands.js';
+import { BEYOND } from './beyond.js';
 import {
   defaultColumns,
   operationsOf,
@@ -127,8 +128,8 @@ describe('an operation becomes a command', () => {
       () => Response.json({ items: [tree], next: 'abc' }),
     );
     expect(requests).toEqual(['GET /api/v1/trees?plantedSince=2026-01-01T00%3A00%3A00Z&kind=oak']);
-    expect(printed[0]).toMatch(/^ID +KIND +PLANTED +LABEL/);
-    expect(printed[1]).toMatch(new RegExp(`^${ID} +oak +- +x{15}…`));
+    expect(printed[0]).toMatch(/^ID +KIND +PLANTED +LABEL +NOTE$/);
+    expect(printed[1]).toMatch(new RegExp(`^${ID} +oak +- +x{19}…`));
     expect(printed.at(-1)).toBe('there are more: add --cursor abc');
     expect(printed.join()).not.toContain('secret');
   });
@@ -183,9 +184,19 @@ describe('openapi.json', () => {
     expect(names.filter((name) => groups.has(name))).toEqual([]);
   });
 
+  it('has the operations of which a command does more', () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(Object.keys(BEYOND).filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  it('says what each operation that deletes does', () => {
+    const deletes = operations.filter(({ method }) => method === 'delete');
+    expect(deletes.filter((each) => each['x-confirm'] === undefined)).toEqual([]);
+  });
+
   it('names columns that its lists have', () => {
     const resolve = resolverOf(committed);
-    const unknown = operations.flatMap(({ id, returns }) => {
+    const unknown = operations.flatMap(({ operationId: id, returns }) => {
       const list = resolve(returns?.[1].properties?.['items']);
       const fields = Object.values(list['x-columns'] ?? defaultColumns(resolve, list.items ?? {}));
       const { properties = {} } = resolve(list.items);

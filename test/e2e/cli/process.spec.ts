@@ -168,6 +168,21 @@ describe('the command line', () => {
     expect(await users()).toHaveLength(0);
   });
 
+  it('names in its question the item that a call of the API is about', async () => {
+    await client.locate('customer-in-question');
+    const { body } = await client.call<{ items: { id: string }[] }>(
+      'GET',
+      '/users?tenantReference=customer-in-question',
+    );
+    const declined = await run(['users', 'erase', body.items[0]!.id], 'no\n', variables, [TERMINAL]);
+    expect(declined).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining(
+        `At ${service.url}: this erases all personal data stored here for customer-in-question`,
+      ),
+    });
+  });
+
   it.each([
     [['registrations', 'resolve', UNKNOWN, 'user.json']],
     [['webhooks', 'update', UNKNOWN, '--enable', '--skip-missed']],
