@@ -102,6 +102,14 @@ describe('the file of a campaign', () => {
       ...[`${one.toUpperCase()},${ean},,`, `${two},5,,`],
       ...Array.from({ length: 101 }, () => `${two},${newValidEan()},,`),
     );
+    await check(`${two},${eanOfTwo},,`);
+    const most = await check(...Array.from({ length: 100 }, () => `${two},${newValidEan()},,`));
+    expect(await rowsOf(service, most, '&status=invalid')).toEqual([]);
+    const rounded = ['541448820041865000', '541448820041000000', '541448820042000000'];
+    const lines = [...rounded, ...Array.from({ length: 9 }, newValidEan)].map(
+      (each, index) => `R-${index},${each},,`,
+    );
+    expect(reportOf(await rowsOf(service, await check(...lines)))[0]).toBe('2 invalid ean:ean_rounded');
     expect(await rowsOf(service, await check(...own))).toEqual(rows);
     expect(await rowsOf(service, alone)).toEqual(rows);
   });
