@@ -1,7 +1,16 @@
+import { Argument } from 'commander';
 import type { Client } from '#client/client.js';
 import { readInput } from '../read-input.js';
 import { ApiCommand } from './api-command.js';
-import { isArgument, optionsOf, readerOf, readSecret, textOf, type OptionName } from './operation-inputs.js';
+import {
+  choicesOf,
+  isArgument,
+  optionsOf,
+  readerOf,
+  readSecret,
+  textOf,
+  type OptionName,
+} from './operation-inputs.js';
 import { JSON_TYPE, kebab, type Operation, type Resolve } from './operation.rules.js';
 import { printResult } from './print-result.js';
 import type { FindApi } from './service-api.js';
@@ -80,7 +89,11 @@ function addInputs(
   for (const input of required) {
     const name = ids.length === 1 && input === ids[0] ? 'id' : kebab(input.name);
     const isListed = input.in === 'path' && input.description === undefined && list;
-    command.argument(`<${name}>`, isListed ? `from \`${list}\`` : textOf(input), readerOf(input)[1]!);
+    const argument = new Argument(`<${name}>`, isListed ? `from \`${list}\`` : textOf(input));
+    const [, parse] = readerOf(input);
+    if (input.enum !== undefined) argument.choices(choicesOf(input.enum));
+    else if (parse !== undefined) argument.argParser(parse);
+    command.addArgument(argument);
   }
   if (sendsFile) command.argument(FILE, 'the body of the request; - reads the standard input');
   const optional = inputs

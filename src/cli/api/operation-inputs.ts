@@ -9,6 +9,9 @@ export type OptionName = string | readonly [string, string];
 /** Returns whether the command takes an input as an argument. No secret is one, because every user of the machine can read a command line. */
 export const isArgument = (input: Input): boolean => input.isRequired && !input['x-secret'];
 
+export const choicesOf = (values: readonly (string | null)[]): string[] =>
+  values.filter((value) => value !== null);
+
 /** Returns the options of an input, of which there are two if `named` has two names. */
 export function optionsOf(input: Input, named: OptionName = kebab(input.name)): Option[] {
   const { name, isRequired, enum: values } = input;
@@ -17,12 +20,13 @@ export function optionsOf(input: Input, named: OptionName = kebab(input.name)): 
     const [yes, no] = named.map((flag, at) => new Option(`--${flag}`, text).implies({ [name]: at === 0 }));
     return [yes!, no!.conflicts(named[0])];
   }
-  if (typeOf(input) === 'boolean') return [new Option(`--${named}`, text)];
+  if (typeOf(input) === 'boolean')
+    return [new Option(`--${input.default === true ? 'no-' : ''}${named}`, text)];
   const [takes, parse] = readerOf(input);
   const option = input['x-secret']
     ? new Option(`--${named}-file <file>`, `${text}; - reads the standard input`)
     : new Option(`--${named} <${takes}>`, text);
-  if (values !== undefined) option.choices(values.filter((value) => value !== null));
+  if (values !== undefined) option.choices(choicesOf(values));
   else if (parse !== undefined && !input['x-secret']) option.argParser(parse);
   return [option.makeOptionMandatory(isRequired)];
 }
@@ -45,7 +49,7 @@ export function readerOf(input: Input): readonly [takes: string, parse?: Parse] 
       'key=value',
       (text, before) => ({ ...(before as object), ...readPair(text, isOfQuery ? `${input.name}.` : '') }),
     ];
-  if (type === 'object' || type === 'array') return ['json', readJson];
+  if (['object', 'array', 'boolean'].includes(type)) return ['json', readJson];
   if (type === 'integer' || type === 'number') return ['number', isOfQuery ? undefined : readNumber];
   if (input.format === 'uuid') return ['id', readId];
   return [input.format === 'date-time' ? 'instant' : 'text'];

@@ -7,6 +7,7 @@ export interface Schema {
   readonly type?: string | readonly string[];
   readonly format?: string;
   readonly enum?: readonly (string | null)[];
+  readonly default?: unknown;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -98,7 +99,7 @@ export const operationsOf = (description: Description): Operation[] =>
     Object.entries(methods).flatMap(([method, described]) => {
       const command = described['x-command'] ?? commandOf(method, path, described.operationId);
       if (command === false) return [];
-      return [{ ...described, command, method, path, ...partsOf(resolverOf(description), described) }];
+      return [{ ...described, command, method, path, ...partsOf(resolverOf(description), path, described) }];
     }),
   );
 
@@ -114,25 +115,28 @@ function commandOf(method: string, path: string, operationId: string): string | 
   return `${group} ${isNamedByPath ? rest.join('-') : does}`;
 }
 
-function partsOf(resolve: Resolve, described: Described) {
+function partsOf(resolve: Resolve, path: string, described: Described) {
   const { parameters = [], requestBody, responses = {}, 'x-columns': columns } = described;
+  const placeOf = (name: string) => (path.includes(`{${name}}`) ? path.indexOf(`{${name}}`) : path.length);
   const ofUrl = parameters
     .filter(({ in: place }) => place !== 'header')
     .map(({ schema, required = false, ...parameter }) => ({
       ...resolve(schema),
       ...parameter,
       isRequired: required,
-    }));
+    }))
+    .sort((one, other) => placeOf(one.name) - placeOf(other.name));
   const [sends, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
-  const { properties = {}, required = [] } = resolve(content?.schema);
-  const ofBody = Object.entries(properties).map(([name, schema]) => {
+  const { properties, required = [] } = resolve(content?.schema);
+  const ofBody = Object.entries(properties ?? {}).map(([name, schema]) => {
     const { required: _, ...property } = resolve(schema);
     return { ...property, name, in: 'body', isRequired: required.includes(name) };
   });
   // Nobody writes a list of objects as an argument.
   const isNested = (input: Input) =>
     input.isRequired && ['object', 'array'].includes(typeOf(input)) && !isListOfTexts(input);
-  const sendsFile = sends !== undefined && (sends !== JSON_TYPE || ofBody.some(isNested));
+  const isObject = sends === JSON_TYPE && properties !== undefined;
+  const sendsFile = sends !== undefined && (!isObject || ofBody.some(isNested));
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
   const [returned] = Object.entries(success?.content ?? {});
   return {

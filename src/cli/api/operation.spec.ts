@@ -98,7 +98,7 @@ const INVENTED: Description = {
 const ID = '6c0d4d52-2f4b-4f5a-9d3c-0d1f5f3a9b11';
 
 /** Runs a command of the invented operations. Returns what it printed, and the requests that it sent. */
-async function run(args: readonly string[], response: () => Response) {
+async function run(args: readonly string[], response: () => Response, description = INVENTED) {
   const printed: string[] = [];
   const take = (line: string) => void printed.push(line);
   const spies = [
@@ -114,7 +114,7 @@ async function run(args: readonly string[], response: () => Response) {
     return response();
   });
   const [first, ...rest] = args;
-  const command = apiCommands(() => Promise.resolve(api), INVENTED).find((each) => each.name() === first)!;
+  const command = apiCommands(() => Promise.resolve(api), description).find((each) => each.name() === first)!;
   await command.parseAsync(rest, { from: 'user' });
   for (const spy of spies) spy.mockRestore();
   return { printed, requests };
@@ -156,6 +156,88 @@ describe('an operation becomes a command', () => {
   it('unless its description says otherwise', () => {
     expect(operationsOf(INVENTED).map(({ command }) => command)).toEqual(['trees list', 'trees fell']);
   });
+});
+
+describe('an operation of another shape becomes a command', () => {
+  const json = (schema: Schema) => ({ content: { 'application/json': { schema } } });
+  const text: Schema = { type: 'string' };
+  const body = (properties: Record<string, Schema>, ...required: string[]) => ({
+    requestBody: json({ type: 'object', properties, required }),
+  });
+  const inPath = (name: string) => ({ name, in: 'path', required: true, schema: text });
+  const FLAG: Schema = { type: 'boolean' };
+  const NUMBER: Schema = { type: 'number' };
+  const KIND: Schema = { type: 'string', enum: ['oak', 'beech'] };
+  const PAIRS: Schema = { type: 'object', additionalProperties: true };
+  const LIST: Schema = { type: 'array', items: text };
+  const OBJECTS: Schema = { type: 'array', items: { type: 'object' } };
+
+  it.each([
+    [
+      'arguments in the order of the path',
+      '/a/{x}/b/{y}',
+      { parameters: [inPath('y'), inPath('x')] },
+      ['1', '2'],
+      '/a/1/b/2',
+    ],
+    ['a required flag', '/a', body({ f: FLAG }, 'f'), ['false'], '{"f":false}'],
+    ['a required choice', '/a', body({ kind: KIND }, 'kind'), ['oak'], '{"kind":"oak"}'],
+    ['a required list', '/a', body({ of: LIST }, 'of'), ['x, y'], '{"of":["x","y"]}'],
+    ['a number', '/a', body({ n: NUMBER }), ['--n', '1.5'], '{"n":1.5}'],
+    ['pairs', '/a', body({ of: PAIRS }), ['--of', 'a=b', '--of', 'c=d=e'], '{"of":{"a":"b","c":"d=e"}}'],
+    ['objects', '/a', body({ of: OBJECTS }), ['--of', '[{"a":1}]'], '{"of":[{"a":1}]}'],
+    ['an empty body', '/a', body({ f: FLAG }), [], '{}'],
+    [
+      'a filter that is a flag',
+      '/a',
+      { parameters: [{ name: 'isDry', in: 'query', schema: FLAG }] },
+      ['--is-dry'],
+      '/a?isDry=true',
+    ],
+    [
+      'a filter that is set unless told otherwise',
+      '/a',
+      { parameters: [{ name: 'isDry', in: 'query', schema: { ...FLAG, default: true } }] },
+      ['--no-is-dry'],
+      '/a?isDry=false',
+    ],
+  ])('with %s', async (_, path, described, args, expected) => {
+    const operation = { operationId: 'act', 'x-command': 'a act', ...described };
+    const description: Description = { paths: { [`/api/v1${path}`]: { put: operation } } };
+    const { requests } = await run(['a', 'act', ...args], () => Response.json({}), description);
+    expect(requests.at(-1)).toBe(expected.startsWith('{') ? expected : `PUT /api/v1${expected}`);
+  });
+
+  it.each([
+    ['of a text', { type: 'string' }, 'done', ['done']],
+    [
+      'of a list without objects',
+      { type: 'object', properties: { items: LIST } },
+      { items: ['a'] },
+      ['items:\n  - a'],
+    ],
+    ['of a list alone', LIST, ['a', 'b'], ['- a\n- b']],
+    [
+      'with a link',
+      { type: 'object', properties: { link: { ...text, 'x-secret': true } } },
+      { link: 'x' },
+      ['link: not shown here; --json has it'],
+    ],
+    [
+      'with a secret',
+      { type: 'object', properties: { pin: { ...text, 'x-secret': 'once' } } },
+      { id: 'a', pin: 'x' },
+      ['created a; the pin is shown only once:', 'x'],
+    ],
+  ] satisfies [string, Schema, unknown, string[]][])(
+    'with a result %s',
+    async (_, schema, data, expected) => {
+      const operation = { operationId: 'act', 'x-command': 'a act', responses: { 200: json(schema) } };
+      const description: Description = { paths: { '/api/v1/a': { get: operation } } };
+      const { printed } = await run(['a', 'act'], () => Response.json(data), description);
+      expect(printed).toEqual(expected);
+    },
+  );
 });
 
 describe('the words of a command', () => {

@@ -19,7 +19,9 @@ export function printResult(resolve: Resolve, operation: Operation, data: unknow
     return printError(`${'deleted' in data ? 'deleted' : 'done'} ${(data as { id?: string }).id ?? ''}`);
   const list = resolve(returns[1].properties?.items);
   const { items, next } = data as { readonly items?: readonly Item[]; readonly next?: string | null };
-  if (items === undefined) return printObject(resolve, returns[1], data as Item);
+  if (Array.isArray(data)) return printYaml(withoutSecrets(resolve, returns[1], data) as object);
+  if (items === undefined || typeOf(list.items ?? {}) !== 'object')
+    return printObject(resolve, returns[1], data as Item);
   if (hasTables(resolve, list))
     return items.forEach((item) => {
       printObject(resolve, resolve(list.items), item);
@@ -113,8 +115,10 @@ function cellOf(resolve: Resolve, schema: Schema, value: unknown, width: number)
     return more.length > 0 ? `${cell} +${more.length}` : cell;
   }
   if (typeof value === 'number') return Math.round(value * 10) / 10;
+  if (schema['x-secret'] && value) return 'not shown';
   if (typeof value !== 'string') return value === null || value === undefined ? null : JSON.stringify(value);
   if (schema.format === 'date-time') return age(value);
   // The path of an address may contain a secret of the receiver.
-  return cut(schema.format === 'uri' ? new URL(value).origin : eventName(value), width);
+  const isAddress = schema.format === 'uri' && URL.canParse(value);
+  return cut(isAddress ? new URL(value).origin : eventName(value), width);
 }
