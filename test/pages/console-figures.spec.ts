@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { Database } from '../../src/platform/database/database.js';
+import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { isLong } from '../faults/support/promise.js';
 import { useTestApp } from '../setup/test-app.js';
 import { CHROMIUM, launchChromium, SCREENS } from './chromium.js';
@@ -24,6 +25,7 @@ if (CHROMIUM === null) {
 
     beforeAll(async () => {
       await service.app.get(Database).transaction((tx) => tx.query(seedOf(SESSIONS)));
+      await service.app.get(StallsStore).writeCauses();
       browser = await launchChromium();
       page = await (await browser.newContext({ viewport: SCREENS.desktop })).newPage();
       await page.goto(`${service.url}/console`);

@@ -1,7 +1,7 @@
 /**
  * Returns SQL that inserts sessions. The first `mixed` ones (default: all) are in every state, with every stall cause and every status of a
  * registration. Some of them are special cases: superseded, closed, or stalled although nobody waits for them. All other sessions are
- * online and still watched.
+ * online and still watched. No subject is due, so a worker leaves the stalls as they are.
  */
 export const seedOf = (sessions: number, mixed = sessions): string => `
   CREATE TEMP TABLE seeds ON COMMIT DROP AS
@@ -41,4 +41,5 @@ export const seedOf = (sessions: number, mixed = sessions): string => `
     SELECT location_id, decode(md5('a' || g) || md5('b' || g), 'hex'), '{acme}', '{}', at, CASE WHEN g % 6 > 0 THEN at + interval '1 min' END,
       CASE WHEN g % 6 > 1 THEN at + interval '2 min' END, CASE WHEN g % 6 > 2 THEN at + interval '3 min' END,
       CASE WHEN g % 6 > 3 THEN at + interval '4 min' END, at + interval '90 days'
-    FROM seeds, LATERAL (SELECT now() - CASE WHEN is_mixed THEN g % 10 ELSE g % 700 END * interval '1 day' - interval '5 min' AS at) t WHERE g % 2 = 0;`;
+    FROM seeds, LATERAL (SELECT now() - CASE WHEN is_mixed THEN g % 10 ELSE g % 700 END * interval '1 day' - interval '5 min' AS at) t WHERE g % 2 = 0;
+  DELETE FROM stall_looks;`;

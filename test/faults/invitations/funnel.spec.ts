@@ -29,6 +29,20 @@ interface Steps extends Record<ReachedStep, number> {
   invited: number;
 }
 
+/** The causes of invitations and sessions, and the list that filters by each. */
+const CAUSES = [
+  ...Object.keys(INVITATION_CAUSES).map((cause) => ({
+    name: `invitation ${cause}`,
+    cause,
+    path: '/invitations',
+  })),
+  ...Object.keys(SESSION_CAUSES).map((cause) => ({
+    name: `session ${cause}`,
+    cause,
+    path: '/onboarding/pv',
+  })),
+];
+
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
@@ -40,9 +54,9 @@ async function populate(owners: number, prepare?: ReplicaOptions['prepare']) {
   const client = replicas.clients[0]!;
   const behaviours = behavioursOf(replicas);
   const ledger: Steps = { invited: 0, opened: 0, started: 0, ownerDone: 0, online: 0, expired: 0 };
-  const stalled: Record<string, number> = {};
+  const stalled = Object.fromEntries(CAUSES.map(({ name }) => [name, 0]));
   const countStalled = (kind: string, cause: string | undefined) => {
-    if (cause !== undefined) stalled[`${kind} ${cause}`] = (stalled[`${kind} ${cause}`] ?? 0) + 1;
+    if (cause !== undefined) stalled[`${kind} ${cause}`]!++;
   };
   let next = 0;
   await repeat(owners, async () => {
@@ -76,14 +90,10 @@ async function populate(owners: number, prepare?: ReplicaOptions['prepare']) {
 
 /** Counts the listed invitations and sessions by the cause of their stall. */
 async function countOfStalled(): Promise<Counts> {
-  const lists = [
-    ...Object.keys(INVITATION_CAUSES).map((cause) => ['invitation', cause, '/invitations'] as const),
-    ...Object.keys(SESSION_CAUSES).map((cause) => ['session', cause, '/onboarding/pv'] as const),
-  ];
-  const counts = lists.map(async ([kind, cause, path]) => {
+  const counts = CAUSES.map(async ({ name, cause, path }) => {
     const query = `${path}?stalled=${cause}&limit=200`;
     const { body } = await replicas.clients[0]!.call<{ items: object[] }>('GET', query);
-    return [`${kind} ${cause}`, body.items.length] as const;
+    return [name, body.items.length] as const;
   });
   return Object.fromEntries(await Promise.all(counts));
 }
