@@ -74,7 +74,7 @@ export interface InvitationAges {
 }
 
 const HOUR_MS = 3_600_000;
-/** When to look again while the remote service takes no starts: its recovery changes no invitation. */
+/** When to look again whether the remote service takes starts: its trouble and its recovery change no invitation. */
 const LOOK_AGAIN_MS = 60_000;
 
 export const invitationAges = (environment: Environment): InvitationAges => ({
@@ -106,7 +106,7 @@ export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: 
   }
   if (wishDueAt !== null) {
     const wish = after('remote_unreachable', wishedAt ?? wishDueAt, ages.wishMs);
-    return look([isServed && wish], now, isServed ? null : later(now, LOOK_AGAIN_MS));
+    return look([isServed && wish], now, later(now, LOOK_AGAIN_MS));
   }
   if (awaits === 'installation')
     return look([after('completed_not_online', awaitsSince, ages.installationMs)], now);

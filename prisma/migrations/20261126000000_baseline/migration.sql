@@ -1101,19 +1101,24 @@ COMMENT ON COLUMN stall_causes.meaning IS 'The cause in one sentence.';
 COMMENT ON COLUMN stall_causes.before IS 'What a person has to do before the remedies, or without any. Null: nothing.';
 COMMENT ON COLUMN stall_causes.remedies IS 'The operations of the API that end it, by their operationId.';
 
--- Makes the changed subjects of a statement due, in the order of their ids, which is the order of their locks. A new start or registration
--- also ends the stall of the one before it.
+-- Makes the changed subjects of a statement due, in the order of their ids, which is the order of their locks. A new start may replace a
+-- failed one, and a registration a rejected one. Finds these in their own tables: a stall that is being written is not visible yet.
 CREATE FUNCTION look_for_stalls() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO stall_looks (kind, subject) SELECT TG_ARGV[0], id FROM changed ORDER BY id
-  ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
   IF TG_OP = 'INSERT' AND TG_ARGV[0] = 'start' THEN
     INSERT INTO stall_looks (kind, subject)
-    SELECT DISTINCT s.kind, s.subject FROM stalls s JOIN changed c ON s.grid_location_id = c.grid_location_id WHERE s.kind = 'start' ORDER BY s.subject
+    SELECT 'start', id FROM (
+      SELECT id FROM changed
+      UNION SELECT s.id FROM session_starts s JOIN changed c ON s.grid_location_id = c.grid_location_id WHERE s.status = 'failed') due ORDER BY id
     ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
-  ELSIF TG_OP = 'INSERT' AND TG_ARGV[0] = 'registration' THEN
+  ELSIF TG_ARGV[0] = 'registration' THEN
     INSERT INTO stall_looks (kind, subject)
-    SELECT DISTINCT s.kind, s.subject FROM stalls s JOIN changed c ON s.tenant_reference = c.tenant_reference WHERE s.kind = 'registration' ORDER BY s.subject
+    SELECT 'registration', id FROM (
+      SELECT id FROM changed
+      UNION SELECT r.id FROM registrations r JOIN changed c ON r.tenant_reference = c.tenant_reference WHERE r.status = 'rejected') due ORDER BY id
+    ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
+  ELSE
+    INSERT INTO stall_looks (kind, subject) SELECT TG_ARGV[0], id FROM changed ORDER BY id
     ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
   END IF;
   RETURN NULL;

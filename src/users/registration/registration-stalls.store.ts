@@ -9,7 +9,9 @@ const FIND_FACTS = prepared('registrations.find_stall_facts')`
     SELECT r.id, r.user_id AS "userId", r.tenant_reference AS "tenantReference", NULL AS "gridLocationId", NULL AS brand,
            r.campaign_id AS "campaignId", r.status, r.created_at AS "createdAt", r.updated_at AS "updatedAt", r.sent_at AS "sentAt",
            r.attempts, r.last_error AS "lastError",
-           r.status = 'rejected' AND EXISTS (SELECT FROM registrations WHERE tenant_reference = r.tenant_reference AND ${LIVE}) AS "isReplaced",
+           r.status = 'rejected' AND EXISTS (
+             SELECT FROM registrations WHERE tenant_reference = r.tenant_reference
+                AND (${LIVE} OR (status = 'rejected' AND (created_at, id) > (r.created_at, r.id)))) AS "isReplaced",
            NOT EXISTS (SELECT FROM remote_operations o WHERE o.operation IN ('token', 'register_user')
                          AND (o.health <> 'healthy' OR o.open_until IS NOT NULL OR o.quiet_until > now())) AS "isServed"
       FROM registrations r WHERE r.id = ANY ($1::uuid[])`;

@@ -52,7 +52,7 @@ export interface RegistrationFacts {
   readonly sentAt: Date | null;
   readonly attempts: number;
   readonly lastError: string | null;
-  /** Whether its reference has a later registration that is live. */
+  /** Whether its reference has another registration that is live, or a later one that was rejected. */
   readonly isReplaced: boolean;
   /** Whether the remote service takes registrations, and the credentials. If it does not, that is the trouble of the deployment. */
   readonly isServed: boolean;
@@ -60,7 +60,7 @@ export interface RegistrationFacts {
 
 /** How long a registration may be sent in vain. Longer than a restart or a short outage of the remote service. */
 const PENDING_MS = 3_600_000;
-/** When to look again while the remote service takes no registrations: its recovery changes no registration. */
+/** When to look again whether the remote service takes registrations: its trouble and its recovery change no registration. */
 const LOOK_AGAIN_MS = 60_000;
 
 export function stallOfRegistration(facts: RegistrationFacts, now: Date): Look {
@@ -83,13 +83,16 @@ export function stallOfRegistration(facts: RegistrationFacts, now: Date): Look {
         now,
       );
     case 'pending': {
-      const from = later(createdAt, PENDING_MS);
       // A registration that was sent once may wait for a campaign, or for a worker.
-      const isInVain = attempts > 1 && isServed;
+      if (attempts <= 1) return { stall: null, lookAgainAt: null };
+      const from = later(createdAt, PENDING_MS);
       const evidence = { attempts, lastError, thresholdSeconds: inSeconds(PENDING_MS) };
-      return isInVain
-        ? look([{ cause: 'pending_too_long', since: createdAt, from, evidence }], now)
-        : { stall: null, lookAgainAt: from > now ? from : later(now, LOOK_AGAIN_MS) };
+      const lookAgainAt = from > now ? from : later(now, LOOK_AGAIN_MS);
+      return look(
+        [isServed && { cause: 'pending_too_long', since: createdAt, from, evidence }],
+        now,
+        lookAgainAt,
+      );
     }
     case 'registered':
     case 'discarded':
