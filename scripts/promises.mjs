@@ -78,4 +78,5 @@ export const PROMISES = [
   { id: 'R80', promise: 'a known outcome is kept whatever the database says' },
   { id: 'R82', promise: 'a revoked key acts no more' },
   { id: 'R81', promise: 'absence ends nothing' },
+  { id: 'R84', promise: 'the stall told is the stall there is' },
 ];

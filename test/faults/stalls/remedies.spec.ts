@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { INVITATION_CAUSES } from '../../../src/invitations/invitation.stall.rules.js';
+import { INVERTER_CAUSES } from '../../../src/onboarding/stalls/inverter.stall.rules.js';
+import { SESSION_CAUSES } from '../../../src/onboarding/stalls/session.causes.rules.js';
+import { START_CAUSES } from '../../../src/onboarding/stalls/start.stall.rules.js';
+import { Database } from '../../../src/platform/database/database.js';
+import type { Causes } from '../../../src/stalls/cause.rules.js';
+import { StallKinds } from '../../../src/stalls/stall-kinds.js';
+import { StallTask } from '../../../src/stalls/stall-task.service.js';
+import type { StalledItemView } from '../../../src/stalls/stalled.view.js';
+import { REGISTRATION_CAUSES } from '../../../src/users/registration/registration.stall.rules.js';
+import { ENDPOINT_CAUSES } from '../../../src/webhooks/endpoints/endpoint.stall.rules.js';
+import { withReplica } from '../../e2e/replica.js';
+import { TestClient } from '../../setup/client.js';
+import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
+import { SandboxControl } from '../../setup/sandbox-control.js';
+import { troublesOf } from '../../setup/stall-troubles.js';
+import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { promise } from '../support/promise.js';
+
+const CATALOGUE: Readonly<Record<string, Causes>> = {
+  registration: REGISTRATION_CAUSES,
+  start: START_CAUSES,
+  session: SESSION_CAUSES,
+  invitation: INVITATION_CAUSES,
+  inverter: INVERTER_CAUSES,
+  endpoint: ENDPOINT_CAUSES,
+};
+const REMEDIES = Object.entries(CATALOGUE).flatMap(([kind, causes]) =>
+  Object.entries(causes).flatMap(([cause, { remedies }]) =>
+    remedies.map(({ operationId }) => [kind, cause, operationId] as const),
+  ),
+);
+
+/** Why a remedy does not end a stall by itself. */
+const ENDS_LATER: Readonly<Record<string, string>> = {
+  'session flapping refreshSession': 'it ends once the responses have been steady for an hour',
+  'endpoint gone testWebhookEndpoint':
+    'it shows whether the receiver is repaired; enabling the endpoint ends it',
+  'endpoint disabled_after_failures testWebhookEndpoint':
+    'it shows whether the receiver is repaired; enabling the endpoint ends it',
+};
+
+// Starts no worker, so that only the remedies end a stall.
+const service = useTestApp({ ROLE: 'api' });
+const client = TestClient.of(service);
+const { troubles, set } = troublesOf(service, client);
+let receiver: WebhookReceiver;
+let control: SandboxControl;
+const ended: string[] = [];
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver();
+  control = service.sandbox!.control;
+});
+afterAll(() => receiver.close());
+
+const query = <Row>(text: string, values: readonly unknown[]) =>
+  service.app.get(Database).query<Row>(text, values);
+const stallOf = async (id: string) => {
+  await service.app.get(StallTask).run();
+  const { body } = await client.call<{ items: StalledItemView[] }>('GET', '/stalled?limit=200');
+  return body.items.find((each) => each.id === id);
+};
+
+/** Does what the remedies assume: the text before them says so. */
+const PREPARE: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
+  'session completed_not_online': (id) => control.online(id),
+  'session all_inverters_missing': (id) => listAgain(id),
+  'session some_inverters_missing': (id) => listAgain(id),
+  'endpoint gone': (id) => repair(id),
+  'endpoint disabled_after_failures': (id) => repair(id),
+  'endpoint failing': (id) => repair(id),
+};
+const repair = (id: string) => set('webhook_endpoints', `url = '${receiver.url}'`)(id);
+async function listAgain(id: string) {
+  const rows = await query<{ id: string }>('SELECT id FROM inverters WHERE session_id = $1', [id]);
+  await control.online(id, { inverters: rows.map((row) => row.id) });
+}
+
+/** Returns the bodies that a person has to write. */
+const BODIES: Readonly<Record<string, (id: string) => Promise<object>>> = {
+  resolveRegistration: async (id) => {
+    const [row] = await query<{ tenantReference: string; eans: string[] }>(
+      'SELECT tenant_reference AS "tenantReference", eans FROM registrations WHERE id = $1',
+      [id],
+    );
+    const { tenantReference, eans } = row!;
+    return {
+      id: randomUUID(),
+      tenantReference,
+      gridLocations: eans.map((ean) => ({ id: randomUUID(), ean })),
+    };
+  },
+};
+/** What ends a stall after a remedy that only makes work due. */
+const AFTER: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
+  'registration pending_too_long retryRegistration': (id) =>
+    withReplica(service, { ROLE: 'worker' }, () =>
+      waitFor('the worker to send it', async () => {
+        const [row] = await query(`SELECT FROM registrations WHERE id = $1 AND status = 'registered'`, [id]);
+        return row;
+      }),
+    ),
+};
+
+describe('R84: a remedy ends the stall', () => {
+  it('is in the catalogue of this service', () => {
+    const { all } = service.app.get(StallKinds);
+    expect(Object.fromEntries(all.map(({ kind, causes }) => [kind, causes]))).toEqual(CATALOGUE);
+  });
+
+  it.each(REMEDIES)('%s %s: %s', async (kind, cause, operationId) => {
+    const name = `${kind} ${cause} ${operationId}`;
+    const id = await troubles[`${kind} ${cause}`]!.make();
+    const stall = (await stallOf(id))!;
+    expect(stall).toMatchObject({ kind, cause });
+    const { method, path, body } = stall.remedies.find((each) => each.operationId === operationId)!;
+    await PREPARE[`${kind} ${cause}`]?.(id);
+    const input = (await BODIES[operationId]?.(id)) ?? body ?? undefined;
+    const answer = await client.call(method, path.replace(/^\/api\/v1/, ''), input);
+    expect([200, 201, 202, 204]).toContain(answer.status);
+    await AFTER[name]?.(id);
+    const left = await stallOf(id);
+    // Another cause may hold after it.
+    const isLeft = left?.cause === cause;
+    expect(isLeft).toBe(name in ENDS_LATER);
+    if (!isLeft) ended.push(name);
+  });
+
+  it('or a table says why not', () => {
+    const later = Object.keys(ENDS_LATER).length;
+    promise('R84', {
+      figure: `${ended.length} of ${REMEDIES.length} remedies end the stall, ${later} say why not`,
+      bound: `${REMEDIES.length - later} and ${later}`,
+    });
+    expect(ended.length + later).toBe(REMEDIES.length);
+  });
+});
