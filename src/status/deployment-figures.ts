@@ -78,6 +78,12 @@ const COMPUTED = {
     'Starts for which owners clicked over a minute ago and that have not led to a session yet',
     ({ pendingWishes }) => [[[], pendingWishes]],
   ),
+  stalled: figure(
+    'What does not continue by itself, counted up to 10,000 for each kind and cause',
+    ({ stalled }) => stalled.map(({ kind, cause, count }) => [[kind, cause], count] as const),
+    'kind',
+    'cause',
+  ),
   token_age_seconds: figure('Age of the access token; absent if there is none', ({ facts: { token } }) => [
     [[], token.ageSeconds],
   ]),

@@ -230,30 +230,18 @@ export const FACTS = {
       },
     ),
   }),
-  sessions: part('DoubtfulSessionsView', 'Open sessions that may need a person; admin.stuck lists them', {
-    unrecognised: count(
-      'Sessions with flags that the interface does not describe',
-      'doubtful_sessions{reason="unrecognised"}',
-    ),
-    lost: count('Sessions that the remote service no longer knows', 'doubtful_sessions{reason="lost"}'),
-    allInvertersMissing: count(
-      'Sessions that are online and no longer list any of their inverters',
-      'doubtful_sessions{reason="all_inverters_missing"}',
-    ),
-    someInvertersMissing: count(
-      'Sessions that are online and no longer list some of their inverters',
-      'doubtful_sessions{reason="some_inverters_missing"}',
-    ),
+  sessions: part('OpenSessionsView', 'Open sessions that may need a person; `GET /stalled` lists them', {
+    unrecognised: count('Sessions with flags that the interface does not describe'),
+    lost: count('Sessions that the remote service no longer knows'),
+    allInvertersMissing: count('Sessions that are online and no longer list any of their inverters'),
+    someInvertersMissing: count('Sessions that are online and no longer list some of their inverters'),
     sharedInverters: count(
       'Inverters of the last 7 days that are listed for 5 or more customers at once',
       'shared_inverters',
     ),
-    stalled: list('StalledCauseView', 'cause', 'Those that wait for longer than can be expected, by cause', {
+    stalled: list('StalledCauseView', 'cause', 'Those that are stalled, by cause', {
       cause: text('As in `GET /stalled`'),
-      sessions: count(
-        'Sessions that wait for longer than can be expected, counted up to 10,000',
-        'stalled_sessions',
-      ),
+      sessions: count('Sessions that are stalled for this cause, counted up to 10,000'),
     }),
   }),
   registrations: part('OpenRegistrationsView', null, {

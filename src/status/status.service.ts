@@ -35,7 +35,7 @@ export class StatusService {
   async read(timeoutMs?: number) {
     const reads = [readBuild(), this.tokens.getStatus(), this.store.readFacts(timeoutMs)] as const;
     const [build, token, stored] = await Promise.all(reads).catch((error: unknown) => this.nameLocks(error));
-    const { deployment, operations, pendingWishes } = stored;
+    const { deployment, operations, pendingWishes, stalled } = stored;
     const { broker, ...readers } = stored.outbox.readers;
     const streams = { open: this.held.count('stream') };
     const facts: Facts = {
@@ -48,7 +48,7 @@ export class StatusService {
       outbox: { ...stored.outbox, readers: { ...readers, streams, broker } },
     };
     const reasons = findReasons(facts, this.environment, stored.reasonsSince, new Date());
-    return { facts, reasons, operations, pendingWishes };
+    return { facts, reasons, operations, pendingWishes, stalled };
   }
 
   /** Returns the remote service as this replica sees it. */

@@ -42,8 +42,8 @@ export const READ_POLLING = `
   )
   SELECT to_json(poller) AS poller, (SELECT coalesce(json_agg(late ORDER BY phase), '[]') FROM late) AS late FROM poller`;
 
-/** The maximum number of doubtful sessions that are counted, so that the cost does not grow with an incident. */
-const MOST_DOUBTFUL = 10_000;
+/** The maximum number of subjects that are counted for one figure, so that the cost does not grow with an incident. */
+const MOST_OF_FIGURE = 10_000;
 /** The number of customers from which a shared inverter is suspicious. After a change of its owner, it may be listed for two. */
 const SHARED_BY = 5;
 /** The maximum number of examined inverters, of those first listed within 7 days. The maximum keeps the cost constant. */
@@ -101,7 +101,7 @@ export const READ_QUEUES = `
     FROM registrations WHERE status IN ('pending', 'uncertain')
   ), rejected AS (
     SELECT count(*) AS rejected FROM (
-      SELECT FROM registrations WHERE status = 'rejected' AND updated_at > now() - interval '1 day' LIMIT ${MOST_DOUBTFUL}) r
+      SELECT FROM registrations WHERE status = 'rejected' AND updated_at > now() - interval '1 day' LIMIT ${MOST_OF_FIGURE}) r
   ), abandoned AS (
     SELECT count(*) AS abandoned, ${age('min(lease_until)')} AS "oldestAbandonedSeconds"
     FROM session_starts WHERE status = 'sending' AND lease_until < now()
@@ -119,7 +119,7 @@ export const READ_QUEUES = `
     SELECT EXISTS (SELECT FROM inverters i WHERE i.session_id = s.id AND i.missing_since IS NULL) AS is_partial
     FROM current s
     WHERE s.state = 'online' AND s.id IN (SELECT session_id FROM inverters WHERE missing_since IS NOT NULL)
-    LIMIT ${MOST_DOUBTFUL}
+    LIMIT ${MOST_OF_FIGURE}
   ), listed AS (
     SELECT DISTINCT id FROM (
       SELECT id FROM inverters WHERE first_seen_at > now() - interval '7 days' ORDER BY first_seen_at DESC LIMIT ${NEWEST_INVERTERS}) i
@@ -129,16 +129,16 @@ export const READ_QUEUES = `
       AND (SELECT count(DISTINCT s.user_id) FROM inverters i JOIN onboarding_sessions s ON s.id = i.session_id
            WHERE i.id = listed.id AND i.missing_since IS NULL) >= ${SHARED_BY}
   ), stalled AS (
-    SELECT c.kind, c.cause, counted.sessions FROM stall_causes c CROSS JOIN LATERAL (
-      SELECT count(*) AS sessions FROM (
-        SELECT FROM stalls x WHERE x.kind = c.kind AND x.cause = c.cause LIMIT ${MOST_DOUBTFUL}) t) counted
+    SELECT c.kind, c.cause, counted.count FROM stall_causes c CROSS JOIN LATERAL (
+      SELECT count(*) FROM (
+        SELECT FROM stalls x WHERE x.kind = c.kind AND x.cause = c.cause LIMIT ${MOST_OF_FIGURE}) t) counted
   ), sessions AS (
-    SELECT (SELECT count(*) FROM (SELECT FROM current WHERE state = 'unrecognised' LIMIT ${MOST_DOUBTFUL}) s) AS unrecognised,
-           (SELECT count(*) FROM (SELECT FROM current WHERE state = 'lost' LIMIT ${MOST_DOUBTFUL}) s) AS lost,
+    SELECT (SELECT count(*) FROM (SELECT FROM current WHERE state = 'unrecognised' LIMIT ${MOST_OF_FIGURE}) s) AS unrecognised,
+           (SELECT count(*) FROM (SELECT FROM current WHERE state = 'lost' LIMIT ${MOST_OF_FIGURE}) s) AS lost,
            count(*) FILTER (WHERE NOT is_partial) AS "allInvertersMissing",
            count(*) FILTER (WHERE is_partial) AS "someInvertersMissing",
            (SELECT count(*) FROM shared) AS "sharedInverters",
-           (SELECT coalesce(json_agg(json_build_object('cause', cause, 'sessions', sessions)), '[]') FROM stalled WHERE kind = 'session') AS stalled
+           (SELECT coalesce(json_agg(json_build_object('cause', cause, 'sessions', count)), '[]') FROM stalled WHERE kind = 'session') AS stalled
     FROM missing
   )
   SELECT to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
@@ -148,7 +148,7 @@ export const READ_QUEUES = `
       FROM remote_drift
     ) AS drift, (
       SELECT count(*)::int FROM invitations WHERE wish_due_at IS NOT NULL AND wished_at < now() - interval '1 minute'
-    ) AS "pendingWishes", ${REASONS_SINCE} AS "reasonsSince"
+    ) AS "pendingWishes", (SELECT coalesce(json_agg(causes), '[]') FROM stalled AS causes) AS stalled, ${REASONS_SINCE} AS "reasonsSince"
   FROM outbox, handlers, webhooks, registrations, starts, sessions`;
 
 /** The maximum number of latest changes counted per state. The maximum keeps the cost constant. */

@@ -6,6 +6,7 @@ import { STATEMENT_TIMEOUT_MS } from '../platform/database/connection/settings.j
 import { OPERATION_CLASSES } from '../remote/outcome.rules.js';
 import { summarise } from '../remote/pace/recent-calls.js';
 import type { Signs } from '../remote/shared/replicas.store.js';
+import type { StallKind } from '../stalls/cause.rules.js';
 import type { Facts } from './facts.view.js';
 import * as sql from './status.sql.js';
 
@@ -22,6 +23,12 @@ interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, R
   readonly outbox: Omit<Facts['outbox'], 'readers'>;
   readonly drift: Pick<Facts['remote']['deployment'], 'contractDrift' | 'newDrift'>;
   readonly pendingWishes: number;
+  /** How many subjects are stalled, by kind and cause. */
+  readonly stalled: readonly {
+    readonly kind: StallKind;
+    readonly cause: string;
+    readonly count: number;
+  }[];
   /** The beginnings of the reasons in the samples of the last minutes, by their codes. */
   readonly reasonsSince: Readonly<Record<string, Date>>;
 }
@@ -78,6 +85,7 @@ export class StatusStore {
         outbox: { ...outbox, readers: { handlers, webhooks, broker: broker && withDates(broker) } },
         operations,
         pendingWishes: queues!.pendingWishes,
+        stalled: queues!.stalled,
         reasonsSince: datesOf(queues!.reasonsSince),
       };
     });

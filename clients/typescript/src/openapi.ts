@@ -1435,10 +1435,6 @@ export interface components {
             };
             /** @description What a pending or uncertain registration waits for, in words; null in any other status */
             waitingFor: string | null;
-            /** @description Why it does not continue by itself, or has not for an hour, in words; null if it does */
-            stuckReason: string | null;
-            /** @description What a person can do about a pending or uncertain registration, in words */
-            whatToDo: string | null;
             /** @description Why it does not continue by itself, and what can be done; null if it does */
             stalled: components["schemas"]["StalledView"] | null;
             /** Format: date-time */
@@ -1522,10 +1518,6 @@ export interface components {
             };
             /** @description What a pending or uncertain registration waits for, in words; null in any other status */
             waitingFor: string | null;
-            /** @description Why it does not continue by itself, or has not for an hour, in words; null if it does */
-            stuckReason: string | null;
-            /** @description What a person can do about a pending or uncertain registration, in words */
-            whatToDo: string | null;
             /** @description Why it does not continue by itself, and what can be done; null if it does */
             stalled: components["schemas"]["StalledView"] | null;
             /** Format: date-time */
@@ -2916,10 +2908,10 @@ export interface components {
         StalledCauseView: {
             /** @description As in `GET /stalled` */
             cause: string;
-            /** @description Sessions that wait for longer than can be expected, counted up to 10,000 */
+            /** @description Sessions that are stalled for this cause, counted up to 10,000 */
             sessions: number;
         };
-        DoubtfulSessionsView: {
+        OpenSessionsView: {
             /** @description Sessions with flags that the interface does not describe */
             unrecognised: number;
             /** @description Sessions that the remote service no longer knows */
@@ -2930,7 +2922,7 @@ export interface components {
             someInvertersMissing: number;
             /** @description Inverters of the last 7 days that are listed for 5 or more customers at once */
             sharedInverters: number;
-            /** @description Those that wait for longer than can be expected, by cause */
+            /** @description Those that are stalled, by cause */
             stalled: components["schemas"]["StalledCauseView"][];
         };
         OpenRegistrationsView: {
@@ -2984,8 +2976,8 @@ export interface components {
             /** @description The oldest open transaction of the database that the service may see; a pg_dump only after 6 hours */
             oldestTransaction: components["schemas"]["OldestTransactionView"] | null;
             outbox: components["schemas"]["OutboxView"];
-            /** @description Open sessions that may need a person; admin.stuck lists them */
-            sessions: components["schemas"]["DoubtfulSessionsView"];
+            /** @description Open sessions that may need a person; `GET /stalled` lists them */
+            sessions: components["schemas"]["OpenSessionsView"];
             registrations: components["schemas"]["OpenRegistrationsView"];
             starts: components["schemas"]["StartsView"];
         };

@@ -33,12 +33,6 @@ const FIELDS = {
   waitingFor: schema.nullable(
     schema.text('What a pending or uncertain registration waits for, in words; null in any other status'),
   ),
-  stuckReason: schema.nullable(
-    schema.text('Why it does not continue by itself, or has not for an hour, in words; null if it does'),
-  ),
-  whatToDo: schema.nullable(
-    schema.text('What a person can do about a pending or uncertain registration, in words'),
-  ),
   stalled: STALLED_FIELD,
   createdAt: schema.instant(),
   updatedAt: schema.instant(),

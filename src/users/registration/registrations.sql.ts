@@ -149,23 +149,15 @@ export const MOVE_ABANDONED_TO_UNCERTAIN = `
     FROM abandoned WHERE registrations.id = abandoned.id
     RETURNING ${ANNOUNCED}`;
 
-// Reads the texts from the views for administrators, so that each text exists once. Because of `kind`, the planner skips the other parts of
-// admin.stuck.
-const NEEDS = `
-  LEFT JOIN LATERAL (
-    SELECT open.waiting_for AS "waitingFor", open.what_to_do AS "whatToDo",
-      (SELECT reason FROM admin.stuck WHERE kind = 'registration' AND stuck.id = registrations.id) AS "stuckReason"
-    FROM admin.registrations_open AS open WHERE open.registration_id = registrations.id
-  ) AS needs ON true`;
-
 // `sequence` is the greater of two, since the last event of a registered registration is about its user.
 export const SELECT_REGISTRATION = `
   SELECT id, tenant_reference AS "tenantReference", eans, metadata, status, user_id AS "userId", attempts, last_error AS "lastError",
     next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt",
     lease_token IS NOT NULL AS "isBeingSent", coalesce(${DUE}, false) AS "isDue",
     greatest(${lastSequence('registrations.id::text')}, ${lastSequence('registrations.user_id::text')}) AS sequence,
-    "waitingFor", "stuckReason", "whatToDo", ${stallOf('registration', 'registrations.id')} AS stalled
-  FROM registrations ${NEEDS}`;
+    (SELECT waiting_for FROM admin.registrations_open WHERE registration_id = registrations.id) AS "waitingFor",
+    ${stallOf('registration', 'registrations.id')} AS stalled
+  FROM registrations`;
 
 export const FIND_REGISTRATION = prepared('registrations.find_registration')`
     ${SELECT_REGISTRATION} WHERE id = $1`;

@@ -29,10 +29,8 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
   readonly isBeingSent: boolean;
   readonly isDue: boolean;
   readonly stalled: StoredStall | null;
-  /** This text and the next two are those of admin.registrations_open and admin.stuck: null unless the registration is pending or uncertain. */
+  /** The text of admin.registrations_open. Null unless the registration is pending or uncertain. */
   readonly waitingFor: string | null;
-  readonly stuckReason: string | null;
-  readonly whatToDo: string | null;
 }
 
 /** A sender renews its lease every 2.5 s: three renewals may fail, and a dead sender is detected within 11 s. */

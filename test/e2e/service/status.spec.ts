@@ -193,6 +193,13 @@ describe('GET /status', () => {
       VALUES ('p', '{541448820044186577}', '{}', 'pending', now() + interval '1 hour', now() - interval '50 seconds');
       INSERT INTO domain_events (id, name, subject, data, time)
       VALUES (gen_random_uuid(), 'user.registered', 's', '{}', now() - interval '30 seconds');
+      INSERT INTO stall_causes (kind, cause, waits_for, urgency, meaning, remedies)
+      SELECT kind, cause, 'us', 'soon', '', '{}'
+      FROM (VALUES ('invitation', 'never_opened'), ('session', 'flapping'), ('registration', 'uncertain')) AS declared (kind, cause)
+      ON CONFLICT DO NOTHING;
+      INSERT INTO stalls (kind, subject, cause, since, evidence)
+      SELECT kind, gen_random_uuid(), cause, now(), '{}'
+      FROM (VALUES ('invitation', 'never_opened'), ('invitation', 'never_opened'), ('session', 'flapping')) AS stalled (kind, cause);
       INSERT INTO session_starts (grid_location_id, brand, status, orphans, lease_token, lease_until, updated_at)
       SELECT '20000000-0000-4000-8000-000000000001', 'brand ' || n, status, orphans, gen_random_uuid(), now() + lease, now() - age
       FROM (VALUES (1, 'sending', 1, interval '-80 seconds', interval '0'), (2, 'sending', 0, interval '1 hour', interval '0'),
@@ -246,6 +253,9 @@ describe('GET /status', () => {
     expect(text).toContain('pv_onboarding_deployment_abandoned_starts 1\n');
     expect(text).toContain('pv_onboarding_deployment_pending_wishes 2\n');
     expect(text).toContain('pv_onboarding_deployment_orphans 3\n');
+    expect(text).toContain('pv_onboarding_deployment_stalled{kind="invitation",cause="never_opened"} 2\n');
+    expect(text).toContain('pv_onboarding_deployment_stalled{kind="session",cause="flapping"} 1\n');
+    expect(text).toContain('pv_onboarding_deployment_stalled{kind="registration",cause="uncertain"} 0\n');
   });
 
   it('shows how far behind each reader is, and why', async () => {

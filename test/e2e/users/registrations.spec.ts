@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
+import type { StalledView } from '../../../src/stalls/stalled.view.js';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
@@ -19,8 +20,7 @@ interface Registration {
   readonly tenantReference: string;
   readonly updatedAt: string;
   readonly waitingFor: string | null;
-  readonly stuckReason: string | null;
-  readonly whatToDo: string | null;
+  readonly stalled: StalledView | null;
 }
 
 interface Result {
@@ -98,15 +98,26 @@ describe('registrations', () => {
     expect(await listed(`ean=${newValidEan()}`)).toEqual([]);
   });
 
-  it('say what they wait for, why they are stuck and what to do, in the words of admin.stuck', async () => {
-    expect(await register()).toMatchObject({ waitingFor: null, stuckReason: null, whatToDo: null });
+  it('say whom they wait for, why they are stalled and what to do, as admin.stalled does', async () => {
+    expect(await register()).toMatchObject({ stalled: null });
     const id = await insert('uncertain');
-    const { waitingFor, stuckReason, whatToDo } = await find(id);
-    expect(waitingFor).toBe('a person, to decide: its outcome is unknown');
-    const [stuck] = await database.query('SELECT reason, what_to_do FROM admin.stuck WHERE id = $1', [id]);
-    expect({ reason: stuckReason, what_to_do: whatToDo }).toEqual(stuck);
+    const { stalled } = await waitFor('the registration is stalled', async () => {
+      const found = await find(id);
+      return found.stalled !== null && found;
+    });
+    const { remedies, since, ...rest } = stalled!;
+    const [row] = await database.query<object>(
+      `SELECT cause, waits_for AS "waitsFor", urgency, since, evidence, before, remedies FROM admin.stalled WHERE id = $1`,
+      [id],
+    );
+    const operations = remedies.map(({ operationId }) => operationId);
+    expect({ ...rest, since: new Date(since), remedies: operations }).toEqual({
+      ...row,
+      text: 'Nobody knows whether the remote service has registered the customer: the response was lost.',
+    });
+    expect(row).toMatchObject({ cause: 'uncertain', waitsFor: 'tenant' });
     const [listed] = (await list('status=uncertain')).filter((each) => each.id === id);
-    expect(listed).toMatchObject({ waitingFor, stuckReason, whatToDo });
+    expect(listed).toMatchObject({ stalled });
   });
 });
 

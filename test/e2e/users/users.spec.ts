@@ -409,8 +409,6 @@ describe('a registration that cannot be sent yet', () => {
       nextAttemptAt: expect.stringMatching(INSTANT),
       metadata: {},
       waitingFor: 'its next attempt',
-      stuckReason: null,
-      whatToDo: expect.stringMatching(/^Nothing: /),
       stalled: null,
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
