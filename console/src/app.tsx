@@ -16,10 +16,10 @@ import { SearchPage } from './pages/search.js';
 import { SessionPage } from './pages/session.js';
 import { SessionsPage } from './pages/sessions.js';
 import { SignInPage } from './pages/sign-in.js';
-import { StuckPage } from './pages/stuck.js';
+import { StalledPage } from './pages/stalled.js';
 import { WebhooksPage } from './pages/webhooks.js';
 import { PAGES, pathOf, type PageName, type Route } from './rules/route.js';
-import { mayIn, NEEDED, type May } from './rules/scopes.js';
+import { mayIn, missingFor, type May } from './rules/scopes.js';
 
 export const App = () => (
   <QueryClientProvider client={queries}>
@@ -62,7 +62,7 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
     document.title = `${route.page === 'unknown' ? 'Not found' : PAGES[route.page]} · PV Onboarding`;
     setTerm('');
   }, [route.page, route.id]);
-  const pages = (Object.keys(PAGES) as PageName[]).filter((page) => NEEDED[page].every(may));
+  const pages = (Object.keys(PAGES) as PageName[]).filter((page) => missingFor(page, may) === null);
   const [first] = pages;
   const isElsewhere = route.page === '' && first !== undefined && first !== '';
   useEffect(() => {
@@ -82,19 +82,19 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
 }
 
 function Page({ route: { page, id, filters }, may }: { readonly route: Route; readonly may: May }) {
-  const missing = page === 'unknown' ? [] : NEEDED[page].filter((scope) => !may(scope));
-  if (missing.length > 0)
+  const missing = page === 'unknown' ? null : missingFor(page, may);
+  if (missing !== null)
     return (
       <>
         <h1>You may not see this page</h1>
-        <p>It needs {missing.map((scope) => `the scope ${scope}`).join(' and ')}.</p>
+        <p>It needs {missing}.</p>
       </>
     );
   switch (page) {
     case '':
       return <DutyPage />;
-    case 'stuck':
-      return <StuckPage />;
+    case 'stalled':
+      return <StalledPage />;
     case 'sessions':
       return id === null ? <SessionsPage filters={filters} /> : <SessionPage key={id} id={id} />;
     case 'customers':

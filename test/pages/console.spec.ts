@@ -108,10 +108,10 @@ if (CHROMIUM === null) {
 
     it('leads from the stalled by cause to the session and its timeline', async () => {
       await signedIn('', async (page) => {
-        await page.getByRole('link', { name: 'The owner has not finished the web flow' }).click();
+        await page.getByRole('link', { name: /^The owner has started, and has not finished/ }).click();
         await page.getByRole('link', { name: stalledId.slice(0, 8) }).click();
         await page.getByText('Stalled:').waitFor();
-        await page.getByText('Next: Ask the owner').waitFor();
+        await page.getByText('First: Ask the owner').waitFor();
         await page
           .getByRole('table', { name: 'What happened' })
           .getByText('by the rule as started')
@@ -186,30 +186,75 @@ if (CHROMIUM === null) {
       });
     });
 
-    it('gives the same advice on the page of a stuck session as on that of what is stuck, and leads to the customer', async () => {
+    it('reads a session that could not be read, at the press of its remedy, and shows that it has left the list', async () => {
       const { body } = await client.start(await client.locate('customer-14'), { brand: 'acme' });
+      // Nothing reads it by itself.
       const fail = `
-        UPDATE session_polls SET failures = 3, failing_since = now(), last_error = 'unreadable', due_at = 'infinity'
+        UPDATE session_polls
+        SET failures = 3, failing_since = now() - interval '2 h', claimed_at = now() - interval '3 h', checked_at = now() - interval '3 h',
+          last_error = 'unreadable', due_at = 'infinity'
         WHERE session_id = $1 AND NOT EXISTS (SELECT FROM poll_batches WHERE id = batch_id) RETURNING session_id`;
-      await waitFor('the session is stuck', async () => {
+      await waitFor('the session is stalled', async () => {
         await database.query(fail, [body.id]);
-        const { body: stuck } = await client.call<{ items: { id: string }[] }>('GET', '/stuck');
-        return stuck.items.some(({ id }) => id === body.id);
+        const found = await client.call<{ stalled: { cause: string } | null }>(
+          'GET',
+          `/onboarding/pv/${body.id}`,
+        );
+        return found.body.stalled?.cause === 'remote_unreachable';
       });
-      const reason = 'its last reads failed: unreadable';
-      await signedIn('/stuck', async (page) => {
-        await page.getByRole('table', { name: reason }).getByRole('link').click();
-        await page.getByText(reason).waitFor();
-        await page.getByText(`POST /api/v1/onboarding/pv/${body.id}/refresh`).waitFor();
+      await signedIn('/stalled', async (page) => {
+        const row = page.getByRole('row', { name: 'customer-14' });
+        await row.getByText('The last 3 reads of the session failed').waitFor();
+        await picture(page, 'console-remedy');
+        await row.getByRole('link').click();
+        await page.getByText('The last 3 reads of the session failed').waitFor();
         expect(await page.getByText('Waits for the owner').count()).toBe(0);
+        await page.goBack();
+        await row.getByRole('button', { name: 'Read it now' }).click();
+        await row.waitFor({ state: 'detached' });
+        await page.goto(`${service.url}/console/sessions/${body.id}`);
+        await page.getByText('Waits for the owner').first().waitFor();
         await page.getByRole('link', { name: 'customer-14' }).click();
         await page.getByRole('heading', { name: 'Customer customer-14' }).waitFor();
         expect(page.url()).not.toContain('customer-14');
-        await page.getByText('Waits for the owner').first().waitFor();
         await page
           .getByText(/before \d/)
           .first()
           .waitFor();
+      });
+    });
+
+    it('asks before a remedy that cannot be undone, leads to the page of one that a person has to write, and hides those without the scope', async () => {
+      const id = await loseRegistration('customer-15');
+      const remedies = (page: Page) => page.getByRole('row', { name: 'customer-15' });
+      await signedIn('/stalled', async (page) => {
+        const row = remedies(page);
+        const link = row.getByRole('link', { name: 'It exists' });
+        expect(await link.getAttribute('href')).toBe('/console/registrations?status=uncertain');
+        await row.getByRole('button', { name: 'Give it up' }).click();
+        await page.getByRole('dialog').getByText('The customer is not registered.').waitFor();
+        await picture(page, 'console-remedy-dialog');
+        expect(await faultsOf(page)).toEqual([]);
+        await page.getByRole('button', { name: 'Go back' }).click();
+        expect(await registration(id)).toBe('uncertain');
+        await row.getByRole('button', { name: 'Give it up' }).click();
+        const confirm = page.getByRole('dialog').getByRole('button', { name: 'Give it up' });
+        await page.route('**/discard', (route) => route.abort(), { times: 1 });
+        await confirm.click();
+        await page.getByRole('dialog').getByRole('alert').getByText('cannot be reached').waitFor();
+        const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+          name: 'reader',
+          scopes: ['users:read'],
+        });
+        await visit(await browser.newContext(), '/stalled', async (other) => {
+          await other.getByLabel('API key').fill(body.key);
+          await other.getByRole('button', { name: 'Sign in' }).click();
+          await remedies(other).getByText('Nobody knows whether').waitFor();
+          expect(await remedies(other).getByRole('button').count()).toBe(0);
+        });
+        await confirm.click();
+        await waitFor('the end', async () => (await registration(id)) === 'discarded');
+        await row.waitFor({ state: 'detached' });
       });
     });
 
@@ -221,8 +266,8 @@ if (CHROMIUM === null) {
       await visit(await browser.newContext(), '', async (page) => {
         await page.getByLabel('API key').fill(body.key);
         await page.getByRole('button', { name: 'Sign in' }).click();
-        await page.getByRole('heading', { name: 'Registrations' }).waitFor();
-        await page.goto(`${service.url}/console/stuck`);
+        await page.getByRole('heading', { name: 'Stalled', exact: true }).waitFor();
+        await page.goto(`${service.url}/console/sessions`);
         await page.getByText('It needs the scope onboarding:read.').waitFor();
       });
     });
@@ -355,7 +400,7 @@ if (CHROMIUM === null) {
     });
 
     it('runs no markup of users, metadata, descriptions and answers, and loads nothing from elsewhere', async () => {
-      for (const path of ['', '/webhooks?status=any', `/sessions/${stalledId}`, '/sessions', '/stuck'])
+      for (const path of ['', '/webhooks?status=any', `/sessions/${stalledId}`, '/sessions', '/stalled'])
         await signedIn(path, async (page) => {
           const requested: string[] = [];
           page.on('request', (request) => requested.push(new URL(request.url()).origin));
@@ -371,8 +416,8 @@ if (CHROMIUM === null) {
 
     /** The pages, each with a text that is visible once the page is complete. */
     const PAGES: Readonly<Record<string, { path: string; until: string; search?: string }>> = {
-      duty: { path: '', until: 'The owner has not finished the web flow' },
-      stuck: { path: '/stuck', until: 'its outcome is unknown' },
+      duty: { path: '', until: 'The owner has started, and has not finished' },
+      stalled: { path: '/stalled', until: 'Nobody knows whether the remote service has registered' },
       sessions: { path: '/sessions', until: 'customer-7' },
       session: { path: '/sessions/ID', until: 'by the rule as started' },
       customers: { path: '/customers', until: 'Next:', search: 'customer-7' },

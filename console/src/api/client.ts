@@ -9,8 +9,10 @@ export interface Overview {
   readonly status: Status;
   readonly history: History | undefined;
 }
-export type Stuck = Schemas['StuckView'];
-export type StuckGroup = Schemas['StuckGroupView'];
+export type Stalled = Schemas['StalledView'];
+export type StalledItem = Schemas['StalledItemView'];
+export type StalledGroup = Schemas['StalledGroupView'];
+export type Remedy = Schemas['RemedyView'];
 export type Session = Schemas['SessionView'];
 export type TimelineEntry = Schemas['TimelineEntryView'];
 export type Registration = Schemas['RegistrationView'];
@@ -41,3 +43,12 @@ export const client = createClient({
     return response;
   },
 });
+
+/** Calls an operation as a remedy names it. Returns the body of the response. */
+export async function callRemedy({ method, path, body }: Remedy): Promise<unknown> {
+  const call = client[method as 'POST' | 'PATCH'] as unknown as (
+    path: string,
+    init: { readonly body?: object },
+  ) => Promise<{ readonly data: unknown }>;
+  return (await call(path, body === null ? {} : { body })).data;
+}

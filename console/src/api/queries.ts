@@ -53,16 +53,15 @@ export const useHistory = (hours: number) =>
     placeholderData: keepPreviousData,
   });
 
-/** The service asks clients to read this at most once a minute, because it reads every open session. */
-const STUCK_MS = 60_000;
-
-export const useStuck = () =>
-  useQuery({
-    queryKey: ['stuck'],
-    queryFn: async () => (await client.GET('/api/v1/stuck/groups')).data.items,
-    staleTime: STUCK_MS,
-    refetchInterval: STUCK_MS,
+/** Reads what is stalled, in groups by kind and cause. */
+export const useStalled = () => {
+  const refetchInterval = useInterval();
+  return useQuery({
+    queryKey: ['stalled', 'groups'],
+    queryFn: async () => (await client.GET('/api/v1/stalled/groups')).data.items,
+    refetchInterval,
   });
+};
 
 export const useFunnel = (days: number) => {
   const refetchInterval = useInterval();

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import type { Status } from '../api/client.js';
-import { useHistory, useStatus, useStuck } from '../api/queries.js';
+import { useHistory, useStalled, useStatus } from '../api/queries.js';
 import { useNow } from '../parts/clock.js';
 import { Link } from '../parts/link.js';
 import { failureOf, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Age, Instant } from '../parts/time.js';
-import { WhatToDo } from '../parts/what-to-do.js';
+import { Sentence } from '../parts/sentence.js';
 import { wellSince } from '../rules/history.js';
 import { PAGE_OF, verdictOf, type Verdict } from '../rules/verdict.js';
 import { EndpointsPanel } from './duty/endpoints.js';
@@ -26,7 +26,7 @@ type Hours = keyof typeof RANGES;
 /** The page for the person on duty. It answers: is everything well? If not, what is wrong, since when, and what is to be done? */
 export function DutyPage() {
   const status = useStatus();
-  const stuck = useStuck();
+  const stalled = useStalled();
   const [hours, setHours] = useState<Hours>(24);
   const history = useHistory(hours);
   const may = useMay();
@@ -43,7 +43,7 @@ export function DutyPage() {
   const seenSince = useSince(signature);
   const quietSince = signature === '' && history.data !== undefined ? wellSince(history.data) : null;
   const earliest = quietSince !== null && quietSince < seenSince ? quietSince : seenSince;
-  const verdict = verdictOf({ status: data, stuck: stuck.data, unreadSince }, earliest);
+  const verdict = verdictOf({ status: data, stalled: stalled.data, unreadSince }, earliest);
   const overview = data === undefined ? null : { status: data, history: history.data };
   return (
     <>
@@ -60,11 +60,11 @@ export function DutyPage() {
       <div className="panels">
         <TroublesPanel history={history.data} status={data} length={RANGES[hours]} />
         <NeedsPanel />
+        <StalledPanel history={history.data} />
         {overview !== null && (
           <>
             <OperationsPanel {...overview} />
             <ReadingPanel {...overview} />
-            <StalledPanel {...overview} />
             <OursPanel {...overview} />
             <DatabasePanel {...overview} />
           </>
@@ -150,7 +150,7 @@ function Reasons({ status: { reasons } }: { readonly status: Status }) {
           <li key={code + detail}>
             <strong>{page === undefined ? title : <Link to={page}>{title}</Link>}</strong>
             <span>
-              <WhatToDo text={detail} />
+              <Sentence text={detail} />
               {since !== null && (
                 <>
                   {' · since '}

@@ -8,6 +8,8 @@ import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { useMay } from '../parts/may.js';
 import { Badge, type Tone } from '../parts/panel.js';
+import { Remedies } from '../parts/remedies.js';
+import { Sentence } from '../parts/sentence.js';
 import { Age, Instant } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
 
@@ -65,10 +67,18 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
           { title: 'Last change', of: ({ updatedAt }) => <Age at={updatedAt} /> },
           {
             title: 'What is known',
-            of: ({ lastError, waitingFor, nextAttemptAt }) => (
+            of: ({ lastError, stalled, nextAttemptAt }) => (
               <>
-                {lastError ?? <span className="soft">no error</span>}
-                {waitingFor !== null && <div className="soft">Waits for {waitingFor}</div>}
+                {stalled !== null ? (
+                  <Sentence text={stalled.text} />
+                ) : (
+                  (lastError ?? <span className="soft">no error</span>)
+                )}
+                {stalled !== null && stalled.before !== null && (
+                  <div className="soft">
+                    First: <Sentence text={stalled.before} />
+                  </div>
+                )}
                 {nextAttemptAt !== null && (
                   <div className="soft">
                     Next attempt <Instant at={nextAttemptAt} />
@@ -77,20 +87,19 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
               </>
             ),
           },
-          ...(mayDecide && status === 'uncertain'
-            ? [
-                {
-                  title: 'Decide',
-                  of: (each: Registration) => (
-                    <span className="actions">
-                      {decide(each, 'resolve', 'It exists')}
-                      {decide(each, 'retry', 'Send again')}
-                      {decide(each, 'discard', 'Give up')}
-                    </span>
-                  ),
-                },
-              ]
-            : []),
+          {
+            title: 'What to do',
+            of: (each) =>
+              each.status !== 'uncertain' ? (
+                each.stalled !== null && <Remedies of={each.stalled} page={null} />
+              ) : mayDecide ? (
+                <span className="actions">
+                  {decide(each, 'resolve', 'It exists')}
+                  {decide(each, 'retry', 'Send again')}
+                  {decide(each, 'discard', 'Give up')}
+                </span>
+              ) : null,
+          },
         ]}
       />
       {open !== null && <DecisionDialog {...open} onClose={() => setOpen(null)} />}

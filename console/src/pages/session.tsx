@@ -9,13 +9,15 @@ import { Link } from '../parts/link.js';
 import { Failure, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Facts, Panel } from '../parts/panel.js';
+import { Remedies } from '../parts/remedies.js';
+import { Sentence } from '../parts/sentence.js';
 import { ShortId } from '../parts/short-id.js';
 import { Stall, State } from '../parts/state.js';
-import { Age, For, Instant } from '../parts/time.js';
+import { Age, Instant } from '../parts/time.js';
 import { TimelineList } from '../parts/timeline-list.js';
 import { TimelinePicture } from '../parts/timeline-picture.js';
-import { WhatToDo } from '../parts/what-to-do.js';
-import { NEEDED } from '../rules/scopes.js';
+import { missingFor } from '../rules/scopes.js';
+import { WAITS_FOR } from '../rules/stalled.js';
 
 /** The maximum number of timeline entries. Of a longer timeline, only the newest entries are shown. */
 const MOST_ENTRIES = 2_000;
@@ -62,7 +64,7 @@ async function readTimeline(sessionId: string): Promise<TimelineEntry[]> {
 }
 
 function About({ session }: { readonly session: Session }) {
-  const maySeeCustomer = NEEDED.customers.every(useMay());
+  const maySeeCustomer = missingFor('customers', useMay()) === null;
   const { id, brand, tenantReference, stalled, checkedAt, nextCheckAt, closedAt, inverters } = session;
   const refresh = useMutation({
     mutationFn: () =>
@@ -95,14 +97,20 @@ function About({ session }: { readonly session: Session }) {
       {stalled !== null && (
         <div className="notice">
           <p>
-            <strong>Stalled:</strong> <Stall stalled={stalled} />.
+            <strong>Stalled:</strong> <Stall stalled={stalled} /> {WAITS_FOR[stalled.waitsFor]}.
           </p>
+          {stalled.before !== null && (
+            <p>
+              First: <Sentence text={stalled.before} />
+            </p>
+          )}
+          <Remedies of={stalled} page={null} />
           <p className="soft">
-            <WhatToDo text={evidenceOf(stalled.evidence)} />
+            <Sentence text={evidenceOf(stalled.evidence)} />
           </p>
         </div>
       )}
-      {session.supersededAt === null && <WhatNext session={session} />}
+      {stalled === null && session.supersededAt === null && <LocationWaits id={session.gridLocationId} />}
       <Facts
         facts={[
           ['State', <State key="state" session={session} />],
@@ -135,35 +143,6 @@ function About({ session }: { readonly session: Session }) {
       )}
       {nextCheckAt === null && closedAt === null && <p className="soft">It is not read again by itself.</p>}
     </Panel>
-  );
-}
-
-/** Shows why the session is stuck, in the words of the page `stuck`. If it is not stuck, shows who must act next for its grid location. */
-function WhatNext({ session: { id, gridLocationId } }: { readonly session: Session }) {
-  const refetchInterval = useInterval();
-  const stuck = useQuery({
-    queryKey: ['session', id, 'stuck'],
-    queryFn: async () =>
-      (await client.GET('/api/v1/stuck', { params: { query: { kind: 'session', id } } })).data.items,
-    refetchInterval,
-  });
-  return (
-    <Loaded query={stuck}>
-      {([item]) =>
-        item === undefined ? (
-          <LocationWaits id={gridLocationId} />
-        ) : (
-          <div className="notice">
-            <p>
-              <strong>Stuck:</strong> {item.reason}, <For at={item.since} />.
-            </p>
-            <p>
-              Next: <WhatToDo text={item.whatToDo} />
-            </p>
-          </div>
-        )
-      }
-    </Loaded>
   );
 }
 

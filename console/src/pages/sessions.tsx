@@ -1,16 +1,18 @@
 import type { Schemas } from '#client/client.js';
+import type { paths } from '#client/openapi.js';
 import { useList } from '../api/lists.js';
+import { useStalled } from '../api/queries.js';
 import { wordsOf } from '../format/words.js';
 import { Choice } from '../parts/choice.js';
 import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { SessionLink } from '../parts/short-id.js';
-import { DOUBTS, STALL_CAUSES, Stall, State } from '../parts/state.js';
+import { Stall, State } from '../parts/state.js';
 import { Age } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
 
 type State = Schemas['SessionView']['state'];
-type Cause = keyof typeof STALL_CAUSES;
+type Query = NonNullable<paths['/api/v1/onboarding/pv']['get']['parameters']['query']>;
 
 const STATES: readonly State[] = [
   'awaiting_owner',
@@ -23,11 +25,17 @@ const STATES: readonly State[] = [
 
 export function SessionsPage({ filters }: { readonly filters: Filters }) {
   const state = STATES.find((each) => each === filters.state);
-  const stalled = (['any', ...Object.keys(STALL_CAUSES)] as ('any' | Cause)[]).find(
-    (each) => each === filters.stalled,
-  );
-  const doubtful = (Object.keys(DOUBTS) as (keyof typeof DOUBTS)[]).find((each) => each === filters.doubtful);
-  const list = useList('sessions', '/api/v1/onboarding/pv', { state, stalled, doubtful, limit: 50 });
+  const groups = useStalled().data?.filter(({ kind }) => kind === 'session') ?? [];
+  const causes = new Map(groups.map(({ cause, title }) => [cause, title]));
+  const { stalled = '' } = filters;
+  // A cause that no session has any more, or that has not been read yet.
+  if (stalled !== '' && stalled !== 'any' && !causes.has(stalled)) causes.set(stalled, wordsOf(stalled));
+  // The service refuses what is no cause, and names those that are.
+  const list = useList('sessions', '/api/v1/onboarding/pv', {
+    state,
+    ...(stalled !== '' && { stalled: stalled as NonNullable<Query['stalled']> }),
+    limit: 50,
+  });
   const filter = (name: string) => (value: string) =>
     replaceFilters('sessions', { ...filters, [name]: value });
   return (
@@ -42,15 +50,9 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
         />
         <Choice
           label="Stalled"
-          value={stalled ?? ''}
-          options={[['', 'whether or not'], ['any', 'for any cause'], ...Object.entries(STALL_CAUSES)]}
+          value={stalled}
+          options={[['', 'whether or not'], ['any', 'for any cause'], ...causes]}
           onChoice={filter('stalled')}
-        />
-        <Choice
-          label="Doubtful"
-          value={doubtful ?? ''}
-          options={[['', 'whether or not'], ...Object.entries(DOUBTS)]}
-          onChoice={filter('doubtful')}
         />
       </div>
       <p className="soft">The longest unchanged first.</p>

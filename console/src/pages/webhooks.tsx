@@ -11,7 +11,7 @@ import { Failure, Loaded } from '../parts/loaded.js';
 import { Badge, Panel, type Tone } from '../parts/panel.js';
 import { Table } from '../parts/table.js';
 import { Age } from '../parts/time.js';
-import { WhatToDo } from '../parts/what-to-do.js';
+import { Sentence } from '../parts/sentence.js';
 import type { Filters } from '../rules/route.js';
 import { deliveriesOf, SILENCE_WORDS, silenceOf } from '../rules/silence.js';
 
@@ -93,7 +93,7 @@ function How({ of: endpoint }: { readonly of: Endpoint }) {
       <Badge tone={tone}>{SILENCE_WORDS[tone]}</Badge> {sentence}
       {next !== null && (
         <div className="soft">
-          Next: <WhatToDo text={next} />
+          Next: <Sentence text={next} />
         </div>
       )}
     </>

@@ -9,7 +9,7 @@ import { SessionLink } from './short-id.js';
 import { Stall, State } from './state.js';
 import { Table } from './table.js';
 import { Age, Instant } from './time.js';
-import { WhatToDo } from './what-to-do.js';
+import { Sentence } from './sentence.js';
 
 const WAITS: Readonly<Record<Case['waitsFor'], readonly [tone: Tone, words: string]>> = {
   tenant: ['attention', 'Waits for you'],
@@ -31,7 +31,7 @@ export const Waits = ({ of: { waitsFor, why, next } }: WaitsProps) => (
     </p>
     <p>{why}</p>
     <p className="soft">
-      Next: <WhatToDo text={next} />
+      Next: <Sentence text={next} />
     </p>
   </div>
 );

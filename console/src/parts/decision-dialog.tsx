@@ -24,7 +24,7 @@ export function DecisionDialog({ registration, decision, onClose }: DecisionProp
   const decide = useMutation({
     mutationFn: (form: FormData) => send(registration, decision, form),
     onSuccess: async () => {
-      await invalidate('registrations', 'status', 'stuck');
+      await invalidate('registrations', 'status', 'stalled');
       onClose();
     },
   });

@@ -1,7 +1,8 @@
-import type { Session } from '../api/client.js';
+import type { Session, Stalled } from '../api/client.js';
 import { wordsOf } from '../format/words.js';
-import { For } from './time.js';
 import { Badge, type Tone } from './panel.js';
+import { Sentence } from './sentence.js';
+import { For } from './time.js';
 
 const TONES: Readonly<Record<Session['state'], Tone>> = {
   awaiting_owner: 'quiet',
@@ -12,23 +13,15 @@ const TONES: Readonly<Record<Session['state'], Tone>> = {
   unrecognised: 'attention',
 };
 
-export const STALL_CAUSES = {
-  started_not_completed: 'The owner has not finished the web flow',
-  completed_not_online: 'The owner is done, and the installation is late',
-  expiring_soon: 'It expires soon, and the owner has not finished',
-  remote_unreachable: 'The remote service has not returned it',
-  unrecognised: 'Its flags are not described by the interface',
+const URGENCIES: Readonly<Record<Stalled['urgency'], readonly [tone: Tone, words: string]>> = {
+  now: ['attention', 'now'],
+  soon: ['unknown', 'within a day'],
+  later: ['quiet', 'later'],
 };
 
-export const stallTitle = (cause: string): string | undefined =>
-  (STALL_CAUSES as Readonly<Record<string, string | undefined>>)[cause];
-
-export const DOUBTS = {
-  unrecognised: 'The interface does not describe their flags',
-  lost: 'The remote service no longer knows them',
-  all_inverters_missing: 'Online, all inverters missing',
-  some_inverters_missing: 'Online, some inverters missing',
-} as const;
+export const Urgency = ({ of }: { readonly of: Stalled['urgency'] }) => (
+  <Badge tone={URGENCIES[of][0]}>{URGENCIES[of][1]}</Badge>
+);
 
 export function State({ session: { state, basis } }: { readonly session: Pick<Session, 'state' | 'basis'> }) {
   return (
@@ -39,11 +32,15 @@ export function State({ session: { state, basis } }: { readonly session: Pick<Se
   );
 }
 
+/** Shows why a session is stalled, and for how long. */
 export function Stall({ stalled }: Pick<Session, 'stalled'>) {
   if (stalled === null) return null;
   return (
     <span>
-      {stallTitle(stalled.cause) ?? stalled.text.replace(/\.$/, '')}, <For at={stalled.since} />
+      <Sentence text={stalled.text} />{' '}
+      <span className="soft">
+        (<For at={stalled.since} />)
+      </span>
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { changedBy } from './invalidation.js';
 it.each([
   ['pv.user.registration_uncertain.v1', 'registrations'],
   ['pv.stall.raised.v1', 'sessions'],
+  ['pv.stall.cleared.v1', 'stalled'],
   ['pv.inverter.missing.v1', 'timeline'],
   ['pv.invitation.opened.v1', 'funnel'],
   ['pv.campaign.finished.v1', 'campaigns'],

@@ -1,6 +1,7 @@
 /** The lists of the console, by the first part of their query key. */
 export type Subject =
   | 'status'
+  | 'stalled'
   | 'sessions'
   | 'session'
   | 'timeline'
@@ -11,10 +12,7 @@ export type Subject =
   | 'funnel'
   | 'drift';
 
-/**
- * Returns the subjects of the lists that an event of this type has changed. The list of stuck cases is read once a minute instead, see
- * STUCK_MS.
- */
+/** Returns the subjects of the lists that an event of this type has changed. */
 export function changedBy(type: string): readonly Subject[] {
   const [, group = ''] = type.split('.');
   switch (group) {
@@ -24,7 +22,16 @@ export function changedBy(type: string): readonly Subject[] {
     case 'inverter':
       return ['status', 'sessions', 'session', 'timeline', 'customers', 'funnel'];
     case 'stall':
-      return ['status', 'registrations', 'sessions', 'session', 'timeline', 'customers', 'webhooks'];
+      return [
+        'status',
+        'stalled',
+        'registrations',
+        'sessions',
+        'session',
+        'timeline',
+        'customers',
+        'webhooks',
+      ];
     case 'invitation':
       return ['customers', 'funnel'];
     case 'campaign':

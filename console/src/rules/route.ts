@@ -3,7 +3,7 @@ import { PREFIX } from './prefix.js';
 /** The pages, by the part of the path after /console. */
 export const PAGES = {
   '': 'On duty',
-  stuck: 'Stuck',
+  stalled: 'Stalled',
   sessions: 'Sessions',
   customers: 'Customers',
   registrations: 'Registrations',

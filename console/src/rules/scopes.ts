@@ -11,13 +11,20 @@ export const mayIn =
   (scope) =>
     scopes.includes(scope) || scopes.includes('admin');
 
-/** The scopes that each page needs. */
-export const NEEDED: Readonly<Record<PageName, readonly Scope[]>> = {
-  '': ['onboarding:read'],
-  stuck: ['onboarding:read'],
-  sessions: ['onboarding:read'],
-  customers: ['users:read', 'onboarding:read'],
-  registrations: ['users:read'],
-  webhooks: ['webhooks:manage'],
-  campaigns: ['users:read'],
+/** The scopes that each page needs, of each list one. */
+const NEEDED: Readonly<Record<PageName, readonly (readonly Scope[])[]>> = {
+  '': [['onboarding:read']],
+  stalled: [['onboarding:read', 'users:read', 'webhooks:manage']],
+  sessions: [['onboarding:read']],
+  customers: [['users:read'], ['onboarding:read']],
+  registrations: [['users:read']],
+  webhooks: [['webhooks:manage']],
+  campaigns: [['users:read']],
 };
+
+/** Returns the scopes that a person lacks to open a page, in words; null if the person may open it. */
+export function missingFor(page: PageName, may: May): string | null {
+  const missing = NEEDED[page].filter((scopes) => !scopes.some(may));
+  if (missing.length === 0) return null;
+  return missing.map((scopes) => `the scope ${scopes.join(' or ')}`).join(' and ');
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Status, StuckGroup } from '../api/client.js';
+import type { Status, StalledGroup } from '../api/client.js';
 import { healthyStatus } from './status.example.js';
 import { verdictOf } from './verdict.js';
 
@@ -7,7 +7,7 @@ const NOW = new Date('2026-11-26T12:00:00Z');
 const SEEN = new Date('2026-11-26T11:30:00Z');
 const known = (status: Status | undefined, unreadSince: Date | null = null) => ({
   status,
-  stuck: [],
+  stalled: [],
   unreadSince,
 });
 const reason = (code: Status['reasons'][number]['code'], title = 'Something is wrong') => ({
@@ -32,18 +32,19 @@ describe('the verdict', () => {
   });
 
   it('is not that all is well while something needs a person, or while that is not known', () => {
-    const group = (count: number, since: string) => ({ count, oldest: [{ since }] }) as unknown as StuckGroup;
+    const group = (count: number, since: string) =>
+      ({ count, oldest: [{ since }] }) as unknown as StalledGroup;
     const groups = [group(29, '2026-11-26T09:00:00Z'), group(1, '2026-11-25T09:00:00Z')];
-    expect(verdictOf({ ...known(healthyStatus()), stuck: groups }, SEEN)).toEqual({
+    expect(verdictOf({ ...known(healthyStatus()), stalled: groups }, SEEN)).toEqual({
       tone: 'attention',
       sentence: 'The service is well; 30 items need a person.',
       since: new Date('2026-11-25T09:00:00Z'),
       sinceWords: 'The oldest since',
     });
-    expect(verdictOf({ ...known(healthyStatus()), stuck: groups.slice(1) }, SEEN).sentence).toBe(
+    expect(verdictOf({ ...known(healthyStatus()), stalled: groups.slice(1) }, SEEN).sentence).toBe(
       'The service is well; 1 item needs a person.',
     );
-    expect(verdictOf({ ...known(healthyStatus()), stuck: undefined }, SEEN).tone).toBe('unknown');
+    expect(verdictOf({ ...known(healthyStatus()), stalled: undefined }, SEEN).tone).toBe('unknown');
   });
 
   it('names the worst reason and counts the others', () => {

@@ -1,4 +1,4 @@
-import type { Status, StuckGroup } from '../api/client.js';
+import type { Status, StalledGroup } from '../api/client.js';
 import { countOf } from '../format/words.js';
 
 type Code = Status['reasons'][number]['code'];
@@ -7,7 +7,7 @@ type Code = Status['reasons'][number]['code'];
 interface Known {
   readonly status: Status | undefined;
   /** Undefined until they have been read. */
-  readonly stuck: readonly StuckGroup[] | undefined;
+  readonly stalled: readonly StalledGroup[] | undefined;
   /** The time since which every attempt to read the status has failed; null if the last attempt succeeded. */
   readonly unreadSince: Date | null;
 }
@@ -25,13 +25,13 @@ export interface Verdict {
  * Returns one sentence that says whether all is well. `seenSince`: the time since which this page has seen the same reasons or, if there
  * are none, the earlier time since which the history has none.
  */
-export function verdictOf({ status, stuck, unreadSince }: Known, seenSince: Date): Verdict {
+export function verdictOf({ status, stalled, unreadSince }: Known, seenSince: Date): Verdict {
   if (unreadSince !== null || status === undefined) {
     const sentence = `The status cannot be read.${status === undefined ? '' : ' What follows is old.'}`;
     return { tone: 'unknown', sentence, since: unreadSince, sinceWords: 'Since' };
   }
   const [first] = status.reasons;
-  if (first === undefined) return verdictWithoutReason(stuck, seenSince);
+  if (first === undefined) return verdictWithoutReason(stalled, seenSince);
   const more = status.reasons.length - 1;
   const others = more === 0 ? '' : more === 1 ? ' One more is below.' : ` ${more} more are below.`;
   return {
@@ -42,17 +42,17 @@ export function verdictOf({ status, stuck, unreadSince }: Known, seenSince: Date
   };
 }
 
-function verdictWithoutReason(stuck: Known['stuck'], seenSince: Date): Verdict {
+function verdictWithoutReason(stalled: Known['stalled'], seenSince: Date): Verdict {
   const seen = { since: seenSince, sinceWords: 'The service is seen well since' } as const;
-  if (stuck === undefined)
+  if (stalled === undefined)
     return {
       tone: 'unknown',
       sentence: 'The service is well. What needs a person has not been read.',
       ...seen,
     };
-  if (stuck.length === 0) return { tone: 'well', sentence: 'All is well.', ...seen };
-  const count = stuck.reduce((sum, group) => sum + group.count, 0);
-  const times = stuck.flatMap(({ oldest }) => oldest.map(({ since }) => Date.parse(since)));
+  if (stalled.length === 0) return { tone: 'well', sentence: 'All is well.', ...seen };
+  const count = stalled.reduce((sum, group) => sum + group.count, 0);
+  const times = stalled.flatMap(({ oldest }) => oldest.map(({ since }) => Date.parse(since)));
   return {
     tone: 'attention',
     sentence: `The service is well; ${countOf(count, 'item needs', 'items need')} a person.`,
@@ -62,11 +62,11 @@ function verdictWithoutReason(stuck: Known['stuck'], seenSince: Date): Verdict {
 }
 
 /** The page with the list of the cases behind a reason. */
-export const PAGE_OF: Partial<Record<Code, 'stuck' | 'registrations' | 'webhooks'>> = {
+export const PAGE_OF: Partial<Record<Code, 'stalled' | 'registrations' | 'webhooks'>> = {
   registrations_uncertain: 'registrations',
   webhooks_failing: 'webhooks',
   webhooks_disabled: 'webhooks',
-  sessions_doubtful: 'stuck',
-  inverters_shared: 'stuck',
-  starts_abandoned: 'stuck',
+  sessions_doubtful: 'stalled',
+  inverters_shared: 'stalled',
+  starts_abandoned: 'stalled',
 };

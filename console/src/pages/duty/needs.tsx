@@ -1,20 +1,21 @@
-import type { StuckGroup } from '../../api/client.js';
-import { useStuck } from '../../api/queries.js';
+import type { StalledGroup } from '../../api/client.js';
+import { useStalled } from '../../api/queries.js';
 import { countOf, formatNumber } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
 import { Empty, Loaded } from '../../parts/loaded.js';
 import { Badge, Panel } from '../../parts/panel.js';
 import { Age } from '../../parts/time.js';
-import { WhatToDo } from '../../parts/what-to-do.js';
+import { Sentence } from '../../parts/sentence.js';
+import { nextOf, WAITS_FOR } from '../../rules/stalled.js';
 
 const MOST_NEEDS = 6;
 
-/** Shows the cases that need a person, grouped by their reason, with the next call to make. */
+/** Shows the cases that need a person, grouped by their cause, with the next step. */
 export function NeedsPanel() {
-  const stuck = useStuck();
+  const stalled = useStalled();
   return (
-    <Panel title="Needs a person" isWide more={<Link to="stuck">All of it</Link>}>
-      <Loaded query={stuck}>
+    <Panel title="Needs a person" isWide more={<Link to="stalled">All of it</Link>}>
+      <Loaded query={stalled}>
         {(groups) =>
           groups.length === 0 ? (
             <Empty>Nothing waits for a person.</Empty>
@@ -29,12 +30,12 @@ export function NeedsPanel() {
               </p>
               <ul className="needs">
                 {groups.slice(0, MOST_NEEDS).map((group) => (
-                  <Group key={`${group.kind} ${group.reason}`} group={group} />
+                  <Group key={`${group.kind} ${group.cause}`} group={group} />
                 ))}
               </ul>
               {groups.length > MOST_NEEDS && (
                 <p className="more">
-                  <Link to="stuck">{countOf(groups.length - MOST_NEEDS, 'more group')}</Link>
+                  <Link to="stalled">{countOf(groups.length - MOST_NEEDS, 'more group')}</Link>
                 </p>
               )}
             </>
@@ -45,10 +46,14 @@ export function NeedsPanel() {
   );
 }
 
-function Group({ group: { kind, reason, count, new: fresh, oldest } }: { readonly group: StuckGroup }) {
+function Group({
+  group: { kind, title, waitsFor, count, new: fresh, oldest },
+}: {
+  readonly group: StalledGroup;
+}) {
   const [first] = oldest;
   if (first === undefined) return null;
-  const text = `${countOf(count, kind)}: ${reason}`;
+  const text = `${countOf(count, kind)}: ${title}`;
   return (
     <li>
       <p>
@@ -60,14 +65,14 @@ function Group({ group: { kind, reason, count, new: fresh, oldest } }: { readonl
             {text}
           </Link>
         ) : (
-          <Link to="stuck">{text}</Link>
+          <Link to="stalled">{text}</Link>
         )}{' '}
         <span className="soft">
           the oldest <Age at={first.since} />
         </span>
       </p>
       <p className="soft">
-        Next: <WhatToDo text={first.whatToDo} />
+        {WAITS_FOR[waitsFor]}. Next: <Sentence text={nextOf(first)} />
       </p>
     </li>
   );

@@ -100,7 +100,7 @@ export function OperationsPanel({ status, history }: Overview) {
       />
       <p className="soft">
         Calls and percentiles are of all processes. A call is responded to even if the response is a 404, or a
-        field in it cannot be read: see the last error, the drift and the doubtful sessions. The last success,
+        field in it cannot be read: see the last error, the drift and the stalled sessions. The last success,
         the breaker and the queue are of the one that responded.
       </p>
       <div className="trends">

@@ -1,18 +1,16 @@
 import type { Overview } from '../../api/client.js';
+import { useStalled } from '../../api/queries.js';
 import { formatSeconds } from '../../format/duration.js';
 import { countOf, formatNumber } from '../../format/words.js';
 import { Link } from '../../parts/link.js';
-import { Empty } from '../../parts/loaded.js';
+import { Empty, Loaded } from '../../parts/loaded.js';
 import { Facts, Panel } from '../../parts/panel.js';
-import { DOUBTS, stallTitle } from '../../parts/state.js';
 import { Age } from '../../parts/time.js';
 import { Trend } from '../../parts/trend.js';
 
 /** Shows the numbers of stalled sessions, by cause. */
-export function StalledPanel({ status: { sessions }, history }: Overview) {
-  const { stalled, unrecognised, lost, allInvertersMissing, someInvertersMissing, sharedInverters } =
-    sessions;
-  const causes = stalled.filter(({ sessions: count }) => count > 0);
+export function StalledPanel({ history }: Pick<Overview, 'history'>) {
+  const stalled = useStalled();
   return (
     <Panel
       title="Stalled sessions"
@@ -22,43 +20,26 @@ export function StalledPanel({ status: { sessions }, history }: Overview) {
         </Link>
       }
     >
-      {causes.length === 0 ? (
-        <Empty>No session waits for longer than can be expected.</Empty>
-      ) : (
-        <ul className="counts">
-          {causes.map(({ cause, sessions: count }) => (
-            <li key={cause}>
-              <Link to="sessions" filters={{ stalled: cause }}>
-                {stallTitle(cause) ?? cause}
-              </Link>
-              <strong>{formatNumber(count)}</strong>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Loaded query={stalled}>
+        {(groups) => {
+          const causes = groups.filter(({ kind }) => kind === 'session');
+          return causes.length === 0 ? (
+            <Empty>No session waits for longer than can be expected.</Empty>
+          ) : (
+            <ul className="counts">
+              {causes.map(({ cause, title, count }) => (
+                <li key={cause}>
+                  <Link to="sessions" filters={{ stalled: cause }}>
+                    {title}
+                  </Link>
+                  <strong>{formatNumber(count)}</strong>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
       <Trend title="Stalled sessions" history={history} of={(point) => point.stalled} />
-      <h3>Doubtful</h3>
-      <ul className="counts">
-        {(
-          [
-            ['unrecognised', unrecognised],
-            ['lost', lost],
-            ['all_inverters_missing', allInvertersMissing],
-            ['some_inverters_missing', someInvertersMissing],
-          ] as const
-        ).map(([doubtful, count]) => (
-          <li key={doubtful}>
-            <Link to="sessions" filters={{ doubtful }}>
-              {DOUBTS[doubtful]}
-            </Link>
-            <strong>{formatNumber(count)}</strong>
-          </li>
-        ))}
-        <li>
-          <Link to="stuck">Inverters of five or more customers</Link>
-          <strong>{formatNumber(sharedInverters)}</strong>
-        </li>
-      </ul>
     </Panel>
   );
 }

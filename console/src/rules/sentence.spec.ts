@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { commonStep, isNew, partsOf } from './needs.js';
+import { partsOf } from './sentence.js';
 
-describe('what needs a person', () => {
+describe('a sentence of the API', () => {
   it('names its calls apart from its words', () => {
     expect(partsOf('If so: POST /api/v1/registrations/1/resolve with the user. If not: wait.')).toEqual([
       { text: 'If so: ', kind: 'words' },
@@ -17,21 +17,7 @@ describe('what needs a person', () => {
       { text: '2026-11-27T23:08:19.000Z', kind: 'instant' },
       { text: '.', kind: 'words' },
     ]));
-
-  it('has one next step where only the ids differ', () => {
-    const items = ['a1', 'b2'].map((id) => ({ id, whatToDo: `POST /api/v1/onboarding/pv/${id}/refresh` }));
-    expect(commonStep(items)).toBe('POST /api/v1/onboarding/pv/{id}/refresh');
-    expect(commonStep([...items, { id: 'c3', whatToDo: 'Wait.' }])).toBeNull();
-    expect(commonStep(items.slice(1))).toBeNull();
-  });
 });
-
-it.each([
-  ['2026-11-25T12:00:00.001Z', true],
-  ['2026-11-25T12:00:00Z', false],
-])('a case since %s is new: %s', (since, expected) =>
-  expect(isNew({ since }, new Date('2026-11-26T12:00:00Z'))).toBe(expected),
-);
 
 it.each([
   ['GET /api/v1/status: look.', 'GET /api/v1/status'],

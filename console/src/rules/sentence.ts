@@ -1,11 +1,3 @@
-import type { Stuck } from '../api/client.js';
-
-const DAY_MS = 86_400_000;
-
-/** Returns whether a case began within the last 24 hours. */
-export const isNew = ({ since }: Pick<Stuck, 'since'>, now: Date): boolean =>
-  now.getTime() - Date.parse(since) < DAY_MS;
-
 /** A part of a sentence: words, a call of the API such as `POST /api/v1/…`, or an instant in UTC. */
 export interface Part {
   readonly text: string;
@@ -23,12 +15,3 @@ export const partsOf = (sentence: string): Part[] =>
       kind: index % 2 === 0 ? 'words' : /^\d/.test(text) ? 'instant' : 'call',
     }))
     .filter(({ text }) => text !== '');
-
-/**
- * Returns the next step that all items have in common, with `{id}` in place of their ids. Returns null if the steps differ or there is only
- * one item.
- */
-export function commonStep(items: readonly Pick<Stuck, 'id' | 'whatToDo'>[]): string | null {
-  const [step, ...others] = new Set(items.map(({ id, whatToDo }) => whatToDo.replaceAll(id, '{id}')));
-  return items.length > 1 && others.length === 0 ? step! : null;
-}

@@ -1,8 +1,8 @@
-import { partsOf, type Part } from '../rules/needs.js';
+import { partsOf, type Part } from '../rules/sentence.js';
 import { Instant } from './time.js';
 
 /** Shows a sentence of the API. Formats its calls as code, and its instants in the time zone of the viewer. */
-export const WhatToDo = ({ text }: { readonly text: string }) => (
+export const Sentence = ({ text }: { readonly text: string }) => (
   <span>
     {partsOf(text).map((part, index) => (
       <Piece key={index} of={part} />

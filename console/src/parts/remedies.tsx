@@ -1,0 +1,83 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { callRemedy, type Remedy, type Stalled } from '../api/client.js';
+import { invalidate } from '../api/queries.js';
+import { changedBy } from '../rules/invalidation.js';
+import { outcomeOf, wayOf, type Target } from '../rules/stalled.js';
+import { Dialog } from './dialog.js';
+import { Link } from './link.js';
+import { Failure } from './loaded.js';
+import { useMay } from './may.js';
+import { Sentence } from './sentence.js';
+
+interface Props {
+  readonly of: Pick<Stalled, 'before' | 'remedies'>;
+  /** The page on which a person can write the body of a remedy; null if there is none. */
+  readonly page: Target | null;
+}
+
+/** Shows the remedies that a person may apply. Asks before what cannot be undone. */
+export function Remedies({ of: { before, remedies }, page }: Props) {
+  const may = useMay();
+  const [asked, setAsked] = useState<Remedy | null>(null);
+  const apply = useMutation({
+    mutationFn: async (remedy: Remedy) => outcomeOf(await callRemedy(remedy)),
+    onSuccess: () => setAsked(null),
+    onSettled: () => invalidate(...changedBy('pv.stall.cleared.v1')),
+  });
+  const isDone = ({ operationId }: Remedy) =>
+    apply.data?.isDone === true && apply.variables?.operationId === operationId;
+  return (
+    <>
+      <span className="actions remedies">
+        {remedies.map((remedy) => {
+          const { operationId, label, confirm } = remedy;
+          const way = wayOf(remedy, may);
+          if (way === 'page' && page !== null)
+            return (
+              <Link key={operationId} {...page}>
+                {label}
+              </Link>
+            );
+          if (way !== 'call') return null;
+          return (
+            <button
+              key={operationId}
+              type="button"
+              className={confirm === null ? 'small' : 'small danger'}
+              disabled={apply.isPending || isDone(remedy)}
+              onClick={() => (confirm === null ? apply.mutate(remedy) : (apply.reset(), setAsked(remedy)))}
+            >
+              {label}
+            </button>
+          );
+        })}
+      </span>
+      {asked === null ? (
+        <Failure of={apply.error} />
+      ) : (
+        <Dialog
+          title={asked.label}
+          button={asked.label}
+          isDanger
+          isDisabled={apply.isPending}
+          onSubmit={() => apply.mutate(asked)}
+          onClose={() => setAsked(null)}
+        >
+          {before !== null && (
+            <p>
+              First: <Sentence text={before} />
+            </p>
+          )}
+          <p className="danger">{asked.confirm}</p>
+          <Failure of={apply.error} />
+        </Dialog>
+      )}
+      {apply.data !== undefined && (
+        <p className={apply.data.isDone ? 'soft' : 'failure'} role="status">
+          {apply.data.sentence}
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import type { Remedy, Stalled, StalledItem } from '../api/client.js';
+import type { Filters, PageName } from './route.js';
+import type { May, Scope } from './scopes.js';
+
+const DAY_MS = 86_400_000;
+
+/** Returns whether the trouble began within the last 24 hours. */
+export const isNew = ({ since }: Pick<Stalled, 'since'>, now: Date): boolean =>
+  now.getTime() - Date.parse(since) < DAY_MS;
+
+/** For whom something that is stalled waits. */
+export const WAITS_FOR: Readonly<Record<Stalled['waitsFor'], string>> = {
+  tenant: 'Waits for you',
+  remote_service: 'Waits for the remote service',
+  owner: 'Waits for the owner',
+  installation: 'Waits for the installation',
+  us: 'Waits for the operators of this service',
+  nobody: 'Waits for nobody',
+};
+
+/** Returns the next step of a person: what comes before the remedies, or the first of them. */
+export const nextOf = ({ before, remedies }: Pick<Stalled, 'before' | 'remedies'>): string =>
+  before ?? remedies[0]?.label ?? 'Nothing that this service can do.';
+
+/** A page of the console. */
+export interface Target {
+  readonly to: PageName;
+  readonly id?: string;
+  readonly filters?: Filters;
+}
+
+const STATUS_OF: Readonly<Record<string, string>> = {
+  uncertain: 'uncertain',
+  rejected: 'rejected',
+  pending_too_long: 'pending',
+};
+
+/** Returns the page about something that is stalled, or null if there is none. The list of registrations is filtered by status. */
+export function pageAbout({ kind, id, cause }: Pick<StalledItem, 'kind' | 'id' | 'cause'>): Target | null {
+  switch (kind) {
+    case 'session':
+      return { to: 'sessions', id };
+    case 'registration':
+      return { to: 'registrations', filters: { status: STATUS_OF[cause] ?? 'uncertain' } };
+    case 'endpoint':
+      return { to: 'webhooks', filters: { endpoint: id, status: 'any' } };
+    case 'start':
+    case 'invitation':
+    case 'inverter':
+      return null;
+  }
+}
+
+/** The operations that remedies name. `isWritten`: a person has to write the body. */
+export const REMEDY_OPERATIONS: Readonly<
+  Record<string, { readonly scope: Scope; readonly isWritten?: true }>
+> = {
+  refreshSession: { scope: 'onboarding:read' },
+  startSession: { scope: 'onboarding:write' },
+  resolveRegistration: { scope: 'registrations:decide', isWritten: true },
+  retryRegistration: { scope: 'registrations:decide' },
+  discardRegistration: { scope: 'registrations:decide' },
+  testWebhookEndpoint: { scope: 'webhooks:manage' },
+  changeWebhookEndpoint: { scope: 'webhooks:manage' },
+};
+
+/** Returns how a person can apply a remedy: with a call, on the page about what is stalled, or not at all. */
+export function wayOf({ operationId, body }: Remedy, may: May): 'call' | 'page' | null {
+  const operation = REMEDY_OPERATIONS[operationId];
+  if (operation === undefined || !may(operation.scope)) return null;
+  return operation.isWritten && body === null ? 'page' : 'call';
+}
+
+interface Outcome {
+  readonly isDone: boolean;
+  readonly sentence: string;
+}
+
+/** Returns what the response of a remedy says. A test of an endpoint succeeds even if the test event was not delivered. */
+export function outcomeOf(response: unknown): Outcome {
+  const { delivered, error, status } = (response ?? {}) as Readonly<Record<string, unknown>>;
+  if (delivered === false) {
+    const why = typeof error === 'string' ? error : `HTTP ${String(status)}`;
+    return { isDone: false, sentence: `The test event was not delivered: ${why}.` };
+  }
+  const now = typeof status === 'string' ? ` Its status is ${status}.` : '';
+  return { isDone: true, sentence: `Done.${now} If this was the cure, it leaves the list within seconds.` };
+}
