@@ -19,7 +19,8 @@ const lockedPlace = (condition = 'true'): string => `
     )`;
 
 /** Whether an id is already the subject of events, for example as the id of a user or another session. */
-const isSubject = (id: string): string => `EXISTS (SELECT FROM domain_events WHERE subject = ${id}::uuid::text)`;
+const isSubject = (id: string): string =>
+  `EXISTS (SELECT FROM domain_events WHERE subject = ${id}::uuid::text)`;
 
 /** Inserts the intent to start a session, or takes over a start with an expired lease. Returns no row if its location or user is gone, or key $5 is revoked. */
 // The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
