@@ -7,6 +7,7 @@ import { StallTask } from '../../../src/stalls/stall-task.service.js';
 import { TestClient } from '../../setup/client.js';
 import { AWAITS_INSTALLATION, troublesOf } from '../../setup/stall-troubles.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';
 import { startReplica } from '../replica.js';
 
@@ -92,6 +93,47 @@ describe('a stall', () => {
     await set('onboarding_sessions', aged(18))(id);
     await look();
     expect(await told(id)).toEqual(['raised started_not_completed', 'raised expiring_soon']);
+  });
+
+  it.each([
+    [
+      'registration',
+      async () => {
+        const id = await insertRegistration(`status = 'rejected'`);
+        return [id, () => troubles['registration rejected']!.end(id)] as const;
+      },
+    ],
+    [
+      'start',
+      async () => {
+        const id = await troubles['start start_failed']!.make();
+        const text = `INSERT INTO session_starts (grid_location_id, lease_token, lease_until)
+          SELECT grid_location_id, gen_random_uuid(), now() + interval '1 h' FROM session_starts WHERE id = $1`;
+        return [id, () => query(text, [id])] as const;
+      },
+    ],
+  ])('of a %s ends if it is replaced while the stall is being written', async (kind, make) => {
+    const [id, replace] = await make();
+    let replaced: Promise<unknown> = Promise.resolve();
+    let isReplaced = false;
+    await service.app.get(Database).transaction(async (tx) => {
+      await tx.query('SELECT FROM stall_looks WHERE subject = $1 FOR UPDATE', [id]);
+      await tx.query(
+        `INSERT INTO stalls (kind, subject, cause, since, evidence) VALUES ($1, $2, 'planted', now(), '{}')`,
+        [kind, id],
+      );
+      await tx.query('DELETE FROM stall_looks WHERE subject = $1', [id]);
+      replaced = replace().then(() => (isReplaced = true));
+      await waitFor('the replacement to be made or to wait', async () => {
+        const waiting = await query(
+          `SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE NOT l.granted AND a.datname = current_database()`,
+        );
+        return isReplaced || waiting.length > 0;
+      });
+    });
+    await replaced;
+    await look();
+    expect(await query('SELECT FROM stalls WHERE subject = $1', [id])).toEqual([]);
   });
 
   it('has no words of the remote service in its events', async () => {

@@ -105,7 +105,8 @@ const READS = [
   `failures = failures + 2, failing_since = coalesce(failing_since, clock_timestamp())`,
   `failures = failures + 1, failing_since = coalesce(failing_since, clock_timestamp()), not_found = not_found + 1, not_found_since = coalesce(not_found_since, clock_timestamp())`,
   `failures = 0, failing_since = NULL, not_found = 0, not_found_since = NULL, checked_at = clock_timestamp(), claimed_at = clock_timestamp(), due_at = clock_timestamp() + interval '10 min'`,
-  `flapping_since = coalesce(flapping_since, clock_timestamp()), changes_clear_at = clock_timestamp() + interval '1 h'`,
+  `flapping_since = CASE WHEN changes_clear_at > clock_timestamp() THEN coalesce(flapping_since, clock_timestamp()) ELSE clock_timestamp() END,
+    changes_clear_at = clock_timestamp() + interval '1 h'`,
   `flapping_since = NULL, changes_clear_at = NULL`,
 ];
 const REGISTRATIONS = [
