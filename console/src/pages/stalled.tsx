@@ -53,7 +53,7 @@ function Group({
           </>
         )}
       </p>
-      <Table label={title} rows={oldest} keyOf={({ id }) => id} columns={COLUMNS} />
+      <Table label={title} rows={oldest} keyOf={({ id }) => id} columns={columnsOf(title, oldest)} />
       {count > oldest.length && (
         <p className="more">
           {kind === 'session' ? (
@@ -83,8 +83,18 @@ const COLUMNS = [
     of: ({ tenantReference }: StalledItem) => tenantReference ?? <span className="soft">–</span>,
   },
   { title: 'Which', of: (item: StalledItem) => <Which item={item} /> },
-  { title: 'Why', of: ({ text }: StalledItem) => <Sentence text={text} /> },
-  { title: 'What to do', of: (item: StalledItem) => <Remedies of={item} page={pageAbout(item)} /> },
+];
+const WHY = { title: 'Why', of: ({ text }: StalledItem) => <Sentence text={text} /> };
+const WHAT_TO_DO = {
+  title: 'What to do',
+  of: (item: StalledItem) => <Remedies of={item} page={pageAbout(item)} />,
+};
+
+/** Omits the columns that say no more than the title of the group. */
+const columnsOf = (title: string, items: readonly StalledItem[]) => [
+  ...COLUMNS,
+  ...(items.some(({ text }) => text !== title) ? [WHY] : []),
+  ...(items.some(({ remedies }) => remedies.length > 0) ? [WHAT_TO_DO] : []),
 ];
 
 const New = ({ item }: { readonly item: StalledItem }) =>

@@ -9,9 +9,10 @@ import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { Failure, Loaded } from '../parts/loaded.js';
 import { Badge, Panel, type Tone } from '../parts/panel.js';
+import { Remedies } from '../parts/remedies.js';
+import { Sentence } from '../parts/sentence.js';
 import { Table } from '../parts/table.js';
 import { Age } from '../parts/time.js';
-import { Sentence } from '../parts/sentence.js';
 import type { Filters } from '../rules/route.js';
 import { deliveriesOf, SILENCE_WORDS, silenceOf } from '../rules/silence.js';
 
@@ -96,6 +97,7 @@ function How({ of: endpoint }: { readonly of: Endpoint }) {
           Next: <Sentence text={next} />
         </div>
       )}
+      {endpoint.stalled !== null && <Remedies of={endpoint.stalled} page={null} />}
     </>
   );
 }

@@ -20,7 +20,7 @@ export const WAITS_FOR: Readonly<Record<Stalled['waitsFor'], string>> = {
 
 /** Returns the next step of a person: what comes before the remedies, or the first of them. */
 export const nextOf = ({ before, remedies }: Pick<Stalled, 'before' | 'remedies'>): string =>
-  before ?? remedies[0]?.label ?? 'Nothing that this service can do.';
+  before ?? (remedies[0] === undefined ? 'Nothing that this service can do.' : `${remedies[0].label}.`);
 
 /** A page of the console. */
 export interface Target {
@@ -51,24 +51,28 @@ export function pageAbout({ kind, id, cause }: Pick<StalledItem, 'kind' | 'id' |
   }
 }
 
-/** The operations that remedies name. `isWritten`: a person has to write the body. */
-export const REMEDY_OPERATIONS: Readonly<
-  Record<string, { readonly scope: Scope; readonly isWritten?: true }>
-> = {
-  refreshSession: { scope: 'onboarding:read' },
-  startSession: { scope: 'onboarding:write' },
-  resolveRegistration: { scope: 'registrations:decide', isWritten: true },
-  retryRegistration: { scope: 'registrations:decide' },
-  discardRegistration: { scope: 'registrations:decide' },
-  testWebhookEndpoint: { scope: 'webhooks:manage' },
-  changeWebhookEndpoint: { scope: 'webhooks:manage' },
+/** The operations that remedies name, as openapi.json describes them. */
+const REMEDY_OPERATIONS: Readonly<Record<string, { readonly scope: Scope; readonly needsBody: boolean }>> = {
+  refreshSession: { scope: 'onboarding:read', needsBody: false },
+  startSession: { scope: 'onboarding:write', needsBody: false },
+  resolveRegistration: { scope: 'registrations:decide', needsBody: true },
+  retryRegistration: { scope: 'registrations:decide', needsBody: false },
+  discardRegistration: { scope: 'registrations:decide', needsBody: false },
+  testWebhookEndpoint: { scope: 'webhooks:manage', needsBody: false },
+  changeWebhookEndpoint: { scope: 'webhooks:manage', needsBody: true },
 };
 
-/** Returns how a person can apply a remedy: with a call, on the page about what is stalled, or not at all. */
-export function wayOf({ operationId, body }: Remedy, may: May): 'call' | 'page' | null {
+/**
+ * Returns how a person can apply a remedy: with a call; on the page about what is stalled, since a person has to write the body; or not at
+ * all.
+ */
+export function wayOf(
+  { operationId, body }: Pick<Remedy, 'operationId' | 'body'>,
+  may: May,
+): 'call' | 'page' | null {
   const operation = REMEDY_OPERATIONS[operationId];
   if (operation === undefined || !may(operation.scope)) return null;
-  return operation.isWritten && body === null ? 'page' : 'call';
+  return operation.needsBody && body === null ? 'page' : 'call';
 }
 
 interface Outcome {

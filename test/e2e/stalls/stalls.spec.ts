@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import type { StalledItemView, StalledGroupsView } from '../../../src/stalls/stalled.view.js';
@@ -51,6 +52,26 @@ describe('a stall', () => {
       Object.keys(causes).map((cause) => `${kind} ${cause}`),
     );
     expect(declared.sort()).toEqual(Object.keys(troubles).sort());
+  });
+
+  it('has remedies whose operations the console knows as openapi.json describes them', async () => {
+    const source = await readFile('console/src/rules/stalled.ts', 'utf8');
+    const known = [...source.matchAll(/(\w+): \{ scope: '([\w:]+)', needsBody: (\w+) \}/g)];
+    const { paths } = JSON.parse(await readFile('openapi.json', 'utf8')) as {
+      paths: Record<string, Record<string, Record<string, unknown>>>;
+    };
+    const operations = Object.values(paths).flatMap((path) => Object.values(path));
+    const described = (name: string) => {
+      const operation = operations.find(({ operationId }) => operationId === name);
+      const body = operation?.requestBody as { required?: boolean } | undefined;
+      return [name, operation?.['x-required-scope'], String(body?.required === true)];
+    };
+    const named = service.app
+      .get(StallKinds)
+      .all.flatMap(({ causes }) =>
+        Object.values(causes).flatMap(({ remedies }) => remedies.map(({ operationId }) => operationId)),
+      );
+    expect(known.map(([, ...each]) => each).sort()).toEqual([...new Set(named)].sort().map(described));
   });
 
   it.each(Object.entries(troubles))(
