@@ -94,15 +94,17 @@ export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: 
   const { state, awaits, awaitsSince, wishedAt, wishDueAt, wishFailedAt, isServed } = invitation;
   const { createdAt, openedAt, startedAt, expiresAt } = invitation;
   if (!LIVE.includes(state)) return { stall: null, lookAgainAt: null };
+  // Past its date, such an invitation is expired, even before the expiry is recorded.
+  const endsAtItsDate = awaits === 'start' || (awaits === 'finish' && startedAt === null);
+  const until = endsAtItsDate ? { until: expiresAt } : {};
   const after = (cause: InvitationCause, since: Date, ms: number): Candidate<InvitationCause> => ({
-    cause,
-    since,
-    from: later(since, ms),
+    ...{ cause, since, from: later(since, ms), ...until },
     evidence: { thresholdSeconds: inSeconds(ms) },
   });
   if (wishFailedAt !== null) {
     const evidence = { isGivenUp: true };
-    return look([{ cause: 'remote_unreachable', since: wishFailedAt, from: wishFailedAt, evidence }], now);
+    const from = wishFailedAt;
+    return look([{ cause: 'remote_unreachable', since: from, from, ...until, evidence }], now);
   }
   if (wishDueAt !== null) {
     const wish = after('remote_unreachable', wishedAt ?? wishDueAt, ages.wishMs);
@@ -114,12 +116,8 @@ export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: 
   const begunAt = startedAt !== null && startedAt > awaitsSince ? startedAt : awaitsSince;
   return look<InvitationCause>(
     [
-      // Past its date, an invitation that nobody has begun is expired, even before the expiry is recorded.
       {
-        cause: 'expiring_soon',
-        since: soonFrom,
-        from: soonFrom,
-        ...(startedAt === null && { until: expiresAt }),
+        ...{ cause: 'expiring_soon', since: soonFrom, from: soonFrom, ...until },
         evidence: { expiresAt: expiresAt.toISOString() },
       },
       startedAt !== null

@@ -126,9 +126,8 @@ const INVITATIONS = [
   hours('expires_at', 5),
   `expired_at = clock_timestamp(), wish_due_at = NULL`,
 ];
+const DELIVERY_FAILS = `failures = failures + 1, failing_since = coalesce(failing_since, clock_timestamp())`;
 const ENDPOINTS = [
-  `failures = failures + 1, failing_since = coalesce(failing_since, clock_timestamp())`,
-  `failures = failures + 1, failing_since = coalesce(failing_since, clock_timestamp())`,
   `failures = 0, failing_since = NULL`,
   `disabled_at = clock_timestamp(), disabled_reason = 'gone'`,
   `disabled_at = clock_timestamp(), disabled_reason = 'failing'`,
@@ -143,13 +142,19 @@ const query =
   };
 const ofReference = ({ reference }: History) =>
   `SELECT id FROM registrations WHERE tenant_reference = '${reference}-new'`;
-const LATEST = 'SELECT id FROM onboarding_sessions WHERE grid_location_id = $1 ORDER BY random() LIMIT 1';
+/** Changes one of the sessions with its inverters, as each read that changes inverters does. */
+const READ = `WITH s AS (
+  UPDATE onboarding_sessions SET changed_at = clock_timestamp()
+   WHERE id = (SELECT id FROM onboarding_sessions WHERE grid_location_id = $1 ORDER BY random() LIMIT 1) RETURNING id)`;
 
 /** What may happen to a customer, its endpoint and the deployment, the more often the more entries it has. */
 const CHANGES: readonly Change[] = [
   ...Array<Change>(4).fill(change('onboarding_sessions', SESSIONS, STATES)),
   ...Array<Change>(4).fill(change('session_polls', SESSIONS, READS, 'session_id')),
-  query(({ location }) => [`DELETE FROM session_polls WHERE session_id IN (${LATEST})`, location]),
+  query(({ location }) => [
+    `DELETE FROM session_polls WHERE session_id = (SELECT id FROM onboarding_sessions WHERE grid_location_id = $1 ORDER BY random() LIMIT 1)`,
+    location,
+  ]),
   ...Array<Change>(2).fill(
     call(
       'POST',
@@ -168,17 +173,17 @@ const CHANGES: readonly Change[] = [
   ]),
   ...Array<Change>(2).fill(
     query((history) => [
-      `INSERT INTO inverters (session_id, id, first_seen_at, last_seen_at)
-     SELECT id, $2, clock_timestamp(), clock_timestamp() FROM (${LATEST}) s`,
+      `${READ} INSERT INTO inverters (session_id, id, first_seen_at, last_seen_at)
+     SELECT id, $2, clock_timestamp(), clock_timestamp() FROM s`,
       history.location,
       history.random() < 0.7 ? pick(history, SHARED) : randomUUID(),
     ]),
   ),
   query((history) => [
-    `UPDATE inverters SET missing_since = ${pick(history, ['clock_timestamp()', 'NULL'])} WHERE session_id IN (${LATEST})`,
+    `${READ} UPDATE inverters SET missing_since = ${pick(history, ['clock_timestamp()', 'NULL'])} WHERE session_id IN (SELECT id FROM s)`,
     history.location,
   ]),
-  query(({ location }) => [`DELETE FROM inverters WHERE session_id IN (${LATEST})`, location]),
+  query(({ location }) => [`${READ} DELETE FROM inverters WHERE session_id IN (SELECT id FROM s)`, location]),
   query((history) => [
     `INSERT INTO registrations (tenant_reference, eans, metadata, attempts, next_attempt_at)
      VALUES ($1, ARRAY[$2], '{}', $3, clock_timestamp() + interval '30 d')`,
@@ -208,6 +213,13 @@ const CHANGES: readonly Change[] = [
   ),
   ...Array<Change>(3).fill((world, history) =>
     change('webhook_endpoints', `SELECT '${history.endpoint}'::uuid AS id`, ENDPOINTS)(world, history),
+  ),
+  ...Array<Change>(2).fill((world, history) =>
+    change(
+      'webhook_endpoints',
+      `SELECT id FROM webhook_endpoints WHERE id = '${history.endpoint}' AND disabled_at IS NULL`,
+      [DELIVERY_FAILS],
+    )(world, history),
   ),
   call(
     'PATCH',
