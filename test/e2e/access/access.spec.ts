@@ -86,7 +86,7 @@ describe('every route', () => {
   it('refuses a request without a key, and a key without its scope; accepts its scope and admin', async () => {
     const routes = await scopedRoutes();
     const keys = new Map<string, string>();
-    for (const scopes of [...SCOPES, ...routes.map(({ scope }) => scope)])
+    for (const scopes of [...SCOPES, ...routes.flatMap(({ scope }) => scope || [])])
       if (!keys.has(scopes))
         keys.set(scopes, (await createKey(admin, ...(scopes.split(' ') as Scope[]))).key);
     expect(routes.length).toBeGreaterThan(2);
@@ -102,6 +102,8 @@ describe('every route', () => {
       const others = SCOPES.filter((other) => other !== scope && other !== 'admin');
       const said = `${method} ${path}`;
       expect([said, await statusWith('')]).toEqual([said, 401]);
+      // Each of several scopes gives a part of the response (stalls.spec.ts).
+      if (scope === '') continue;
       const refusals = await Promise.all(others.map((other) => statusWith(keys.get(other)!)));
       expect([said, ...refusals]).toEqual([said, ...others.map(() => 403)]);
       for (const allowed of [scope, 'admin'] as const) {

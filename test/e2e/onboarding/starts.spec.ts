@@ -346,6 +346,7 @@ describe('listing starts', () => {
       attempts: 1,
       orphans: 0,
       sessionId: session.id,
+      stalled: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });
