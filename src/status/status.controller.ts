@@ -7,15 +7,11 @@ import { actorOf, type Principal } from '../access/scopes.js';
 import { TenantTokens } from '../auth/tenant-tokens.service.js';
 import { TokenStore } from '../auth/token.store.js';
 import { Database } from '../platform/database/database.js';
-import { toPage, type Page } from '../platform/http/page.js';
-import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { HistoryQuery, StatusHistoryView, stepOf, toHistory } from './history/history.view.js';
 import { readHistory } from './history/samples.store.js';
 import { CredentialsProbeView } from './remote.view.js';
 import { StatusService } from './status.service.js';
 import { StatusView, toStatus } from './status.view.js';
-import { groupStuck, listStuck } from './stuck.store.js';
-import { StuckGroupsView, StuckQuery, StuckView } from './stuck.view.js';
 import { Query } from '../platform/http/query.decorator.js';
 
 @ApiTags('Operation')
@@ -70,28 +66,5 @@ export class StatusController {
     await recordDone(this.database, { actor: actorOf(key), ...audit });
     const { lastError, nextAttemptAt } = await this.tokens.getStatus();
     return { outcome, lastError, nextAttemptAt };
-  }
-
-  @Get('stuck')
-  @Operation('onboarding:read', {
-    summary: 'List what does not continue by itself, or has not for too long, the oldest first',
-    description:
-      'The same as `admin.stuck`. Without `id`, it reads every open session, so do not request it more often than once a minute.',
-  })
-  @ApiPage(StuckView)
-  async listStuck(@Query() query: StuckQuery): Promise<Page<StuckView>> {
-    const rows = await listStuck(this.database, query);
-    return toPage(rows, query.limit, ({ since, id }) => [since, id]);
-  }
-
-  @Get('stuck/groups')
-  @Operation('onboarding:read', {
-    summary: 'Count what is stuck by its kind and reason, with the oldest of each',
-    description:
-      'The groups with the most new items come first, of these the largest. It costs as much as one page of `GET /stuck`.',
-  })
-  @ApiOkResponse({ type: StuckGroupsView })
-  async groupStuck(): Promise<StuckGroupsView> {
-    return { items: await groupStuck(this.database) };
   }
 }

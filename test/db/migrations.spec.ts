@@ -224,10 +224,10 @@ describe('the views of the schema admin', () => {
   });
 
   it('do not change while a view cannot be created', async () => {
-    await client.query('DROP VIEW admin.stuck; CREATE TABLE admin.stuck ()');
+    await client.query('DROP VIEW admin.stalled; CREATE TABLE admin.stalled ()');
     await client.query(`COMMENT ON VIEW admin.api_keys IS 'mine'`);
     await forget();
-    await expect(migrate(database.url)).rejects.toThrow('"stuck" is not a view');
+    await expect(migrate(database.url)).rejects.toThrow('"stalled" is not a view');
     const { rows } = await client.query(`SELECT obj_description('admin.api_keys'::regclass) AS comment`);
     expect(rows).toEqual([{ comment: 'mine' }]);
   });

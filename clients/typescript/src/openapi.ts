@@ -1021,46 +1021,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/stuck": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List what does not continue by itself, or has not for too long, the oldest first
-         * @description The same as `admin.stuck`. Without `id`, it reads every open session, so do not request it more often than once a minute.
-         */
-        get: operations["listStuck"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/stuck/groups": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Count what is stuck by its kind and reason, with the oldest of each
-         * @description The groups with the most new items come first, of these the largest. It costs as much as one page of `GET /stuck`.
-         */
-        get: operations["groupStuck"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/onboarding/pv/{id}": {
         parameters: {
             query?: never;
@@ -1433,8 +1393,6 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
-            /** @description What a pending or uncertain registration waits for, in words; null in any other status */
-            waitingFor: string | null;
             /** @description Why it does not continue by itself, and what can be done; null if it does */
             stalled: components["schemas"]["StalledView"] | null;
             /** Format: date-time */
@@ -1516,8 +1474,6 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
-            /** @description What a pending or uncertain registration waits for, in words; null in any other status */
-            waitingFor: string | null;
             /** @description Why it does not continue by itself, and what can be done; null if it does */
             stalled: components["schemas"]["StalledView"] | null;
             /** Format: date-time */
@@ -3092,38 +3048,6 @@ export interface components {
              * @description When the next attempt is due if nobody probes; null if none waits
              */
             nextAttemptAt: string | null;
-        };
-        StuckView: {
-            /** @enum {string} */
-            kind: "session" | "registration" | "start" | "inverter";
-            /**
-             * Format: uuid
-             * @description Id of the session, registration, start or inverter
-             */
-            id: string;
-            /** @description null once the user has been erased, and for an inverter */
-            tenantReference: string | null;
-            /** @description What is wrong, in words without times and counts, so that it can be grouped */
-            reason: string;
-            /** Format: date-time */
-            since: string;
-            /** @description The next step for a person */
-            whatToDo: string;
-        };
-        StuckGroupView: {
-            /** @enum {string} */
-            kind: "session" | "registration" | "start" | "inverter";
-            reason: string;
-            /** @description How many there are */
-            count: number;
-            /** @description How many of these began within the last 24 hours */
-            new: number;
-            /** @description The oldest of these, at most 50 */
-            oldest: components["schemas"]["StuckView"][];
-        };
-        StuckGroupsView: {
-            /** @description At most 200 groups */
-            items: components["schemas"]["StuckGroupView"][];
         };
         ErasedCountsView: {
             /** @description Grid locations whose EAN was erased */
@@ -6927,8 +6851,6 @@ export interface operations {
                 expiresBefore?: string;
                 /** @description Sessions that are stalled for this cause, or for any */
                 stalled?: "lost" | "unwatched" | "refused" | "too_many_inverters" | "unrecognised" | "remote_unreachable" | "flapping" | "expiry_ignored" | "all_inverters_missing" | "some_inverters_missing" | "completed_not_online" | "expiring_soon" | "started_not_completed" | "any";
-                /** @description Current sessions that the status counts as doubtful for this reason */
-                doubtful?: "unrecognised" | "lost" | "all_inverters_missing" | "some_inverters_missing";
                 /** @description Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and `null` match the JSON value and the text. */
                 metadata?: {
                     [key: string]: string;
@@ -8351,80 +8273,6 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    listStuck: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items */
-                limit?: number;
-                /** @description The `next` of the previous page. Default: the first page */
-                cursor?: string;
-                /** @description Only this kind */
-                kind?: "session" | "registration" | "start" | "inverter";
-                /** @description Only the session, registration, start or inverter with this id */
-                id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. To get the next page, send `next` as `cursor`, until it is null */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["StuckView"][];
-                        /** @description The `cursor` of the next page; null when this is the last */
-                        next: string | null;
-                    };
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    groupStuck: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["StuckGroupsView"];
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

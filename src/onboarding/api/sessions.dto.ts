@@ -18,7 +18,6 @@ import type { SessionCause } from '../stalls/session.stall.rules.js';
 import type { InverterView } from './sessions.view.js';
 
 /** The reasons for which a session may need a person, as in `sessions` of the status. */
-export const DOUBTS = ['unrecognised', 'lost', 'all_inverters_missing', 'some_inverters_missing'] as const;
 
 export class NewSession {
   @OptionalText(brandFault, {
@@ -101,9 +100,6 @@ export class SessionsQuery extends PageQuery {
     'Sessions that are stalled for this cause, or for any',
   )
   stalled?: SessionCause | 'any';
-
-  @ChoiceParameter(DOUBTS, 'Current sessions that the status counts as doubtful for this reason')
-  doubtful?: (typeof DOUBTS)[number];
 
   @MetadataParameters()
   metadata?: MetadataFilter;

@@ -79,7 +79,7 @@ export class SessionViewsStore {
     return this.findSession(id);
   }
 
-  async listSessions({ limit, cursor, stalled, doubtful, ...filter }: SessionsQuery): Promise<SessionRow[]> {
+  async listSessions({ limit, cursor, stalled, ...filter }: SessionsQuery): Promise<SessionRow[]> {
     const order = 's.changed_at, s.id';
     const rows = await selectPage<RawSession>(this.database, sql.SELECT_SESSION, order, limit, [
       ['s.state = ?', filter.state],
@@ -91,7 +91,6 @@ export class SessionViewsStore {
       ['s.created_at >= ?', filter.createdSince],
       ['s.created_at < ?', filter.startedBefore],
       ['s.expires_at < ?', filter.expiresBefore],
-      ...(doubtful === undefined ? [] : [[sql.DOUBTFUL[doubtful]] as const]),
       ...isStalled('session', 's.id', stalled),
       ...containsMetadata('s.metadata', filter.metadata),
       ['(s.changed_at, s.id) > (?, ?::uuid)', cursor?.at, cursor?.id],

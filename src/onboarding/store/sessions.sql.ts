@@ -3,7 +3,6 @@ import { encryptedColumn } from '../../platform/crypto/re-encryption.store.js';
 import { prepared, type Transaction } from '../../platform/database/database.js';
 import { stallOf } from '../../stalls/stalls.sql.js';
 import { STRETCH } from '../poll/read-budget.store.js';
-import type { DOUBTS } from '../api/sessions.dto.js';
 import type { RecordedResponse } from '../rules/reconcile.rules.js';
 
 /** Returns the context to which the ciphertext of a startUrl is bound. */
@@ -160,19 +159,6 @@ const LAST_SEEN_AT = `
 export const JOIN_POLL = `
       LEFT JOIN session_polls p ON p.session_id = s.id
       LEFT JOIN poll_batches b ON b.id = p.batch_id`;
-
-const CURRENT = `s.closed_at IS NULL AND s.superseded_at IS NULL`;
-const IS_LISTED = `EXISTS (SELECT FROM inverters i WHERE i.session_id = s.id AND i.missing_since IS NULL)`;
-/** Whether an inverter of session `s` is missing. IN reads the few missing inverters once, by their partial index. */
-const MISSES_INVERTERS = `${CURRENT} AND s.state = 'online' AND s.id IN (SELECT session_id FROM inverters WHERE missing_since IS NOT NULL)`;
-
-/** Whether session `s` may need a person, by the reasons that the status counts. */
-export const DOUBTFUL: Readonly<Record<(typeof DOUBTS)[number], string>> = {
-  unrecognised: `${CURRENT} AND s.state = 'unrecognised'`,
-  lost: `${CURRENT} AND s.state = 'lost'`,
-  all_inverters_missing: `${MISSES_INVERTERS} AND NOT ${IS_LISTED}`,
-  some_inverters_missing: `${MISSES_INVERTERS} AND ${IS_LISTED}`,
-};
 
 export const SELECT_INVERTER = `
     SELECT i.id, i.session_id AS "sessionId", s.user_id AS "userId", s.grid_location_id AS "gridLocationId", s.brand,

@@ -30,9 +30,6 @@ const FIELDS = {
   lastError: schema.nullable(schema.text('Why the last call returned no user, in words')),
   nextAttemptAt: schema.nullable(schema.instant('When a pending registration is sent next')),
   metadata: schema.object<Metadata>('As given in the request that created it'),
-  waitingFor: schema.nullable(
-    schema.text('What a pending or uncertain registration waits for, in words; null in any other status'),
-  ),
   stalled: STALLED_FIELD,
   createdAt: schema.instant(),
   updatedAt: schema.instant(),

@@ -155,7 +155,6 @@ export const SELECT_REGISTRATION = `
     next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", updated_at AS "updatedAt",
     lease_token IS NOT NULL AS "isBeingSent", coalesce(${DUE}, false) AS "isDue",
     greatest(${lastSequence('registrations.id::text')}, ${lastSequence('registrations.user_id::text')}) AS sequence,
-    (SELECT waiting_for FROM admin.registrations_open WHERE registration_id = registrations.id) AS "waitingFor",
     ${stallOf('registration', 'registrations.id')} AS stalled
   FROM registrations`;
 

@@ -29,8 +29,6 @@ export interface RegistrationRecord extends Readonly<Omit<Registration, 'metadat
   readonly isBeingSent: boolean;
   readonly isDue: boolean;
   readonly stalled: StoredStall | null;
-  /** The text of admin.registrations_open. Null unless the registration is pending or uncertain. */
-  readonly waitingFor: string | null;
 }
 
 /** A sender renews its lease every 2.5 s: three renewals may fail, and a dead sender is detected within 11 s. */

@@ -256,8 +256,6 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listApiKeys', 200, { parameters: { limit: '1' } });
   await ask('listAuditLog', 200, { parameters: { limit: '1' } });
   await ask('revokeApiKey', 204, { parameters: { id: key.id } });
-  await ask('listStuck', 200);
-  await ask('groupStuck', 200);
   await ask('getStatus', 200);
   await service.app.get(Sampler).sampleIfDue();
   await ask('getStatusHistory', 200, { parameters: { hours: '24' } });

@@ -76,6 +76,13 @@ beforeAll(async () => {
       status,
       ...(fits && { problems }),
     });
+    await database.query(
+      `INSERT INTO stalls (kind, subject, cause, since, evidence, brand, tenant_reference, grid_location_id, campaign_id)
+       VALUES ($1, gen_random_uuid(), $2, now(), '{}', $3, $4, $5, $6)`,
+      fits
+        ? ['session', 'lost', 'acme', REFERENCE, gridLocationId, CAMPAIGN]
+        : ['invitation', 'never_opened', 'sunward', randomUUID(), other.gridLocationId, null],
+    );
     const endpoint_id = fits ? ENDPOINT : (await insert('webhook_endpoints', {})).id;
     const subject = fits ? SUBJECT : randomUUID();
     const event = nth === 0 ? EVENT : randomUUID();
@@ -149,7 +156,20 @@ const LISTS: [path: string, filters: () => Record<string, string>, least?: numbe
       'metadata.season': 'autumn',
     }),
   ],
-  ['/onboarding/pv', () => ({ stalled: 'any', doubtful: 'lost' }), 0],
+  ['/onboarding/pv', () => ({ stalled: 'any' }), 0],
+  [
+    '/stalled',
+    () => ({
+      kind: 'session',
+      cause: 'lost',
+      waitsFor: 'tenant',
+      campaignId: CAMPAIGN,
+      brand: 'acme',
+      gridLocationId,
+      tenantReference: REFERENCE,
+      since: '2020-01-01T00:00:00Z',
+    }),
+  ],
   ['/inverters', () => ({ userId, gridLocationId })],
   ['/onboarding/starts', () => ({ userId, gridLocationId, status: 'failed' })],
   ['/onboarding/pv/{sessionId}/timeline', () => ({})],
@@ -157,8 +177,6 @@ const LISTS: [path: string, filters: () => Record<string, string>, least?: numbe
   ['/invitations', () => ({ campaignId: CAMPAIGN, stalled: 'any' }), 0],
   ['/campaigns', () => ({ status: 'checked' })],
   ['/campaigns/{id}/rows', () => ({ status: 'invalid', problem: 'ean_length' })],
-  ['/stuck', () => ({})],
-  ['/stuck', () => ({ kind: 'session', id: userId }), 0],
 ];
 
 it.each(LISTS)(

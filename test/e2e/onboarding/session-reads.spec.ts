@@ -14,7 +14,6 @@ import type { Page } from '../../../src/platform/http/page.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
-import { newEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -431,29 +430,5 @@ describe('the timeline of a session', () => {
     }
     expect(paged).toEqual(body.items);
     expect((await client.call('GET', `/onboarding/pv/${randomUUID()}/timeline`)).status).toBe(404);
-  });
-});
-
-describe('what is stuck', () => {
-  it('is listed with what a person does next, by kind', async () => {
-    await sandbox.addFault({
-      kind: 'reset',
-      operation: 'register_user',
-      times: 1,
-    });
-    const tenantReference = 'stuck-customer';
-    await client.call('POST', '/users', { tenantReference, gridLocations: [{ ean: newEan() }] });
-    const stuck = (query = '') => client.call<Page<object>>('GET', `/stuck${query}`);
-    const expected = { kind: 'registration', tenantReference, reason: 'its outcome is unknown' };
-    expect((await stuck()).body.items).toMatchObject([{ ...expected, whatToDo: expect.any(String) }]);
-    expect((await stuck('?kind=session')).body).toEqual({ items: [], next: null });
-    expect((await stuck('?kind=user')).status).toBe(400);
-    const { items } = (await stuck()).body as Page<{ id: string }>;
-    expect((await stuck(`?id=${items[0]!.id}`)).body.items).toEqual(items);
-    expect((await stuck(`?id=${randomUUID()}`)).body.items).toEqual([]);
-    const { kind, reason } = expected;
-    expect((await stuck('/groups')).body).toEqual({
-      items: [{ kind, reason, count: 1, new: 1, oldest: items }],
-    });
   });
 });

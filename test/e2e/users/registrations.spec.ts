@@ -19,7 +19,6 @@ interface Registration {
   readonly sequence: string | null;
   readonly tenantReference: string;
   readonly updatedAt: string;
-  readonly waitingFor: string | null;
   readonly stalled: StalledView | null;
 }
 

@@ -408,7 +408,6 @@ describe('a registration that cannot be sent yet', () => {
       lastError: expect.any(String),
       nextAttemptAt: expect.stringMatching(INSTANT),
       metadata: {},
-      waitingFor: 'its next attempt',
       stalled: null,
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),

@@ -14,7 +14,6 @@ const MIN_INTERVAL_MS = 50;
 const MAX_INTERVAL_MS = isLong ? 1_000 : 200;
 /** The number of reads of each other session while some sessions are refused. */
 const READS = isLong ? 30 : 10;
-const LOST = 'the remote service does not know it any more, or refuses it (401 or 403)';
 
 let replicas: Replicas;
 afterEach(() => replicas.close());
@@ -58,12 +57,12 @@ const statesOf = async (ids: readonly string[]): Promise<string[]> => {
   return rows.map(({ state }) => state);
 };
 
-const stuckReasonsOf = async (ids: readonly string[]): Promise<string[]> => {
-  const rows = await database().query<{ reason: string }>(
-    `SELECT DISTINCT reason FROM admin.stuck WHERE kind = 'session' AND id = ANY($1::uuid[])`,
+const causesOf = async (ids: readonly string[]): Promise<string[]> => {
+  const rows = await database().query<{ cause: string }>(
+    `SELECT DISTINCT cause FROM admin.stalled WHERE kind = 'session' AND id = ANY($1::uuid[])`,
     [ids],
   );
-  return rows.map(({ reason }) => reason);
+  return rows.map(({ cause }) => cause);
 };
 
 const untilRead = (ids: readonly string[], times: number) =>
@@ -97,8 +96,8 @@ describe('R71: a refused session is not taken for refused credentials', () => {
     if (status === 403) expect(pauses).toBe(0);
     expect(elapsedMs).toBeGreaterThan(leastMs(Math.floor(most)));
     expect(await statesOf(others)).toEqual(['awaiting_owner']);
-    expect(await stuckReasonsOf(refused)).toEqual([LOST]);
-    expect(await stuckReasonsOf(others)).toEqual([]);
+    await waitFor('each of them is stalled', async () => String(await causesOf(refused)) === 'lost');
+    expect(await causesOf(others)).toEqual([]);
     expect(alarms).toBe(0);
     const rules = `SELECT DISTINCT rule FROM session_transitions WHERE to_state = 'lost'`;
     expect(await database().query(rules)).toEqual([{ rule: 'refused_on_every_path' }]);

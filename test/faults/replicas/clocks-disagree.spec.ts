@@ -84,7 +84,7 @@ function leaseByOwnClock(app: NestFastifyApplication, clockMs: number): void {
 }
 
 describe('R5: clocks may disagree', () => {
-  it('by a quarter of an hour: no session is read twice at once, and none is stuck when a replica dies', async () => {
+  it('by a quarter of an hour: no session is read twice at once, and none is left unread when a replica dies', async () => {
     replicas = await startReplicas({ count: 1, environment: { ROLE: 'api' } });
     await seed();
     workers = await Promise.all(CLOCKS_MS.map(startWorker));
@@ -95,8 +95,8 @@ describe('R5: clocks may disagree', () => {
     await workers.pop()!.stop('SIGKILL');
     const ledger = await readOn();
     promise('R5', {
-      figure: `clocks off by -5, 0 and 10 minutes: ${ledger.maxConcurrentReadsOfOneSession} read of a session at once, 0 stuck`,
-      bound: '1 at once, 0 stuck',
+      figure: `clocks off by -5, 0 and 10 minutes: ${ledger.maxConcurrentReadsOfOneSession} read of a session at once, 0 left unread`,
+      bound: '1 at once, 0 left unread',
     });
     expect(ledger.maxConcurrentReadsOfOneSession).toBe(1);
     expect(ledger.tokens).toHaveLength(1);

@@ -134,7 +134,7 @@ if (CHROMIUM === null) {
         '',
         (page) => page.getByRole('region', { name: 'Needs a person' }).getByText('Next:').first().waitFor(),
       ],
-      ['/stuck', (page) => page.getByText('data-ran').first().waitFor()],
+      ['/stalled', (page) => page.getByText('data-ran').first().waitFor()],
       ['/sessions', (page) => page.getByText('data-ran').first().waitFor()],
       [
         `/sessions?state=${encodeURIComponent(TEXT)}&stalled=any`,
