@@ -67,17 +67,6 @@ beforeAll(async () => {
       status: fits ? 'rejected' : 'uncertain',
       last_error: fits ? 'status 422' : 'lost',
     });
-    // No worker runs that would compare them with their subjects.
-    await insert('stalls', {
-      ...(fits
-        ? { kind: 'session', cause: 'remote_unreachable' }
-        : { kind: 'registration', cause: 'uncertain' }),
-      subject: randomUUID(),
-      tenant_reference: fits ? REFERENCE : randomUUID(),
-      grid_location_id: owner.gridLocationId,
-      brand: fits ? 'acme' : 'sunward',
-      campaign_id: fits ? CAMPAIGN : null,
-    });
     await insert('campaigns', { status: fits ? 'checked' : 'finished', finished_at: 'now' });
     const problems = JSON.stringify([{ column: 'ean', code: 'ean_length', message: 'too short' }]);
     const status = fits ? 'invalid' : 'cancelled';
@@ -186,19 +175,6 @@ const LISTS: [path: string, filters: () => Record<string, string>, least?: numbe
   ['/onboarding/pv/{sessionId}/timeline', () => ({})],
   ['/invitations', () => ({ state: 'revoked', gridLocationId: invited, tenantReference: INVITED })],
   ['/invitations', () => ({ campaignId: CAMPAIGN, stalled: 'any' }), 0],
-  [
-    '/stalled',
-    () => ({
-      kind: 'session',
-      cause: 'remote_unreachable',
-      waitsFor: 'remote_service',
-      campaignId: CAMPAIGN,
-      brand: 'acme',
-      gridLocationId,
-      tenantReference: REFERENCE,
-      since: '2020-01-01T00:00:00Z',
-    }),
-  ],
   ['/campaigns', () => ({ status: 'checked' })],
   ['/campaigns/{id}/rows', () => ({ status: 'invalid', problem: 'ean_length' })],
 ];

@@ -170,7 +170,7 @@ describe('R67: no start is stranded by our own database', () => {
       sending: 0,
       uncounted: 0,
       unannounced: 0,
-      status: { abandoned: 0, oldestAbandonedSeconds: 0, orphans },
+      status: { abandoned: 0, oldestAbandonedSeconds: 0, orphans, newOrphans: orphans },
     });
     expect(orphans).toBeGreaterThanOrEqual(KILLED);
     expect(errorsOfKilled).toEqual([

@@ -31,6 +31,7 @@ export const PLACES_OF_A_PERSON = [
   'session_observations',
   'session_polls',
   'session_starts',
+  'stalls',
   'users',
   'webhook_deliveries',
 ];
@@ -100,6 +101,13 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
   const { inverters } = await waitFor('the sessions to be read', async () => {
     const [first, second] = await Promise.all([client.session(online.id), client.session(unrecognised.id)]);
     return second.state === 'unrecognised' && first.inverters.length === 2 && first;
+  });
+  await waitFor('the start that failed to be stalled', async () => {
+    const { body } = await client.call<{ items: object[] }>(
+      'GET',
+      `/stalled?tenantReference=${tenantReference}`,
+    );
+    return body.items.length > 0;
   });
 
   return {
