@@ -102,11 +102,11 @@ export class TestClient {
     }
   }
 
-  /** Returns the types of a session's events without `pv.` and `.v1`. */
+  /** Returns the types of a subject's events without `pv.` and `.v1`, and without those of its stalls, which come up to 2 s later. */
   async eventsOf(sessionId: string): Promise<string[]> {
     const events = await this.events();
     return events
-      .filter(({ subject }) => subject === sessionId)
+      .filter(({ subject, type }) => subject === sessionId && !type.startsWith('pv.stall.'))
       .map(({ type }) => type.replace(/^pv\.|\.v1$/g, ''));
   }
 }

@@ -313,7 +313,8 @@ describe('a webhook', () => {
     const before = (await received()).length;
     expect(before).toBeLessThan(30);
     await behave({});
-    await waitFor('everything has arrived', async () => (await taken()) === 30);
+    // The event that the endpoint was stalled may be one more.
+    await waitFor('everything has arrived', async () => (await taken()) >= 30);
     await waitFor('it is well', async () => (await endpointRow())['failures'] === 0);
   });
 
