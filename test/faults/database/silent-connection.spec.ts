@@ -54,7 +54,7 @@ const SOME = [
   { flow: register, isIt: isOutcomeOf(LOCK_FOR_OUTCOME), fault: 'silent' },
   { flow: register, isIt: isCommitAfter('INTO domain_events'), fault: 'unanswered' },
   { flow: start, isIt: isOutcomeOf(LOCK_START), fault: 'silent' },
-  { flow: start, isIt: isCommitAfter('session_starts'), fault: 'unanswered' },
+  { flow: start, isIt: isCommitAfter('INTO domain_events'), fault: 'unanswered' },
   { flow: deliver, isIt: isCommitAfter('webhook_'), fault: 'unanswered' },
   { flow: erase, isIt: isCommitAfter('audit_log'), fault: 'unanswered' },
   { flow: decide, isIt: isCommitAfter('audit_log'), fault: 'unanswered' },
