@@ -60,11 +60,15 @@ export function DutyPage() {
       <div className="panels">
         <TroublesPanel history={history.data} status={data} length={RANGES[hours]} />
         <NeedsPanel />
-        <StalledPanel history={history.data} />
         {overview !== null && (
           <>
             <OperationsPanel {...overview} />
             <ReadingPanel {...overview} />
+          </>
+        )}
+        <StalledPanel history={history.data} />
+        {overview !== null && (
+          <>
             <OursPanel {...overview} />
             <DatabasePanel {...overview} />
           </>
