@@ -10,6 +10,7 @@ import { printTable } from '../../../src/cli/api/table.js';
 import { keysCommand } from '../../../src/cli/keys.command.js';
 import { printVisibly } from '../../../src/cli/print.js';
 import { report } from '../../../src/cli/report.js';
+import { newEan } from '../../setup/ean.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -116,8 +117,7 @@ async function runBoth(...args: string[]) {
 
 const openRegistration = async (tenantReference: string): Promise<string> => {
   await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 1 });
-  const ean = `87168590000${String(Math.random()).slice(2, 9)}`;
-  const user = { tenantReference, gridLocations: [{ ean }] };
+  const user = { tenantReference, gridLocations: [{ ean: newEan() }] };
   const { status, body } = await client.call<{ id: string }>('POST', '/users', user);
   expect(status).toBe(202);
   return body.id;
