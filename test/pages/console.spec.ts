@@ -258,6 +258,33 @@ if (CHROMIUM === null) {
       });
     });
 
+    it('has the remedies of a customer on its page, and enables an endpoint that a person has disabled', async () => {
+      const id = await loseRegistration('customer-16');
+      const { body } = await client.call<{ id: string }>('POST', '/webhook-endpoints', {
+        url: `${receiver.url}/switched`,
+        description: 'switched',
+      });
+      const endpoint = `/webhook-endpoints/${body.id}`;
+      await client.call('PATCH', endpoint, { enabled: false });
+      const isEnabled = async () => (await client.call<{ enabled: boolean }>('GET', endpoint)).body.enabled;
+      await waitFor('the registration is stalled', async () => {
+        const { body: found } = await client.call<{ stalled: object | null }>('GET', `/registrations/${id}`);
+        return found.stalled !== null;
+      });
+      await signedIn('/customers', async (page) => {
+        await page.getByLabel('Reference, EAN or user id').fill('customer-16');
+        await page.getByRole('button', { name: 'Find' }).click();
+        await page.getByRole('button', { name: 'Give it up' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Give it up' }).click();
+        await waitFor('the end', async () => (await registration(id)) === 'discarded');
+        await page.goto(`${service.url}/console/webhooks`);
+        const row = page.getByRole('row', { name: 'switched' });
+        await row.getByRole('button', { name: 'Enable it' }).click();
+        await waitFor('the endpoint is enabled', isEnabled);
+      });
+      await client.call('DELETE', endpoint);
+    });
+
     it('leads a key to the first page that it may see, and says which scope another page needs', async () => {
       const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
         name: 'registrar',

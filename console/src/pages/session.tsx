@@ -9,15 +9,14 @@ import { Link } from '../parts/link.js';
 import { Failure, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Facts, Panel } from '../parts/panel.js';
-import { Remedies } from '../parts/remedies.js';
+import { StalledNotice } from '../parts/remedies.js';
 import { Sentence } from '../parts/sentence.js';
 import { ShortId } from '../parts/short-id.js';
-import { Stall, State } from '../parts/state.js';
+import { State } from '../parts/state.js';
 import { Age, Instant } from '../parts/time.js';
 import { TimelineList } from '../parts/timeline-list.js';
 import { TimelinePicture } from '../parts/timeline-picture.js';
 import { missingFor } from '../rules/scopes.js';
-import { WAITS_FOR } from '../rules/stalled.js';
 
 /** The maximum number of timeline entries. Of a longer timeline, only the newest entries are shown. */
 const MOST_ENTRIES = 2_000;
@@ -95,20 +94,11 @@ function About({ session }: { readonly session: Session }) {
     >
       <Failure of={refresh.error} />
       {stalled !== null && (
-        <div className="notice">
-          <p>
-            <strong>Stalled:</strong> <Stall stalled={stalled} /> {WAITS_FOR[stalled.waitsFor]}.
-          </p>
-          {stalled.before !== null && (
-            <p>
-              First: <Sentence text={stalled.before} />
-            </p>
-          )}
-          <Remedies of={stalled} page={null} />
+        <StalledNotice of={stalled} page={null}>
           <p className="soft">
             <Sentence text={evidenceOf(stalled.evidence)} />
           </p>
-        </div>
+        </StalledNotice>
       )}
       {stalled === null && session.supersededAt === null && <LocationWaits id={session.gridLocationId} />}
       <Facts

@@ -14,7 +14,7 @@ import { Sentence } from '../parts/sentence.js';
 import { Table } from '../parts/table.js';
 import { Age } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
-import { deliveriesOf, SILENCE_WORDS, silenceOf } from '../rules/silence.js';
+import { deliveriesOf, remediesOf, SILENCE_WORDS, silenceOf } from '../rules/silence.js';
 
 const STATUSES: Readonly<Record<Delivery['status'], Tone>> = {
   pending: 'quiet',
@@ -97,7 +97,7 @@ function How({ of: endpoint }: { readonly of: Endpoint }) {
           Next: <Sentence text={next} />
         </div>
       )}
-      {endpoint.stalled !== null && <Remedies of={endpoint.stalled} page={null} />}
+      <Remedies of={remediesOf(endpoint)} page={null} />
     </>
   );
 }

@@ -10,6 +10,8 @@ import { Stall, State } from './state.js';
 import { Table } from './table.js';
 import { Age, Instant } from './time.js';
 import { Sentence } from './sentence.js';
+import { StalledNotice } from './remedies.js';
+import type { Target } from '../rules/stalled.js';
 
 const WAITS: Readonly<Record<Case['waitsFor'], readonly [tone: Tone, words: string]>> = {
   tenant: ['attention', 'Waits for you'],
@@ -43,6 +45,7 @@ export function CustomerCases({ customers }: { readonly customers: readonly Cust
     <article key={customer.tenantReference}>
       <h2>Customer {customer.tenantReference}</h2>
       <Waits of={customer} />
+      <StalledParts of={customer} />
       <About customer={customer} />
       {customer.cases.map((each) => (
         <Location key={each.gridLocationId} of={each} />
@@ -50,6 +53,22 @@ export function CustomerCases({ customers }: { readonly customers: readonly Cust
       {may('admin') && <Audit targets={targetsOf(customer)} />}
     </article>
   ));
+}
+
+/** Shows each part of the customer that is stalled, with what a person can do about it. */
+function StalledParts({ of: { registration, cases } }: { readonly of: Customer }) {
+  const page: Target | null =
+    registration === null ? null : { to: 'registrations', filters: { status: registration.status } };
+  const parts = cases.flatMap(({ starts, sessions, invitations }) => [
+    ...starts,
+    ...sessions,
+    ...invitations,
+  ]);
+  return [...(registration === null ? [] : [registration]), ...parts].map(({ id, stalled }) =>
+    stalled === null ? null : (
+      <StalledNotice key={id} of={stalled} page={id === registration?.id ? page : null} />
+    ),
+  );
 }
 
 /** The maximum number of targets in one request for audit entries. */

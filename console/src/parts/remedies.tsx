@@ -1,14 +1,41 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { callRemedy, type Remedy, type Stalled } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { changedBy } from '../rules/invalidation.js';
-import { outcomeOf, wayOf, type Target } from '../rules/stalled.js';
+import { outcomeOf, WAITS_FOR, wayOf, type Target } from '../rules/stalled.js';
 import { Dialog } from './dialog.js';
 import { Link } from './link.js';
 import { Failure } from './loaded.js';
 import { useMay } from './may.js';
 import { Sentence } from './sentence.js';
+import { Stall } from './state.js';
+
+/** Shows why something is stalled, who is waited for, and what a person can do. */
+export function StalledNotice({
+  of: stalled,
+  page,
+  children,
+}: {
+  readonly of: Stalled;
+  readonly page: Target | null;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <div className="notice">
+      <p>
+        <strong>Stalled:</strong> <Stall stalled={stalled} /> {WAITS_FOR[stalled.waitsFor]}.
+      </p>
+      {stalled.before !== null && (
+        <p>
+          First: <Sentence text={stalled.before} />
+        </p>
+      )}
+      <Remedies of={stalled} page={page} />
+      {children}
+    </div>
+  );
+}
 
 interface Props {
   readonly of: Pick<Stalled, 'before' | 'remedies'>;

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Endpoint } from '../api/client.js';
-import { deliveriesOf, silenceOf } from './silence.js';
+import { deliveriesOf, remediesOf, silenceOf } from './silence.js';
 
 const NOW = new Date('2026-11-26T12:00:00Z');
 const ENDPOINT: Endpoint = {
@@ -51,7 +51,7 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
     'quiet',
     { enabled: false, disabledReason: 'requested', unread: 1 },
     'Disabled by a person or an app. 1 event unread.',
-    'PATCH /api/v1/webhook-endpoints/e',
+    'If it is wanted again, enable it. It continues with the event at which it stopped.',
   ],
   [
     'attention',
@@ -63,7 +63,7 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
     'attention',
     { enabled: false, disabledReason: 'failing', unread: 9 },
     'Disabled, because every attempt failed for days. 9 events unread.',
-    'Once it works: PATCH /api/v1/webhook-endpoints/e',
+    'Once it works, enable it. It continues with the event at which it stopped.',
   ],
 ])('an endpoint is %s: %j', (tone, change, sentence, ...[next]) => {
   expect(silenceOf({ ...ENDPOINT, ...change }, NOW)).toEqual({
@@ -76,4 +76,17 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
 it('is explained by its deliveries: by those that fail, if it fails', () => {
   expect(deliveriesOf({ ...ENDPOINT, failures: 1 })).toEqual({ endpoint: 'e', status: 'pending' });
   expect(deliveriesOf(ENDPOINT)).toEqual({ endpoint: 'e', status: 'any' });
+});
+
+it('can be enabled by a person who finds it disabled, and is left alone otherwise', () => {
+  const labelsOf = (change: Partial<Endpoint>) =>
+    remediesOf({ ...ENDPOINT, ...change }).remedies.map(({ method, path, body, label }) => [
+      label,
+      method,
+      path,
+      body,
+    ]);
+  const enable = ['Enable it', 'PATCH', `/api/v1/webhook-endpoints/${ENDPOINT.id}`, { enabled: true }];
+  expect(labelsOf({ enabled: false, disabledReason: 'requested' })).toEqual([enable]);
+  expect(labelsOf({})).toEqual([]);
 });

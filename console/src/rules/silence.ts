@@ -1,4 +1,4 @@
-import type { Endpoint } from '../api/client.js';
+import type { Endpoint, Remedy, Stalled } from '../api/client.js';
 import { formatSeconds } from '../format/duration.js';
 import { countOf } from '../format/words.js';
 import type { Filters } from './route.js';
@@ -21,28 +21,28 @@ const FEW_PENDING = 100;
 
 /** Returns a sentence about the state of an endpoint. If the endpoint is silent, the sentence gives the reason. */
 export function silenceOf(endpoint: Endpoint, now: Date): Silence {
-  const { id, disabledReason, failures, failingSince, lastDeliveredAt, pending, unread, types } = endpoint;
+  const { disabledReason, failures, failingSince, lastDeliveredAt, pending, unread, types } = endpoint;
   const waiting = countOf(Math.max(pending, unread), 'event');
   const attention = (sentence: string, next: string): Silence => ({ tone: 'attention', sentence, next });
-  const enable = `PATCH /api/v1/webhook-endpoints/${id} with the body {"enabled":true}. It continues with the event at which it stopped.`;
+  const enable = 'enable it. It continues with the event at which it stopped.';
   if (!endpoint.enabled)
     switch (disabledReason) {
       case 'gone':
         return attention(
           `Disabled, because it responded with 410: it said that it is gone. ${waiting} unread.`,
-          `Ask its app whether it has another address. If it is back: ${enable}`,
+          `Ask its app whether it has another address. If it is back, ${enable}`,
         );
       case 'failing':
         return attention(
           `Disabled, because every attempt failed for days. ${waiting} unread.`,
-          `Have the last answer explained by its app. Once it works: ${enable}`,
+          `Have the last answer explained by its app. Once it works, ${enable}`,
         );
       case 'requested':
       case null:
         return {
           tone: 'quiet',
           sentence: `Disabled by a person or an app. ${waiting} unread.`,
-          next: `If it is wanted again: ${enable}`,
+          next: `If it is wanted again, ${enable}`,
         };
     }
   if (failures > 0) {
@@ -69,6 +69,24 @@ export function silenceOf(endpoint: Endpoint, now: Date): Silence {
     };
   const age = formatSeconds((now.getTime() - Date.parse(lastDeliveredAt)) / 1_000);
   return { tone: 'well', sentence: `Works; last delivery ${age} ago.${only}`, next: null };
+}
+
+/** Returns what a person can do about an endpoint. One that a person has disabled is not stalled, and can be enabled all the same. */
+export function remediesOf({
+  id,
+  enabled,
+  stalled,
+}: Pick<Endpoint, 'id' | 'enabled' | 'stalled'>): Pick<Stalled, 'before' | 'remedies'> {
+  if (stalled !== null || enabled) return stalled ?? { before: null, remedies: [] };
+  const enable: Remedy = {
+    operationId: 'changeWebhookEndpoint',
+    method: 'PATCH',
+    path: `/api/v1/webhook-endpoints/${id}`,
+    body: { enabled: true },
+    label: 'Enable it',
+    confirm: null,
+  };
+  return { before: null, remedies: [enable] };
 }
 
 /** Returns the filters that select the deliveries which explain the state of an endpoint: its failing ones if it fails, else all. */
