@@ -5,8 +5,8 @@ import type { StartedSession } from '../remote/session.client.js';
 import { classify, OPEN_STATES, type SessionState } from '../rules/machine.rules.js';
 import { phaseOf } from '../rules/schedule.rules.js';
 import { startedEvent, type EventSubject } from '../rules/session-events.rules.js';
-import { INSERT_SESSION, startUrlContext } from '../store/sessions.sql.js';
-import { LOCK_CURRENT_AND_KNOWN, LOCK_START } from './starts.sql.js';
+import { startUrlContext } from '../store/sessions.sql.js';
+import { END_START, INSERT_SESSION, LOCK_CURRENT_AND_KNOWN, LOCK_START } from './starts.sql.js';
 
 export interface WantedSession {
   readonly gridLocationId: string;
@@ -88,8 +88,7 @@ export async function recordSession(
     await appendEvents(tx, [startedEvent({ ...session, tenantReference }, now)]);
   } else {
     await reinstate(tx, known, startUrlCiphertext, now);
-    const data = { status: 'started', sessionId: id, updatedAt: now };
-    await tx.prisma.sessionStart.update({ where: { id: start.id }, data });
+    await tx.query(END_START, [start.id, id, now]);
   }
   return { kind: 'recorded' };
 }

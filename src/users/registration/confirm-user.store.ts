@@ -2,7 +2,7 @@ import { appendEvents } from '../../events/outbox.js';
 import { prepared, type Transaction } from '../../platform/database/database.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import type { RegistrationRequest, RegistrationStatus, Settlement } from './registration.rules.js';
-import { MOVE_REGISTRATION, RELEASED } from './registrations.sql.js';
+import { MOVE_REGISTRATION, movedTo } from './registrations.sql.js';
 
 /** Nothing was stored: these fields of the user, such as `gridLocations[0].id`, belong to another user in our database. */
 export interface IdentityTaken {
@@ -100,5 +100,5 @@ const CONFIRM_USER = prepared('registrations.confirm_user')`
       SELECT location.id, given.id, location.ean
         FROM given, jsonb_to_recordset("gridLocations") AS location (id uuid, ean text) ORDER BY location.id
     )
-    UPDATE registrations SET status = 'registered', user_id = given.id, last_error = NULL, next_attempt_at = NULL, ${RELEASED}
+    UPDATE registrations SET ${movedTo(`'registered'`, 'given.id', 'NULL', 'NULL')}
       FROM given WHERE registrations.id = $1`;

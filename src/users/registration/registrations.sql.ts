@@ -25,7 +25,7 @@ const LEASED = `
   next_attempt_at = NULL,
   updated_at = clock_timestamp()`;
 
-export const RELEASED = 'lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()';
+const RELEASED = 'lease_token = NULL, lease_until = NULL, updated_at = clock_timestamp()';
 
 const DUE = `status = 'pending' AND lease_token IS NULL AND next_attempt_at <= clock_timestamp()`;
 
@@ -129,12 +129,13 @@ export const LOCK_FOR_OUTCOME = prepared('registrations.lock_for_outcome')`
     FROM registrations WHERE id = $1 AND attempts = $2
     FOR UPDATE`;
 
-/** Changes the status of a locked registration. If the new status is `pending`, clears sent_at, since nothing was sent. */
+/** Returns the assignments that change the status of a locked registration. If the status becomes `pending`, nothing was sent. */
+export const movedTo = (status: string, userId: string, lastError: string, nextMs: string): string => `
+      status = ${status}, user_id = ${userId}, last_error = ${lastError}, next_attempt_at = ${msFromNow(nextMs)},
+      sent_at = CASE WHEN ${status} <> 'pending' THEN sent_at END, ${RELEASED}`;
+
 export const MOVE_REGISTRATION = prepared('registrations.move_registration')`
-    UPDATE registrations SET status = $2::text, user_id = $3, last_error = $4,
-      next_attempt_at = ${msFromNow('$5')},
-      sent_at = CASE WHEN $2::text <> 'pending' THEN sent_at END, ${RELEASED}
-    WHERE id = $1`;
+    UPDATE registrations SET ${movedTo('$2::text', '$3', '$4', '$5')} WHERE id = $1`;
 
 export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_SEEN_LEASES}`;
 
