@@ -10,23 +10,9 @@ export interface SessionCredential {
   readonly expiresAt: number;
 }
 
-/** Finds the session in a request that has no API key. Throws Problem if the request may not use its session. */
-export type FindSession = (request: FastifyRequest) => SessionCredential | null;
-
-/** How requests without an API key are identified. Empty unless a feature adds a kind of session. */
+/** How a request without an API key is identified. No request has a session unless a feature replaces `find`. */
 @Injectable()
 export class SessionCredentials {
-  private readonly kinds: FindSession[] = [];
-
-  add(kind: FindSession): void {
-    this.kinds.push(kind);
-  }
-
-  find(request: FastifyRequest): SessionCredential | null {
-    for (const kind of this.kinds) {
-      const found = kind(request);
-      if (found !== null) return found;
-    }
-    return null;
-  }
+  /** Returns null if the request has no session. Throws Problem if the request may not use its session. */
+  find: (request: FastifyRequest) => SessionCredential | null = () => null;
 }

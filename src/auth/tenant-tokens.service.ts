@@ -45,7 +45,7 @@ interface Renewal {
  * The tenant's token.
  *
  * Every call to the remote service needs one token, and the interface does not say whether a second token ends the first. So all replicas
- * use one: the row `tenant` of remote_tokens. Whoever needs a token reads memory, then the row, and only then requests one.
+ * use one: the row `tenant` of remote_tokens. A call that needs a token reads memory, then the row; only then is one requested.
  *
  * States of the row, and who leaves them
  * - no token, or an expired one: the next call claims the lease and requests a token.

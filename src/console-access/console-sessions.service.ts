@@ -32,7 +32,7 @@ export class ConsoleSessions {
     cipher: Cipher,
     credentials: SessionCredentials,
   ) {
-    credentials.add((request) => this.credentialOf(request));
+    credentials.find = (request) => this.credentialOf(request);
     const { CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID, CONSOLE_OIDC_CLIENT_SECRET } = environment;
     const { CONSOLE_OIDC_GROUPS } = environment;
     this.signIn = CONSOLE_OIDC_ISSUER === undefined ? 'key' : 'oidc';

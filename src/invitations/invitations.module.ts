@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
+import { Environment } from '../platform/env/environment.js';
+import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { FunnelController } from './funnel.controller.js';
 import { FunnelStore } from './funnel.store.js';
-import { InvitationStalls } from './invitation-stalls.store.js';
+import { invitationStalls } from './invitation-stalls.store.js';
 import { InvitationUpkeep } from './invitation-upkeep.service.js';
 import { InvitationsController } from './invitations.controller.js';
 import { InvitationsService } from './invitations.service.js';
@@ -21,7 +23,6 @@ import { RemindersStore } from './reminders/reminders.store.js';
     InvitationsService,
     InvitationsStore,
     FunnelStore,
-    InvitationStalls,
     InvitationUpkeep,
     OwnerPageView,
     OwnerStarts,
@@ -29,4 +30,8 @@ import { RemindersStore } from './reminders/reminders.store.js';
   ],
   exports: [InvitationsService, InvitationsStore],
 })
-export class InvitationsModule {}
+export class InvitationsModule {
+  constructor(kinds: StallKinds, environment: Environment) {
+    kinds.declare(invitationStalls(environment));
+  }
+}

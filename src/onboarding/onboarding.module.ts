@@ -2,10 +2,12 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
+import { Environment } from '../platform/env/environment.js';
+import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
-import { InverterStalls } from './stalls/inverter-stalls.store.js';
-import { SessionStalls } from './stalls/session-stalls.store.js';
-import { StartStalls } from './stalls/start-stalls.store.js';
+import { INVERTER_STALLS } from './stalls/inverter-stalls.store.js';
+import { sessionStalls } from './stalls/session-stalls.store.js';
+import { START_STALLS } from './stalls/start-stalls.store.js';
 import { ReadHabits } from './poll/habits.service.js';
 import { PollWrites } from './poll/write-queue.js';
 import { Poller } from './poll/poller.js';
@@ -44,10 +46,13 @@ import { StartsStore } from './start/starts.store.js';
     ReadBudget,
     ReadBudgetStore,
     Poller,
-    InverterStalls,
-    SessionStalls,
-    StartStalls,
   ],
   exports: [StartSessionService, SessionAdoption, SessionViewsStore, ReadHabits],
 })
-export class OnboardingModule {}
+export class OnboardingModule {
+  constructor(kinds: StallKinds, environment: Environment) {
+    kinds.declare(sessionStalls(environment));
+    kinds.declare(START_STALLS);
+    kinds.declare(INVERTER_STALLS);
+  }
+}

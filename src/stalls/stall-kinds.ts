@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Scope } from '../access/scopes.js';
-import type { Sql } from '../platform/database/database.js';
+import type { Statement } from '../platform/database/database.js';
 import type { Cause, Causes, StallKind } from './cause.rules.js';
 import type { Look } from './look.rules.js';
 
@@ -20,13 +20,13 @@ export interface DeclaredKind<Facts extends SubjectFacts = SubjectFacts> {
   readonly causes: Causes;
   /** The scope of a key that may read its subjects. */
   readonly scope: Scope;
-  /** Reads the facts with one statement. Omits subjects that do not exist or are erased: they are not stalled. */
-  findFacts(sql: Sql, ids: readonly string[]): Promise<Facts[]>;
+  /** Selects the facts of the subjects $1. Omits those that do not exist or are erased: they are not stalled. */
+  readonly facts: Statement;
   /** Decides without I/O. */
   look(facts: Facts, now: Date): Look;
 }
 
-/** The kinds of subjects that can be stalled. Each room declares its own when it is constructed. */
+/** The kinds of subjects that can be stalled. The module of each room declares its own. */
 @Injectable()
 export class StallKinds {
   private readonly declared = new Map<StallKind, DeclaredKind>();

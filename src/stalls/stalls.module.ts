@@ -9,6 +9,6 @@ import { StallsStore } from './stalls.store.js';
 @Module({
   controllers: [StalledController],
   providers: [StallKinds, StallListsStore, StallTask, StallViews, StallsStore],
-  exports: [StallKinds, StallViews],
+  exports: [StallKinds, StallViews, StallsStore],
 })
 export class StallsModule {}

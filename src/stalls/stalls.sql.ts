@@ -16,6 +16,10 @@ export const LOCK_DUE = prepared('stalls.lock_due')`
     SELECT kind, subject, clock_timestamp() AS now FROM stall_looks WHERE ${DUE}
      ORDER BY look_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
+/** Locks subject $2 of kind $1 if it is due. Waits while another process looks at it. */
+export const LOCK_SUBJECT = prepared('stalls.lock_subject')`
+    SELECT kind, subject, clock_timestamp() AS now FROM stall_looks WHERE kind = $1 AND subject = $2 AND look_at <= now() FOR UPDATE`;
+
 export const FIND_STALLS = prepared('stalls.find')`
     SELECT subject, cause, since, evidence FROM stalls WHERE kind = $1 AND subject = ANY ($2::uuid[])`;
 

@@ -14,7 +14,7 @@ interface DueSubject {
   readonly now: Date;
 }
 
-interface StoredStall extends Stall {
+interface KnownStall extends Stall {
   readonly subject: string;
 }
 
@@ -41,23 +41,34 @@ export class StallsStore {
   async lookAtDue(limit: number): Promise<number> {
     return this.database.transaction(async (tx) => {
       const due = await tx.query<DueSubject>(sql.LOCK_DUE, [this.names, limit]);
-      const looks: NextLook[] = [];
-      for (const kind of this.kinds.all) {
-        const ofKind = due.filter((each) => each.kind === kind.kind);
-        if (ofKind.length > 0) looks.push(...(await lookAt(tx, kind, ofKind)));
-      }
-      await run(
-        tx,
-        sql.LOOK_LATER,
-        looks.filter(({ lookAt: at }) => at !== null),
-      );
-      await run(
-        tx,
-        sql.DELETE_LOOKS,
-        looks.filter(({ lookAt: at }) => at === null),
-      );
+      await this.lookAtLocked(tx, due);
       return due.length;
     }, OUTCOME);
+  }
+
+  /** Looks at a subject if it is due, so that a later read has its stall, and the sequence of the event about it. */
+  async lookNow(kind: StallKind, subject: string): Promise<void> {
+    await this.database.transaction(async (tx) =>
+      this.lookAtLocked(tx, await tx.query<DueSubject>(sql.LOCK_SUBJECT, [kind, subject])),
+    );
+  }
+
+  private async lookAtLocked(tx: Transaction, due: readonly DueSubject[]): Promise<void> {
+    const looks: NextLook[] = [];
+    for (const kind of this.kinds.all) {
+      const ofKind = due.filter((each) => each.kind === kind.kind);
+      if (ofKind.length > 0) looks.push(...(await lookAt(tx, kind, ofKind)));
+    }
+    await run(
+      tx,
+      sql.LOOK_LATER,
+      looks.filter(({ lookAt: at }) => at !== null),
+    );
+    await run(
+      tx,
+      sql.DELETE_LOOKS,
+      looks.filter(({ lookAt: at }) => at === null),
+    );
   }
 
   async writeCauses(): Promise<void> {
@@ -86,7 +97,7 @@ export async function eraseStalls(
   userId: string | null,
   registrationIds: readonly string[],
 ): Promise<void> {
-  const erased = await tx.query<StoredStall & { readonly kind: StallKind; readonly waitsFor: WaitsFor }>(
+  const erased = await tx.query<KnownStall & { readonly kind: StallKind; readonly waitsFor: WaitsFor }>(
     sql.ERASE_STALLS,
     [userId, registrationIds],
   );
@@ -103,9 +114,9 @@ async function lookAt(
 ): Promise<NextLook[]> {
   const { kind } = declared;
   const ids = due.map(({ subject }) => subject);
-  const facts = new Map((await declared.findFacts(tx, ids)).map((each) => [each.id, each]));
+  const facts = new Map((await tx.query<SubjectFacts>(declared.facts, [ids])).map((each) => [each.id, each]));
   const stored = new Map(
-    (await tx.query<StoredStall>(sql.FIND_STALLS, [kind, ids])).map((each) => [each.subject, each]),
+    (await tx.query<KnownStall>(sql.FIND_STALLS, [kind, ids])).map((each) => [each.subject, each]),
   );
   const found = due.map(({ subject, now }) => {
     const known = facts.get(subject);

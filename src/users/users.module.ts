@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { RemoteModule } from '../remote/remote.module.js';
+import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { DecisionsService } from './registration/decisions.service.js';
 import { DecisionsStore } from './registration/decisions.store.js';
-import { RegistrationStalls } from './registration/registration-stalls.store.js';
+import { REGISTRATION_STALLS } from './registration/registration-stalls.store.js';
 import { RegistrationSender } from './registration/send-registrations.service.js';
 import { RegistrationsController } from './registration/registrations.controller.js';
 import { RegistrationsService } from './registration/registrations.service.js';
@@ -19,11 +20,14 @@ import { UsersStore } from './user/users.store.js';
     DecisionsService,
     DecisionsStore,
     RegistrationSender,
-    RegistrationStalls,
     RegistrationsService,
     RegistrationsStore,
     UsersStore,
   ],
   exports: [RegistrationsStore, UsersStore],
 })
-export class UsersModule {}
+export class UsersModule {
+  constructor(kinds: StallKinds) {
+    kinds.declare(REGISTRATION_STALLS);
+  }
+}

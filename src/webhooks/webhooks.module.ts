@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { EventsModule } from '../events/events.module.js';
+import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
-import { EndpointStalls } from './endpoints/endpoint-stalls.store.js';
+import { ENDPOINT_STALLS } from './endpoints/endpoint-stalls.store.js';
 import { WebhookDeliveriesController } from './log/deliveries.controller.js';
 import { WebhookDeliveriesStore } from './log/deliveries.store.js';
 import { WebhookEndpointsController } from './endpoints/endpoints.controller.js';
@@ -17,7 +18,6 @@ import { WebhookSender } from './send/sender.service.js';
   imports: [EventsModule, StallsModule],
   controllers: [WebhookEndpointsController, WebhookDeliveriesController],
   providers: [
-    EndpointStalls,
     WebhookDeliveriesStore,
     WebhookAttemptsStore,
     EndpointPlaces,
@@ -28,4 +28,8 @@ import { WebhookSender } from './send/sender.service.js';
     WebhookSender,
   ],
 })
-export class WebhooksModule {}
+export class WebhooksModule {
+  constructor(kinds: StallKinds) {
+    kinds.declare(ENDPOINT_STALLS);
+  }
+}

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { prepared, type Sql } from '../../platform/database/database.js';
-import { StallKinds, type SubjectFacts } from '../../stalls/stall-kinds.js';
+import { prepared } from '../../platform/database/database.js';
+import type { DeclaredKind, SubjectFacts } from '../../stalls/stall-kinds.js';
 import { INVERTER_CAUSES, stallOfInverter, type InverterFacts } from './inverter.stall.rules.js';
 
 /** An inverter that changed hands has two customers. */
@@ -18,16 +17,10 @@ const FIND_FACTS = prepared('onboarding.find_inverter_stall_facts')`
              JOIN onboarding_sessions s ON s.id = i.session_id GROUP BY s.user_id) customer
      GROUP BY wanted.id`;
 
-/** Declares the stalls of inverters. */
-@Injectable()
-export class InverterStalls {
-  constructor(kinds: StallKinds) {
-    kinds.declare<SubjectFacts & InverterFacts>({
-      kind: 'inverter',
-      causes: INVERTER_CAUSES,
-      scope: 'onboarding:read',
-      findFacts: (sql: Sql, ids) => sql.query(FIND_FACTS, [ids]),
-      look: stallOfInverter,
-    });
-  }
-}
+export const INVERTER_STALLS: DeclaredKind<SubjectFacts & InverterFacts> = {
+  kind: 'inverter',
+  causes: INVERTER_CAUSES,
+  scope: 'onboarding:read',
+  facts: FIND_FACTS,
+  look: stallOfInverter,
+};

@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import { prepared, type Sql } from '../../platform/database/database.js';
-import { Environment } from '../../platform/env/environment.js';
-import { StallKinds, type SubjectFacts } from '../../stalls/stall-kinds.js';
+import { prepared } from '../../platform/database/database.js';
+import type { Environment } from '../../platform/env/environment.js';
+import type { DeclaredKind, SubjectFacts } from '../../stalls/stall-kinds.js';
 import { CHECKED_AT, JOIN_POLL } from '../store/sessions.sql.js';
 import { SESSION_CAUSES } from './session.causes.rules.js';
 import { stallOfSession, type SessionFacts } from './session.stall.rules.js';
@@ -36,20 +35,19 @@ const FIND_FACTS = prepared('onboarding.find_stall_facts')`
              FROM inverters i WHERE i.session_id = s.id) inverters
      WHERE s.id = ANY ($1::uuid[]) AND s.close_reason IS DISTINCT FROM 'erased'`;
 
-/** Declares the stalls of sessions. */
-@Injectable()
-export class SessionStalls {
-  constructor(kinds: StallKinds, { STALLED_OWNER_HOURS, STALLED_INSTALLATION_HOURS }: Environment) {
-    const thresholds = {
-      ownerMs: STALLED_OWNER_HOURS * HOUR_MS,
-      installationMs: STALLED_INSTALLATION_HOURS * HOUR_MS,
-    };
-    kinds.declare<SubjectFacts & SessionFacts>({
-      kind: 'session',
-      causes: SESSION_CAUSES,
-      scope: 'onboarding:read',
-      findFacts: (sql: Sql, ids) => sql.query(FIND_FACTS, [ids]),
-      look: (facts, now) => stallOfSession(facts, thresholds, now),
-    });
-  }
+export function sessionStalls({
+  STALLED_OWNER_HOURS,
+  STALLED_INSTALLATION_HOURS,
+}: Environment): DeclaredKind<SubjectFacts & SessionFacts> {
+  const thresholds = {
+    ownerMs: STALLED_OWNER_HOURS * HOUR_MS,
+    installationMs: STALLED_INSTALLATION_HOURS * HOUR_MS,
+  };
+  return {
+    kind: 'session',
+    causes: SESSION_CAUSES,
+    scope: 'onboarding:read',
+    facts: FIND_FACTS,
+    look: (facts, now) => stallOfSession(facts, thresholds, now),
+  };
 }

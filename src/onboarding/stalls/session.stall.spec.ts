@@ -72,7 +72,7 @@ describe('a session is stalled', () => {
     ['by three failed reads over an hour', failing(3, 61), 'remote_unreachable'],
     ['not by three failed reads within minutes', failing(3, 10), null],
     ['not while nobody is served', { ...failing(9, 600), areOthersServed: false }, null],
-    ['by two refusals, whoever else is served', { ...refused, areOthersServed: false }, 'refused'],
+    ['by two refusals, whether others are served or not', { ...refused, areOthersServed: false }, 'refused'],
     ['not by one refusal', { ...refused, notFound: 1 }, null],
     ['by refusals rather than by failures', { ...refused, ...failing(5, 120) }, 'refused'],
     ['by odd flags', odd, 'unrecognised'],

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { prepared, type Sql } from '../../platform/database/database.js';
-import { StallKinds, type SubjectFacts } from '../../stalls/stall-kinds.js';
+import { prepared } from '../../platform/database/database.js';
+import type { DeclaredKind, SubjectFacts } from '../../stalls/stall-kinds.js';
 import { START_CAUSES, stallOfStart, type StartFacts } from './start.stall.rules.js';
 
 const FIND_FACTS = prepared('onboarding.find_start_stall_facts')`
@@ -17,16 +16,10 @@ const FIND_FACTS = prepared('onboarding.find_start_stall_facts')`
       JOIN users u ON u.id = g.user_id AND u.erased_at IS NULL
      WHERE st.id = ANY ($1::uuid[])`;
 
-/** Declares the stalls of starts. */
-@Injectable()
-export class StartStalls {
-  constructor(kinds: StallKinds) {
-    kinds.declare<SubjectFacts & StartFacts>({
-      kind: 'start',
-      causes: START_CAUSES,
-      scope: 'onboarding:read',
-      findFacts: (sql: Sql, ids) => sql.query(FIND_FACTS, [ids]),
-      look: stallOfStart,
-    });
-  }
-}
+export const START_STALLS: DeclaredKind<SubjectFacts & StartFacts> = {
+  kind: 'start',
+  causes: START_CAUSES,
+  scope: 'onboarding:read',
+  facts: FIND_FACTS,
+  look: stallOfStart,
+};

@@ -14,6 +14,11 @@ const READ_OPERATIONS = prepared('remote.read_operations')`
       ${msUntil('open_until')} AS "openMs", failed_trials AS "failedTrials"
     FROM remote_operations`;
 
+/** Returns the condition that calls of an operation are sent and succeed: no trouble is announced, and neither a breaker nor a wait is known. */
+export const isSent = (operation: OperationClass): string => `
+    NOT EXISTS (SELECT FROM remote_operations o WHERE o.operation IN ('token', '${operation}')
+                  AND (o.health <> 'healthy' OR o.open_until IS NOT NULL OR o.quiet_until > now()))`;
+
 /** Returns a statement that changes the operation $1 and notifies the replicas. */
 const notifying = (set: string, where = 'true') => `
   WITH changed AS (UPDATE remote_operations SET ${set} WHERE operation = $1 AND ${where} RETURNING operation)

@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import { prepared, type Sql } from '../../platform/database/database.js';
-import { StallKinds, type SubjectFacts } from '../../stalls/stall-kinds.js';
+import { prepared } from '../../platform/database/database.js';
+import { isSent } from '../../remote/shared/operations.store.js';
+import type { DeclaredKind, SubjectFacts } from '../../stalls/stall-kinds.js';
 import { REGISTRATION_CAUSES, stallOfRegistration } from './registration.stall.rules.js';
 import type { RegistrationFacts } from './registration.stall.rules.js';
 import { LIVE } from './registrations.sql.js';
@@ -12,20 +12,13 @@ const FIND_FACTS = prepared('registrations.find_stall_facts')`
            r.status = 'rejected' AND EXISTS (
              SELECT FROM registrations WHERE tenant_reference = r.tenant_reference
                 AND (${LIVE} OR (status = 'rejected' AND (created_at, id) > (r.created_at, r.id)))) AS "isReplaced",
-           NOT EXISTS (SELECT FROM remote_operations o WHERE o.operation IN ('token', 'register_user')
-                         AND (o.health <> 'healthy' OR o.open_until IS NOT NULL OR o.quiet_until > now())) AS "isServed"
+           ${isSent('register_user')} AS "isServed"
       FROM registrations r WHERE r.id = ANY ($1::uuid[])`;
 
-/** Declares the stalls of registrations. */
-@Injectable()
-export class RegistrationStalls {
-  constructor(kinds: StallKinds) {
-    kinds.declare<SubjectFacts & RegistrationFacts>({
-      kind: 'registration',
-      causes: REGISTRATION_CAUSES,
-      scope: 'users:read',
-      findFacts: (sql: Sql, ids) => sql.query(FIND_FACTS, [ids]),
-      look: stallOfRegistration,
-    });
-  }
-}
+export const REGISTRATION_STALLS: DeclaredKind<SubjectFacts & RegistrationFacts> = {
+  kind: 'registration',
+  causes: REGISTRATION_CAUSES,
+  scope: 'users:read',
+  facts: FIND_FACTS,
+  look: stallOfRegistration,
+};

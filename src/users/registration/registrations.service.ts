@@ -8,6 +8,7 @@ import { refuse } from '../../platform/http/validation.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { readGridLocations, roundedEans, warnOfOthers } from '../ean.rules.js';
 import { normaliseReference, warnOfReference } from '../tenant-reference.rules.js';
+import { StallsStore } from '../../stalls/stalls.store.js';
 import type { UserRecord } from '../user/user.view.js';
 import { UsersStore } from '../user/users.store.js';
 import type { RegisterUserInput } from '../users.dto.js';
@@ -36,6 +37,7 @@ export class RegistrationsService {
     private readonly store: RegistrationsStore,
     private readonly users: UsersStore,
     private readonly sender: RegistrationSender,
+    private readonly stalls: StallsStore,
   ) {}
 
   /** Registers a user. Throws Problem invalid_request, ean_rounded, remote_rejected, tenant_reference_conflict, registration_conflict. */
@@ -110,7 +112,9 @@ export class RegistrationsService {
 
   private async resultOf(id: string, kind: 'created' | 'existing'): Promise<Registered> {
     let registration = await this.store.findRegistration(id);
-    // Concurrent requests must get the same response, which contains the sequence. So the last event must first get its sequence.
+    // Concurrent requests must get the same response, which contains the stall and the sequence. An uncertain one is
+    // stalled at once, so it is looked at first; if that fails, a worker looks later. Then the last event gets its sequence.
+    if (registration?.status === 'uncertain') await this.stalls.lookNow('registration', id).catch(() => {});
     if (registration?.status === 'pending' || registration?.status === 'uncertain')
       registration = await this.store.findSequenced(id);
     const user = registration?.userId ? await this.users.findUser(registration.userId) : null;

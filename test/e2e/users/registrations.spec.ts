@@ -120,6 +120,16 @@ describe('registrations', () => {
   });
 });
 
+it('a registration whose response is lost is stalled in the response of its own request', async () => {
+  const tenantReference = randomUUID();
+  await sandbox.addFault({ kind: 'reset', contains: tenantReference });
+  const { status, body } = await client.call<Registration>('POST', '/users', {
+    tenantReference,
+    gridLocations: [{ ean: EAN }],
+  });
+  expect([status, body.stalled?.cause]).toEqual([202, 'uncertain']);
+});
+
 it('a registration that the database refuses for good is uncertain, with a 202 and the id of the user', async () => {
   const tenantReference = randomUUID();
   const accept = await refuseRows(database, 'users', `new.tenant_reference = '${tenantReference}'`);

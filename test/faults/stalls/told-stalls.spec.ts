@@ -75,7 +75,7 @@ async function pass(ms: number): Promise<void> {
 /** Reads the facts of all subjects, and of those that have a stall. */
 async function readFacts(isDue = false): Promise<Map<string, Facts | null>> {
   const facts = new Map<string, Facts | null>();
-  for (const { kind, findFacts } of kinds()) {
+  for (const { kind, facts: statement } of kinds()) {
     const text = isDue
       ? `SELECT subject AS id FROM stall_looks WHERE kind = $1 AND look_at <= now()`
       : `SELECT id FROM ${TABLES[kind]} UNION SELECT subject FROM stalls WHERE kind = $1`;
@@ -83,7 +83,8 @@ async function readFacts(isDue = false): Promise<Map<string, Facts | null>> {
       await database().query<{ id: string }>(`${text}${isDue ? '' : ' AND $1 IS NOT NULL'}`, [kind])
     ).map(({ id }) => id);
     for (const id of ids) facts.set(`${kind} ${id}`, null);
-    for (const each of await findFacts(database(), ids)) facts.set(`${kind} ${each.id}`, { ...each });
+    for (const each of await database().query<Facts>(statement, [ids]))
+      facts.set(`${kind} ${each.id}`, { ...each });
   }
   return facts;
 }
