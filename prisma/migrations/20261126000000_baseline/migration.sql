@@ -1072,14 +1072,14 @@ COMMENT ON COLUMN stalls.campaign_id IS 'The campaign that brought the customer.
 CREATE TABLE stall_looks (
   kind text NOT NULL,
   subject uuid NOT NULL,
-  look_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  look_at timestamptz(3) DEFAULT date_trunc('milliseconds', clock_timestamp()) NOT NULL,
   CONSTRAINT stall_looks_pkey PRIMARY KEY (kind, subject)
 ) WITH (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
 CREATE INDEX stall_looks_look_at_idx ON stall_looks(look_at);
 COMMENT ON TABLE stall_looks IS 'When the rule of a subject decides next whether it is stalled. A change of a subject makes it due by a trigger; a subject that only a change can stall has no row. A table of its own, because a read of a session without news must not write more than its poll.';
 COMMENT ON COLUMN stall_looks.kind IS 'As in stalls.';
 COMMENT ON COLUMN stall_looks.subject IS 'As in stalls.';
-COMMENT ON COLUMN stall_looks.look_at IS 'When a worker looks at the subject.';
+COMMENT ON COLUMN stall_looks.look_at IS 'When a worker looks at the subject. Truncated by default: rounded up, a subject would be due after the end of its change.';
 
 CREATE TABLE stall_causes (
   kind text NOT NULL,
