@@ -2,6 +2,13 @@ import type { LiveRegistration } from '../../users/registration/campaign-registr
 import type { RegistrationRequest } from '../../users/registration/registration.rules.js';
 import type { Metadata } from '../../users/metadata.rules.js';
 
+/** The problem of a row whose registration has ended without a user, by its status. %s is why the registration was rejected. */
+export const NOT_REGISTERED = {
+  rejected: 'Not registered: %s',
+  discarded: 'Not registered: a person gave it up',
+  uncertain: 'Nobody knows whether it was registered: a person must decide about its registration',
+};
+
 /** A row that the drain has taken. */
 export interface TakenRow {
   readonly line: number;

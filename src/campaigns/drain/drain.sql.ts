@@ -42,7 +42,10 @@ export const MARK_ROWS = prepared('campaign_rows.mark')`
       FROM jsonb_to_recordset($2::jsonb) AS marked (line int, status text, "registrationId" uuid)
      WHERE r.campaign_id = $1 AND r.line = ANY ($3) AND r.line = marked.line`;
 
-/** If the registration of a row of campaign $1 has ended, gives the row its result. `known`: the registration is not of this campaign. */
+/**
+ * If the registration of a row of campaign $1 has ended, gives the row its result. `known`: the registration is not of this campaign.
+ * $2 is NOT_REGISTERED.
+ */
 // An uncertain row is settled again once a person has decided. Omits the part of last_error that quotes the remote service.
 export const SETTLE_ROWS = prepared('campaign_rows.settle')`
     UPDATE campaign_rows AS r
@@ -52,14 +55,9 @@ export const SETTLE_ROWS = prepared('campaign_rows.settle')`
            user_id = done.user_id,
            problems = coalesce((SELECT jsonb_agg(problem) FROM jsonb_array_elements(r.problems) AS problem
                                  WHERE problem->>'code' <> 'registration_uncertain'), '[]') ||
-             CASE done.status
-               WHEN 'rejected' THEN jsonb_build_array(jsonb_build_object('column', NULL, 'code', 'registration_rejected',
-                 'message', 'Not registered: ' || split_part(coalesce(done.last_error, 'refused'), ':', 1)))
-               WHEN 'discarded' THEN jsonb_build_array(jsonb_build_object('column', NULL, 'code', 'registration_discarded',
-                 'message', 'Not registered: a person gave it up'))
-               WHEN 'uncertain' THEN jsonb_build_array(jsonb_build_object('column', NULL, 'code', 'registration_uncertain',
-                 'message', 'Nobody knows whether it was registered: a person must decide about its registration'))
-               ELSE '[]' END
+             CASE WHEN $2::jsonb ? done.status THEN jsonb_build_array(jsonb_build_object('column', NULL,
+               'code', 'registration_' || done.status,
+               'message', format($2::jsonb ->> done.status, split_part(coalesce(done.last_error, 'refused'), ':', 1)))) ELSE '[]' END
       FROM registrations AS done
      WHERE r.campaign_id = $1 AND r.status IN ('sent', 'uncertain') AND done.id = r.registration_id
        AND done.status <> 'pending' AND done.status <> r.status

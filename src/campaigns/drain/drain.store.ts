@@ -7,7 +7,7 @@ import { Database, type Transaction } from '../../platform/database/database.js'
 import { insertPending } from '../../users/registration/campaign-registrations.store.js';
 import { CONTROLS, type CampaignStatus, type Control } from '../campaign.rules.js';
 import { countRows } from '../campaigns.store.js';
-import { markRows, requestsOf, type TakenRow } from './drain.rules.js';
+import { markRows, NOT_REGISTERED, requestsOf, type TakenRow } from './drain.rules.js';
 import * as sql from './drain.sql.js';
 
 /**
@@ -157,7 +157,9 @@ async function record(
 }
 
 const settle = async (tx: Transaction, id: string): Promise<number[]> =>
-  (await tx.query<{ line: number }>(sql.SETTLE_ROWS, [id])).map(({ line }) => line);
+  (await tx.query<{ line: number }>(sql.SETTLE_ROWS, [id, JSON.stringify(NOT_REGISTERED)])).map(
+    ({ line }) => line,
+  );
 
 const hasOpenRows = async (tx: Transaction, id: string): Promise<boolean> =>
   (await tx.query(sql.FIND_OPEN_ROW, [id])).length > 0;

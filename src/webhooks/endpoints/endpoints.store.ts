@@ -70,7 +70,7 @@ const MAKE_SUBJECTS_DUE = `
   UPDATE webhook_subjects SET due_at = clock_timestamp() WHERE endpoint_id = $1 AND due_at > clock_timestamp()`;
 const MOST_COUNTED = 10_000;
 /** The health of an endpoint whose URL or headers were changed, that was enabled, or that has accepted a test event. */
-const WELL = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
+const NO_FAILURES = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
 
 type Recorder = (action: string, details?: AuditEntry['details']) => Promise<void>;
 
@@ -104,7 +104,7 @@ export class WebhookEndpointsStore {
       secretCiphertext: this.sealing.sealSecret(id, secret),
       headersCiphertext: this.sealing.sealHeaders(id, headers),
     };
-    const details = shownOf({ ...settings, types, headers });
+    const details = auditDetails({ ...settings, types, headers });
     await recordAudit(tx, { actor, action: 'webhook_endpoint.created', target: id, details });
     await tx.query(LOCK_CREATION);
     if ((await tx.prisma.webhookEndpoint.count({ where: WEBHOOKS })) >= MAX_ENDPOINTS) return null;
@@ -195,7 +195,7 @@ export class WebhookEndpointsStore {
           previousSecretCiphertext: null,
           previousSecretUntil: null,
         }),
-        ...((isRepaired || isEnabling) && WELL),
+        ...((isRepaired || isEnabling) && NO_FAILURES),
         ...(isDisabling && disabledAt(now)),
         ...(isEnabling && { disabledAt: null, disabledReason: null }),
         ...(skipMissed && { readTo: BigInt(await newestSequence(tx)) }),
@@ -203,7 +203,8 @@ export class WebhookEndpointsStore {
       };
       await tx.prisma.webhookEndpoint.update({ where: { id }, data });
       if (isDisabling) await record('webhook_endpoint.disabled');
-      if (changed.length > 0) await record('webhook_endpoint.changed', { changed, ...shownOf(settings) });
+      if (changed.length > 0)
+        await record('webhook_endpoint.changed', { changed, ...auditDetails(settings) });
       if (isEnabling) await record('webhook_endpoint.enabled', { skippedMissed: skipMissed });
       return 'changed';
     });
@@ -235,7 +236,7 @@ export class WebhookEndpointsStore {
       await requireActing(tx);
       const locked = await lockEndpoint(tx, id);
       if (locked === null || locked.isDisabled || locked.url !== url) return false;
-      await tx.prisma.webhookEndpoint.update({ where: { id }, data: WELL });
+      await tx.prisma.webhookEndpoint.update({ where: { id }, data: NO_FAILURES });
       const message = `a webhook endpoint works again, after ${counted(locked.failures, 'failure', 'failures')}`;
       if (locked.isReported) tx.afterCommit(() => this.logger.log({ message, endpointId: id }));
       return true;
@@ -249,7 +250,7 @@ export class WebhookEndpointsStore {
       if (!isDisabled) await tx.prisma.webhookEndpoint.update({ where: { id }, data: disabledAt(now) });
       // Records the deletion only once, because the caller may repeat an interrupted deletion.
       const isRecorded = await isAudited(tx, { target: id, action: 'webhook_endpoint.deleted' });
-      if (!isRecorded) await record('webhook_endpoint.deleted', shownOf({ url }));
+      if (!isRecorded) await record('webhook_endpoint.deleted', auditDetails({ url }));
       return true as const;
     });
     if (isFound === null) return null;
@@ -288,7 +289,7 @@ export class WebhookEndpointsStore {
 }
 
 /** Returns settings for the audit log. Omits header values and the URL's path and query, which may contain secrets. */
-const shownOf = ({ url, types, headers }: Partial<Settings>) => ({
+const auditDetails = ({ url, types, headers }: Partial<Settings>) => ({
   origin: url && new URL(url).origin,
   types,
   headerNames: headers && Object.keys(headers),
