@@ -25,7 +25,10 @@ events         from a commit to a handler, the stream, a webhook; beside bare LI
 freshness      how soon a change is noticed, simulated: our schedule beside others at equal reads
 campaigns      rows of a campaign, beside a loop of POST /users
 draw           the tables of docs/performance.md from bench/results (not part of all)
+seed           fills the database of DATABASE_URL with customers of every state and kind, three in ten stalled, to look at (not part of all)
 
+  --sessions N   of seed: how many customers with a session (1000)
+  --force        of seed: also if the database has users
   --quick        a short trial: shows that everything runs; its figures are not valid
   --rounds N     rounds that count, after one to warm up (7)
   --profile DIR  write a .cpuprofile of our service to DIR
@@ -36,12 +39,22 @@ Every benchmark measures its contenders in turn in one run, prints their ratios 
 const { values, positionals } = readArguments();
 
 const isDrawing = positionals.join() === 'draw';
-const unknown = isDrawing ? [] : positionals.filter((name) => !(name in BENCHES));
+const isSeeding = positionals.join() === 'seed';
+const unknown = isDrawing || isSeeding ? [] : positionals.filter((name) => !(name in BENCHES));
 if (values.help || unknown.length > 0) {
   console.log(unknown.length > 0 ? `There is no benchmark ${unknown.join(', ')}.\n\n${USAGE}` : USAGE);
   process.exitCode = unknown.length > 0 ? 1 : 0;
 } else if (isDrawing) {
   await import('./draw.js');
+} else if (isSeeding) {
+  const sessions = number('sessions', values.sessions, 1_000);
+  const { seedDatabase } = await import('./seed/seed.js');
+  await seedDatabase(process.env, { sessions, force: values.force, say: console.log }).catch(
+    (error: Error) => {
+      console.error(error.message);
+      process.exitCode = 1;
+    },
+  );
 } else {
   const given = number('rounds', values.rounds, defaultRounds(values.quick));
   const options: BenchOptions = {
@@ -69,6 +82,8 @@ function readArguments() {
       options: {
         quick: { type: 'boolean', default: false },
         rounds: { type: 'string' },
+        sessions: { type: 'string' },
+        force: { type: 'boolean', default: false },
         profile: { type: 'string' },
         help: { type: 'boolean', default: false },
       },

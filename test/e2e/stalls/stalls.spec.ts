@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { declaredKinds, seed } from '../../../bench/seed/seed.js';
 import { Database } from '../../../src/platform/database/database.js';
 import type { StalledItemView, StalledGroupsView } from '../../../src/stalls/stalled.view.js';
+import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
+import { INVITATION_STATES } from '../../../src/invitations/invitation.rules.js';
 import { StallKinds } from '../../../src/stalls/stall-kinds.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
+import { StallsStore } from '../../../src/stalls/stalls.store.js';
 import { TestClient } from '../../setup/client.js';
+import { useTestDatabase } from '../../setup/database/test-database.js';
 import { AWAITS_INSTALLATION, troublesOf } from '../../setup/stall-troubles.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
+import { environmentFor } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';
 import { startReplica } from '../replica.js';
@@ -281,5 +287,57 @@ describe('a stall', () => {
         evidence: { thresholdSeconds: 1_800, thresholdFrom: 'brand_p95', known: 20 },
       },
     ]);
+  });
+});
+
+describe('the population of npm run bench -- seed', () => {
+  const testDatabase = useTestDatabase();
+  const environment = () => environmentFor(testDatabase.url);
+  const seeding = { sessions: 1_000, force: false, say: () => {} };
+  let database: Database;
+  const rows = <Row>(text: string) => database.query<Row>(text);
+  const stalls = () => rows<Readonly<Record<string, unknown>>>('SELECT * FROM stalls ORDER BY kind, subject');
+
+  beforeAll(async () => {
+    await seed(environment(), seeding);
+    database = testDatabase.open();
+  });
+
+  it('has stalls of each cause, and three sessions of ten are stalled', async () => {
+    const found = await rows<{ name: string }>(`SELECT DISTINCT kind || ' ' || cause AS name FROM stalls`);
+    expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(troubles).sort());
+    expect((await stalls()).filter(({ kind }) => kind === 'session')).toHaveLength(300);
+  });
+
+  it('has sessions and invitations of each state', async () => {
+    const states = await rows<{ state: string }>('SELECT DISTINCT state FROM onboarding_sessions ORDER BY 1');
+    expect(states.map(({ state }) => state)).toEqual([...SESSION_STATES].sort());
+    const invitations = await rows<{ state: string }>(
+      'SELECT DISTINCT state FROM admin.invitations ORDER BY 1',
+    );
+    expect(invitations.map(({ state }) => state)).toEqual([...INVITATION_STATES].sort());
+  });
+
+  it('has the stalls that the service finds, whatever was written', async () => {
+    const before = await stalls();
+    const everything = [
+      ['registration', 'registrations'],
+      ['start', 'session_starts'],
+      ['session', 'onboarding_sessions'],
+      ['invitation', 'invitations'],
+      ['inverter', 'inverters'],
+      ['endpoint', 'webhook_endpoints'],
+    ].map(([kind, table]) => `SELECT DISTINCT '${kind}', id FROM ${table}`);
+    await rows(`INSERT INTO stall_looks (kind, subject) ${everything.join(' UNION ALL ')}
+      ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at`);
+    const store = new StallsStore(database, declaredKinds(environment()));
+    while ((await store.lookAtDue(1_000)) > 0);
+    expect(await stalls()).toEqual(before);
+  });
+
+  it('is refused where users are, unless it is forced', async () => {
+    await expect(seed(environment(), seeding)).rejects.toThrow('has users');
+    await seed(environment(), { ...seeding, sessions: 10, force: true });
+    expect(await rows('SELECT count(*)::int AS users FROM users')).toEqual([{ users: 1_111 }]);
   });
 });
