@@ -290,6 +290,7 @@ it.each<[string, string, Partial<Facts>]>([
     handlers({ failing: 2, oldestFailingSeconds: 301 }),
   ],
   ['starts_lost', '2 sessions', { starts: { ...HEALTHY.starts, orphans: 3, newOrphans: 2 } }],
+  ['contract_drifted', '1 difference was first seen', drift(1)],
   ['contract_drifted', '2 differences were first seen', drift(2)],
   [
     'nothing_read',

@@ -130,6 +130,9 @@ describe('planRead', () => {
       notFound: 0,
       retryMs: 5_000,
     });
+    expect(plan({ kind: 'not_sent', reason: 'breaker_open', retryAfterMs: 1 })).toMatchObject({
+      retryMs: SETTINGS.minIntervalMs,
+    });
   });
 });
 

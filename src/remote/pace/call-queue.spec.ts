@@ -112,6 +112,17 @@ describe('call queue', () => {
     expect([subject.limit, subject.backgroundInFlight, subject.inFlight]).toEqual([8, 8, 9]);
   });
 
+  it.each([
+    [8, 9],
+    [7, 8],
+  ])('has the limit of 8, after one of %d background calls has succeeded, at %d', async (calls, limit) => {
+    const subject = queueOf({ ceiling: 32 });
+    for (let i = 0; i < calls; i++) void subject.turn('background read');
+    await settle();
+    subject.end('background read', 'succeeded', performance.now());
+    expect(subject.limit).toBe(limit);
+  });
+
   it('ends a wait that takes too long', async () => {
     const subject = queueOf({ ceiling: 1 });
     void subject.turn('foreground read');

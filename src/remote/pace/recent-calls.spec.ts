@@ -45,5 +45,7 @@ describe('the recent calls', () => {
     expect(summarise([recent.count(299_999)])).toMatchObject({ succeeded: 2, failed: 1 });
     expect(summarise([recent.count(300_000)])).toMatchObject({ succeeded: 1, failed: 0 });
     expect(summarise([recent.count(500_000)])).toMatchObject({ succeeded: 0, failed: 0 });
+    recent.add(1, 500_000);
+    expect(summarise([recent.count(0)])).toMatchObject({ succeeded: 1, failed: 0 });
   });
 });
