@@ -9,7 +9,7 @@ const DESCRIPTION = `The API of PV Onboarding: register users with their grid lo
 onboarding sessions, and learn by events when their installations are online.
 
 Every request to \`/api/v1\` needs \`Authorization: Bearer <api key>\`; \`x-required-scope\` names the scope that the key must have,
-or the scopes, separated by a blank.
+or the scopes, separated by a blank; with \` | \` between them, one is enough, and \`x-scope-of\` says for which part of the response.
 Errors are \`application/problem+json\` (RFC 9457); handle them by \`code\`. Lists are paged: to get the next page, send \`next\` as
 \`cursor\`. A request may have an \`X-Request-Id\`; every response has one. The examples are responses of a running service.
 

@@ -19,6 +19,8 @@ export interface Documentation {
   readonly command?: string | false;
   /** The fields of its list that the command line shows, by the titles of their columns. Default: the first that fit. */
   readonly columns?: Readonly<Record<string, string>>;
+  /** The scope for each part of the response, by its name. The caller needs one of these, which the operation checks itself. */
+  readonly scopeOf?: Readonly<Record<string, Scope>>;
   /** What it does that a person should confirm, as the end of a sentence, with parameters such as `{id}` and fields of the item. */
   readonly confirm?: string;
 }
@@ -27,7 +29,7 @@ export interface Documentation {
 export const Operation =
   (
     scopes: Scope | readonly Scope[],
-    { command, columns, confirm, ...documentation }: Documentation,
+    { command, columns, confirm, scopeOf, ...documentation }: Documentation,
     config: Pick<FastifyContextConfig, 'takesFile'> = {},
   ): MethodDecorator =>
   (target, operationId, descriptor) =>
@@ -35,8 +37,16 @@ export const Operation =
       RouteConfig({ ...config, requiredScopes: [scopes].flat(), operationId: String(operationId) }),
       ApiOperation(documentation),
       ApiBearerAuth('apiKey'),
-      ApiExtension('x-required-scope', [scopes].flat().join(' ')),
-      ...Object.entries({ 'x-command': command, 'x-columns': columns, 'x-confirm': confirm })
+      ApiExtension(
+        'x-required-scope',
+        scopeOf ? [...new Set(Object.values(scopeOf))].join(' | ') : [scopes].flat().join(' '),
+      ),
+      ...Object.entries({
+        'x-scope-of': scopeOf,
+        'x-command': command,
+        'x-columns': columns,
+        'x-confirm': confirm,
+      })
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => ApiExtension(name, value)),
       ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),

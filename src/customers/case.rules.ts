@@ -1,39 +1,90 @@
-import { LIVE } from '../invitations/invitation.rules.js';
-import { ago, counted, decision, lasting, mostUrgent, type Decision } from './decision.rules.js';
-import type { KnownInvitation, KnownSession, Snapshot, Step } from './snapshot.rules.js';
+import { LIVE, type InvitationFacts } from '../invitations/invitation.rules.js';
+import type { SessionView } from '../onboarding/api/sessions.view.js';
+import type { StartView } from '../onboarding/api/starts.view.js';
+import { later } from '../stalls/look.rules.js';
+import type { StalledView } from '../stalls/stalled.view.js';
+import { firstOf, mostUrgentStall, type Waiting } from './waits.rules.js';
 
-/** Returns what is online and missing at a grid location, and who must act next. The newest invitation says what is expected. */
+type SessionTime = 'createdAt' | 'stateChangedAt' | 'expiresAt' | 'supersededAt' | 'closedAt';
+
+interface KnownSession extends Pick<SessionView, 'id' | 'brand' | 'state' | 'stalled' | SessionTime> {
+  readonly inverters: readonly Pick<SessionView['inverters'][number], 'id' | 'missingSince'>[];
+}
+
+type KnownStart = Pick<StartView, 'id' | 'brand' | 'status' | 'error' | 'stalled' | 'createdAt'>;
+
+type InvitationFact = 'state' | 'brands' | 'createdAt' | 'openedAt' | 'expiresAt';
+
+interface KnownInvitation extends Pick<InvitationFacts, InvitationFact> {
+  readonly expected: { readonly inverters: number | null };
+  readonly stalled: StalledView | null;
+}
+
+/** The known facts about one grid location. `sessions` and `starts` have the newest first, and `invitation` is the newest. */
+export interface Snapshot {
+  readonly gridLocationId: string;
+  readonly sessions: readonly KnownSession[];
+  readonly starts: readonly KnownStart[];
+  readonly invitation: KnownInvitation | undefined;
+  /** When the start that the owner has clicked is tried again. Null if no start waits. */
+  readonly wishDueAt: Date | null;
+  /** How long sessions of a brand wait for their installation, if that is known. */
+  readonly usualWait: (brand: string | null) => { readonly p95Seconds: number } | undefined;
+}
+
+/**
+ * Returns what is online and missing at a grid location, the most urgent stall of its parts, and the ordinary wait that counts if nothing is
+ * stalled. The newest invitation says what is expected.
+ */
 export function decideCase(snapshot: Snapshot, now: Date) {
-  const { brands = [], expected } = snapshot.invitation ?? {};
-  const wanted = expected?.inverters ?? null;
-  const online = snapshot.sessions.filter(({ state }) => state === 'online');
+  const { gridLocationId, sessions, invitation, wishDueAt } = snapshot;
+  const { brands = [], expected } = invitation ?? {};
+  const inverters = expected?.inverters ?? null;
+  const online = sessions.filter(({ state }) => state === 'online');
   const onlineBrands = distinct(online.flatMap(({ brand }) => brand ?? []));
-  const listed = online.flatMap(({ inverters }) => inverters);
+  const listed = online.flatMap((session) => session.inverters);
   const present = distinct(listed.filter(({ missingSince }) => missingSince === null).map(({ id }) => id));
-  const gone = distinct(listed.map(({ id }) => id)).length - present.length;
-  const waiting = stepsOf(snapshot, brands).filter(({ session }) => session?.state !== 'online');
+  const wanted = inverters ?? distinct(listed.map(({ id }) => id)).length;
+  const link = invitation !== undefined && LIVE.includes(invitation.state) ? invitation : undefined;
+  // The core knows no invitation, so the rule of starts does not know that its owner can repeat a failed start, or has.
+  const isLeft = ({ createdAt }: KnownStart) =>
+    link === undefined || (wishDueAt === null && createdAt > link.createdAt);
+  const starts = snapshot.starts.filter((start) => start.status !== 'failed' || isLeft(start));
+  const waits = stepsOf(sessions, starts, brands).flatMap((step) =>
+    step.session?.state === 'online' ? [] : waitOf(step, { ...snapshot, link }, now),
+  );
   return {
-    expected: { brands, inverters: wanted },
+    expected: { brands, inverters },
     online: { brands: onlineBrands, inverters: present.length },
     missing: {
       brands: brands.filter((brand) => !onlineBrands.includes(brand)),
-      inverters: wanted && Math.max(0, wanted - present.length),
+      inverters: inverters && Math.max(0, inverters - present.length),
     },
-    ...(mostUrgent(waiting.map((step) => decideStep(step, now))) ??
-      decideOnline(snapshot.gridLocationId, online, present.length, gone, wanted)),
+    stalled: mostUrgentStall([...starts, ...sessions, ...(invitation === undefined ? [] : [invitation])]),
+    waiting: firstOf(waits) ?? waitOfOnline(gridLocationId, online, { present: present.length, wanted }),
   };
+}
+
+/** Everything that decides about one brand, or about all of them if `brand` is null. */
+interface Step {
+  readonly brand: string | null;
+  readonly session: KnownSession | undefined;
+  readonly start: KnownStart | undefined;
 }
 
 /**
  * Returns a step for each expected brand. If no brand is expected, returns one for each brand that is online or open, or else one step for
  * all brands.
  */
-function stepsOf({ sessions, starts, ...location }: Snapshot, expected: readonly string[]): Step[] {
+function stepsOf(
+  sessions: readonly KnownSession[],
+  starts: readonly KnownStart[],
+  expected: readonly string[],
+): Step[] {
   const current = sessions.filter(({ supersededAt, state }) => supersededAt === null || state === 'online');
   const live = current.filter((session) => session.state === 'online' || isOpen(session));
   const brands = expected.length > 0 ? expected : distinct(live.map(({ brand }) => brand));
   const stepOf = (brand: string | null, isOf: (each: { readonly brand: string | null }) => boolean) => ({
-    ...location,
     brand,
     session: live.find((session) => isOf(session) && session.state === 'online') ?? current.find(isOf),
     start: starts.find(isOf),
@@ -46,154 +97,55 @@ function stepsOf({ sessions, starts, ...location }: Snapshot, expected: readonly
 const isOpen = ({ state, closedAt }: KnownSession): boolean =>
   closedAt === null && (state === 'awaiting_owner' || state === 'awaiting_installation');
 
-/** Decides who must act next for a brand that is not online. */
-function decideStep(step: Step, now: Date): Decision {
-  const { gridLocationId, brand, session, start, invitation } = step;
-  const of = ofBrand(brand);
-  const link = invitation !== undefined && LIVE.includes(invitation.state) ? invitation : undefined;
-  if (start?.status === 'sending')
-    return decision(
-      'remote_service',
-      `The start${of} is being sent to the remote service.`,
-      'Look again in a minute: the start succeeds or fails by itself.',
-    );
-  const found = session && ago(session.stateChangedAt, now);
-  if (session?.state === 'lost')
-    return decision(
-      'tenant',
-      `The remote service no longer knows the session${of}, as we found ${found}.`,
-      `Ask the provider, then start another session: ${startAnother(gridLocationId, brand)}.`,
-    );
-  if (session?.state === 'unrecognised')
-    return decision(
-      'tenant',
-      `The interface does not describe the flags of the session${of}, which we found ${found}.`,
-      'Ask the provider what the flags of the session mean.',
-    );
-  if (session === undefined || !isOpen(session)) return decideUnstarted(step, link, now);
-  if (session.stalled?.cause === 'remote_unreachable')
-    return decision(
-      'remote_service',
-      `The session${of} was last read ${ago(session.checkedAt, now)}, and all reads since have failed.`,
-      'Look at GET /api/v1/status: once the reads succeed, the case says more.',
-    );
-  const isInTime = session.expiresAt > now;
-  if (session.state === 'awaiting_installation')
-    return decision(
-      'installation',
-      `The owner has probably finished the web flow${of}, as we found ${found}, and nothing is online yet.`,
-      session.stalled?.cause === 'completed_not_online'
-        ? 'Ask the installer or the provider: the installation is later than usual.'
-        : `Wait: the inverters come online by themselves${usually(step)}.`,
-    );
-  if (!isInTime && link === undefined) return decideUnstarted(step, link, now);
-  return decision(
-    'owner',
-    `A session${of} was started ${ago(session.createdAt, now)}, and the owner has not finished the web flow.`,
-    link === undefined
-      ? `Ask the owner to finish by the startUrl, before ${session.expiresAt.toISOString()}.`
-      : 'Ask the owner to follow the link of the invitation again, and to finish.',
-  );
-}
-
-/** Decides who must act next for a brand without a session that may still come online. `link`: the live invitation. */
-function decideUnstarted(
-  { gridLocationId, brand, session, start, invitation, wishDueAt }: Step,
-  link: KnownInvitation | undefined,
+/** Returns who is waited for in the ordinary way for a brand that is not online. `link`: the live invitation. */
+function waitOf(
+  { brand, session, start }: Step,
+  { gridLocationId, link, wishDueAt, usualWait }: Snapshot & { readonly link: KnownInvitation | undefined },
   now: Date,
-): Decision {
-  const failed = start?.status === 'failed' ? start : undefined;
-  const because = failed?.error ? `: ${failed.error}.` : '.';
-  if (link !== undefined && wishDueAt !== null)
-    return decision(
-      'remote_service',
-      `The owner has clicked, and the remote service has not taken the start yet${because}`,
-      'Wait: the start is repeated by itself, and the page of the owner then goes on.',
-    );
-  if (failed !== undefined && (link === undefined || failed.createdAt > link.createdAt))
-    return decision(
-      'tenant',
-      `The start${ofBrand(brand)} failed ${ago(failed.createdAt, now)}${because}`,
-      `Remove the cause, then start again: POST /api/v1/onboarding/pv/${gridLocationId}.`,
-    );
-  const over = session && `The session${ofBrand(brand)} is over without an inverter online`;
-  if (link === undefined)
-    return decision(
-      'invitation',
-      `${over ?? 'Nothing has been started'}, and the owner has no ${invitation === undefined ? '' : 'valid '}invitation.`,
-      `Invite the owner${invitation === undefined ? '' : ' again'}: POST /api/v1/invitations with the gridLocationId ${gridLocationId}.`,
-    );
-  const unopened = `The owner was invited ${ago(link.createdAt, now)}, and has not opened the page.`;
-  return decision(
-    'owner',
-    over !== undefined
-      ? `${over}.`
-      : link.openedAt === null
-        ? unopened
-        : `The owner opened the page ${ago(link.openedAt, now)}, and has not started${brand === null ? '' : ` ${brand}`}.`,
-    over === undefined ? remindBy(link) : 'Ask the owner to follow the link of the invitation again.',
-  );
-}
-
-/** Returns the next step if an owner has started nothing. */
-function remindBy({ stalled, expiresAt }: KnownInvitation): string {
-  switch (stalled?.cause) {
-    case 'never_opened':
-      return 'Ask the owner whether the link has arrived, and send it again.';
-    case 'expiring_soon':
-      return `Ask the owner to follow the link of the invitation before ${expiresAt.toISOString()}.`;
-    case 'opened_not_started':
-      return 'Ask the owner what is unclear about the page, and to follow its link again.';
-    case 'remote_unreachable':
-      return 'Ask the owner to follow the link of the invitation, and to try again: the last start failed.';
-    default:
-      return 'Ask the owner to follow the link of the invitation.';
+): Waiting {
+  const waits = (state: Waiting['state'], since: Date | null, usuallyUntil: Date | null = null): Waiting => {
+    const subject = { id: session?.id ?? '', gridLocationId, brand };
+    const lastError = start?.error ?? null;
+    return { state, kind: 'session', subject, since, usuallyUntil, evidence: { brand, lastError } };
+  };
+  if (start?.status === 'sending') return waits('start_sending', start.createdAt);
+  if (session?.state === 'lost' || session?.state === 'unrecognised')
+    return waits(session.state, session.stateChangedAt);
+  if (session?.state === 'awaiting_installation' && isOpen(session)) {
+    const { p95Seconds } = usualWait(session.brand) ?? {};
+    const usually = p95Seconds === undefined ? null : later(session.stateChangedAt, p95Seconds * 1_000);
+    return waits('awaiting_installation', session.stateChangedAt, usually);
   }
+  if (session !== undefined && isOpen(session) && (link !== undefined || session.expiresAt > now))
+    return waits('awaiting_owner', session.createdAt, session.expiresAt);
+  if (link !== undefined && wishDueAt !== null) return waits('wished', null);
+  if (start?.status === 'failed') return waits('start_failed', start.createdAt);
+  if (link === undefined) return waits('not_invited', session?.stateChangedAt ?? null);
+  // The installation of an owner who was done may come online after the session has expired.
+  if (link.state === 'owner_done') return waits('awaiting_installation', session?.stateChangedAt ?? null);
+  if (session !== undefined) return waits('over', session.stateChangedAt, link.expiresAt);
+  return link.openedAt === null
+    ? waits('invited', link.createdAt, link.expiresAt)
+    : waits('opened', link.openedAt, link.expiresAt);
 }
 
-/** Decides who must act next for a location whose brands are all online. `gone`: how many inverters the remote service no longer lists. */
-function decideOnline(
+/** Returns who is waited for at a location whose brands are all online. */
+function waitOfOnline(
   gridLocationId: string,
   online: readonly KnownSession[],
-  present: number,
-  gone: number,
-  expected: number | null,
-): Decision {
-  const wanted = expected ?? present + gone;
-  if (present >= wanted)
-    return decision(
-      'nobody',
-      `All is online, with ${counted(present, 'inverter')}.`,
-      'Nothing is left to do.',
-    );
-  const why = `${present} of ${counted(wanted, 'inverter')} online: ${wanted - present} missing`;
-  if (gone > 0)
-    return decision(
-      'tenant',
-      `${why}, and the remote service has ceased to list ${counted(gone, 'inverter')}.`,
-      'Ask the owner or the provider whether an inverter was removed.',
-    );
-  return online.some(({ closedAt }) => closedAt === null)
-    ? decision(
-        'installation',
-        `${why}.`,
-        'Wait: an online session is still read, and further inverters may follow.',
-      )
-    : decision(
-        'tenant',
-        `${why}, and the sessions are closed.`,
-        `Ask the owner about the missing inverters, then start another session: ${startAnother(gridLocationId, online[0]!.brand)}.`,
-      );
+  evidence: { readonly present: number; readonly wanted: number },
+): Waiting {
+  const [newest] = online;
+  const isRead = online.some(({ closedAt }) => closedAt === null);
+  const isAll = evidence.present >= evidence.wanted;
+  return {
+    state: isAll ? 'online' : isRead ? 'inverters_awaited' : 'inverters_missing',
+    kind: 'session',
+    subject: { id: newest?.id ?? '', gridLocationId, brand: newest?.brand ?? null },
+    since: newest?.stateChangedAt ?? null,
+    usuallyUntil: null,
+    evidence: { brand: null, ...evidence },
+  };
 }
-
-function usually({ usualWait, session }: Step): string {
-  const wait = usualWait(session?.brand ?? null);
-  return wait === undefined ? '' : `, usually within ${lasting(wait.p95Seconds * 1_000, Math.ceil)}`;
-}
-
-const ofBrand = (brand: string | null) => (brand === null ? '' : ` of ${brand}`);
-
-const startAnother = (gridLocationId: string, brand: string | null) =>
-  `POST /api/v1/onboarding/pv/${gridLocationId} with the body ${JSON.stringify({ brand: brand ?? undefined, reuse: false })}`;
 
 const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];

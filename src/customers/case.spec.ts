@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { decideCase } from './case.rules.js';
-import { decideCustomer } from './customer.rules.js';
-import { ago, decision, WAITS_FOR } from './decision.rules.js';
-import type { Snapshot } from './snapshot.rules.js';
+import { textOf, type WaitsFor } from '../stalls/cause.rules.js';
+import type { StalledView } from '../stalls/stalled.view.js';
+import { decideCase, type Snapshot } from './case.rules.js';
+import type { WaitsView } from './case.view.js';
+import { decideCustomer, waitOfRegistration } from './customer.rules.js';
+import { WAITS } from './waits.rules.js';
 
 const now = new Date('2026-11-26T12:00:00Z');
 const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000);
@@ -11,7 +13,12 @@ type Session = Snapshot['sessions'][number];
 type Start = Snapshot['starts'][number];
 type Invitation = NonNullable<Snapshot['invitation']>;
 
+const stall = (cause: string, waitsFor: WaitsFor, urgency: StalledView['urgency']): StalledView => ({
+  ...{ cause, waitsFor, urgency },
+  ...{ since: hoursAgo(5), evidence: {}, text: `Because of ${cause}.`, before: null, remedies: [] },
+});
 const session = (fields: Partial<Session>): Session => ({
+  id: 'session',
   brand: 'acme',
   state: 'awaiting_owner',
   createdAt: hoursAgo(3),
@@ -19,15 +26,16 @@ const session = (fields: Partial<Session>): Session => ({
   expiresAt: hoursAgo(-20),
   supersededAt: null,
   closedAt: null,
-  checkedAt: now,
   stalled: null,
   inverters: [],
   ...fields,
 });
 const start = (fields: Partial<Start>): Start => ({
+  id: 'start',
   brand: 'acme',
   status: 'failed',
   error: 'refused',
+  stalled: null,
   createdAt: hoursAgo(1),
   ...fields,
 });
@@ -49,8 +57,8 @@ const inverters = (count: number, gone = 0): Session['inverters'] =>
 const online = (fields: Partial<Session> = {}) =>
   session({ state: 'online', inverters: inverters(1), ...fields });
 
-const decide = (known: Partial<Snapshot>) =>
-  decideCase(
+const decide = (known: Partial<Snapshot>) => {
+  const { stalled, waiting, ...found } = decideCase(
     {
       usualWait: () => undefined,
       gridLocationId: 'here',
@@ -62,194 +70,152 @@ const decide = (known: Partial<Snapshot>) =>
     },
     now,
   );
+  const wait = WAITS[waiting.state];
+  return {
+    ...found,
+    waitsFor: stalled?.waitsFor ?? wait.waitsFor,
+    why: stalled?.text ?? textOf(wait, waiting.evidence),
+    since: stalled?.since ?? waiting.since,
+    usuallyUntil: waiting.usuallyUntil,
+    remedies: stalled
+      ? []
+      : wait.remedies.map(({ operationId, body }) => [operationId, body?.(waiting.subject)]),
+  };
+};
 const TWO = ['acme', 'sunward'];
-const AGAIN = 'Ask the owner to follow the link of the invitation again';
 
-const CASES: Readonly<Record<string, readonly [Partial<Snapshot>, why: string, next: string][]>> = {
-  invitation: [
-    [
-      {},
-      'Nothing has been started, and the owner has no invitation.',
-      'Invite the owner: POST /api/v1/invitations with the gridLocationId here.',
-    ],
-    [
-      { invitation: invitation({ state: 'revoked' }) },
-      'Nothing has been started, and the owner has no valid invitation.',
-      'Invite the owner again: POST /api/v1/invitations with the gridLocationId here.',
-    ],
-    [
-      { sessions: [session({ state: 'expired' })] },
-      'The session is over without an inverter online, and the owner has no invitation.',
-      'Invite the owner: POST /api/v1/invitations with the gridLocationId here.',
-    ],
-    [
-      { sessions: [session({ closedAt: hoursAgo(1) })] },
-      'The session is over without an inverter online, and the owner has no invitation.',
-      'Invite the owner: POST /api/v1/invitations with the gridLocationId here.',
-    ],
-    [
-      { sessions: [session({ expiresAt: hoursAgo(1) })] },
-      'The session of acme is over without an inverter online, and the owner has no invitation.',
-      'Invite the owner: POST /api/v1/invitations with the gridLocationId here.',
-    ],
-  ],
+type Expected = readonly [why: string, since: number | null, until?: number];
+const NOT_INVITED = 'Nothing is open, and the owner has no valid invitation.';
+
+const CASES: Readonly<Partial<Record<WaitsFor, readonly [Partial<Snapshot>, ...Expected][]>>> = {
   owner: [
-    [
-      { invitation: invitation() },
-      'The owner was invited 3 days ago, and has not opened the page.',
-      'Ask the owner to follow the link of the invitation.',
-    ],
+    [{ invitation: invitation() }, 'The owner was invited, and has not opened the page.', 72, -240],
     [
       { invitation: invitation({ state: 'opened', openedAt: hoursAgo(1), brands: ['acme'] }) },
-      'The owner opened the page 1 hour ago, and has not started acme.',
-      'Ask the owner to follow the link of the invitation.',
+      'The owner has opened the page, and has not started a session of acme.',
+      1,
+      -240,
     ],
     [
       { invitation: invitation(), sessions: [session({ state: 'expired' })] },
-      'The session is over without an inverter online.',
-      `${AGAIN}.`,
-    ],
-    [
-      { invitation: invitation({ stalled: { cause: 'never_opened' } }) },
-      'The owner was invited 3 days ago, and has not opened the page.',
-      'Ask the owner whether the link has arrived, and send it again.',
-    ],
-    [
-      { invitation: invitation({ openedAt: hoursAgo(90), stalled: { cause: 'opened_not_started' } }) },
-      'The owner opened the page 3 days ago, and has not started.',
-      'Ask the owner what is unclear about the page, and to follow its link again.',
-    ],
-    [
-      { invitation: invitation({ stalled: { cause: 'expiring_soon' } }) },
-      'The owner was invited 3 days ago, and has not opened the page.',
-      'Ask the owner to follow the link of the invitation before 2026-12-06T12:00:00.000Z.',
+      'The session is over without an inverter online, and the owner can begin again.',
+      2,
+      -240,
     ],
     [
       { sessions: [session({})] },
-      'A session of acme was started 3 hours ago, and the owner has not finished the web flow.',
-      'Ask the owner to finish by the startUrl, before 2026-11-27T08:00:00.000Z.',
+      'A session of acme was started, and the owner has not finished the web flow.',
+      3,
+      -20,
     ],
     [
       { invitation: invitation({ state: 'started' }), sessions: [session({ expiresAt: hoursAgo(1) })] },
-      'A session of acme was started 3 hours ago, and the owner has not finished the web flow.',
-      `${AGAIN}, and to finish.`,
+      'A session of acme was started, and the owner has not finished the web flow.',
+      3,
+      1,
     ],
     [
       {
         invitation: invitation({ state: 'started', brands: TWO, openedAt: hoursAgo(5) }),
         sessions: [online()],
       },
-      'The owner opened the page 5 hours ago, and has not started sunward.',
-      'Ask the owner to follow the link of the invitation.',
+      'The owner has opened the page, and has not started a session of sunward.',
+      5,
+      -240,
     ],
   ],
   installation: [
     [
       { sessions: [session({ state: 'awaiting_installation', brand: null })] },
-      'The owner has probably finished the web flow, as we found 2 hours ago, and nothing is online yet.',
-      'Wait: the inverters come online by themselves.',
+      'The owner has probably finished the web flow, and nothing is online yet.',
+      2,
     ],
     [
       {
         sessions: [session({ state: 'awaiting_installation' })],
         usualWait: (brand) => (brand === 'acme' ? { p95Seconds: 10_800 } : undefined),
       },
-      'The owner has probably finished the web flow of acme, as we found 2 hours ago, and nothing is online yet.',
-      'Wait: the inverters come online by themselves, usually within 3 hours.',
+      'The owner has probably finished the web flow of acme, and nothing is online yet.',
+      2,
+      -1,
     ],
     [
-      { sessions: [session({ state: 'awaiting_installation', stalled: { cause: 'completed_not_online' } })] },
-      'The owner has probably finished the web flow of acme, as we found 2 hours ago, and nothing is online yet.',
-      'Ask the installer or the provider: the installation is later than usual.',
+      { invitation: invitation({ state: 'owner_done' }), sessions: [session({ state: 'expired' })] },
+      'The owner has probably finished the web flow, and nothing is online yet.',
+      2,
     ],
     [
       { invitation: invitation({ expected: { inverters: 2 } }), sessions: [online()] },
-      '1 of 2 inverters online: 1 missing.',
-      'Wait: an online session is still read, and further inverters may follow.',
+      '1 of 2 inverters are online. The session is still read, and more may follow.',
+      2,
     ],
     [
       {
         invitation: invitation({ expected: { inverters: 2 } }),
         sessions: [online({ closedAt: hoursAgo(1) }), online()],
       },
-      '1 of 2 inverters online: 1 missing.',
-      'Wait: an online session is still read, and further inverters may follow.',
+      '1 of 2 inverters are online. The session is still read, and more may follow.',
+      2,
     ],
   ],
   remote_service: [
     [
-      { sessions: [session({ checkedAt: hoursAgo(2), stalled: { cause: 'remote_unreachable' } })] },
-      'The session of acme was last read 2 hours ago, and all reads since have failed.',
-      'Look at GET /api/v1/status: once the reads succeed, the case says more.',
-    ],
-    [
       { starts: [start({ status: 'sending', error: null })] },
       'The start is being sent to the remote service.',
-      'Look again in a minute: the start succeeds or fails by itself.',
+      1,
     ],
     [
       {
         invitation: invitation({ state: 'opened', openedAt: hoursAgo(1) }),
         wishDueAt: hoursAgo(-1),
-        starts: [start({})],
+        starts: [start({ stalled: stall('start_failed', 'tenant', 'soon') })],
       },
-      'The owner has clicked, and the remote service has not taken the start yet: refused.',
-      'Wait: the start is repeated by itself, and the page of the owner then goes on.',
+      'The owner has clicked, and the start is repeated until the remote service takes it.',
+      null,
     ],
   ],
   tenant: [
-    [
-      { starts: [start({ error: null })], invitation: invitation(), wishDueAt: null },
-      'The start failed 1 hour ago.',
-      'Remove the cause, then start again: POST /api/v1/onboarding/pv/here.',
-    ],
-    [
-      { starts: [start({})], wishDueAt: hoursAgo(-1) },
-      'The start failed 1 hour ago: refused.',
-      'Remove the cause, then start again: POST /api/v1/onboarding/pv/here.',
-    ],
-    [
-      { starts: [start({})] },
-      'The start failed 1 hour ago: refused.',
-      'Remove the cause, then start again: POST /api/v1/onboarding/pv/here.',
-    ],
+    [{}, NOT_INVITED, null],
+    [{ invitation: invitation({ state: 'revoked' }) }, NOT_INVITED, null],
+    [{ sessions: [session({ state: 'expired' })] }, NOT_INVITED, 2],
+    [{ sessions: [session({ closedAt: hoursAgo(1) })] }, NOT_INVITED, 2],
+    [{ sessions: [session({ expiresAt: hoursAgo(1) })] }, NOT_INVITED, 2],
+    [{ starts: [start({ error: null })], invitation: invitation() }, 'The start failed.', 1],
+    [{ starts: [start({})], wishDueAt: hoursAgo(-1) }, 'The start failed: refused.', 1],
+    [{ starts: [start({})] }, 'The start failed: refused.', 1],
     [
       { sessions: [session({ state: 'lost', closedAt: hoursAgo(1) })], invitation: invitation() },
-      'The remote service no longer knows the session, as we found 2 hours ago.',
-      'Ask the provider, then start another session: POST /api/v1/onboarding/pv/here with the body {"reuse":false}.',
+      'The remote service no longer knows the session, or refuses it.',
+      2,
     ],
     [
       { sessions: [session({ state: 'unrecognised' })], invitation: invitation({ brands: TWO }) },
-      'The interface does not describe the flags of the session of acme, which we found 2 hours ago.',
-      'Ask the provider what the flags of the session mean.',
-    ],
-    [
-      { sessions: [online({ inverters: inverters(1, 1) })] },
-      '1 of 2 inverters online: 1 missing, and the remote service has ceased to list 1 inverter.',
-      'Ask the owner or the provider whether an inverter was removed.',
+      'The interface does not describe the flags of the session.',
+      2,
     ],
     [
       {
         invitation: invitation({ state: 'online', expected: { inverters: 2 } }),
         sessions: [online({ closedAt: hoursAgo(1) })],
       },
-      '1 of 2 inverters online: 1 missing, and the sessions are closed.',
-      'Ask the owner about the missing inverters, then start another session: POST /api/v1/onboarding/pv/here with the body {"brand":"acme","reuse":false}.',
+      '1 of 2 inverters are online, and the sessions are closed.',
+      2,
+    ],
+    [
+      { sessions: [online({ closedAt: hoursAgo(1), inverters: inverters(1, 1) })] },
+      '1 of 2 inverters are online, and the sessions are closed.',
+      2,
     ],
   ],
   nobody: [
-    [
-      { sessions: [online({ inverters: inverters(2) })] },
-      'All is online, with 2 inverters.',
-      'Nothing is left to do.',
-    ],
+    [{ sessions: [online({ inverters: inverters(2) })] }, 'All is online: 2 of 2 inverters are online.', 2],
     [
       {
         invitation: invitation({ state: 'online', expected: { inverters: 1 } }),
         sessions: [online({ inverters: inverters(1, 1) })],
       },
-      'All is online, with 1 inverter.',
-      'Nothing is left to do.',
+      'All is online: 1 of 1 inverters are online.',
+      2,
     ],
   ],
 };
@@ -257,8 +223,38 @@ const CASES: Readonly<Record<string, readonly [Partial<Snapshot>, why: string, n
 describe('a grid location', () => {
   it.each(
     Object.entries(CASES).flatMap(([waitsFor, cases]) => cases.map((each) => [waitsFor, ...each] as const)),
-  )('waits for %s with %j', (waitsFor, known, why, next) => {
-    expect(decide(known)).toMatchObject({ waitsFor, why, next });
+  )('waits in the ordinary way for %s with %j', (waitsFor, known, why, ...[since, until]) => {
+    expect(decide(known)).toMatchObject({
+      ...{ waitsFor, why },
+      since: since === null ? null : hoursAgo(since),
+      usuallyUntil: until === undefined ? null : hoursAgo(until),
+    });
+  });
+
+  it('waits for whom the most urgent stall of its parts waits, and else for a person first', () => {
+    const soon = stall('completed_not_online', 'installation', 'soon');
+    const later = stall('never_opened', 'owner', 'later');
+    const parts = {
+      invitation: invitation({ stalled: later }),
+      sessions: [session({ state: 'awaiting_installation', stalled: soon })],
+    };
+    expect(decide(parts)).toMatchObject({ waitsFor: 'installation', why: soon.text, since: soon.since });
+    const failed = { ...parts, starts: [start({ stalled: stall('start_failed', 'tenant', 'soon') })] };
+    expect(decide(failed)).toHaveProperty('waitsFor', 'tenant');
+    const waits = { ...parts, sessions: [session({ state: 'lost' })] };
+    expect(decide(waits)).toHaveProperty('why', later.text);
+    const brands = [session({ brand: 'sunward' }), session({ state: 'awaiting_installation' })];
+    expect(decide({ sessions: brands })).toHaveProperty('waitsFor', 'owner');
+  });
+
+  it('has operations that continue it', () => {
+    expect(decide({}).remedies).toEqual([['createInvitation', { gridLocationId: 'here' }]]);
+    expect(decide({ starts: [start({})] }).remedies).toEqual([['startSession', {}]]);
+    const closed = online({ closedAt: hoursAgo(1), inverters: inverters(1, 1) });
+    expect(decide({ sessions: [closed] }).remedies).toEqual([
+      ['startSession', { brand: 'acme', reuse: false }],
+    ]);
+    expect(decide({ invitation: invitation() }).remedies).toEqual([]);
   });
 
   it('lists what is expected, online and missing', () => {
@@ -282,7 +278,8 @@ describe('a grid location', () => {
 
   it('can still be started by an invitation that is newer than the failed start', () => {
     const newer = invitation({ createdAt: hoursAgo(0.5) });
-    expect(decide({ starts: [start({})], invitation: newer })).toHaveProperty('waitsFor', 'owner');
+    const failed = start({ stalled: stall('start_failed', 'tenant', 'soon') });
+    expect(decide({ starts: [failed], invitation: newer })).toHaveProperty('waitsFor', 'owner');
   });
 
   it('waits for another brand that the tenant has started, even if none was expected', () => {
@@ -294,41 +291,62 @@ describe('a grid location', () => {
 });
 
 describe('a customer', () => {
-  const at = (gridLocationId: string, waitsFor: (typeof WAITS_FOR)[number]) => ({
-    ...decision(waitsFor, `Why ${waitsFor}.`, 'Next.'),
+  const at = (gridLocationId: string, waitsFor: WaitsFor, stalled: StalledView | null = null) => ({
     gridLocationId,
+    ...waits(waitsFor, `Why ${waitsFor}.`, stalled),
   });
+  const waits = (waitsFor: WaitsFor, why: string, stalled: StalledView | null = null): WaitsView => ({
+    ...{ waitsFor, why, stalled },
+    ...{ since: now, usuallyUntil: null, before: null, remedies: [] },
+  });
+  const registration = waits('remote_service', 'Why not.');
 
   it.each([
-    ['remote_service', 'pending', /^The registration is not confirmed yet: late\.$/, /^Wait/],
-    ['tenant', 'uncertain', /^It is unknown whether/, /decide: POST \/api\/v1\/registrations\/7\/resolve/],
-    ['tenant', 'rejected', /^The remote service refused the registration: late\.$/, /7\/retry\.$/],
-    ['tenant', 'discarded', /^A person has discarded/, /^Register the customer anew/],
-    ['tenant', 'registered', /without a grid location/, /^Ask the provider/],
-  ] as const)('waits for %s while its registration is %s', (waitsFor, status, why, next) => {
-    const decided = decideCustomer({ id: '7', status, lastError: 'late' }, []);
-    expect(decided.waitsFor).toBe(waitsFor);
-    expect(decided.why).toMatch(why);
-    expect(decided.next).toMatch(next);
+    ['remote_service', 'pending', /^The registration is not confirmed yet/, []],
+    [
+      'tenant',
+      'uncertain',
+      /^Nobody knows whether .*: late\.$/,
+      ['resolveRegistration', 'retryRegistration', 'discardRegistration'],
+    ],
+    [
+      'tenant',
+      'rejected',
+      /^The remote service refused the registration: late\.$/,
+      ['retryRegistration', 'discardRegistration'],
+    ],
+    ['tenant', 'discarded', /^A person has discarded/, ['registerUser']],
+    ['tenant', 'registered', /without a grid location/, []],
+  ] as const)('waits for %s while its registration is %s', (waitsFor, status, why, remedies) => {
+    const { state, since, evidence } = waitOfRegistration({
+      id: '7',
+      status,
+      lastError: 'late',
+      updatedAt: now,
+      nextAttemptAt: null,
+    });
+    const wait = WAITS[state];
+    expect([wait.waitsFor, since]).toEqual([waitsFor, now]);
+    expect(textOf(wait, evidence)).toMatch(why);
+    expect(wait.remedies.map(({ operationId }) => operationId)).toEqual(remedies);
   });
 
   it('waits for whom its locations wait, the most urgent first', () => {
-    expect(decideCustomer(null, [at('a', 'owner')])).toEqual(decision('owner', 'Why owner.', 'Next.'));
-    expect(decideCustomer(null, [at('a', 'nobody'), at('b', 'installation'), at('c', 'tenant')])).toEqual(
-      decision('tenant', '2 of 3 grid locations wait, the most urgent is c: Why tenant.', 'Next.'),
-    );
-    expect(decideCustomer(null, [at('a', 'nobody'), at('b', 'nobody')])).toEqual(
-      decision('nobody', 'All 2 grid locations of the customer are online.', 'Next.'),
+    expect(decideCustomer(registration, [])).toEqual(registration);
+    expect(decideCustomer(registration, [at('a', 'owner')])).toEqual(waits('owner', 'Why owner.'));
+    expect(
+      decideCustomer(registration, [at('a', 'nobody'), at('b', 'installation'), at('c', 'tenant')]),
+    ).toEqual(waits('tenant', '2 of 3 grid locations wait, the most urgent is c: Why tenant.'));
+    expect(decideCustomer(registration, [at('a', 'nobody'), at('b', 'nobody')])).toEqual(
+      waits('nobody', 'All 2 grid locations of the customer are online.'),
     );
   });
-});
 
-it.each([
-  [0, 'less than a minute ago'],
-  [1 / 60, '1 minute ago'],
-  [1.9, '1 hour ago'],
-  [49, '2 days ago'],
-  [-1, 'less than a minute ago'],
-])('%d hours are %s', (hours, text) => {
-  expect(ago(hoursAgo(hours), now)).toBe(text);
+  it('waits for whom a stall waits, before all that waits in the ordinary way', () => {
+    const later = stall('never_opened', 'owner', 'later');
+    const cases = [at('a', 'tenant'), at('b', 'owner', later)];
+    expect(decideCustomer(registration, cases)).toMatchObject({ waitsFor: 'owner', stalled: later });
+    const uncertain = waits('tenant', 'Uncertain.', stall('uncertain', 'tenant', 'now'));
+    expect(decideCustomer(uncertain, cases)).toEqual(uncertain);
+  });
 });

@@ -1,11 +1,12 @@
 import { SESSION } from '../onboarding/api/sessions.view.js';
 import { StartView } from '../onboarding/api/starts.view.js';
+import { WAITS_FOR } from '../stalls/cause.rules.js';
+import { RemedyView, StalledView } from '../stalls/stalled.view.js';
 import * as schema from '../platform/openapi/schema-of.js';
 import { RegistrationView } from '../users/registration/registration.view.js';
 import { UserView } from '../users/user/user.view.js';
 import { INVITATION } from '../invitations/invitation.view.js';
 import { MOST_OF_EACH } from './case.store.js';
-import { WAITS_FOR } from './decision.rules.js';
 
 class CaseExpectedView extends schema.schemaOf({
   brands: schema.texts('Those that the owner is asked to connect; empty if any will do'),
@@ -22,15 +23,20 @@ class CaseMissingView extends schema.schemaOf({
 class CaseSessionView extends schema.schemaOf(SESSION) {}
 class CaseInvitationView extends schema.schemaOf(INVITATION) {}
 
-const DECISION = {
-  waitsFor: schema.oneOf(
-    WAITS_FOR,
-    'tenant: a person of yours must decide or repair something. remote_service: a call is in flight or is repeated by itself. ' +
-      'invitation: the owner has no valid link. owner: to finish the web flow. installation: to come online. nobody: all is online.',
-  ),
+const WAITS = {
+  waitsFor: schema.oneOf(WAITS_FOR, 'Who has to act next; nobody: all that is expected is online'),
   why: schema.text('In one sentence'),
-  next: schema.text('What happens or what to do next, in one sentence'),
+  since: schema.nullable(schema.instant('Since when; null if it is unknown')),
+  usuallyUntil: schema.nullable(
+    schema.instant('Until when this usually lasts; null if it is unknown, or if something is stalled'),
+  ),
+  before: schema.nullable(schema.text('What a person has to do before the remedies, or without any')),
+  remedies: schema.listOf(RemedyView, 'Operations that continue it; empty if there is none'),
+  stalled: schema.nullable(
+    schema.view(StalledView, 'The most urgent of what is stalled; null if all continues by itself'),
+  ),
 };
+export type WaitsView = schema.ObjectOf<typeof WAITS>;
 
 const newest = (what: string) => `The newest ${MOST_OF_EACH} at most, the newest first; ${what}`;
 
@@ -42,7 +48,7 @@ export class CaseView extends schema.schemaOf({
   ),
   userId: schema.uuid('The user of the grid location'),
   tenantReference: schema.text('That of the user'),
-  ...DECISION,
+  ...WAITS,
   expected: schema.view(CaseExpectedView, 'What the newest invitation says'),
   online: schema.view(CaseOnlineView, 'What the sessions of the location say'),
   missing: schema.view(CaseMissingView, 'What is expected and not online'),
@@ -74,7 +80,7 @@ export class CaseView extends schema.schemaOf({
 
 export class CustomerView extends schema.schemaOf({
   tenantReference: schema.text('That of the registration and the user'),
-  ...DECISION,
+  ...WAITS,
   registration: schema.nullable(
     schema.view(RegistrationView, 'The live one, else the newest; null if none is stored'),
   ),

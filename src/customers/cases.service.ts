@@ -5,12 +5,13 @@ import { RegistrationsStore } from '../users/registration/registrations.store.js
 import { toUserView } from '../users/user/user.view.js';
 import { UsersStore } from '../users/user/users.store.js';
 import { StallViews } from '../stalls/stall-views.service.js';
+import type { StalledView } from '../stalls/stalled.view.js';
 import { withoutLink } from '../invitations/invitations.store.js';
-import { decideCase } from './case.rules.js';
+import { decideCase, type Snapshot } from './case.rules.js';
 import { CaseStore, type RecordedCase } from './case.store.js';
-import type { CaseView, CustomerView } from './case.view.js';
-import { decideCustomer } from './customer.rules.js';
-import type { Snapshot } from './snapshot.rules.js';
+import type { CaseView, CustomerView, WaitsView } from './case.view.js';
+import { decideCustomer, waitOfRegistration } from './customer.rules.js';
+import { WAITS, type Waiting } from './waits.rules.js';
 
 /** The most customers with one EAN that a response has. */
 export const MOST_CUSTOMERS = 10;
@@ -41,38 +42,53 @@ export class CasesService {
     const cases = (await this.store.listOfUsers(users.map(({ id }) => id))).map((each) => this.toCase(each));
     return references.flatMap((tenantReference) => {
       const user = users.find((each) => each.tenantReference === tenantReference);
-      const registration = registrations.find((each) => each.tenantReference === tenantReference) ?? null;
-      if (user === undefined && registration === null) return [];
+      const record = registrations.find((each) => each.tenantReference === tenantReference);
+      if (user === undefined && record === undefined) return [];
+      const registration = record === undefined ? null : toRegistrationView(record, this.stalls);
       const own = cases.filter(({ userId }) => userId === user?.id);
       return {
         tenantReference,
-        ...decideCustomer(registration, own),
-        registration: registration && toRegistrationView(registration, this.stalls),
+        ...decideCustomer(this.toWaits(registration?.stalled ?? null, waitOfRegistration(registration)), own),
+        registration,
         user: user === undefined ? null : toUserView(user),
         cases: own,
       };
     });
   }
 
-  private toCase({ now, sessions, starts, invitations: rows, ...place }: RecordedCase): CaseView {
-    const invitations = rows.map((row) => withoutLink(row, this.stalls));
+  private toCase({
+    now,
+    sessions: rows,
+    starts: sent,
+    invitations: invited,
+    ...place
+  }: RecordedCase): CaseView {
+    const sessions = rows.map(({ startUrlCiphertext: _s, changedAt: _c, now: _n, ...session }) => ({
+      ...session,
+      stalled: this.stalls.view('session', session, session.stalled),
+    }));
+    const starts = sent.map((start) => ({
+      ...start,
+      stalled: this.stalls.view('start', start, start.stalled),
+    }));
+    const invitations = invited.map((row) => withoutLink(row, this.stalls));
     const snapshot: Snapshot = {
       gridLocationId: place.gridLocationId,
-      sessions,
-      starts,
-      invitation: invitations[0],
-      wishDueAt: rows[0]?.wishDueAt ?? null,
+      ...{ sessions, starts, invitation: invitations[0], wishDueAt: invited[0]?.wishDueAt ?? null },
       usualWait: (brand) => this.habits.usualWait(brand),
     };
+    const { stalled, waiting, ...found } = decideCase(snapshot, now);
+    return { ...place, ...this.toWaits(stalled, waiting), ...found, sessions, starts, invitations };
+  }
+
+  /** Returns the stall, or else the ordinary wait, with its words and remedies. */
+  private toWaits(stalled: StalledView | null, waiting: Waiting): WaitsView {
+    const { state, kind, subject, since, usuallyUntil, evidence } = waiting;
+    const { text, ...words } = stalled ?? this.stalls.words(kind, subject, WAITS[state], evidence);
+    const { waitsFor, before, remedies } = words;
     return {
-      ...place,
-      ...decideCase(snapshot, now),
-      sessions: sessions.map(({ startUrlCiphertext: _s, changedAt: _c, now: _n, ...session }) => ({
-        ...session,
-        stalled: this.stalls.view('session', session, session.stalled),
-      })),
-      starts: starts.map((start) => ({ ...start, stalled: this.stalls.view('start', start, start.stalled) })),
-      invitations,
+      ...{ waitsFor, why: text, before, remedies, stalled },
+      ...(stalled === null ? { since, usuallyUntil } : { since: stalled.since, usuallyUntil: null }),
     };
   }
 }

@@ -1,58 +1,46 @@
 import type { RegistrationView } from '../users/registration/registration.view.js';
-import { decision, mostUrgent, type Decision } from './decision.rules.js';
+import type { CaseView, WaitsView } from './case.view.js';
+import { mostUrgent, type Waiting } from './waits.rules.js';
 
-type KnownRegistration = Pick<RegistrationView, 'id' | 'status' | 'lastError'>;
+type KnownRegistration = Pick<
+  RegistrationView,
+  'id' | 'status' | 'lastError' | 'updatedAt' | 'nextAttemptAt'
+>;
 
-/** Decides who must act next for a customer: by the cases of its locations, or by its registration if it has no location. */
-export function decideCustomer(
-  registration: KnownRegistration | null,
-  cases: readonly (Decision & { readonly gridLocationId: string })[],
-): Decision {
-  const urgent = mostUrgent(cases);
-  if (urgent === undefined) return decideUnregistered(registration);
-  const { waitsFor, why, next, gridLocationId } = urgent;
-  if (cases.length === 1) return decision(waitsFor, why, next);
-  const waiting = cases.filter((each) => each.waitsFor !== 'nobody').length;
-  if (waiting === 0)
-    return decision(waitsFor, `All ${cases.length} grid locations of the customer are online.`, next);
-  const found = `${waiting} of ${cases.length} grid locations wait, the most urgent is ${gridLocationId}`;
-  return decision(waitsFor, `${found}: ${why}`, next);
+/** Returns who is waited for while a customer has no grid location. Without a registration, the user came without one. */
+export function waitOfRegistration(registration: KnownRegistration | null): Waiting {
+  const { id, status, lastError, updatedAt, nextAttemptAt } = registration ?? UNKNOWN;
+  return {
+    state: status,
+    kind: 'registration',
+    subject: { id },
+    since: updatedAt,
+    usuallyUntil: nextAttemptAt,
+    evidence: { lastError },
+  };
 }
 
-function decideUnregistered(registration: KnownRegistration | null): Decision {
-  const { id, status, lastError } = registration ?? { id: '', status: 'registered', lastError: null };
-  const path = `/api/v1/registrations/${id}`;
-  const because = lastError === null ? '.' : `: ${lastError}.`;
-  switch (status) {
-    case 'pending':
-      return decision(
-        'remote_service',
-        `The registration is not confirmed yet${because}`,
-        'Wait: the registration is sent by itself.',
-      );
-    case 'uncertain':
-      return decision(
-        'tenant',
-        `It is unknown whether the remote service has registered the customer${because}`,
-        `Ask the provider whether the user exists, then decide: POST ${path}/resolve if so, else …/retry or …/discard.`,
-      );
-    case 'rejected':
-      return decision(
-        'tenant',
-        `The remote service refused the registration${because}`,
-        `Remove the cause, then send the registration again: POST ${path}/retry.`,
-      );
-    case 'discarded':
-      return decision(
-        'tenant',
-        'A person has discarded the registration.',
-        'Register the customer anew: POST /api/v1/users.',
-      );
-    case 'registered':
-      return decision(
-        'tenant',
-        'The customer is registered without a grid location.',
-        'Ask the provider for the grid locations of the customer.',
-      );
-  }
+const UNKNOWN = {
+  id: '',
+  status: 'registered',
+  lastError: null,
+  updatedAt: null,
+  nextAttemptAt: null,
+} as const;
+
+type KnownCase = WaitsView & Pick<CaseView, 'gridLocationId'>;
+
+/** Returns who is waited for first: the most urgent of the cases and of the registration, which counts if it is stalled or alone. */
+export function decideCustomer(registration: WaitsView, cases: readonly KnownCase[]): WaitsView {
+  const isRegistration = cases.length === 0 || registration.stalled !== null;
+  const first = mostUrgent<WaitsView | KnownCase>([...(isRegistration ? [registration] : []), ...cases])!;
+  const { waitsFor, why, since, usuallyUntil, before, remedies, stalled } = first;
+  const waiting = cases.filter((each) => each.waitsFor !== 'nobody').length;
+  const whose =
+    'gridLocationId' in first && cases.length > 1
+      ? `${waiting} of ${cases.length} grid locations wait, the most urgent is ${first.gridLocationId}: `
+      : '';
+  const all = `All ${cases.length} grid locations of the customer are online.`;
+  const reason = whose !== '' && waiting === 0 ? all : whose + why;
+  return { waitsFor, why: reason, since, usuallyUntil, before, remedies, stalled };
 }

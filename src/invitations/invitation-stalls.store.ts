@@ -21,7 +21,6 @@ export function invitationStalls(
   return {
     kind: 'invitation',
     causes: INVITATION_CAUSES,
-    scope: 'onboarding:read',
     facts: FIND_FACTS,
     look: (facts, now) => stallOfInvitation(facts, ages, now),
   };

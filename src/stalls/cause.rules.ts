@@ -1,9 +1,20 @@
+import type { Scope } from '../access/scopes.js';
 import { STALL_KINDS, WAITS_FOR } from '../events/event-schemas.rules.js';
 
 export { STALL_KINDS, WAITS_FOR };
 /** What the subject of a stall is. */
 export type StallKind = (typeof STALL_KINDS)[number];
 export type WaitsFor = (typeof WAITS_FOR)[number];
+
+/** The scope of a key that may read the stalls of a kind: that of its subjects. */
+export const SCOPE_OF_KIND = {
+  registration: 'users:read',
+  start: 'onboarding:read',
+  session: 'onboarding:read',
+  invitation: 'onboarding:read',
+  inverter: 'onboarding:read',
+  endpoint: 'webhooks:manage',
+} as const satisfies Readonly<Record<StallKind, Scope>>;
 
 /** `now`: every hour makes it worse. `soon`: within a day. `later`: a person may look, and may as well wait. */
 export const URGENCIES = ['now', 'soon', 'later'] as const;
@@ -39,16 +50,20 @@ export const remedy = (
   ...options,
 });
 
-export interface Cause {
+/** Who is waited for, why, and what can be done. A wait without an urgency is ordinary: nothing is stalled. */
+export interface Wait {
   readonly waitsFor: WaitsFor;
-  readonly urgency: Urgency;
-  /** The cause in one sentence that fits every subject. */
+  /** The reason in one sentence that fits every subject. */
   readonly title: string;
-  /** The cause in one sentence, with the evidence. Default: the title. */
+  /** The reason in one sentence, with the evidence. Default: the title. */
   readonly text?: (evidence: Evidence) => string;
   /** What a person has to do before the remedies, or without any. */
   readonly before?: string;
   readonly remedies: readonly Remedy[];
+}
+
+export interface Cause extends Wait {
+  readonly urgency: Urgency;
 }
 
 export type Causes<Code extends string = string> = Readonly<Record<Code, Cause>>;
@@ -56,4 +71,4 @@ export type Causes<Code extends string = string> = Readonly<Record<Code, Cause>>
 /** Declares the causes of one kind of subjects, and keeps their codes as a type. */
 export const causes = <Code extends string>(of: Causes<Code>): Causes<Code> => of;
 
-export const textOf = ({ title, text }: Cause, evidence: Evidence): string => text?.(evidence) ?? title;
+export const textOf = ({ title, text }: Wait, evidence: Evidence): string => text?.(evidence) ?? title;

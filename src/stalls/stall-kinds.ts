@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Scope } from '../access/scopes.js';
 import type { Statement } from '../platform/database/database.js';
 import type { Cause, Causes, StallKind } from './cause.rules.js';
 import type { Look } from './look.rules.js';
@@ -18,8 +17,6 @@ export interface SubjectFacts {
 export interface DeclaredKind<Facts extends SubjectFacts = SubjectFacts> {
   readonly kind: StallKind;
   readonly causes: Causes;
-  /** The scope of a key that may read its subjects. */
-  readonly scope: Scope;
   /** Selects the facts of the subjects $1. Omits those that do not exist or are erased: they are not stalled. */
   readonly facts: Statement;
   /** Decides without I/O. */

@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Operations } from '../access/operations.js';
 import { parseJsonTimestamp } from '../platform/database/timestamps.js';
-import { textOf, type Evidence, type Remedy, type StallKind, type StallSubject } from './cause.rules.js';
+import {
+  textOf,
+  type Evidence,
+  type Remedy,
+  type StallKind,
+  type StallSubject,
+  type Wait,
+} from './cause.rules.js';
 import { StallKinds } from './stall-kinds.js';
 import type { RemedyView, StalledView } from './stalled.view.js';
 
@@ -24,17 +31,20 @@ export class StallViews {
   view(kind: StallKind, subject: StallSubject, stall: StoredStall | null): StalledView | null {
     const cause = stall === null ? undefined : this.kinds.causeOf(kind, stall.cause);
     if (stall === null || cause === undefined) return null;
-    const { waitsFor, urgency, before = null } = cause;
     return {
       cause: stall.cause,
-      waitsFor,
-      urgency,
+      urgency: cause.urgency,
       since: typeof stall.since === 'string' ? parseJsonTimestamp(stall.since) : stall.since,
       evidence: stall.evidence,
-      text: textOf(cause, stall.evidence),
-      before,
-      remedies: cause.remedies.flatMap((remedy) => this.remedy(kind, subject, remedy) ?? []),
+      ...this.words(kind, subject, cause, stall.evidence),
     };
+  }
+
+  /** Returns the words and the remedies of a cause or of an ordinary wait. */
+  words(kind: StallKind, subject: StallSubject, wait: Wait, evidence: Evidence) {
+    const { waitsFor, before = null } = wait;
+    const remedies = wait.remedies.flatMap((remedy) => this.remedy(kind, subject, remedy) ?? []);
+    return { waitsFor, text: textOf(wait, evidence), before, remedies };
   }
 
   /** Returns the remedy as it is to be called, or null if this process does not serve its operation. */

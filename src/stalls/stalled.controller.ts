@@ -7,12 +7,16 @@ import { toPage, type Page } from '../platform/http/page.js';
 import { Query } from '../platform/http/query.decorator.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { Problem } from '../platform/problem/problem.js';
-import type { StallKind } from './cause.rules.js';
+import { SCOPE_OF_KIND, STALL_KINDS, type StallKind } from './cause.rules.js';
 import { StallKinds } from './stall-kinds.js';
 import { StallListsStore, type ListedStall } from './stall-lists.store.js';
 import { StallViews } from './stall-views.service.js';
 import { StalledQuery } from './stalled.dto.js';
 import { StalledGroupsView, StalledItemView } from './stalled.view.js';
+
+const SCOPES = [...new Set(Object.values(SCOPE_OF_KIND))];
+const kindsOf = (scope: string) => STALL_KINDS.filter((kind) => SCOPE_OF_KIND[kind] === scope).join(', ');
+const BY_SCOPE = `Only of the kinds that the key may read: ${SCOPES.map((scope) => `with \`${scope}\` ${kindsOf(scope)}`).join('; ')}.`;
 
 @ApiTags('Operation')
 @Controller('stalled')
@@ -25,10 +29,10 @@ export class StalledController {
 
   @Get()
   @Operation([], {
+    scopeOf: SCOPE_OF_KIND,
     columns: { ID: 'id', KIND: 'kind', CAUSE: 'cause', 'WAITS FOR': 'waitsFor', SINCE: 'since' },
     summary: 'List everything that does not continue by itself, the oldest first',
-    description:
-      'Of the kinds that the key may read: registrations with `users:read`; starts, sessions, invitations and inverters with `onboarding:read`; endpoints with `webhooks:manage`. A stall is found at most 2 seconds late.',
+    description: `${BY_SCOPE} A stall is found at most 2 seconds late.`,
   })
   @ApiPage(StalledItemView)
   async listStalled(
@@ -42,6 +46,7 @@ export class StalledController {
 
   @Get('groups')
   @Operation([], {
+    scopeOf: SCOPE_OF_KIND,
     columns: {
       KIND: 'kind',
       CAUSE: 'cause',
@@ -51,8 +56,7 @@ export class StalledController {
       TITLE: 'title:30',
     },
     summary: 'Count what is stalled by kind and cause, with the oldest of each',
-    description:
-      'The groups with the most new items come first, of these the largest. Of the kinds that the key may read, as in `GET /stalled`.',
+    description: `The groups with the most new items come first, of these the largest. ${BY_SCOPE}`,
   })
   @ApiOkResponse({ type: StalledGroupsView })
   async groupStalled(@CurrentKey() key: Principal): Promise<StalledGroupsView> {
@@ -68,11 +72,11 @@ export class StalledController {
   }
 
   private readable(key: Principal): StallKind[] {
-    const { all } = this.kinds;
-    const readable = all.filter(({ scope }) => hasScope(key, scope)).map(({ kind }) => kind);
-    const scopes = [...new Set(all.map(({ scope }) => scope))];
+    const readable = this.kinds.all
+      .map(({ kind }) => kind)
+      .filter((kind) => hasScope(key, SCOPE_OF_KIND[kind]));
     if (readable.length === 0)
-      throw new Problem('forbidden', `This needs a key with one of the scopes ${scopes.join(', ')}`);
+      throw new Problem('forbidden', `This needs a key with one of the scopes ${SCOPES.join(', ')}`);
     return readable;
   }
 

@@ -218,7 +218,7 @@ if (CHROMIUM === null) {
         await page.getByRole('heading', { name: 'Customer customer-14' }).waitFor();
         expect(page.url()).not.toContain('customer-14');
         await page
-          .getByText(/before \d/)
+          .getByText(/usually until/)
           .first()
           .waitFor();
       });
@@ -447,7 +447,7 @@ if (CHROMIUM === null) {
       stalled: { path: '/stalled', until: 'Nobody knows whether the remote service has registered' },
       sessions: { path: '/sessions', until: 'customer-7' },
       session: { path: '/sessions/ID', until: 'by the rule as started' },
-      customers: { path: '/customers', until: 'Next:', search: 'customer-7' },
+      customers: { path: '/customers', until: 'Waits for', search: 'customer-7' },
       registrations: { path: '/registrations', until: 'customer-11' },
       webhooks: { path: '/webhooks?status=any', until: 'HTTP 500' },
       campaigns: { path: '/campaigns', until: 'Autumn' },

@@ -194,7 +194,7 @@ export interface paths {
         };
         /**
          * List everything that does not continue by itself, the oldest first
-         * @description Of the kinds that the key may read: registrations with `users:read`; starts, sessions, invitations and inverters with `onboarding:read`; endpoints with `webhooks:manage`. A stall is found at most 2 seconds late.
+         * @description Only of the kinds that the key may read: with `users:read` registration; with `onboarding:read` start, session, invitation, inverter; with `webhooks:manage` endpoint. A stall is found at most 2 seconds late.
          */
         get: operations["listStalled"];
         put?: never;
@@ -214,7 +214,7 @@ export interface paths {
         };
         /**
          * Count what is stalled by kind and cause, with the oldest of each
-         * @description The groups with the most new items come first, of these the largest. Of the kinds that the key may read, as in `GET /stalled`.
+         * @description The groups with the most new items come first, of these the largest. Only of the kinds that the key may read: with `users:read` registration; with `onboarding:read` start, session, invitation, inverter; with `webhooks:manage` endpoint.
          */
         get: operations["groupStalled"];
         put?: never;
@@ -2314,14 +2314,28 @@ export interface components {
             /** @description That of the user */
             tenantReference: string;
             /**
-             * @description tenant: a person of yours must decide or repair something. remote_service: a call is in flight or is repeated by itself. invitation: the owner has no valid link. owner: to finish the web flow. installation: to come online. nobody: all is online.
+             * @description Who has to act next; nobody: all that is expected is online
              * @enum {string}
              */
-            waitsFor: "tenant" | "remote_service" | "invitation" | "owner" | "installation" | "nobody";
+            waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
             /** @description In one sentence */
             why: string;
-            /** @description What happens or what to do next, in one sentence */
-            next: string;
+            /**
+             * Format: date-time
+             * @description Since when; null if it is unknown
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description Until when this usually lasts; null if it is unknown, or if something is stalled
+             */
+            usuallyUntil: string | null;
+            /** @description What a person has to do before the remedies, or without any */
+            before: string | null;
+            /** @description Operations that continue it; empty if there is none */
+            remedies: components["schemas"]["RemedyView"][];
+            /** @description The most urgent of what is stalled; null if all continues by itself */
+            stalled: components["schemas"]["StalledView"] | null;
             /** @description What the newest invitation says */
             expected: components["schemas"]["CaseExpectedView"];
             /** @description What the sessions of the location say */
@@ -2339,14 +2353,28 @@ export interface components {
             /** @description That of the registration and the user */
             tenantReference: string;
             /**
-             * @description tenant: a person of yours must decide or repair something. remote_service: a call is in flight or is repeated by itself. invitation: the owner has no valid link. owner: to finish the web flow. installation: to come online. nobody: all is online.
+             * @description Who has to act next; nobody: all that is expected is online
              * @enum {string}
              */
-            waitsFor: "tenant" | "remote_service" | "invitation" | "owner" | "installation" | "nobody";
+            waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
             /** @description In one sentence */
             why: string;
-            /** @description What happens or what to do next, in one sentence */
-            next: string;
+            /**
+             * Format: date-time
+             * @description Since when; null if it is unknown
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description Until when this usually lasts; null if it is unknown, or if something is stalled
+             */
+            usuallyUntil: string | null;
+            /** @description What a person has to do before the remedies, or without any */
+            before: string | null;
+            /** @description Operations that continue it; empty if there is none */
+            remedies: components["schemas"]["RemedyView"][];
+            /** @description The most urgent of what is stalled; null if all continues by itself */
+            stalled: components["schemas"]["StalledView"] | null;
             /** @description The live one, else the newest; null if none is stored */
             registration: components["schemas"]["RegistrationView"] | null;
             /** @description null until the remote service has registered the customer */

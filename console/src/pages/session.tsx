@@ -136,7 +136,7 @@ function About({ session }: { readonly session: Session }) {
   );
 }
 
-/** Shows who must act next for a grid location, why, and the next step. */
+/** Shows who is waited for at a grid location, why, and what a person can do. */
 function LocationWaits({ id }: { readonly id: string }) {
   const refetchInterval = useInterval();
   const found = useQuery({
@@ -145,7 +145,16 @@ function LocationWaits({ id }: { readonly id: string }) {
       (await client.GET('/api/v1/grid-locations/{id}/case', { params: { path: { id } } })).data,
     refetchInterval,
   });
-  return <Loaded query={found}>{(data) => <Waits of={data} />}</Loaded>;
+  return (
+    <Loaded query={found}>
+      {(data) => (
+        <>
+          <Waits of={data} />
+          {data.stalled !== null && <StalledNotice of={data.stalled} page={null} />}
+        </>
+      )}
+    </Loaded>
+  );
 }
 
 function NextRead({ session: { checkedAt, nextCheckAt } }: { readonly session: Session }) {

@@ -1,4 +1,4 @@
-import type { Case, Customer } from '../api/client.js';
+import type { Case, Customer, Session } from '../api/client.js';
 import { countOf, wordsOf } from '../format/words.js';
 import { useList } from '../api/lists.js';
 import { Link } from './link.js';
@@ -10,31 +10,46 @@ import { Stall, State } from './state.js';
 import { Table } from './table.js';
 import { Age, Instant } from './time.js';
 import { Sentence } from './sentence.js';
-import { StalledNotice } from './remedies.js';
-import type { Target } from '../rules/stalled.js';
+import { Remedies, StalledNotice } from './remedies.js';
+import { WAITS_FOR, type Target } from '../rules/stalled.js';
 
-const WAITS: Readonly<Record<Case['waitsFor'], readonly [tone: Tone, words: string]>> = {
-  tenant: ['attention', 'Waits for you'],
-  remote_service: ['quiet', 'Waits for the remote service'],
-  invitation: ['attention', 'Waits for an invitation'],
-  owner: ['quiet', 'Waits for the owner'],
-  installation: ['quiet', 'Waits for the installation'],
-  nobody: ['well', 'Waits for nobody'],
+const TONES: Readonly<Partial<Record<Case['waitsFor'], Tone>>> = {
+  tenant: 'attention',
+  us: 'attention',
+  nobody: 'well',
 };
 
-interface WaitsProps {
-  readonly of: Pick<Case, 'waitsFor' | 'why' | 'next'>;
-}
+type WaitsOf = Pick<Case, 'waitsFor' | 'why' | 'since' | 'usuallyUntil' | 'before' | 'remedies' | 'stalled'>;
 
-export const Waits = ({ of: { waitsFor, why, next } }: WaitsProps) => (
+/** Shows who is waited for and why, and the remedies if nothing is stalled. What is stalled has a notice of its own. */
+export const Waits = ({ of }: { readonly of: WaitsOf }) => (
   <div className="case">
     <p>
-      <Badge tone={WAITS[waitsFor][0]}>{WAITS[waitsFor][1]}</Badge>
+      <Badge tone={TONES[of.waitsFor] ?? 'quiet'}>{WAITS_FOR[of.waitsFor]}</Badge>
     </p>
-    <p>{why}</p>
-    <p className="soft">
-      Next: <Sentence text={next} />
+    <p>
+      <Sentence text={of.why} />
     </p>
+    {of.since !== null && (
+      <p className="soft">
+        Since <Instant at={of.since} />
+        {of.usuallyUntil !== null && (
+          <>
+            , usually until <Instant at={of.usuallyUntil} />
+          </>
+        )}
+      </p>
+    )}
+    {of.stalled === null && (
+      <>
+        {of.before !== null && (
+          <p>
+            First: <Sentence text={of.before} />
+          </p>
+        )}
+        <Remedies of={of} page={null} />
+      </>
+    )}
   </div>
 );
 
@@ -45,7 +60,12 @@ export function CustomerCases({ customers }: { readonly customers: readonly Cust
     <article key={customer.tenantReference}>
       <h2>Customer {customer.tenantReference}</h2>
       <Waits of={customer} />
-      <StalledParts of={customer} />
+      {customer.registration !== null && (
+        <StalledParts
+          of={[customer.registration]}
+          page={{ to: 'registrations', filters: { status: customer.registration.status } }}
+        />
+      )}
       <About customer={customer} />
       {customer.cases.map((each) => (
         <Location key={each.gridLocationId} of={each} />
@@ -55,21 +75,14 @@ export function CustomerCases({ customers }: { readonly customers: readonly Cust
   ));
 }
 
-/** Shows each part of the customer that is stalled, with what a person can do about it. */
-function StalledParts({ of: { registration, cases } }: { readonly of: Customer }) {
-  const page: Target | null =
-    registration === null ? null : { to: 'registrations', filters: { status: registration.status } };
-  const parts = cases.flatMap(({ starts, sessions, invitations }) => [
-    ...starts,
-    ...sessions,
-    ...invitations,
-  ]);
-  return [...(registration === null ? [] : [registration]), ...parts].map(({ id, stalled }) =>
-    stalled === null ? null : (
-      <StalledNotice key={id} of={stalled} page={id === registration?.id ? page : null} />
-    ),
-  );
+interface PartsProps {
+  readonly of: readonly Pick<Session, 'id' | 'stalled'>[];
+  readonly page?: Target;
 }
+
+/** Shows each part that is stalled, with what a person can do about it. */
+const StalledParts = ({ of, page }: PartsProps) =>
+  of.map(({ id, stalled }) => stalled && <StalledNotice key={id} of={stalled} page={page ?? null} />);
 
 /** The maximum number of targets in one request for audit entries. */
 const MOST_TARGETS = 100;
@@ -156,6 +169,7 @@ function Location({ of: location }: { readonly of: Case }) {
   return (
     <Panel title={`Grid location ${location.ean ?? location.gridLocationId}`} isWide>
       <Waits of={location} />
+      <StalledParts of={[...location.starts, ...sessions, ...invitations]} />
       <Facts
         facts={[
           [

@@ -55,6 +55,8 @@ export function pageAbout({ kind, id, cause }: Pick<StalledItem, 'kind' | 'id' |
 const REMEDY_OPERATIONS: Readonly<Record<string, { readonly scope: Scope; readonly needsBody: boolean }>> = {
   refreshSession: { scope: 'onboarding:read', needsBody: false },
   startSession: { scope: 'onboarding:write', needsBody: false },
+  createInvitation: { scope: 'onboarding:write', needsBody: true },
+  registerUser: { scope: 'users:write', needsBody: true },
   resolveRegistration: { scope: 'registrations:decide', needsBody: true },
   retryRegistration: { scope: 'registrations:decide', needsBody: false },
   discardRegistration: { scope: 'registrations:decide', needsBody: false },

@@ -20,7 +20,6 @@ const FIND_FACTS = prepared('onboarding.find_inverter_stall_facts')`
 export const INVERTER_STALLS: DeclaredKind<SubjectFacts & InverterFacts> = {
   kind: 'inverter',
   causes: INVERTER_CAUSES,
-  scope: 'onboarding:read',
   facts: FIND_FACTS,
   look: stallOfInverter,
 };

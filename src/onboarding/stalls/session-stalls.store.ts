@@ -46,7 +46,6 @@ export function sessionStalls({
   return {
     kind: 'session',
     causes: SESSION_CAUSES,
-    scope: 'onboarding:read',
     facts: FIND_FACTS,
     look: (facts, now) => stallOfSession(facts, thresholds, now),
   };

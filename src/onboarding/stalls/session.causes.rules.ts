@@ -2,7 +2,7 @@ import { causes, remedy } from '../../stalls/cause.rules.js';
 
 const ASK = 'Ask the provider what has become of it.';
 const refresh = remedy('refreshSession', 'Read it now');
-const startAnother = remedy('startSession', 'Start another session', {
+export const startAnother = remedy('startSession', 'Start another session', {
   body: ({ brand }) => ({ ...(brand && { brand }), reuse: false }),
 });
 

@@ -19,7 +19,6 @@ const FIND_FACTS = prepared('onboarding.find_start_stall_facts')`
 export const START_STALLS: DeclaredKind<SubjectFacts & StartFacts> = {
   kind: 'start',
   causes: START_CAUSES,
-  scope: 'onboarding:read',
   facts: FIND_FACTS,
   look: stallOfStart,
 };

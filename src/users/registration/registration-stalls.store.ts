@@ -18,7 +18,6 @@ const FIND_FACTS = prepared('registrations.find_stall_facts')`
 export const REGISTRATION_STALLS: DeclaredKind<SubjectFacts & RegistrationFacts> = {
   kind: 'registration',
   causes: REGISTRATION_CAUSES,
-  scope: 'users:read',
   facts: FIND_FACTS,
   look: stallOfRegistration,
 };

@@ -10,7 +10,6 @@ const FIND_FACTS = prepared('webhooks.find_stall_facts')`
 export const ENDPOINT_STALLS: DeclaredKind<SubjectFacts & EndpointFacts> = {
   kind: 'endpoint',
   causes: ENDPOINT_CAUSES,
-  scope: 'webhooks:manage',
   facts: FIND_FACTS,
   look: stallOfEndpoint,
 };

@@ -38,15 +38,21 @@ describe('the case of a grid location', () => {
       const { waitsFor, why } = await caseOf(gridLocationId);
       return [waitsFor, why] as const;
     };
-    expect(await waits()).toEqual([
-      'invitation',
-      'Nothing has been started, and the owner has no invitation.',
+    expect(await waits()).toEqual(['tenant', 'Nothing is open, and the owner has no valid invitation.']);
+    const { remedies } = await caseOf(gridLocationId);
+    expect(remedies).toMatchObject([
+      {
+        operationId: 'createInvitation',
+        method: 'POST',
+        path: '/api/v1/invitations',
+        body: { gridLocationId },
+      },
     ]);
     const brands = ['acme', 'sunward'];
     const { url } = await invite({ gridLocationId, brands, expected: { inverters: 3 } });
     expect(await waits()).toEqual(['owner', expect.stringContaining('has not opened the page')]);
     await fetch(`${url}?opened=1`, { method: 'POST' });
-    expect(await waits()).toEqual(['owner', expect.stringContaining('has not started acme')]);
+    expect(await waits()).toEqual(['owner', expect.stringContaining('has not started a session of acme')]);
     expect(await click(`${url}?brand=acme`)).toBe(303);
     expect(await waits()).toEqual(['owner', expect.stringContaining('has not finished the web flow')]);
     const acme = (await caseOf(gridLocationId)).sessions[0]!;
@@ -56,7 +62,7 @@ describe('the case of a grid location', () => {
     await waitFor('acme to be done', async () =>
       (await caseOf(gridLocationId)).sessions.some(({ state }) => state === 'awaiting_installation'),
     );
-    expect(await waits()).toEqual(['owner', expect.stringContaining('has not started sunward')]);
+    expect(await waits()).toEqual(['owner', expect.stringContaining('has not started a session of sunward')]);
     expect(await click(`${url}?brand=sunward`)).toBe(303);
     const sunward = (await caseOf(gridLocationId)).sessions[0]!;
     await control.complete(sunward.id, { onlineAfterMs: null });
@@ -74,14 +80,14 @@ describe('the case of a grid location', () => {
       missing: { brands: ['sunward'], inverters: 2 },
     });
     await control.online(sunward.id, { inverters: 1 });
-    await waitFor('sunward', async () => (await waits())[1] === '2 of 3 inverters online: 1 missing.');
+    await waitFor('sunward', async () => (await waits())[1].startsWith('2 of 3 inverters are online.'));
     await control.online(sunward.id, { inverters: 1 });
     const done = await waitFor('nobody', async () => {
       const each = await caseOf(gridLocationId);
       return each.waitsFor === 'nobody' && each;
     });
     expect(done).toMatchObject({
-      why: 'All is online, with 3 inverters.',
+      why: 'All is online: 3 of 3 inverters are online.',
       missing: { brands: [], inverters: 0 },
       starts: [{ brand: 'sunward' }, { brand: 'acme' }],
       invitations: [{ brands, expected: { inverters: 3 } }],
@@ -141,12 +147,12 @@ describe('a customer', () => {
     expect(body.items).toMatchObject([
       {
         tenantReference,
-        waitsFor: 'invitation',
+        waitsFor: 'tenant',
         why: expect.stringMatching(/^2 of 2 grid locations wait/),
         registration: { status: 'registered', userId: user.id },
         user: { id: user.id },
         cases: [
-          { ean: eans[0], waitsFor: 'invitation' },
+          { ean: eans[0], waitsFor: 'tenant' },
           { ean: eans[1], waitsFor: 'owner' },
         ],
       },
@@ -173,7 +179,9 @@ describe('a customer', () => {
         cases: [],
         registration: { status: 'uncertain' },
       });
-      expect(item!.next).toContain(`POST /api/v1/registrations/${item!.registration!.id}/resolve`);
+      const { path } = item!.remedies.find(({ operationId }) => operationId === 'resolveRegistration')!;
+      expect(path).toBe(`/api/v1/registrations/${item!.registration!.id}/resolve`);
+      expect(item!.stalled).toEqual(item!.registration!.stalled);
     }
   });
 

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { declaredKinds, seed } from '../../../bench/seed/seed.js';
+import { WAITS } from '../../../src/customers/waits.rules.js';
 import { Database } from '../../../src/platform/database/database.js';
-import type { StalledItemView, StalledGroupsView } from '../../../src/stalls/stalled.view.js';
 import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
 import { INVITATION_STATES } from '../../../src/invitations/invitation.rules.js';
+import { SCOPE_OF_KIND, type Wait } from '../../../src/stalls/cause.rules.js';
+import type { StalledItemView, StalledGroupsView } from '../../../src/stalls/stalled.view.js';
 import { StallKinds } from '../../../src/stalls/stall-kinds.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
 import { StallsStore } from '../../../src/stalls/stalls.store.js';
@@ -72,11 +74,10 @@ describe('a stall', () => {
       const body = operation?.requestBody as { required?: boolean } | undefined;
       return [name, operation?.['x-required-scope'], String(body?.required === true)];
     };
-    const named = service.app
-      .get(StallKinds)
-      .all.flatMap(({ causes }) =>
-        Object.values(causes).flatMap(({ remedies }) => remedies.map(({ operationId }) => operationId)),
-      );
+    const catalogues = [...service.app.get(StallKinds).all.map(({ causes }) => causes), WAITS];
+    const named = catalogues.flatMap((waits: Readonly<Record<string, Wait>>) =>
+      Object.values(waits).flatMap(({ remedies }) => remedies.map(({ operationId }) => operationId)),
+    );
     expect(known.map(([, ...each]) => each).sort()).toEqual([...new Set(named)].sort().map(described));
   });
 
@@ -230,6 +231,15 @@ describe('a stall', () => {
       const { status, body } = await app.call<{ items: { kind: string }[] }>('GET', '/stalled?limit=200');
       return status === 200 ? [...new Set(body.items.map(({ kind }) => kind))].sort() : status;
     };
+    const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, Record<string, unknown>>>;
+    };
+    for (const path of ['/api/v1/stalled', '/api/v1/stalled/groups'])
+      expect(paths[path]?.get).toMatchObject({
+        'x-required-scope': 'users:read | onboarding:read | webhooks:manage',
+        'x-scope-of': SCOPE_OF_KIND,
+        description: expect.stringContaining('with `webhooks:manage` endpoint.'),
+      });
     await insertRegistration(`status = 'uncertain'`);
     await troubles['endpoint gone']!.make();
     await look();
