@@ -1,10 +1,12 @@
+import { counted } from '../platform/counted.rules.js';
 import type { Environment } from '../platform/env/environment.js';
 import { expiresSoonFrom } from '../onboarding/stalls/session.stall.rules.js';
 import { causes, type Evidence } from '../stalls/cause.rules.js';
 import { inSeconds, later, look, type Candidate, type Look } from '../stalls/look.rules.js';
 import { LIVE, type InvitationFacts } from './invitation.rules.js';
 
-const days = ({ thresholdSeconds }: Evidence) => Math.max(1, Math.round(Number(thresholdSeconds) / 86_400));
+const days = ({ thresholdSeconds }: Evidence): string =>
+  counted(Math.max(1, Math.round(Number(thresholdSeconds) / 86_400)), 'day', 'days');
 
 /**
  * Why an invitation does not continue by itself. Sessions have causes of their own; these are for owners who have no open session, or who
@@ -48,7 +50,7 @@ export const INVITATION_CAUSES = causes({
     waitsFor: 'owner',
     urgency: 'later',
     title: 'Nobody has opened the page of the invitation.',
-    text: (evidence) => `Nobody has opened the page of the invitation within ${days(evidence)} days.`,
+    text: (evidence) => `Nobody has opened the page of the invitation within ${days(evidence)}.`,
     before: 'Ask the owner whether the link has arrived, and send it again.',
     remedies: [],
   },

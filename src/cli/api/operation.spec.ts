@@ -115,6 +115,7 @@ async function run(args: readonly string[], response: () => Response, descriptio
   });
   const [first, ...rest] = args;
   const command = apiCommands(() => Promise.resolve(api), description).find((each) => each.name() === first)!;
+  for (const each of [command, ...command.commands]) each.exitOverride();
   await command.parseAsync(rest, { from: 'user' });
   for (const spy of spies) spy.mockRestore();
   return { printed, requests };

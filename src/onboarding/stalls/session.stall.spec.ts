@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { textOf } from '../../stalls/cause.rules.js';
 import { later } from '../../stalls/look.rules.js';
+import { SESSION_CAUSES } from './session.causes.rules.js';
 import { stallOfSession, type SessionFacts } from './session.stall.rules.js';
 
 const HOUR_MS = 3_600_000;
@@ -118,17 +120,132 @@ describe('a session is stalled', () => {
       later(NOW, 29 * DAY_MS),
     ],
     ['when it is calm', { flappingSince: ago(1), changesClearAt: later(NOW, 5) }, later(NOW, 5)],
+    [
+      'within a day, while the usual wait of its brand may change',
+      { ...installing, p95Seconds: 99 * 3_600 },
+      later(NOW, 19 * HOUR_MS),
+    ],
+    [
+      'within a day at most',
+      { ...installing, p95Seconds: 999 * 3_600, expiresAt: later(NOW, 99 * HOUR_MS) },
+      later(NOW, DAY_MS),
+    ],
+    [
+      'after the first read past its date',
+      { ...installing, expiresAt: later(NOW, HOUR_MS), nextCheckAt: later(NOW, 2 * HOUR_MS) },
+      later(NOW, 2 * HOUR_MS + 10_000),
+    ],
+    [
+      'after its date, if a read is due before',
+      { ...installing, expiresAt: later(NOW, HOUR_MS), nextCheckAt: null },
+      later(NOW, HOUR_MS + 10_000),
+    ],
+    [
+      'in a while, if the read past its date is late',
+      { ...installing, expiresAt: ago(50_000), checkedAt: ago(60_000), nextCheckAt: ago(20_000) },
+      later(NOW, 900_000),
+    ],
+    [
+      'not for its date, once it was read since',
+      { ...installing, expiresAt: ago(50_000), checkedAt: ago(40_000), nextCheckAt: ago(1) },
+      later(NOW, DAY_MS),
+    ],
+    [
+      'not for a date that had passed at the start',
+      { ...installing, expiresAt: ago(80 * HOUR_MS), checkedAt: ago(81 * HOUR_MS) },
+      later(NOW, DAY_MS),
+    ],
     ['after an hour of failures', failing(3, 50), later(NOW, 600_000)],
     ['soon, while nobody is served', { ...failing(3, 90), areOthersServed: false }, later(NOW, 900_000)],
   ])('and is looked at again %s', (_, facts, at) => {
     expect(lookAt(facts).lookAgainAt).toEqual(at);
   });
 
-  it('since the trouble began', () => {
-    expect(lookAt(failing(4, 90)).stall).toEqual({
-      cause: 'remote_unreachable',
-      since: ago(90 * 60_000),
-      evidence: { failures: 4, thresholdSeconds: 3_600 },
-    });
+  it.each<[string, Partial<SessionFacts>, Date, object]>([
+    ['lost', { state: 'lost' }, ago(HOUR_MS), { isRefused: false, isClosed: false }],
+    [
+      'lost',
+      { state: 'lost', rule: 'refused_on_every_path', closedAt: NOW, closeReason: 'lost' },
+      ago(HOUR_MS),
+      { isRefused: true, isClosed: true },
+    ],
+    ['unwatched', { isWatched: false }, ago(HOUR_MS), {}],
+    ['refused', refused, ago(60_000), { reads: 2 }],
+    ['too_many_inverters', { ...odd, rule: 'too_many_inverters' }, ago(HOUR_MS), { thresholdSeconds: 900 }],
+    [
+      'unrecognised',
+      odd,
+      ago(HOUR_MS),
+      { finished: false, active: true, expired: null, thresholdSeconds: 900 },
+    ],
+    ['remote_unreachable', failing(4, 90), ago(90 * 60_000), { failures: 4, thresholdSeconds: 3_600 }],
+    ['flapping', { flappingSince: ago(1), changesClearAt: later(NOW, 1) }, ago(1), {}],
+    [
+      'expiry_ignored',
+      { ...old(25), expiresAt: ago(HOUR_MS) },
+      ago(HOUR_MS),
+      { expiresAt: ago(HOUR_MS).toISOString() },
+    ],
+    [
+      'some_inverters_missing',
+      { state: 'online', missing: 2, listed: 1, missingSince: ago(1) },
+      ago(1),
+      { missing: 2, listed: 1 },
+    ],
+    [
+      'completed_not_online',
+      installing,
+      ago(80 * HOUR_MS),
+      { thresholdSeconds: 72 * 3_600, thresholdFrom: 'configured', known: null },
+    ],
+    [
+      'completed_not_online',
+      { ...installing, p95Seconds: 3_600, known: 30 },
+      ago(80 * HOUR_MS),
+      { thresholdSeconds: 3_600, thresholdFrom: 'brand_p95', known: 30 },
+    ],
+    [
+      'expiring_soon',
+      { ...old(20), expiresAt: later(NOW, HOUR_MS) },
+      later(NOW, HOUR_MS - 21 * (HOUR_MS / 10)),
+      { expiresAt: later(NOW, HOUR_MS).toISOString() },
+    ],
+    ['started_not_completed', old(5), ago(5 * HOUR_MS), { thresholdSeconds: 4 * 3_600 }],
+  ])('since the trouble began, with its evidence: %s', (cause, facts, since, evidence) => {
+    expect(lookAt(facts).stall).toEqual({ cause, since, evidence });
+  });
+
+  it.each([
+    ['lost', { isRefused: true }, '401 or 403'],
+    ['lost', { isRefused: false }, '404 or 410'],
+    ['refused', { reads: 3 }, 'The last 3 reads'],
+    [
+      'unrecognised',
+      { finished: true, active: false, expired: null },
+      'finished=true, active=false, expired=absent.',
+    ],
+    ['unrecognised', { finished: true, active: false, expired: true }, 'expired=true.'],
+    ['remote_unreachable', { failures: 4 }, 'The last 4 reads'],
+    ['expiry_ignored', { expiresAt: '2026-06-01' }, 'at 2026-06-01,'],
+    ['some_inverters_missing', { missing: 2, listed: 1 }, '2 of its 3 inverters'],
+    ['expiring_soon', { expiresAt: '2026-06-01' }, 'at 2026-06-01,'],
+  ] as const)('and says why: %s %j', (cause, evidence, text) => {
+    expect(textOf(SESSION_CAUSES[cause], evidence)).toContain(text);
+  });
+
+  it.each<[string, Partial<SessionFacts>]>([
+    ['refusals without their time', { notFound: 2, notFoundSince: null }],
+    ['failures without their time', { failures: 9, failingSince: null }],
+    ['a start of flapping without its end', { flappingSince: ago(1), changesClearAt: null }],
+    ['an end of flapping without its start', { flappingSince: null, changesClearAt: later(NOW, 1) }],
+    ['inverters that are missing from an open session', { missing: 1, missingSince: ago(1) }],
+  ])('but not by %s', (_, facts) => {
+    expect(lookAt(facts).stall).toBeNull();
+  });
+
+  it('and starts another session of the same brand, whatever is open', () => {
+    const [another] = SESSION_CAUSES.lost.remedies;
+    expect(another!.body!({ id: 'session', brand: 'sunward' })).toEqual({ brand: 'sunward', reuse: false });
+    expect(another!.body!({ id: 'session', brand: null })).toEqual({ reuse: false });
   });
 });

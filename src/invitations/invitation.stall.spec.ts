@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Environment } from '../platform/env/environment.js';
+import { textOf } from '../stalls/cause.rules.js';
+import { later } from '../stalls/look.rules.js';
+import { INVITATION_CAUSES, invitationAges, stallOfInvitation } from './invitation.stall.rules.js';
+
+const NOW = new Date('2026-06-01T12:00:00.000Z');
+const HOUR_MS = 3_600_000;
+const ago = (hours: number) => later(NOW, -hours * HOUR_MS);
+const AGES = invitationAges({
+  STALLED_INVITATION_HOURS: 72,
+  STALLED_OWNER_HOURS: 4,
+  STALLED_INSTALLATION_HOURS: 48,
+} as Environment);
+
+type Known = Parameters<typeof stallOfInvitation>[0];
+const INVITED: Known = {
+  state: 'invited',
+  awaits: 'start',
+  awaitsSince: ago(80),
+  createdAt: ago(80),
+  openedAt: null,
+  startedAt: null,
+  wishedAt: null,
+  wishDueAt: null,
+  wishFailedAt: null,
+  expiresAt: later(ago(80), 1_000 * HOUR_MS),
+  isServed: true,
+};
+const soonFrom = later(INVITED.expiresAt, -100 * HOUR_MS);
+const opened: Partial<Known> = { state: 'opened', openedAt: ago(73) };
+const started: Partial<Known> = {
+  state: 'started',
+  awaits: 'finish',
+  awaitsSince: ago(9),
+  startedAt: ago(5),
+};
+const wish: Partial<Known> = { wishedAt: ago(0.25), wishDueAt: later(NOW, 5) };
+const done: Partial<Known> = { state: 'owner_done', awaits: 'installation', awaitsSince: ago(48) };
+const stall = (cause: string, since: Date, hours: number) => ({
+  cause,
+  since,
+  evidence: { thresholdSeconds: hours * 3_600 },
+});
+const unreachable = stall('remote_unreachable', ago(0.25), 0.25);
+const nearItsEnd = { createdAt: ago(99), expiresAt: later(NOW, HOUR_MS) };
+const expiring = {
+  cause: 'expiring_soon',
+  since: later(NOW, -9 * HOUR_MS),
+  evidence: { expiresAt: nearItsEnd.expiresAt.toISOString() },
+};
+
+describe('an invitation is stalled', () => {
+  it.each<[string, Partial<Known>, object | null, Date | null]>([
+    ['if nobody has opened it for days', {}, stall('never_opened', ago(80), 72), soonFrom],
+    [
+      'from the end of its days',
+      { createdAt: ago(72), expiresAt: ago(-928) },
+      stall('never_opened', ago(72), 72),
+      ago(-828),
+    ],
+    ['not before', { createdAt: ago(71), expiresAt: ago(-929) }, null, later(NOW, HOUR_MS)],
+    ['if it was opened, and not started', opened, stall('opened_not_started', ago(73), 72), soonFrom],
+    ['not while the owner has days', { ...opened, openedAt: ago(71) }, null, later(NOW, HOUR_MS)],
+    ['if it was started, and not completed', started, stall('started_not_completed', ago(5), 4), soonFrom],
+    ['not while the owner has hours', { ...started, startedAt: ago(3) }, null, later(NOW, HOUR_MS)],
+    [
+      'since the next step, if it was started before',
+      { ...started, awaitsSince: ago(4.5) },
+      stall('started_not_completed', ago(4.5), 4),
+      soonFrom,
+    ],
+    ['if it soon expires', nearItsEnd, expiring, nearItsEnd.expiresAt],
+    ['not once its date has passed', { expiresAt: NOW }, null, null],
+    [
+      'as before, if its date has passed after the owner has started',
+      { ...started, createdAt: ago(99), expiresAt: NOW },
+      { ...expiring, since: ago(9.9), evidence: { expiresAt: NOW.toISOString() } },
+      null,
+    ],
+    [
+      'not by its date, if it was finished without a start',
+      { ...started, startedAt: null, expiresAt: NOW },
+      null,
+      null,
+    ],
+    ['if the start is not taken for a quarter of an hour', wish, unreachable, later(NOW, 60_000)],
+    ['not before', { ...wish, wishedAt: ago(0.2) }, null, later(NOW, 60_000)],
+    [
+      'since the next attempt, if nobody knows when the owner clicked',
+      { ...wish, wishedAt: null, wishDueAt: ago(0.25) },
+      unreachable,
+      later(NOW, 60_000),
+    ],
+    ['not while the remote service takes no starts', { ...wish, isServed: false }, null, later(NOW, 60_000)],
+    ['not by a start that waits past its date', { ...wish, expiresAt: NOW }, null, later(NOW, 60_000)],
+    [
+      'if the start was given up',
+      { wishFailedAt: ago(1) },
+      { cause: 'remote_unreachable', since: ago(1), evidence: { isGivenUp: true } },
+      INVITED.expiresAt,
+    ],
+    ['not by a start that was given up, past its date', { wishFailedAt: ago(1), expiresAt: NOW }, null, null],
+    ['if the installation is late', done, stall('completed_not_online', ago(48), 48), null],
+    ['not before', { ...done, awaitsSince: ago(47) }, null, later(NOW, HOUR_MS)],
+    [
+      'by the installation even past its date',
+      { ...done, expiresAt: NOW },
+      stall('completed_not_online', ago(48), 48),
+      null,
+    ],
+    ['not once it is online', { state: 'online' }, null, null],
+    ['not once it is expired', { state: 'expired' }, null, null],
+    ['not once it is revoked', { state: 'revoked' }, null, null],
+  ])('%s', (_, facts, found, lookAgainAt) => {
+    expect(stallOfInvitation({ ...INVITED, ...facts }, AGES, NOW)).toEqual({ stall: found, lookAgainAt });
+  });
+
+  it.each([
+    ['remote_unreachable', { isGivenUp: true }, 'refused or given up'],
+    ['remote_unreachable', { isGivenUp: false }, 'not taken the start yet'],
+    ['remote_unreachable', {}, 'not taken the start yet'],
+    ['expiring_soon', { expiresAt: '2026-06-02' }, 'expires at 2026-06-02'],
+    ['never_opened', { thresholdSeconds: 72 * 3_600 }, 'within 3 days.'],
+    ['never_opened', { thresholdSeconds: 3_600 }, 'within 1 day.'],
+  ] as const)('and says why: %s %j', (cause, evidence, text) => {
+    expect(textOf(INVITATION_CAUSES[cause], evidence)).toContain(text);
+  });
+});
