@@ -46,6 +46,6 @@ export async function adoptUser(
   if (inserted === undefined)
     return (await tx.query<AdoptedUser>(sql.FIND_REGISTERED, [tenantReference, user.id]))[0] ?? null;
   const confirmed = await confirmUser(tx, { ...request, id: inserted.id }, user);
-  if (confirmed !== 'stored') throw new Error('another user has just taken an id of the user');
+  if ('foreignFields' in confirmed) throw new Error('another user has just taken an id of the user');
   return { registrationId: inserted.id, campaignId };
 }

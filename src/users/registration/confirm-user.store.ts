@@ -1,5 +1,7 @@
 import { appendEvents } from '../../events/outbox.js';
 import { prepared, type Transaction } from '../../platform/database/database.js';
+import type { UserRecord } from '../user/user.view.js';
+import { userColumns } from '../user/users.store.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import type { RegistrationRequest, RegistrationStatus, Settlement } from './registration.rules.js';
 import { MOVE_REGISTRATION, movedTo } from './registrations.sql.js';
@@ -9,25 +11,30 @@ export interface IdentityTaken {
   readonly foreignFields: readonly string[];
 }
 
+interface Confirmed {
+  readonly user: UserRecord;
+}
+
 /**
  * Inserts the confirmed user with its grid locations, makes the locked registration `registered`, and appends the event. Throws a unique
- * violation if an id or the reference belongs to another user that is inserted meanwhile.
+ * violation if an id or the reference belongs to another user that is inserted meanwhile. Returns the user as a read would.
  */
 export async function confirmUser(
   tx: Transaction,
   registration: RegistrationRequest & { readonly id: string },
   user: RemoteUser,
-): Promise<'stored' | IdentityTaken> {
+): Promise<Confirmed | IdentityTaken> {
   const { id: registrationId, tenantReference, metadata } = registration;
   const gridLocationIds = user.gridLocations.map(({ id }) => id);
   const eans = user.gridLocations.map(({ ean }) => ean);
   const values = [tenantReference, user.id, gridLocationIds, eans, registration.eans];
   const foreign = await tx.query<{ field: string }>(SELECT_FOREIGN_FIELDS, values);
   if (foreign.length > 0) return { foreignFields: foreign.map(({ field }) => field) };
-  await tx.query(CONFIRM_USER, [registrationId, JSON.stringify({ ...user, metadata })]);
+  const confirmed = [registrationId, JSON.stringify({ ...user, metadata })];
+  const [stored] = await tx.query<UserRecord>(CONFIRM_USER, confirmed);
   const data = { userId: user.id, registrationId, tenantReference, metadata, gridLocationIds };
   await appendEvents(tx, [{ name: 'user.registered', subject: user.id, data }]);
-  return 'stored';
+  return { user: stored! };
 }
 
 /** Changes the status of a locked registration and appends its event. In an outage, appends the event of `pending` only once. */
@@ -83,7 +90,7 @@ const SELECT_FOREIGN_FIELDS = prepared('users.select_foreign_fields')`
     UNION ALL
     SELECT format('gridLocations[%s].ean', number - 1) FROM given WHERE ean <> ALL ($5::text[]) AND ean IN (SELECT ean FROM others)`;
 
-// One statement instead of three: a registration costs the caller a round trip for each. Sorts the locations by id, so that two transactions
+// One statement instead of four: a registration costs the caller a round trip for each. Sorts the locations by id, so that two transactions
 // that insert the same ones cannot deadlock.
 const CONFIRM_USER = prepared('registrations.confirm_user')`
     WITH given AS MATERIALIZED (
@@ -95,10 +102,14 @@ const CONFIRM_USER = prepared('registrations.confirm_user')`
       SELECT id, "tenantReference", "tenantName", "firstName", "lastName", email, metadata, coalesce("createdAt", clock_timestamp()),
         coalesce("updatedAt", "createdAt", clock_timestamp())
         FROM given
+      RETURNING *
     ), located AS (
       INSERT INTO grid_locations (id, user_id, ean)
       SELECT location.id, given.id, location.ean
         FROM given, jsonb_to_recordset("gridLocations") AS location (id uuid, ean text) ORDER BY location.id
+      RETURNING *
+    ), moved AS (
+      UPDATE registrations SET ${movedTo(`'registered'`, 'given.id', 'NULL', 'NULL')}
+        FROM given WHERE registrations.id = $1
     )
-    UPDATE registrations SET ${movedTo(`'registered'`, 'given.id', 'NULL', 'NULL')}
-      FROM given WHERE registrations.id = $1`;
+    SELECT ${userColumns('located')} FROM inserted AS users`;

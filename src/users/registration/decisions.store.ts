@@ -60,7 +60,7 @@ export class DecisionsStore {
         if (unchangedSince !== undefined && updatedAt >= unchangedSince) return { status: 'changed' };
         if (decision === 'resolve') {
           const confirmed = await confirmUser(tx, registration, user!);
-          if (confirmed !== 'stored') return { status: 'identity_taken', ...confirmed };
+          if ('foreignFields' in confirmed) return { status: 'identity_taken', ...confirmed };
         } else await moveRegistration(tx, registration, { ...SETTLEMENTS[decision], lastError });
         const details = { decisionId, decision, status, attempts };
         await recordAudit(tx, { actor, action: AUDIT_ACTION[decision], target: id, details });

@@ -94,9 +94,8 @@ export class RegistrationsService {
   }
 
   private async send(claim: Claim): Promise<Registered> {
-    const settlement = await this.sender.send(claim, 'foreground');
-    const user = settlement?.status === 'registered' ? await this.users.findUser(settlement.user.id) : null;
-    if (user !== null) return { kind: 'created', user };
+    const settled = await this.sender.send(claim, 'foreground');
+    if (settled?.user) return { kind: 'created', user: settled.user };
     return this.resultOf(claim.id, 'created');
   }
 

@@ -13,6 +13,7 @@ import { traced } from '../../platform/tracing/tracing.js';
 import { Responses } from '../../remote/responses.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';
+import type { UserRecord } from '../user/user.view.js';
 import { readRegisterUserResponse, registerUserRequest, USER_RESPONSE } from '../remote/users.client.js';
 import { planSettlement, unstored, withForeignIds } from './registration.rules.js';
 import type { Claim, RegistrationStatus, Settlement } from './registration.rules.js';
@@ -25,6 +26,12 @@ const BATCH = 8;
 
 /** The statuses after which `sendDue` ends, so that the loop pauses before the next calls. */
 const TROUBLE: readonly (RegistrationStatus | undefined)[] = ['pending', 'uncertain'];
+
+/** `user`: as it was stored. Null if it was not, or if an earlier write had stored it. */
+interface Settled {
+  readonly status: RegistrationStatus;
+  readonly user: UserRecord | null;
+}
 
 /*
  * Registering a user.
@@ -90,7 +97,7 @@ export class RegistrationSender extends BackgroundTasks {
   }
 
   /** Sends the call. Returns null if a newer call or a decision came first, or the outcome could not be stored. `priority` is `foreground` if a request waits for it. */
-  send(claim: Claim, priority: Priority): Promise<Settlement | null> {
+  send(claim: Claim, priority: Priority): Promise<Settled | null> {
     const parent = priority === 'foreground' ? undefined : null;
     const attributes = { 'pv_onboarding.registration.id': claim.id };
     return traced({ name: 'register user', parent, attributes }, () =>
@@ -98,7 +105,7 @@ export class RegistrationSender extends BackgroundTasks {
     );
   }
 
-  private async call(claim: Claim, priority: Priority): Promise<Settlement | null> {
+  private async call(claim: Claim, priority: Priority): Promise<Settled | null> {
     const request = { ...registerUserRequest(claim), priority };
     const sent = await this.remote.send(request, 'tenant');
     const interpreted = this.responses.interpret('register_user', sent, {
@@ -112,7 +119,7 @@ export class RegistrationSender extends BackgroundTasks {
   }
 
   /** Stores the outcome, or `uncertain` if an id of the user already belongs to another user in our database. Never throws. */
-  private async settle(claim: Claim, settlement: Settlement): Promise<Settlement | null> {
+  private async settle(claim: Claim, settlement: Settlement): Promise<Settled | null> {
     try {
       return await this.store(claim, settlement);
     } catch (error) {
@@ -126,16 +133,17 @@ export class RegistrationSender extends BackgroundTasks {
     }
   }
 
-  private async store(claim: Claim, settlement: Settlement, withinMs?: number): Promise<Settlement | null> {
+  private async store(claim: Claim, settlement: Settlement, withinMs?: number): Promise<Settled | null> {
     const settled = await this.registrations.settle(claim, settlement, withinMs);
-    if (typeof settled === 'object') {
+    if (typeof settled === 'object' && 'foreignFields' in settled) {
       const fields = [...new Set(settled.foreignFields.map((field) => field.replace(/\[\d+\]/, '[]')))];
       const drifts = fields.map((field) => foreignId(field, 'another user'));
       this.responses.reportDrift('register_user', drifts);
       return this.store(claim, withForeignIds(fields));
     }
-    this.report(claim, settlement, settled === 'stored');
-    return settled === 'stored' ? settlement : null;
+    this.report(claim, settlement, settled !== 'stale');
+    if (settled === 'stale') return null;
+    return { status: settlement.status, user: settled === 'stored' ? null : settled.user };
   }
 
   private report({ id, attempts }: Claim, settlement: Settlement, isStored: boolean): void {

@@ -6,12 +6,14 @@ import type { ListUsersQuery } from '../users.dto.js';
 import type { UserRecord } from './user.view.js';
 
 // This is SQL, since Prisma cannot test whether JSON contains an object, which a GIN index makes fast.
-const SELECT_USERS = `
-  SELECT id, tenant_reference AS "tenantReference", tenant_name AS "tenantName", first_name AS "firstName", last_name AS "lastName",
+/** The columns of a user, with its locations from a table or a CTE. */
+export const userColumns = (locations: string): string => `
+  id, tenant_reference AS "tenantReference", tenant_name AS "tenantName", first_name AS "firstName", last_name AS "lastName",
     email, metadata, created_at AS "createdAt", updated_at AS "updatedAt", registered_at AS "registeredAt",
     coalesce((SELECT json_agg(json_build_object('id', location.id, 'ean', location.ean) ORDER BY location.ean)
-      FROM grid_locations AS location WHERE location.user_id = users.id), '[]') AS "gridLocations"
-  FROM users`;
+      FROM ${locations} AS location WHERE location.user_id = users.id), '[]') AS "gridLocations"`;
+
+const SELECT_USERS = `SELECT ${userColumns('grid_locations')} FROM users`;
 
 const FIND_USER = prepared('users.find_user')`${SELECT_USERS} WHERE id = $1 AND erased_at IS NULL`;
 

@@ -33,8 +33,8 @@ describe('the round trips to PostgreSQL', () => {
     return [...statements];
   }
 
-  it('are 9 for a registration', async () => {
-    expect(await statementsOf(() => client.locate())).toHaveLength(9);
+  it('are 8 for a registration', async () => {
+    expect(await statementsOf(() => client.locate())).toHaveLength(8);
   });
 
   it('are 11 for a start', async () => {
