@@ -26,7 +26,8 @@ import {
 /** Subjects of one transaction: limits its memory. */
 const AT_ONCE = 50_000;
 /** The service looks at fewer at once, since a change of one of them waits for the rest. */
-const LOOKS_AT_ONCE = 2_000;
+const LOOKS_AT_ONCE = 500;
+const LOOK_WITHIN_MS = 60_000;
 /** Processes of PostgreSQL that look for stalls. */
 const LOOKERS = 3;
 
@@ -54,6 +55,7 @@ export async function seed(environment: Environment, { sessions, force, say }: S
   const client = new pg.Client({ connectionString: environment.DATABASE_DIRECT_URL });
   await client.connect();
   const database = new Database(environment);
+  database.outcomeResponseWithinMs = LOOK_WITHIN_MS;
   try {
     const { users: place, name, host } = await describe(client);
     if (place > 0 && !force)

@@ -3,27 +3,35 @@ import type { Environment } from '../../platform/env/environment.js';
 import type { DeclaredKind, SubjectFacts } from '../../stalls/stall-kinds.js';
 import { CHECKED_AT, JOIN_POLL } from '../store/sessions.sql.js';
 import { SESSION_CAUSES } from './session.causes.rules.js';
-import { stallOfSession, type SessionFacts } from './session.stall.rules.js';
+import {
+  stallOfSession,
+  UNREACHABLE_MS,
+  UNREACHABLE_READS,
+  type SessionFacts,
+} from './session.stall.rules.js';
 
 const HOUR_MS = 3_600_000;
 
-// Others are served if the replicas call the remote service healthy, and one of them has been read since this session failed. EXISTS ends
-// at the first such poll.
+const FAILS_SINCE = `greatest(${CHECKED_AT}, p.failing_since)`;
+const IS_UNREACHABLE = `p.failures >= ${UNREACHABLE_READS} AND ${FAILS_SINCE} <= now() - ${UNREACHABLE_MS} * interval '1 millisecond'`;
+
+// Others are served if the replicas call the remote service healthy, and one of them has been read since the latest of these sessions failed.
+// This is one question for all of them, and EXISTS ends at the first such poll: if nobody is served, it reads the whole table.
 const ARE_OTHERS_SERVED = `
-           p.failures > 2
-           AND NOT EXISTS (SELECT FROM remote_operations o WHERE o.operation IN ('token', 'read_session') AND o.health <> 'healthy')
-           AND EXISTS (SELECT FROM session_polls other
-                        WHERE other.session_id <> s.id AND other.failures = 0 AND other.checked_at > greatest(${CHECKED_AT}, p.failing_since))`;
+           NOT EXISTS (SELECT FROM remote_operations o WHERE o.operation IN ('token', 'read_session') AND o.health <> 'healthy')
+           AND EXISTS (SELECT FROM session_polls other WHERE other.failures = 0 AND other.checked_at > (SELECT since FROM latest))`;
 
 const FIND_FACTS = prepared('onboarding.find_stall_facts')`
+    WITH latest AS (
+      SELECT max(${FAILS_SINCE}) AS since FROM onboarding_sessions s ${JOIN_POLL} WHERE s.id = ANY ($1::uuid[]) AND ${IS_UNREACHABLE})
     SELECT s.id, s.user_id AS "userId", u.tenant_reference AS "tenantReference", s.grid_location_id AS "gridLocationId", s.brand,
            (SELECT r.campaign_id FROM registrations r WHERE r.user_id = s.user_id LIMIT 1) AS "campaignId",
            s.state, s.rule, s.state_changed_at AS "stateChangedAt", s.recorded_at AS "recordedAt", s.expires_at AS "expiresAt",
            s.finished, s.active, s.expired, s.closed_at AS "closedAt", s.close_reason AS "closeReason",
            s.superseded_at IS NOT NULL AS "isSuperseded", p.session_id IS NOT NULL AS "isWatched", ${CHECKED_AT} AS "checkedAt",
-           p.due_at AS "nextCheckAt", coalesce(p.failures, 0) AS failures, greatest(${CHECKED_AT}, p.failing_since) AS "failingSince",
+           p.due_at AS "nextCheckAt", coalesce(p.failures, 0) AS failures, ${FAILS_SINCE} AS "failingSince",
            coalesce(p.not_found, 0) AS "notFound", p.not_found_since AS "notFoundSince",
-           coalesce(${ARE_OTHERS_SERVED}, false) AS "areOthersServed",
+           coalesce(${IS_UNREACHABLE} AND ${ARE_OTHERS_SERVED}, false) AS "areOthersServed",
            p.flapping_since AS "flappingSince", p.changes_clear_at AS "changesClearAt",
            inverters.listed, inverters.missing, inverters."missingSince", w.p95_seconds AS "p95Seconds", w.known
       FROM onboarding_sessions s

@@ -29,7 +29,7 @@ export interface SessionFacts {
   /** The reads in a row that were refused or found nothing, each while others were read. */
   readonly notFound: number;
   readonly notFoundSince: Date | null;
-  /** Whether others have been read since this one failed. If not, that is the trouble of the deployment. */
+  /** Whether it fails for long, and others have been read since. If they have not, that is the trouble of the deployment. */
   readonly areOthersServed: boolean;
   readonly flappingSince: Date | null;
   readonly changesClearAt: Date | null;
@@ -53,9 +53,9 @@ const DAY_MS = 86_400_000;
 /** How long unrecognised flags must last: longer than a deployment of the remote service, which may return odd flags for some minutes. */
 const UNRECOGNISED_MS = 15 * MINUTE_MS;
 /** How long reads must have failed: longer than a restart or a short outage of the remote service. */
-const UNREACHABLE_MS = 60 * MINUTE_MS;
+export const UNREACHABLE_MS = 60 * MINUTE_MS;
 /** One or two failures pass by themselves. Reads that were not sent do not count, for example those in an outage. */
-const UNREACHABLE_READS = 3;
+export const UNREACHABLE_READS = 3;
 /** A refusal was understood, so two are enough. */
 const REFUSED_READS = 2;
 /** How long a session that was closed as lost counts. */
@@ -209,9 +209,9 @@ function startedNotCompleted(
 
 /** Returns when a fact may have changed that no change of the session announces: reads without news, other sessions, the usual wait. */
 function lookAgain(facts: SessionFacts, now: Date): Date | null {
-  const { state, failures, expiresAt, checkedAt, nextCheckAt } = facts;
+  const { state, failures, failingSince, expiresAt, checkedAt, nextCheckAt } = facts;
   const times = [
-    failures >= UNREACHABLE_READS && later(now, LOOK_AGAIN_MS),
+    failures >= UNREACHABLE_READS && failingSince !== null && unreachableAfter(failingSince, now),
     state === 'awaiting_installation' && later(now, DAY_MS),
     isAwaiting(facts) &&
       !isDated(facts) &&
@@ -219,6 +219,11 @@ function lookAgain(facts: SessionFacts, now: Date): Date | null {
       nextReadAfter(expiresAt, nextCheckAt ?? now, now),
   ].filter((at) => at !== false);
   return times.length === 0 ? null : new Date(Math.min(...times.map((at) => at.getTime())));
+}
+
+function unreachableAfter(failingSince: Date, now: Date): Date {
+  const from = later(failingSince, UNREACHABLE_MS);
+  return from > now ? from : later(now, LOOK_AGAIN_MS);
 }
 
 function nextReadAfter(at: Date, nextCheckAt: Date, now: Date): Date {

@@ -381,6 +381,17 @@ describe('the population of npm run bench -- seed', () => {
     expect(await stalls()).toEqual(before);
   });
 
+  it('is asked once per look whether other sessions are read', async () => {
+    const { facts } = declaredKinds(environment()).of('session')!;
+    const ids = (await rows<{ id: string }>('SELECT id FROM onboarding_sessions')).map(({ id }) => id);
+    const plan = await database.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN (ANALYZE, TIMING off) ${facts.text}`,
+      [ids],
+    );
+    const scans = plan.map((row) => row['QUERY PLAN']).filter((line) => line.includes('session_polls other'));
+    expect(scans).toEqual([expect.stringMatching(/loops=1\)$/)]);
+  });
+
   it('is refused where users are, unless it is forced', async () => {
     await expect(seed(environment(), seeding)).rejects.toThrow('has users');
     await seed(environment(), { ...seeding, sessions: 10, force: true });
