@@ -56,17 +56,15 @@ export const INSERT_INVITATION = `
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, clock_timestamp() + $11 * interval '1 day'), $12)
     ON CONFLICT DO NOTHING RETURNING id`;
 
-/** Records the expiry of at most $2 overdue invitations: of location $1, or of all locations if $1 is null. */
-// The CTE is MATERIALIZED, since a nested loop would run a plain subquery, and its LIMIT, once per row.
+/** Locks at most $2 overdue invitations: of location $1, or of all locations if $1 is null. */
+export const LOCK_OVERDUE = `
+    SELECT i.id FROM invitations i
+     WHERE ${LIVE} AND ($1::uuid IS NULL OR i.grid_location_id = $1) AND ${IS_OVERDUE}
+     ORDER BY i.expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`;
+
+/** Records the expiry of locked invitations. */
 export const EXPIRE = `
-    WITH overdue AS MATERIALIZED (
-      SELECT i.id FROM invitations i
-       WHERE ${LIVE} AND ($1::uuid IS NULL OR i.grid_location_id = $1) AND ${IS_OVERDUE}
-       ORDER BY i.expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
-    )
-    UPDATE invitations SET expired_at = clock_timestamp(), wish_due_at = NULL
-     WHERE id IN (SELECT id FROM overdue)
-    RETURNING id`;
+    UPDATE invitations SET expired_at = clock_timestamp(), wish_due_at = NULL WHERE id = ANY ($1::uuid[]) RETURNING id`;
 
 export const OPEN = `
     UPDATE invitations i SET opened_at = clock_timestamp()
@@ -83,19 +81,20 @@ export const WISH = `
            reminder_due_at = clock_timestamp() + interval '1 day'
      WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
 
+/** Locks at most $1 due wishes. */
+export const LOCK_WISHES = prepared('invitations.lock_wishes')`
+    SELECT i.id FROM invitations i WHERE i.wish_due_at <= now() AND ${LIVE} ORDER BY i.wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
 /**
- * Claims at most $1 due wishes. A wish is due again after half of its age: after at least $2 ms, at most an hour. A wish that is a day old
- * is tried for the last time.
+ * Claims locked wishes. A wish is due again after half of its age: after at least $2 ms, at most an hour. A wish that is a day old is tried
+ * for the last time.
  */
 export const CLAIM_WISHES = prepared('invitations.claim_wishes')`
-    WITH due AS MATERIALIZED (
-      SELECT i.id FROM invitations i WHERE i.wish_due_at <= now() AND ${LIVE} ORDER BY i.wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-    )
     UPDATE invitations
        SET wish_due_at = CASE WHEN wished_at > now() - interval '1 day'
                               THEN now() + greatest($2 * interval '1 ms', least(interval '1 hour', (now() - wished_at) / 2)) END,
            wish_failed_at = CASE WHEN wished_at <= now() - interval '1 day' THEN now() END
-     WHERE id IN (SELECT id FROM due)
+     WHERE id = ANY ($1::uuid[])
     RETURNING id, grid_location_id AS "gridLocationId", wish_brand AS brand, metadata`;
 
 /** Records that the wish for brand $2 has led to a session. */

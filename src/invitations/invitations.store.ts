@@ -4,7 +4,12 @@ import { actingKey, requireActing } from '../access/acting-caller.js';
 import { recordAudit } from '../access/audit-log.store.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
-import { Database, type Transaction } from '../platform/database/database.js';
+import { Database, type Sql, type Transaction } from '../platform/database/database.js';
+import {
+  changeWithoutRefused,
+  withoutRefusedRows,
+  type ChangeRows,
+} from '../platform/database/refused-rows.js';
 import { selectPage } from '../platform/database/select-page.js';
 import type { StallViews, StoredStall } from '../stalls/stall-views.service.js';
 import { isStalled } from '../stalls/stalls.sql.js';
@@ -167,7 +172,11 @@ export class InvitationsStore {
   }
 
   claimWishes(limit: number, forMs: number): Promise<ClaimedWish[]> {
-    return this.database.query(sql.CLAIM_WISHES, [limit, forMs]);
+    return withoutRefusedRows(this.database, async (tx, changeRows, spare) => {
+      const ids = idsOf(await tx.query(sql.LOCK_WISHES, [limit + spare]));
+      if (ids.length === 0) return [];
+      return changeRows(ids, (part) => tx.query<ClaimedWish>(sql.CLAIM_WISHES, [part, forMs]), limit);
+    });
   }
 
   /** Records that the wish has led to a session. The state of the session may already have changed again. */
@@ -187,13 +196,16 @@ export class InvitationsStore {
     const [clock] = await this.database.query<{ now: Date }>('SELECT now() AS now');
     const changed = await this.database.query<{ gridLocationId: string }>(sql.FIND_CHANGED, [since]);
     const ids = changed.map(({ gridLocationId }) => gridLocationId);
-    if (ids.length > 0) await this.database.query(sql.RECORD_PROGRESS, [ids]);
+    const record = (on: Sql, part: readonly string[]) => on.query(sql.RECORD_PROGRESS, [part]);
+    if (ids.length > 0) await changeWithoutRefused(this.database, ids, record);
     return clock!.now;
   }
 
   /** Records and announces the invitations that have expired. Returns whether there may be more. */
   async expireOverdue(): Promise<boolean> {
-    return this.database.transaction((tx) => expire(tx, null, EXPIRE_AT_ONCE), OUTCOME);
+    const expireSome = (tx: Transaction, changeRows: ChangeRows, spare: number) =>
+      expire(tx, null, EXPIRE_AT_ONCE + spare, changeRows);
+    return withoutRefusedRows(this.database, expireSome, OUTCOME);
   }
 }
 
@@ -216,9 +228,17 @@ async function open(tx: Transaction, id: string): Promise<void> {
   if (opened.length > 0) await announce(tx, 'invitation.opened', [id]);
 }
 
-async function expire(tx: Transaction, gridLocationId: string | null, limit: number): Promise<boolean> {
-  const expired = await tx.query<{ id: string }>(sql.EXPIRE, [gridLocationId, limit]);
-  const ids = expired.map(({ id }) => id);
-  await announce(tx, 'invitation.expired', ids);
-  return expired.length === limit;
+async function expire(
+  tx: Transaction,
+  gridLocationId: string | null,
+  limit: number,
+  changeRows: ChangeRows = (keys, change) => change(keys),
+): Promise<boolean> {
+  const overdue = idsOf(await tx.query(sql.LOCK_OVERDUE, [gridLocationId, limit]));
+  if (overdue.length === 0) return false;
+  const expired = await changeRows(overdue, (part) => tx.query<{ id: string }>(sql.EXPIRE, [part]));
+  await announce(tx, 'invitation.expired', idsOf(expired));
+  return overdue.length === limit && expired.length > 0;
 }
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);

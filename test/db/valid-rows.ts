@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { newEan } from '../setup/ean.js';
 
@@ -52,6 +52,13 @@ const VALID = {
     urgency: 'now',
     meaning: 'It is lost.',
     remedies: [],
+  }),
+  invitations: () => ({
+    token_hash: randomBytes(32),
+    token_ciphertext: Buffer.alloc(64),
+    brands: [],
+    metadata: {},
+    expires_at: 'tomorrow',
   }),
   session_observations: () => ({ source: 'read', http_status: 200, hash: Buffer.alloc(20) }),
   session_transitions: () => ({

@@ -6,7 +6,8 @@ import {
   requireOneActing,
   type Caller,
 } from '../../access/acting-caller.js';
-import { Database, type Statement } from '../../platform/database/database.js';
+import { Database, type Transaction } from '../../platform/database/database.js';
+import { changeWithoutRefused, withoutRefusedRows } from '../../platform/database/refused-rows.js';
 import { Environment } from '../../platform/env/environment.js';
 import { REPLICA_NAME } from '../../platform/replica-name.js';
 import { ReadHabits } from './habits.service.js';
@@ -31,6 +32,8 @@ export interface ClaimedPoll extends Claim, ReadSession, ReadableSession {}
 
 type DuePoll = Omit<ClaimedPoll, keyof Claim | 'learned'> & { readonly brand: string | null };
 
+type SelectPolls = (tx: Transaction, spare: number) => Promise<DuePoll[]>;
+
 export type FailedRead = Pick<ClaimedPoll, 'sessionId' | 'batchId'> & Omit<Postponement, 'kind'>;
 
 /** The longest usual read, in multiples of SCS_TIMEOUT_MS: a wait in the call queue, then call, token renewal and retry for two paths. */
@@ -49,8 +52,9 @@ export class PollsStore {
 
   /** Claims at most `limit` due sessions as one batch, chosen as in lanes.rules.ts. */
   async claimDue(limit: number): Promise<ClaimedPoll[]> {
-    const which = [shareOfFresh(limit, Math.random()), limit];
-    return this.claim(sql.SELECT_DUE, which, this.environment.POLL_LEASE_MS);
+    const fresh = shareOfFresh(limit, Math.random());
+    const select: SelectPolls = (tx, spare) => tx.query(sql.SELECT_DUE, [fresh, limit + spare]);
+    return this.claim(select, limit, this.environment.POLL_LEASE_MS);
   }
 
   /**
@@ -63,7 +67,8 @@ export class PollsStore {
   ): Promise<ClaimedPoll | undefined> {
     const { POLL_LEASE_MS, SCS_TIMEOUT_MS } = this.environment;
     const leaseMs = Math.max(POLL_LEASE_MS, SCS_TIMEOUT_MS * TIMEOUTS_PER_READ);
-    return (await this.claim(sql.SELECT_ONE, [sessionId], leaseMs, callers))[0];
+    const select: SelectPolls = (tx) => tx.query(sql.SELECT_ONE, [sessionId]);
+    return (await this.claim(select, 1, leaseMs, callers))[0];
   }
 
   /**
@@ -83,23 +88,27 @@ export class PollsStore {
   }
 
   private async claim(
-    select: Statement,
-    which: readonly unknown[],
+    select: SelectPolls,
+    limit: number,
     leaseMs: number,
     callers?: readonly (Caller | undefined)[],
   ): Promise<ClaimedPoll[]> {
-    return this.database.transaction(async (tx) => {
+    return withoutRefusedRows(this.database, async (tx, changeRows, spare) => {
       if (callers !== undefined) await requireOneActing(tx, callers);
-      const rows = await tx.query<DuePoll>(select, which);
+      const rows = await select(tx, spare);
       const due = rows.map((poll) => ({ ...poll, learned: this.habits.learnedOf(poll) }));
       if (due.length === 0) return [];
       const [batch] = await tx.query<Claim>(sql.OPEN_BATCH, [REPLICA_NAME, due.length, leaseMs]);
       const { batchId, now, stretch } = batch!;
-      const nextMs = due.map((poll) =>
-        planNextReadMs({ ...poll, failures: 0 }, now, this.settings, stretch, Math.random()),
-      );
-      const values = [batchId, due.map((poll) => poll.sessionId), nextMs];
-      const claimed = await tx.query<{ sessionId: string }>(sql.CLAIM_POLLS, values);
+      const nextMs = (poll: (typeof due)[number]) =>
+        planNextReadMs({ ...poll, failures: 0 }, now, this.settings, stretch, Math.random());
+      const claimThese = (polls: readonly (typeof due)[number][]) =>
+        tx.query<{ sessionId: string }>(sql.CLAIM_POLLS, [
+          batchId,
+          polls.map(({ sessionId }) => sessionId),
+          polls.map(nextMs),
+        ]);
+      const claimed = await changeRows(due, claimThese, limit);
       if (claimed.length === 0) await tx.query(sql.CLOSE_BATCHES, [[batchId]]);
       const ours = new Set(claimed.map((row) => row.sessionId));
       return due.filter((poll) => ours.has(poll.sessionId)).map((poll) => ({ ...poll, ...batch! }));
@@ -120,14 +129,18 @@ export class PollsStore {
 
   /** Deletes batches whose lease has expired and makes their sessions due. Returns the number of deleted batches. */
   async releaseExpiredBatches(): Promise<number> {
-    return this.database.transaction(async (tx) => {
+    return withoutRefusedRows(this.database, async (tx, changeRows) => {
       const expired = await tx.query<{ id: string }>(sql.DELETE_EXPIRED_BATCHES);
-      if (expired.length > 0) await tx.query(sql.RELEASE_BATCHES, [expired.map((row) => row.id)]);
+      const ids = expired.map(({ id }) => id);
+      // The sessions of a batch that is left out are due when its claim planned.
+      if (ids.length > 0) await changeRows(ids, (part) => tx.query(sql.RELEASE_BATCHES, [part]));
       return expired.length;
     });
   }
 
   async recordFailures(failed: readonly FailedRead[]): Promise<void> {
-    await this.database.query(sql.RECORD_FAILURES, [JSON.stringify(failed)]);
+    await changeWithoutRefused(this.database, failed, (on, part) =>
+      on.query(sql.RECORD_FAILURES, [JSON.stringify(part)]),
+    );
   }
 }

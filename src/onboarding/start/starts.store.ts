@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { actingKey, requireActing } from '../../access/acting-caller.js';
+import { appendEvents } from '../../events/outbox.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database } from '../../platform/database/database.js';
 import { Leases } from '../../platform/database/lease.js';
 import { OUTCOME, OUTCOME_PATIENCE_MS } from '../../platform/database/connection/patience.js';
+import { withoutRefusedRows } from '../../platform/database/refused-rows.js';
 import { repeatUntilEffective, undo } from '../../platform/database/repeat-until-effective.js';
 import { describeState } from '../../platform/database/sql-state.js';
 import { Environment } from '../../platform/env/environment.js';
@@ -13,7 +15,7 @@ import { notStored, waitAfterFailures } from '../rules/start-failure.rules.js';
 import type { FailedStarts, StartFailure } from '../rules/start-failure.rules.js';
 import { recordSession } from './record-session.store.js';
 import type { LeasedStart, RecordedStart, WantedSession } from './record-session.store.js';
-import { runnerOfFailures, type EndedStart } from './failed-starts.store.js';
+import { runnerOfFailures, startFailedEvents, type EndedStart } from './failed-starts.store.js';
 import * as sql from './starts.sql.js';
 
 /** Why a start does not begin: an open or online session of the location and brand exists, or earlier starts have left orphans. */
@@ -133,7 +135,16 @@ export class StartsStore {
 
   /** Marks starts as failed if their lease is one of `leases` and has expired. Returns their grid locations. */
   async endAbandoned(leases: readonly string[]): Promise<string[]> {
-    const ended = await this.failures.query<EndedStart>(sql.END_ABANDONED_STARTS, [leases]);
+    const ended = await withoutRefusedRows(
+      this.database,
+      async (tx, changeRows) => {
+        const end = (part: readonly string[]) => tx.query<EndedStart>(sql.END_ABANDONED_STARTS, [part]);
+        const failed = await changeRows(leases, end);
+        await appendEvents(tx, startFailedEvents(failed));
+        return failed;
+      },
+      OUTCOME,
+    );
     return ended.flatMap(({ failed }) => failed?.gridLocationId ?? []);
   }
 

@@ -106,20 +106,29 @@ export const CLAIM_ONE = `
 // Claims the registrations of campaigns last, so that a retry for an app never waits behind a campaign.
 // Both subqueries read few rows, since few registrations of a campaign are pending at once. One ORDER BY would sort all due rows.
 // They are MATERIALIZED, since a nested-loop join would execute a plain subquery, and its LIMIT, once per row.
-export const CLAIM_DUE = prepared('registrations.claim_due')`
+const WITH_DUE = (limit: string) => `
     WITH first AS MATERIALIZED (
       SELECT id FROM registrations WHERE ${DUE} AND campaign_id IS NULL
       ORDER BY next_attempt_at
-      LIMIT $3
+      LIMIT ${limit}
       FOR UPDATE SKIP LOCKED
     ), last AS MATERIALIZED (
       SELECT id FROM registrations WHERE ${DUE} AND campaign_id IS NOT NULL
       ORDER BY next_attempt_at
-      LIMIT $3 - (SELECT count(*) FROM first)
+      LIMIT ${limit} - (SELECT count(*) FROM first)
       FOR UPDATE SKIP LOCKED
-    )
-    UPDATE registrations SET ${LEASED} WHERE id IN (SELECT id FROM first UNION ALL SELECT id FROM last)
-    RETURNING ${CLAIM_COLUMNS}`;
+    ), due AS (SELECT id FROM first UNION ALL SELECT id FROM last)`;
+
+export const CLAIM_DUE = prepared('registrations.claim_due')`
+    ${WITH_DUE('$3')}
+    UPDATE registrations SET ${LEASED} WHERE id IN (SELECT id FROM due) RETURNING ${CLAIM_COLUMNS}`;
+
+/** Locks the $1 registrations that CLAIM_DUE would claim. */
+export const LOCK_DUE = `${WITH_DUE('$1')} SELECT id FROM due`;
+
+/** Claims registrations that LOCK_DUE has locked. */
+export const CLAIM_LOCKED = `
+    UPDATE registrations SET ${LEASED} WHERE id = ANY ($3) RETURNING ${CLAIM_COLUMNS}`;
 
 export const LEASES = leasesOn({ table: 'registrations', key: 'id', isDue: DUE });
 
@@ -140,14 +149,14 @@ export const MOVE_REGISTRATION = prepared('registrations.move_registration')`
 export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_SEEN_LEASES}`;
 
 // A lease expires only if its sender died during the call or could not renew the lease.
-export const MOVE_ABANDONED_TO_UNCERTAIN = `
-    WITH abandoned AS MATERIALIZED (
-      SELECT id FROM registrations
-      WHERE ${IS_LEASED} AND lease_token = ANY ($2) AND lease_until < clock_timestamp()
-      FOR UPDATE SKIP LOCKED
-    )
+export const LOCK_ABANDONED = `
+    SELECT id FROM registrations WHERE ${IS_LEASED} AND lease_token = ANY ($1) AND lease_until < clock_timestamp()
+       FOR UPDATE SKIP LOCKED`;
+
+/** Makes registrations that LOCK_ABANDONED has locked `uncertain`. */
+export const MOVE_TO_UNCERTAIN = `
     UPDATE registrations SET status = 'uncertain', last_error = $1, next_attempt_at = NULL, ${RELEASED}
-    FROM abandoned WHERE registrations.id = abandoned.id
+    WHERE id = ANY ($2)
     RETURNING ${ANNOUNCED}`;
 
 // `sequence` is the greater of two, since the last event of a registered registration is about its user.

@@ -6,6 +6,7 @@ import { Database, type Statement, type Transaction } from '../../platform/datab
 import type { Registration } from '../../platform/database/generated/client.js';
 import { Leases } from '../../platform/database/lease.js';
 import { OUTCOME, OUTCOME_PATIENCE_MS } from '../../platform/database/connection/patience.js';
+import { isRefusal, withoutRefusedRows } from '../../platform/database/refused-rows.js';
 import { undo } from '../../platform/database/repeat-until-effective.js';
 import { selectPage } from '../../platform/database/select-page.js';
 import type { StoredStall } from '../../stalls/stall-views.service.js';
@@ -71,13 +72,37 @@ export class RegistrationsStore {
   }
 
   async claimDue(limit: number): Promise<Claim[]> {
-    return this.claim(sql.CLAIM_DUE, [limit]);
+    try {
+      return await this.claim(sql.CLAIM_DUE, [limit]);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return this.undoIfLost((lease) => this.claimDueButRefused(lease, limit));
+    }
+  }
+
+  private claimDueButRefused(lease: string, limit: number): Promise<Claim[]> {
+    return withoutRefusedRows(
+      this.database,
+      async (tx, changeRows, spare) => {
+        const due = await tx.query<{ id: string }>(sql.LOCK_DUE, [limit + spare]);
+        const ids = due.map(({ id }) => id);
+        const claim = (part: readonly string[]) => tx.query<Claim>(sql.CLAIM_LOCKED, [LEASE_MS, lease, part]);
+        return changeRows(ids, claim, limit);
+      },
+      OUTCOME,
+    );
   }
 
   private async claim(statement: string | Statement, values: readonly unknown[]): Promise<Claim[]> {
+    return this.undoIfLost((lease) =>
+      this.database.query<Claim>(statement, [LEASE_MS, lease, ...values], OUTCOME),
+    );
+  }
+
+  private async undoIfLost(claim: (lease: string) => Promise<Claim[]>): Promise<Claim[]> {
     const lease = randomUUID();
     try {
-      return await this.database.query<Claim>(statement, [LEASE_MS, lease, ...values], OUTCOME);
+      return await claim(lease);
     } catch (error) {
       // The claim may be committed, but nothing was sent. Makes its registrations due again; otherwise they would become `uncertain`.
       undo(this.database, sql.RETURN_CLAIM, [lease], error, RETURN_WITHIN_MS);
@@ -97,8 +122,12 @@ export class RegistrationsStore {
 
   /** Makes registrations `uncertain` if their lease is one of `leases` and has expired. Returns their ids. */
   async moveAbandonedToUncertain(leases: readonly string[]): Promise<string[]> {
-    return this.database.transaction(async (tx) => {
-      const moved = await tx.query<Claim>(sql.MOVE_ABANDONED_TO_UNCERTAIN, [ABANDONED, leases]);
+    return withoutRefusedRows(this.database, async (tx, changeRows) => {
+      const abandoned = await tx.query<{ id: string }>(sql.LOCK_ABANDONED, [leases]);
+      const ids = abandoned.map(({ id }) => id);
+      const moved = await changeRows(ids, (part) =>
+        tx.query<Claim>(sql.MOVE_TO_UNCERTAIN, [ABANDONED, part]),
+      );
       await appendOutcomes(tx, 'uncertain', moved, ABANDONED);
       return moved.map(({ id }) => id);
     });

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { InvitationsStore } from '../../src/invitations/invitations.store.js';
+import { ReadHabits } from '../../src/onboarding/poll/habits.service.js';
+import { PollsStore } from '../../src/onboarding/poll/polls.store.js';
+import { StartsStore } from '../../src/onboarding/start/starts.store.js';
+import { Cipher } from '../../src/platform/crypto/cipher.js';
+import type { Database } from '../../src/platform/database/database.js';
+import { RegistrationsStore } from '../../src/users/registration/registrations.store.js';
+import { useTestDatabase } from '../setup/database/test-database.js';
+import { environmentFor } from '../setup/test-environment.js';
+import { insertCustomer, insertRow } from './valid-rows.js';
+
+const testDatabase = useTestDatabase();
+let database: Database;
+let client: pg.Client;
+let polls: PollsStore;
+let registrations: RegistrationsStore;
+let starts: StartsStore;
+let invitations: InvitationsStore;
+beforeAll(async () => {
+  database = testDatabase.open();
+  client = await testDatabase.connect();
+  const environment = environmentFor(testDatabase.url);
+  const cipher = new Cipher(environment);
+  polls = new PollsStore(database, environment, new ReadHabits(database, environment));
+  registrations = new RegistrationsStore(database);
+  starts = new StartsStore(database, cipher, environment);
+  invitations = new InvitationsStore(database, cipher);
+});
+afterEach(async () => {
+  await client.query('DROP FUNCTION IF EXISTS refuse CASCADE');
+  await client.query('TRUNCATE users, registrations, poll_batches, domain_events CASCADE');
+});
+
+/** Makes PostgreSQL refuse each change of one row. */
+const refuse = (table: string, key: string, id: string): Promise<unknown> =>
+  client.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+    CREATE TRIGGER refuse BEFORE UPDATE ON ${table} FOR EACH ROW WHEN (old.${key} = '${id}') EXECUTE FUNCTION refuse()`);
+
+/** Inserts rows one after the other. Returns what `insert` returns for each. */
+async function insertEach<T>(count: number, insert: (index: number) => Promise<T>): Promise<T[]> {
+  const inserted: T[] = [];
+  for (let index = 0; index < count; index++) inserted.push(await insert(index));
+  return inserted;
+}
+
+const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1_000);
+
+async function insertPoll(values: Readonly<Record<string, unknown>>): Promise<string> {
+  const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(client);
+  const session = { user_id, grid_location_id };
+  const { id: session_id } = await insertRow<{ id: string }>(client, 'onboarding_sessions', session);
+  await insertRow(client, 'session_polls', { session_id, user_id, ...values });
+  return session_id;
+}
+
+const insertDuePoll = (index: number): Promise<string> =>
+  insertPoll({ due_at: ago(500 - index), claimed_at: ago(1_000 - index), planned_at: ago(1_000 - index) });
+
+async function insertInvitation(values: Readonly<Record<string, unknown>>): Promise<string> {
+  const { gridLocationId: grid_location_id } = await insertCustomer(client);
+  const row = { grid_location_id, ...values };
+  return (await insertRow<{ id: string }>(client, 'invitations', row)).id;
+}
+
+const insertRegistration = async (values: Readonly<Record<string, unknown>>): Promise<string> =>
+  (await insertRow<{ id: string }>(client, 'registrations', { status: 'pending', ...values })).id;
+
+describe('a row that PostgreSQL refuses to change stops no other', () => {
+  it.each([1, 3])('when at most %i of the due sessions are claimed', async (limit) => {
+    const [first, ...others] = await insertEach(4, insertDuePoll);
+    await refuse('session_polls', 'session_id', first!);
+    const claimed = await polls.claimDue(limit);
+    expect(claimed.map(({ sessionId }) => sessionId).toSorted()).toEqual(others.slice(0, limit).toSorted());
+    expect(new Set(claimed.map(({ batchId }) => batchId)).size).toBe(1);
+  });
+
+  it('when the sessions of lost batches are released', async () => {
+    const batches = await insertEach(2, () =>
+      insertRow<{ id: string }>(client, 'poll_batches', { lease_until: 'yesterday' }),
+    );
+    const [first, other] = await insertEach(2, (index) =>
+      insertPoll({ due_at: 'tomorrow', batch_id: batches[index]!.id }),
+    );
+    await refuse('session_polls', 'session_id', first!);
+    expect(await polls.releaseExpiredBatches()).toBe(2);
+    expect((await polls.claimDue(10)).map(({ sessionId }) => sessionId)).toEqual([other]);
+  });
+
+  it('when failed reads are recorded', async () => {
+    const ids = await insertEach(3, insertDuePoll);
+    const claimed = await polls.claimDue(10);
+    await refuse('session_polls', 'session_id', ids[0]!);
+    await polls.recordFailures(
+      claimed.map(({ sessionId, batchId, dueAt }) => ({
+        sessionId,
+        batchId,
+        dueAt,
+        failures: 1,
+        notFound: 0,
+        notFoundSince: null,
+        error: 'it failed',
+        retryMs: 1_000,
+      })),
+    );
+    const { rows } = await client.query<{ id: string }>(
+      `SELECT session_id AS id FROM session_polls WHERE last_error = 'it failed'`,
+    );
+    expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.slice(1).toSorted());
+  });
+
+  it.each([1, 3])('when at most %i of the due registrations are claimed', async (limit) => {
+    const ids = await insertEach(4, (index) => insertRegistration({ next_attempt_at: ago(500 - index) }));
+    await refuse('registrations', 'id', ids[0]!);
+    const claimed = await registrations.claimDue(limit);
+    expect(claimed.map(({ id }) => id).toSorted()).toEqual(ids.slice(1, 1 + limit).toSorted());
+  });
+
+  it('when abandoned registrations become uncertain', async () => {
+    const lease_token = randomUUID();
+    const leased = { lease_token, lease_until: ago(1), sent_at: ago(20), next_attempt_at: null, attempts: 1 };
+    const ids = await insertEach(3, () => insertRegistration(leased));
+    await refuse('registrations', 'id', ids[0]!);
+    expect((await registrations.moveAbandonedToUncertain([lease_token])).toSorted()).toEqual(
+      ids.slice(1).toSorted(),
+    );
+  });
+
+  it('when abandoned starts are ended', async () => {
+    const rows = await insertEach(3, async () => {
+      const { gridLocationId: grid_location_id } = await insertCustomer(client);
+      return insertRow<{ id: string; grid_location_id: string; lease_token: string }>(
+        client,
+        'session_starts',
+        { grid_location_id, lease_until: ago(1) },
+      );
+    });
+    await refuse('session_starts', 'id', rows[0]!.id);
+    const ended = await starts.endAbandoned(rows.map(({ lease_token }) => lease_token));
+    expect(ended.toSorted()).toEqual(
+      rows
+        .slice(1)
+        .map(({ grid_location_id }) => grid_location_id)
+        .toSorted(),
+    );
+  });
+
+  it.each([1, 3])('when at most %i of the wishes of owners are claimed', async (limit) => {
+    const ids = await insertEach(4, (index) =>
+      insertInvitation({ opened_at: ago(700), wished_at: ago(600 - index), wish_due_at: ago(500 - index) }),
+    );
+    await refuse('invitations', 'id', ids[0]!);
+    const claimed = await invitations.claimWishes(limit, 1_000);
+    expect(claimed.map(({ id }) => id).toSorted()).toEqual(ids.slice(1, 1 + limit).toSorted());
+  });
+
+  it('when invitations expire', async () => {
+    const ids = await insertEach(3, (index) => insertInvitation({ expires_at: ago(500 - index) }));
+    await refuse('invitations', 'id', ids[0]!);
+    expect(await invitations.expireOverdue()).toBe(false);
+    const { rows } = await client.query<{ id: string }>(
+      'SELECT id FROM invitations WHERE expired_at IS NOT NULL',
+    );
+    expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.slice(1).toSorted());
+  });
+
+  it('but a fault of the whole table is not taken for one of its rows', async () => {
+    await insertEach(3, insertDuePoll);
+    await client.query('ALTER TABLE session_polls RENAME COLUMN planned_at TO planned');
+    try {
+      await expect(polls.claimDue(10)).rejects.toMatchObject({ code: '42703' });
+    } finally {
+      await client.query('ALTER TABLE session_polls RENAME COLUMN planned TO planned_at');
+    }
+  });
+});
