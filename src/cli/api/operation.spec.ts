@@ -241,6 +241,88 @@ describe('an operation of another shape becomes a command', () => {
   );
 });
 
+describe('the parts of an operation', () => {
+  const TEXT: Schema = { type: 'string' };
+  const LIST: Schema = { type: 'array', items: TEXT };
+  const OBJECT: Schema = { type: 'object', properties: { a: TEXT } };
+  const OBJECTS: Schema = { type: 'array', items: OBJECT };
+  const partsOf = (described: object) =>
+    operationsOf({ paths: { '/api/v1/a': { post: { operationId: 'act', ...described } } } })[0]!;
+  const sending = (type: string, schema: Schema) =>
+    partsOf({ requestBody: { content: { [type]: { schema } } } });
+  const body = (properties: Record<string, Schema>, ...required: string[]): Schema => ({
+    ...{ type: 'object', properties, required },
+  });
+
+  it.each<[boolean, string, string, Schema]>([
+    [false, 'an object of texts', 'application/json', body({ a: TEXT, b: TEXT }, 'a')],
+    [false, 'an object with a needed list of texts', 'application/json', body({ a: LIST }, 'a')],
+    [false, 'an object that may have objects', 'application/json', body({ a: OBJECTS, b: OBJECT })],
+    [true, 'an object with a needed object', 'application/json', body({ a: TEXT, b: OBJECT }, 'a', 'b')],
+    [true, 'an object with a needed list of objects', 'application/json', body({ a: OBJECTS, b: TEXT }, 'a')],
+    [true, 'JSON without described fields', 'application/json', { type: 'object' }],
+    [true, 'another type', 'text/csv', body({ a: TEXT })],
+  ])('send a file: %s, %s', (sendsFile, _, type, schema) => {
+    const operation = sending(type, schema);
+    expect(operation).toMatchObject({ sendsFile, sends: type });
+    expect(operation.inputs).toHaveLength(sendsFile ? 0 : Object.keys(schema.properties!).length);
+  });
+
+  it('are no headers, and without a body no body', () => {
+    const operation = partsOf({
+      parameters: [
+        { name: 'X-Console', in: 'header', schema: TEXT },
+        { name: 'q', in: 'query', schema: TEXT },
+      ],
+    });
+    expect(operation.inputs).toEqual([{ ...TEXT, name: 'q', in: 'query', isRequired: false }]);
+    expect(operation).toMatchObject({ sends: undefined, sendsFile: false, returns: undefined });
+  });
+
+  it('follow references, and take what is not null', () => {
+    const resolve = resolverOf({ paths: {}, components: { schemas: { Leaf: TEXT } } });
+    const leaf = { $ref: '#/components/schemas/Leaf' };
+    expect(resolve({ ...leaf, description: 'own' })).toEqual({ ...TEXT, description: 'own' });
+    expect(resolve({ anyOf: [{ type: 'null' }, leaf] })).toEqual(TEXT);
+    expect(resolve({ oneOf: [leaf, { type: 'null' }] })).toEqual(TEXT);
+    expect(resolve({ type: 'array', items: leaf })).toEqual(LIST);
+    expect(resolverOf({ paths: {} })(leaf)).toEqual({});
+  });
+
+  it('are columns by their types, whatever their order', () => {
+    const properties: Record<string, Schema> = {
+      grownAtHome: { type: ['null', 'boolean'] },
+      plantedAt: { type: ['null', 'string'], format: 'date-time' },
+      leaves: { type: ['null', 'array'], items: TEXT },
+      kind: { type: ['string', 'null'], enum: [null, 'x'.repeat(40)] },
+      id: { type: 'string', format: 'uuid' },
+      label: { type: ['null', 'string'] },
+    };
+    expect(defaultColumns((schema) => schema!, { properties })).toEqual({
+      'GROWN AT HOME': 'grownAtHome',
+      PLANTED: 'plantedAt',
+      KIND: 'kind',
+    });
+    const { id, label, plantedAt } = properties;
+    expect(
+      defaultColumns((schema) => schema!, { properties: { id: id!, label: label!, plantedAt: plantedAt! } }),
+    ).toEqual({
+      ID: 'id',
+      LABEL: 'label:51',
+      PLANTED: 'plantedAt',
+    });
+  });
+
+  it.each([
+    [22, 3],
+    [23, 2],
+  ])('fill a table of 100 characters: two ids and a title of %d', (length, count) => {
+    const id: Schema = { type: 'string', format: 'uuid' };
+    const properties = { id, other: id, ['x'.repeat(length)]: { type: 'boolean' } };
+    expect(Object.keys(defaultColumns((schema) => schema!, { properties }))).toHaveLength(count);
+  });
+});
+
 describe('the words of a command', () => {
   it.each([
     ['get', '/api/v1/trees', 'listTrees', 'trees list'],
