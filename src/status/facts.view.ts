@@ -231,12 +231,12 @@ export const FACTS = {
     ),
   }),
   sessions: part('OpenSessionsView', 'Open sessions that may need a person; `GET /stalled` lists them', {
-    unrecognised: count('Sessions with flags that the interface does not describe'),
-    lost: count('Sessions that the remote service no longer knows'),
-    allInvertersMissing: count('Sessions that are online and no longer list any of their inverters'),
-    someInvertersMissing: count('Sessions that are online and no longer list some of their inverters'),
+    unrecognised: count('Those stalled as `unrecognised` or `too_many_inverters`'),
+    lost: count('Those stalled as `lost` and still read'),
+    allInvertersMissing: count('Those stalled as `all_inverters_missing`'),
+    someInvertersMissing: count('Those stalled as `some_inverters_missing`'),
     sharedInverters: count(
-      'Inverters of the last 7 days that are listed for 5 or more customers at once',
+      'Inverters that are stalled, as five or more customers list them at once',
       'shared_inverters',
     ),
     stalled: list('StalledCauseView', 'cause', 'Those that are stalled, by cause', {

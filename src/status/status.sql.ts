@@ -1,3 +1,4 @@
+import type { SESSION_CAUSES } from '../onboarding/stalls/session.causes.rules.js';
 import { REASONS_SINCE } from './history/samples.sql.js';
 
 // SQL for the size in percent of a sample of at most 1,000 pages. Up to some 50,000 watched sessions, it is 100 % and thus exact.
@@ -44,10 +45,8 @@ export const READ_POLLING = `
 
 /** The maximum number of subjects that are counted for one figure, so that the cost does not grow with an incident. */
 const MOST_OF_FIGURE = 10_000;
-/** The number of customers from which a shared inverter is suspicious. After a change of its owner, it may be listed for two. */
-const SHARED_BY = 5;
-/** The maximum number of examined inverters, of those first listed within 7 days. The maximum keeps the cost constant. */
-const NEWEST_INVERTERS = 2_000;
+const stalledSessions = (...causes: readonly (keyof typeof SESSION_CAUSES)[]): string =>
+  `coalesce(sum(count) FILTER (WHERE kind = 'session' AND cause IN ('${causes.join(`', '`)}')), 0)`;
 
 // Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Does not read session_polls, so that
 // these figures can be read even while that table is locked.
@@ -113,33 +112,20 @@ export const READ_QUEUES = `
     SELECT * FROM open_registrations, rejected
   ), starts AS (
     SELECT * FROM abandoned, orphans
-  ), current AS NOT MATERIALIZED (
-    SELECT id, state FROM onboarding_sessions WHERE closed_at IS NULL AND superseded_at IS NULL
-  ), missing AS (
-    SELECT EXISTS (SELECT FROM inverters i WHERE i.session_id = s.id AND i.missing_since IS NULL) AS is_partial
-    FROM current s
-    WHERE s.state = 'online' AND s.id IN (SELECT session_id FROM inverters WHERE missing_since IS NOT NULL)
-    LIMIT ${MOST_OF_FIGURE}
-  ), listed AS (
-    SELECT DISTINCT id FROM (
-      SELECT id FROM inverters WHERE first_seen_at > now() - interval '7 days' ORDER BY first_seen_at DESC LIMIT ${NEWEST_INVERTERS}) i
-  ), shared AS (
-    SELECT FROM listed
-    WHERE (SELECT count(*) FROM (SELECT FROM inverters i WHERE i.id = listed.id LIMIT ${SHARED_BY}) i) = ${SHARED_BY}
-      AND (SELECT count(DISTINCT s.user_id) FROM inverters i JOIN onboarding_sessions s ON s.id = i.session_id
-           WHERE i.id = listed.id AND i.missing_since IS NULL) >= ${SHARED_BY}
   ), stalled AS (
     SELECT c.kind, c.cause, counted.count FROM stall_causes c CROSS JOIN LATERAL (
       SELECT count(*) FROM (
         SELECT FROM stalls x WHERE x.kind = c.kind AND x.cause = c.cause LIMIT ${MOST_OF_FIGURE}) t) counted
+  ), open_lost AS (
+    SELECT count(*) FROM (
+      SELECT FROM stalls x WHERE x.kind = 'session' AND x.cause = 'lost' AND x.evidence ->> 'isClosed' = 'false' LIMIT ${MOST_OF_FIGURE}) t
   ), sessions AS (
-    SELECT (SELECT count(*) FROM (SELECT FROM current WHERE state = 'unrecognised' LIMIT ${MOST_OF_FIGURE}) s) AS unrecognised,
-           (SELECT count(*) FROM (SELECT FROM current WHERE state = 'lost' LIMIT ${MOST_OF_FIGURE}) s) AS lost,
-           count(*) FILTER (WHERE NOT is_partial) AS "allInvertersMissing",
-           count(*) FILTER (WHERE is_partial) AS "someInvertersMissing",
-           (SELECT count(*) FROM shared) AS "sharedInverters",
-           (SELECT coalesce(json_agg(json_build_object('cause', cause, 'sessions', count)), '[]') FROM stalled WHERE kind = 'session') AS stalled
-    FROM missing
+    SELECT ${stalledSessions('unrecognised', 'too_many_inverters')} AS unrecognised, (SELECT count FROM open_lost) AS lost,
+           ${stalledSessions('all_inverters_missing')} AS "allInvertersMissing",
+           ${stalledSessions('some_inverters_missing')} AS "someInvertersMissing",
+           coalesce(sum(count) FILTER (WHERE kind = 'inverter' AND cause = 'shared'), 0) AS "sharedInverters",
+           coalesce(json_agg(json_build_object('cause', cause, 'sessions', count)) FILTER (WHERE kind = 'session'), '[]') AS stalled
+    FROM stalled
   )
   SELECT to_json(outbox) AS outbox, to_json(handlers) AS handlers, to_json(webhooks) AS webhooks,
     (SELECT to_json(broker) FROM broker LIMIT 1) AS broker, to_json(sessions) AS sessions,

@@ -2896,15 +2896,15 @@ export interface components {
             sessions: number;
         };
         OpenSessionsView: {
-            /** @description Sessions with flags that the interface does not describe */
+            /** @description Those stalled as `unrecognised` or `too_many_inverters` */
             unrecognised: number;
-            /** @description Sessions that the remote service no longer knows */
+            /** @description Those stalled as `lost` and still read */
             lost: number;
-            /** @description Sessions that are online and no longer list any of their inverters */
+            /** @description Those stalled as `all_inverters_missing` */
             allInvertersMissing: number;
-            /** @description Sessions that are online and no longer list some of their inverters */
+            /** @description Those stalled as `some_inverters_missing` */
             someInvertersMissing: number;
-            /** @description Inverters of the last 7 days that are listed for 5 or more customers at once */
+            /** @description Inverters that are stalled, as five or more customers list them at once */
             sharedInverters: number;
             /** @description Those that are stalled, by cause */
             stalled: components["schemas"]["StalledCauseView"][];

@@ -166,7 +166,12 @@ const CAUSES = {
     reasons: { remote_slow: 'calls of all processes took over 2 s' },
   },
   'a session has undescribed flags': {
-    plant: ({ ids }) => sandbox.control.fields(ids[0]!, { set: { finished: false, active: false } }),
+    async plant({ ids, database }) {
+      await sandbox.control.fields(ids[0]!, { set: { finished: false, active: false } });
+      const aged = `UPDATE onboarding_sessions SET state_changed_at = now() - interval '15 minutes'
+        WHERE id = $1 AND state = 'unrecognised' RETURNING id`;
+      await waitFor('the flags', async () => (await database.query(aged, [ids[0]])).length > 0);
+    },
     reasons: { sessions_doubtful: 'the interface does not describe the flags of 1 session' },
     // The interface does not describe these flags.
     also: ['contract_drifted'],
