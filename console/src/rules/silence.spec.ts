@@ -22,6 +22,16 @@ const ENDPOINT: Endpoint = {
   createdAt: '2026-11-01T00:00:00Z',
   updatedAt: '2026-11-01T00:00:00Z',
 };
+const STALLED: NonNullable<Endpoint['stalled']> = {
+  cause: 'failing',
+  waitsFor: 'tenant',
+  urgency: 'soon',
+  since: '2026-11-26T09:00:00Z',
+  evidence: {},
+  text: 'It gets nothing.',
+  before: 'Repair the receiver.',
+  remedies: [],
+};
 
 it.each<[string, Partial<Endpoint>, string, next?: string]>([
   ['well', {}, 'Works; last delivery 2 min ago.'],
@@ -41,7 +51,7 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
   ['attention', { pending: 2_000 }, 'Is behind: 2,000 events waiting.', 'respond sooner'],
   ['attention', { pending: 101, unread: 300 }, 'Is behind: 300 events waiting.', 'respond sooner'],
   ['well', { pending: 100 }, 'Works; last delivery 2 min ago.'],
-  ['quiet', { enabled: false }, 'Disabled by a person or an app. 0 events unread.', 'If it is wanted again'],
+  ['quiet', { enabled: false }, 'Disabled by a person or an app. 0 events waiting.', 'If it is wanted again'],
   [
     'quiet',
     { lastDeliveredAt: null, types: ['pv.session.online.v1', 'pv.session.lost.v1'] },
@@ -50,20 +60,19 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
   [
     'quiet',
     { enabled: false, disabledReason: 'requested', unread: 1 },
-    'Disabled by a person or an app. 1 event unread.',
+    'Disabled by a person or an app. 1 event waiting.',
     'If it is wanted again, enable it. It continues with the event at which it stopped.',
   ],
   [
     'attention',
-    { enabled: false, disabledReason: 'gone', unread: 9 },
-    'Disabled, because it responded with 410: it said that it is gone. 9 events unread.',
-    'another address',
+    { enabled: false, disabledReason: 'gone', unread: 9, stalled: { ...STALLED, before: null } },
+    'It gets nothing. 9 events waiting.',
   ],
   [
     'attention',
-    { enabled: false, disabledReason: 'failing', unread: 9 },
-    'Disabled, because every attempt failed for days. 9 events unread.',
-    'Once it works, enable it. It continues with the event at which it stopped.',
+    { failures: 3, failingSince: '2026-11-26T09:00:00Z', unread: 9, stalled: STALLED },
+    'It gets nothing. 9 events waiting.',
+    'Repair the receiver.',
   ],
 ])('an endpoint is %s: %j', (tone, change, sentence, ...[next]) => {
   expect(silenceOf({ ...ENDPOINT, ...change }, NOW)).toEqual({

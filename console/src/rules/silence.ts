@@ -19,32 +19,22 @@ export const SILENCE_WORDS: Readonly<Record<Silence['tone'], string>> = {
 /** Up to this number of pending events are normal for a moment. */
 const FEW_PENDING = 100;
 
-/** Returns a sentence about the state of an endpoint. If the endpoint is silent, the sentence gives the reason. */
+/** Returns a sentence about the state of an endpoint. Why a stalled one gets nothing, the stall says. */
 export function silenceOf(endpoint: Endpoint, now: Date): Silence {
-  const { disabledReason, failures, failingSince, lastDeliveredAt, pending, unread, types } = endpoint;
+  const { enabled, stalled, failures, failingSince, lastDeliveredAt, pending, unread, types } = endpoint;
   const waiting = countOf(Math.max(pending, unread), 'event');
-  const attention = (sentence: string, next: string): Silence => ({ tone: 'attention', sentence, next });
-  const enable = 'enable it. It continues with the event at which it stopped.';
-  if (!endpoint.enabled)
-    switch (disabledReason) {
-      case 'gone':
-        return attention(
-          `Disabled, because it responded with 410: it said that it is gone. ${waiting} unread.`,
-          `Ask its app whether it has another address. If it is back, ${enable}`,
-        );
-      case 'failing':
-        return attention(
-          `Disabled, because every attempt failed for days. ${waiting} unread.`,
-          `Have the last answer explained by its app. Once it works, ${enable}`,
-        );
-      case 'requested':
-      case null:
-        return {
-          tone: 'quiet',
-          sentence: `Disabled by a person or an app. ${waiting} unread.`,
-          next: `If it is wanted again, ${enable}`,
-        };
-    }
+  const attention = (sentence: string, next: string | null): Silence => ({
+    tone: 'attention',
+    sentence,
+    next,
+  });
+  if (stalled !== null) return attention(`${stalled.text} ${waiting} waiting.`, stalled.before);
+  if (!enabled)
+    return {
+      tone: 'quiet',
+      sentence: `Disabled by a person or an app. ${waiting} waiting.`,
+      next: 'If it is wanted again, enable it. It continues with the event at which it stopped.',
+    };
   if (failures > 0) {
     const since =
       failingSince === null
