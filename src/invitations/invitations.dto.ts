@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
 import { IsUUID } from 'class-validator';
 import { PageQuery } from '../platform/http/page.js';
 import { ChoiceParameter, UuidParameter } from '../platform/http/parameters.js';
@@ -8,7 +9,7 @@ import { parseInstant } from '../platform/time/instant.rules.js';
 import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
 import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
-import { brandFault, MAX_BRAND_LENGTH } from '../onboarding/rules/brand.rules.js';
+import { brandFault, MAX_BRAND_LENGTH, normaliseBrand } from '../onboarding/rules/brand.rules.js';
 import { INVITATION_STATES, LOCALES, MAX_INVERTERS } from './invitation.rules.js';
 import type { InvitationState, Locale } from './invitation.rules.js';
 import { INVITATION_CAUSES, type InvitationCause } from './invitation.stall.rules.js';
@@ -23,6 +24,11 @@ function brandsFault(value: unknown): string | undefined {
   if (fault !== undefined) return `must contain only brands: each ${fault}`;
   return new Set(value).size < value.length ? 'must contain each brand once' : undefined;
 }
+
+const normaliseBrands = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map((each: unknown) => (typeof each === 'string' ? normaliseBrand(each) : each))
+    : value;
 
 function expectedFault(value: unknown): string | undefined {
   if (!isPlainObject(value) || Object.keys(value).some((key) => key !== 'inverters'))
@@ -52,6 +58,7 @@ export class NewInvitation {
   @ReferenceOfCustomer('In place of `gridLocationId`, for a user with one grid location')
   tenantReference?: string;
 
+  @Transform(({ value }: { value: unknown }) => normaliseBrands(value))
   @Optional(brandsFault, {
     type: [String],
     maxItems: MAX_BRANDS,

@@ -1,4 +1,4 @@
-import { brandFault } from '../../onboarding/rules/brand.rules.js';
+import { brandFault, normaliseBrand } from '../../onboarding/rules/brand.rules.js';
 import { isUuid } from '../../platform/uuid.rules.js';
 import { eanFault, MAX_GRID_LOCATIONS, type CheckDigitRule } from '../../users/ean.rules.js';
 import { isPlainObject, type Metadata } from '../../users/metadata.rules.js';
@@ -99,7 +99,8 @@ function readSessions(value: unknown, user: RemoteUser | null, report: Report): 
       report(column, `must be an object of ${SESSION_NAMES.join(', ')}`);
       return [];
     }
-    const { id, gridLocationId = null, brand = null } = item;
+    const { id, gridLocationId = null } = item;
+    const brand = typeof item.brand === 'string' ? normaliseBrand(item.brand) : (item.brand ?? null);
     const ofBrand = brand === null ? undefined : brandFault(brand);
     if (ofBrand !== undefined) report(`${column}.brand`, ofBrand);
     if (!isUuid(id)) {

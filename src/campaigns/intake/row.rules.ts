@@ -1,5 +1,5 @@
 import { LOCALES, MAX_INVERTERS, type Locale } from '../../invitations/invitation.rules.js';
-import { brandFault } from '../../onboarding/rules/brand.rules.js';
+import { brandFault, normaliseBrand } from '../../onboarding/rules/brand.rules.js';
 import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
 import type { CheckDigitRule } from '../../users/ean.rules.js';
 import type { Look } from '../../users/rounded.rules.js';
@@ -138,7 +138,8 @@ const tooLong = (read: ReadRow): ReadRow => ({
 export function withStatus(values: RowValues): ReadRow {
   const { line, nameOf, ean, fields, metadata } = values;
   const { tenantReference, fault: ofReference, warnings } = readReference(values.tenantReference);
-  const brand = values.brand === '' ? undefined : brandFault(values.brand);
+  const named = normaliseBrand(values.brand);
+  const brand = named === '' ? undefined : brandFault(named);
   const locale = localeOf(values.locale);
   const inverters = invertersOf(values.expectedInverters);
   const ofMetadata = metadataFault(metadata);
@@ -161,7 +162,7 @@ export function withStatus(values: RowValues): ReadRow {
     status: faults.length === 0 ? 'accepted' : 'invalid',
     tenantReference,
     ean: ean.ean,
-    brand: brand || values.brand === '' ? null : values.brand,
+    brand: brand || named === '' ? null : named,
     locale: locale ?? null,
     expectedInverters: inverters ?? null,
     metadata: ofMetadata ? {} : metadata,

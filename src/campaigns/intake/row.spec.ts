@@ -278,6 +278,7 @@ describe('a row', () => {
     ['expectedInverters', '1.5', null, 'inverters_invalid'],
     ['expectedInverters', 'x1', null, 'inverters_invalid'],
     ['brand', ' Acme ', 'Acme', undefined],
+    ['brand', 'Cafe\u0301\u00a0 Sol', 'Caf\u00e9 Sol', undefined],
     ['brand', 'b'.repeat(100), 'b'.repeat(100), undefined],
     ['brand', 'b'.repeat(101), null, 'brand_invalid'],
     ['brand', 'Ac\u200bme', null, 'brand_invalid'],

@@ -8,10 +8,11 @@ import {
   OptionalText,
   UuidParameter,
 } from '../../platform/http/parameters.js';
+import { ReadText } from '../../platform/http/validation.js';
 import { MetadataField, MetadataParameters, type MetadataFilter } from '../../users/metadata.dto.js';
 import type { Metadata } from '../../users/metadata.rules.js';
 import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';
-import { brandFault, MAX_BRAND_LENGTH } from '../rules/brand.rules.js';
+import { brandFault, MAX_BRAND_LENGTH, normaliseBrand } from '../rules/brand.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
 import { SESSION_CAUSES } from '../stalls/session.causes.rules.js';
 import type { SessionCause } from '../stalls/session.stall.rules.js';
@@ -20,6 +21,7 @@ import type { InverterView } from './sessions.view.js';
 /** The reasons for which a session may need a person, as in `sessions` of the status. */
 
 export class NewSession {
+  @ReadText(normaliseBrand)
   @OptionalText(brandFault, {
     description: 'The inverter brand; one session connects inverters of one brand',
     minLength: 1,
@@ -80,6 +82,7 @@ export class SessionsQuery extends PageQuery {
   @ReferenceOfCustomer()
   tenantReference?: string;
 
+  @ReadText(normaliseBrand)
   @OptionalText(brandFault)
   brand?: string;
 

@@ -120,6 +120,7 @@ describe('an invitation', () => {
     ['locale', { locale: 'xx' }],
     ['brands', { brands: Array.from({ length: 1_000 }, (_, index) => `brand-${index}`) }],
     ['brands', { brands: ['acme', 'acme'] }],
+    ['brands', { brands: ['caf\u00e9 sol', 'cafe\u0301\u00a0sol'] }],
     ['expected', { expected: { inverters: 0 } }],
     ['returnUrl', { returnUrl: 'https://elsewhere.example/' }],
     ['returnUrl', { returnUrl: 'javascript:alert(1)' }],

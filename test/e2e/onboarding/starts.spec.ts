@@ -86,6 +86,14 @@ describe('starting a session', () => {
     expect(await client.eventsOf(body.id)).toEqual(['session.started']);
   });
 
+  it('has one session for all spellings of a brand between which nobody sees a difference', async () => {
+    const { id, gridLocationId, brand } = await client.startNew({ brand: 'Cafe\u0301\u00a0 Sol' });
+    expect(brand).toBe('Caf\u00e9 Sol');
+    expect((await client.start(gridLocationId, { brand: 'Caf\u00e9 Sol' })).body.id).toBe(id);
+    const path = `/onboarding/pv?gridLocationId=${gridLocationId}&brand=${encodeURIComponent('Cafe\u0301 Sol')}`;
+    expect((await client.call('GET', path)).body.items).toMatchObject([{ id }]);
+  });
+
   it('returns the open session again, except for another brand or without reuse', async () => {
     const first = await client.startNew({ brand: 'acme' });
     const again = await client.start(first.gridLocationId, { brand: 'acme' });
