@@ -333,6 +333,10 @@ it.each<[string, Partial<Facts>]>([
   ['clocks_differ', replicas({ clockOffsetSeconds: -30 }, { clockOffsetSeconds: 30 })],
   ['clocks_differ, of a process that ended', replicas({}, { ...gone('b:1', 900), clockOffsetSeconds: 99 })],
   ['held_back_by_ceiling', replicas({ pacedSince: before(61) })],
+  [
+    'releases_differ, one release',
+    replicas({ startedAt: before(2_000) }, { startedAt: before(1_000), name: 'b:1' }),
+  ],
   ['held_back_by_ceiling, ended', replicas({}, { ...gone('b:1', 900), pacedSince: before(9_999) })],
   ['budget_short', budget({ stretch: 2, allowedPerSecond: 1 })],
   ['budget_short, without a ceiling', budget({ isShort: true, stretch: 1 })],

@@ -411,6 +411,26 @@ describe('a command', () => {
     }
   });
 
+  it('fails if one of the registrations that match cannot be decided about', async () => {
+    await sandbox.control.addFault({ kind: 'hold', operation: 'register_user', times: 1 });
+    const user = { tenantReference: 'held', gridLocations: [{ ean: newEan() }] };
+    const registered = client.call('POST', '/users', user);
+    const find = () => client.call<{ items: { id: string }[] }>('GET', '/registrations?tenantReference=held');
+    await waitFor('the call', async () => (await find()).body.items.length === 1);
+    const { id } = (await find()).body.items[0]!;
+    const retryAll = (...more: string[]) =>
+      run(['registrations', 'retry-all', '--status', 'pending', '--yes', ...more]);
+    const json = await retryAll('--json');
+    expect([json.exitCode, JSON.parse(json.out)]).toEqual([
+      1,
+      { decided: 0, refused: [expect.objectContaining({ id, code: 'registration_conflict' })] },
+    ]);
+    const { exitCode, out } = await retryAll();
+    expect([exitCode, out]).toEqual([1, expect.stringMatching(new RegExp(`^refused: 1\n[^]*^${id} `, 'm'))]);
+    await sandbox.control.clearFaults();
+    await registered;
+  });
+
   it('manages webhook endpoints, and prints a secret once', async () => {
     const created = await run([
       'webhooks',

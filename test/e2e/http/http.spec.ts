@@ -272,6 +272,8 @@ describe('R39: a bad query or path is a clear 4xx', () => {
   it('an unknown path is a 404; an unsupported method is a 405 that names the supported ones', async () => {
     expectProblem(await ask('/nothing'), 'not_found');
     expectProblem(await ask('/problems/not_found/'), 'not_found');
+    for (const name of ['toString', 'constructor', '__proto__'])
+      expectProblem(await ask(`/problems/${name}`), 'not_found');
     expectProblem(await ask('/api/v1/things/optional/more'), 'not_found');
     const answer = await ask('/api/v1/things', { method: 'DELETE' });
     expectProblem(answer, 'method_not_allowed');
