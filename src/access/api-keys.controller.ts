@@ -2,11 +2,11 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/co
 import { ApiCreatedResponse, ApiNoContentResponse, ApiTags } from '@nestjs/swagger';
 import type { Transaction } from '../platform/database/database.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
-import { PageQuery, toPage, type Page } from '../platform/http/page.js';
+import type { Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { found } from '../platform/problem/found.js';
 import { ApiKeyView, CreatedApiKeyView, NewApiKey } from './api-keys.dto.js';
-import { ApiKeysStore } from './api-keys.store.js';
+import { ApiKeysQuery, ApiKeysStore } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
 import { CurrentKey } from './current-key.decorator.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
@@ -54,9 +54,8 @@ export class ApiKeysController {
     description: 'Includes the revoked keys, so that the history of a key can be found.',
   })
   @ApiPage(ApiKeyView)
-  async listApiKeys(@Query() query: PageQuery): Promise<Page<ApiKeyView>> {
-    const keys = await this.keys.list(query);
-    return toPage(keys, query.limit, ({ createdAt, id }) => [createdAt, id]);
+  listApiKeys(@Query() query: ApiKeysQuery): Promise<Page<ApiKeyView>> {
+    return this.keys.list(query);
   }
 
   @Delete(':id')

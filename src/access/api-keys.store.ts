@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../platform/database/database.js';
-import { after, NEWEST_FIRST } from '../platform/database/list-position.js';
-import type { PageQuery } from '../platform/http/page.js';
+import type { Page } from '../platform/http/page.js';
+import { List } from '../platform/list/list.js';
 import type { ApiKeyView } from './api-keys.dto.js';
 import { recordAudit } from './audit-log.store.js';
 import type { Principal, Scope } from './scopes.js';
@@ -39,6 +39,19 @@ const LOCK_LIVE_KEY = 'SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL
 
 /** The number of refused requests with one key, by HTTP status. */
 export type Refused = Readonly<Record<'refused401' | 'refused403' | 'refused429', number>>;
+
+const API_KEYS = new List({
+  select: `
+    SELECT id, name, scopes, created_at AS "createdAt", created_by AS "createdBy", last_used_at AS "lastUsedAt",
+           refused_401::float8 AS "refused401", refused_403::float8 AS "refused403", refused_429::float8 AS "refused429",
+           last_refused_at AS "lastRefusedAt", revoked_at AS "revokedAt"
+      FROM api_keys`,
+  order: { createdAt: ['created_at', 'instant'], id: ['id', 'uuid'] },
+  descending: true,
+  filters: {},
+});
+
+export class ApiKeysQuery extends API_KEYS.Query {}
 
 @Injectable()
 export class ApiKeysStore {
@@ -86,20 +99,9 @@ export class ApiKeysStore {
     return { id, name, scopes, key, createdAt };
   }
 
-  /** Lists the keys, newest first, including the revoked ones. Default: all keys. */
-  async list({ cursor, limit }: Partial<PageQuery> = {}): Promise<ApiKeyView[]> {
-    const rows = await this.database.prisma.apiKey.findMany({
-      omit: { keyHash: true },
-      where: cursor && after(cursor),
-      orderBy: NEWEST_FIRST,
-      take: limit && limit + 1,
-    });
-    return rows.map((key) => ({
-      ...(key as Omit<typeof key, 'scopes'> & { scopes: Scope[] }),
-      refused401: Number(key.refused401),
-      refused403: Number(key.refused403),
-      refused429: Number(key.refused429),
-    }));
+  /** Lists the keys, newest first, including the revoked ones. */
+  list(query: ApiKeysQuery): Promise<Page<ApiKeyView>> {
+    return API_KEYS.page(this.database, query);
   }
 
   find(id: string): Promise<{ name: string } | null> {

@@ -1,10 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Database } from '../platform/database/database.js';
-import { toPage, type Page } from '../platform/http/page.js';
+import type { Page } from '../platform/http/page.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
-import { listAudit } from './audit-log.store.js';
-import { AuditEntryView, ListAuditLogQuery } from './audit-log.dto.js';
+import { AUDIT_LOG, AuditEntryView, AuditLogQuery } from './audit-log.list.js';
 import { Operation } from './operation.decorator.js';
 import { Query } from '../platform/http/query.decorator.js';
 
@@ -21,8 +20,7 @@ export class AuditLogController {
       'The same as `admin.audit_log`, without request ids. What was done about a customer has the id of the user, a registration, a session or an invitation as its target.',
   })
   @ApiPage(AuditEntryView)
-  async listAuditLog(@Query() query: ListAuditLogQuery): Promise<Page<AuditEntryView>> {
-    const rows = await listAudit(this.database, query);
-    return toPage(rows, query.limit, ({ id }) => [id]);
+  listAuditLog(@Query() query: AuditLogQuery): Promise<Page<AuditEntryView>> {
+    return AUDIT_LOG.page(this.database, query);
   }
 }

@@ -1,9 +1,7 @@
-import type { Sql, Transaction } from '../platform/database/database.js';
+import type { Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
-import { selectPage } from '../platform/database/select-page.js';
 import { currentRequest } from '../platform/http/request-context.js';
 import { requireActing } from './acting-caller.js';
-import type { AuditEntryView, ListAuditLogQuery } from './audit-log.dto.js';
 
 export interface AuditEntry {
   /** The result of `actorOf`; for an action without an API key, a name such as `cli`. */
@@ -50,13 +48,3 @@ export const isAudited = async (
   { prisma }: Pick<Transaction, 'prisma'>,
   where: Prisma.AuditEntryWhereInput,
 ): Promise<boolean> => (await prisma.auditEntry.count({ where })) > 0;
-
-const SELECT_ENTRY = `
-  SELECT entry_id::float8 AS id, at, actor, key_name AS "keyName", action, target, details FROM admin.audit_log`;
-
-/** Lists the entries about any of these targets, or about everything, newest first. */
-export const listAudit = (sql: Sql, { limit, cursor, targets }: ListAuditLogQuery) =>
-  selectPage<AuditEntryView>(sql, SELECT_ENTRY, 'entry_id DESC', limit, [
-    ['target = ANY (?)', targets],
-    ['entry_id < ?::bigint', cursor?.id],
-  ]);

@@ -17,7 +17,7 @@ import { actorOf, hasScope, requireScope, type Principal } from '../access/scope
 import { InvitationsService } from '../invitations/invitations.service.js';
 import { Environment } from '../platform/env/environment.js';
 import { continueBody, FILE_TYPES } from '../platform/http/file-body.js';
-import { toPage, type Page } from '../platform/http/page.js';
+import { mapPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
@@ -26,7 +26,8 @@ import { found } from '../platform/problem/found.js';
 import { Problem } from '../platform/problem/problem.js';
 import { CONTROLS, type Control } from './campaign.rules.js';
 import { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
-import { CampaignRowsQuery, CampaignsQuery, NewCampaignQuery } from './campaigns.dto.js';
+import { NewCampaignQuery } from './campaigns.dto.js';
+import { CampaignRowsQuery, CampaignsQuery } from './campaigns.list.js';
 import { CampaignsStore } from './campaigns.store.js';
 import { DrainStore } from './drain/drain.store.js';
 import { Intake } from './intake/intake.service.js';
@@ -116,9 +117,8 @@ export class CampaignsController {
     description: 'With dry runs. Without files that are still being uploaded.',
   })
   @ApiPage(CampaignSummaryView)
-  async listCampaigns(@Query() query: CampaignsQuery): Promise<Page<CampaignSummaryView>> {
-    const rows = await this.store.list(query);
-    return toPage(rows, query.limit, ({ createdAt, id }) => [createdAt, id]);
+  listCampaigns(@Query() query: CampaignsQuery): Promise<Page<CampaignSummaryView>> {
+    return this.store.list(query);
   }
 
   @Get(':id')
@@ -151,14 +151,9 @@ export class CampaignsController {
     @CurrentKey() key: Principal,
   ): Promise<Page<CampaignRowView>> {
     found(await this.store.find(id), `campaign ${id}`);
-    const rows = await this.store.rows(id, query);
-    const withLinks = await this.results.withLinks(rows, hasScope(key, 'links:read'));
-    return toPage(
-      withLinks,
-      query.limit,
-      ({ line }) => [line],
-      ({ fields: _, invitationId: _id, ...row }): CampaignRowView => row,
-    );
+    const page = await this.store.rows(id, query);
+    const items = await this.results.withLinks(page.items, hasScope(key, 'links:read'));
+    return mapPage({ ...page, items }, ({ fields: _, invitationId: _id, ...row }) => row);
   }
 
   @Get(':id/result.csv')

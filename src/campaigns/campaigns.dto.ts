@@ -1,16 +1,6 @@
-import { CursorOf, LimitQuery, PageQuery } from '../platform/http/page.js';
 import { ChoiceParameter, FlagParameter, OptionalText } from '../platform/http/parameters.js';
 import { lineFault } from '../users/tenant-reference.rules.js';
-import {
-  CAMPAIGN_STATUSES,
-  ENCODINGS,
-  ROW_PROBLEMS,
-  ROW_STATUSES,
-  type CampaignFormat,
-  type CampaignStatus,
-  type RowProblemCode,
-  type RowStatus,
-} from './campaign.rules.js';
+import { ENCODINGS, type CampaignFormat } from './campaign.rules.js';
 
 const MAX_NAME_LENGTH = 200;
 const nameFault = (value: unknown) => lineFault(value, MAX_NAME_LENGTH);
@@ -44,20 +34,4 @@ export class NewCampaignQuery {
     'The encoding of the file. Default: it is detected. A byte order mark precedes it',
   )
   encoding?: CampaignFormat['encoding'];
-}
-
-export class CampaignsQuery extends PageQuery {
-  @ChoiceParameter(CAMPAIGN_STATUSES)
-  status?: CampaignStatus;
-}
-
-export class CampaignRowsQuery extends LimitQuery {
-  @CursorOf({ line: 'integer' })
-  cursor?: { readonly line: string };
-
-  @ChoiceParameter(ROW_STATUSES)
-  status?: RowStatus;
-
-  @ChoiceParameter(ROW_PROBLEMS)
-  problem?: RowProblemCode;
 }

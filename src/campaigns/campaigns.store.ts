@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Sql } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
-import { selectPage } from '../platform/database/select-page.js';
+import type { Page } from '../platform/http/page.js';
 import { remainingSeconds, ROW_STATUSES, summaryOf, type RowStatus } from './campaign.rules.js';
 import type { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
-import type { CampaignRowsQuery, CampaignsQuery } from './campaigns.dto.js';
+import { CAMPAIGN_ROWS, CAMPAIGNS, type CampaignRowsQuery, type CampaignsQuery } from './campaigns.list.js';
 import * as sql from './campaigns.sql.js';
 
 export interface CampaignRow extends Omit<CampaignRowView, 'invitationUrl'> {
@@ -28,12 +28,8 @@ export class CampaignsStore {
     private readonly environment: Environment,
   ) {}
 
-  list({ limit, cursor, status }: CampaignsQuery): Promise<CampaignSummaryView[]> {
-    return selectPage(this.database, sql.SELECT_CAMPAIGN, 'created_at DESC, id DESC', limit, [
-      [`status <> 'receiving'`],
-      ['status = ?', status],
-      ['(created_at, id) < (?, ?::uuid)', cursor?.at, cursor?.id],
-    ]);
+  list(query: CampaignsQuery): Promise<Page<CampaignSummaryView>> {
+    return CAMPAIGNS.page(this.database, query);
   }
 
   async find(id: string): Promise<CampaignSummaryView | null> {
@@ -69,14 +65,8 @@ export class CampaignsStore {
   }
 
   /** Lists the rows of a campaign, in the order of the file. */
-  rows(id: string, { limit, cursor, status, problem }: CampaignRowsQuery): Promise<CampaignRow[]> {
-    const stored = status === 'accepted' ? ['accepted', 'sent'] : status && [status];
-    return selectPage(this.database, sql.SELECT_ROWS, 'line', limit, [
-      ['campaign_id = ?', id],
-      ['status = ANY (?)', stored],
-      [`problems <> '[]' AND problems @> ?::jsonb`, problem && JSON.stringify([{ code: problem }])],
-      ['line > ?', cursor?.line],
-    ]);
+  rows(id: string, query: CampaignRowsQuery): Promise<Page<CampaignRow>> {
+    return CAMPAIGN_ROWS.page(this.database, query, ['campaign_id = ?', id]);
   }
 }
 

@@ -11,6 +11,9 @@ import { ACTOR, placeOf } from './command-environment.js';
 
 export type Key = ApiKeyView | Schemas['ApiKeyView'];
 
+/** More keys than any deployment has. */
+const MORE_THAN_EXIST = 1_000_000;
+
 /** The API keys of a deployment, in its database or through its API. */
 export type Keys = ReturnType<typeof keysInDatabase> | ReturnType<typeof keysOfService>;
 
@@ -20,7 +23,7 @@ export function keysInDatabase(database: Database, environment: Environment) {
     place: placeOf(environment),
     create: (name: string, scopes: Scope[]) =>
       database.transaction((tx) => store.create(tx, name, scopes, ACTOR)),
-    list: () => store.list(),
+    list: async (): Promise<readonly Key[]> => (await store.list({ limit: MORE_THAN_EXIST })).items,
     revoke: (id: string) => store.revoke(id, ACTOR),
   };
 }

@@ -1,6 +1,5 @@
 import { LIVE, type InvitationFacts } from '../invitations/invitation.rules.js';
-import type { SessionView } from '../onboarding/api/sessions.view.js';
-import type { StartView } from '../onboarding/api/starts.view.js';
+import type { SessionView, StartView } from '../onboarding/api/sessions.view.js';
 import { later } from '../stalls/look.rules.js';
 import type { StalledView } from '../stalls/stalled.view.js';
 import { firstOf, mostUrgentStall, type Waiting } from './waits.rules.js';

@@ -1,5 +1,4 @@
-import { SESSION } from '../onboarding/api/sessions.view.js';
-import { StartView } from '../onboarding/api/starts.view.js';
+import { SESSION, StartView } from '../onboarding/api/sessions.view.js';
 import { WAITS_FOR } from '../stalls/cause.rules.js';
 import { RemedyView, StalledView } from '../stalls/stalled.view.js';
 import * as schema from '../platform/openapi/schema-of.js';

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
 import { actorOf, hasScope, type Principal } from '../access/scopes.js';
-import { toPage, type Page } from '../platform/http/page.js';
+import { mapPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/uuid.pipe.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
@@ -12,7 +12,8 @@ import { LOCATION } from '../platform/openapi/response-headers.js';
 import { found } from '../platform/problem/found.js';
 import { StallViews } from '../stalls/stall-views.service.js';
 import { InvitationView } from './invitation.view.js';
-import { InvitationsQuery, NewInvitation } from './invitations.dto.js';
+import { NewInvitation } from './invitations.dto.js';
+import { InvitationsQuery } from './invitations.list.js';
 import { InvitationsService } from './invitations.service.js';
 import { InvitationsStore, withoutLink, type InvitationRow } from './invitations.store.js';
 import { Query } from '../platform/http/query.decorator.js';
@@ -62,9 +63,7 @@ export class InvitationsController {
     @Query() query: InvitationsQuery,
     @CurrentKey() key: Principal,
   ): Promise<Page<InvitationView>> {
-    const rows = await this.store.list(query);
-    const positionOf = ({ createdAt, id }: InvitationRow) => [createdAt, id];
-    return toPage(rows, query.limit, positionOf, (row) => this.view(row, key));
+    return mapPage(await this.store.list(query), (row) => this.view(row, key));
   }
 
   @Get(':id')

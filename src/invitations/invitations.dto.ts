@@ -2,17 +2,14 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsUUID } from 'class-validator';
-import { PageQuery } from '../platform/http/page.js';
-import { ChoiceParameter, UuidParameter } from '../platform/http/parameters.js';
+import { ChoiceParameter } from '../platform/http/parameters.js';
 import { CheckedBy, MayBeAbsent } from '../platform/http/validation.js';
 import { parseInstant } from '../platform/time/instant.rules.js';
 import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
 import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
 import { brandFault, MAX_BRAND_LENGTH, normaliseBrand } from '../onboarding/rules/brand.rules.js';
-import { INVITATION_STATES, LOCALES, MAX_INVERTERS } from './invitation.rules.js';
-import type { InvitationState, Locale } from './invitation.rules.js';
-import { INVITATION_CAUSES, type InvitationCause } from './invitation.stall.rules.js';
+import { LOCALES, MAX_INVERTERS, type Locale } from './invitation.rules.js';
 
 const MAX_BRANDS = 10;
 const MAX_URL_LENGTH = 2_000;
@@ -96,24 +93,4 @@ export class NewInvitation {
     description: 'In the future, at most 366 days. Default: `INVITATION_TTL_DAYS` from now',
   })
   expiresAt?: string;
-}
-
-export class InvitationsQuery extends PageQuery {
-  @ChoiceParameter(INVITATION_STATES)
-  state?: InvitationState;
-
-  @UuidParameter()
-  gridLocationId?: string;
-
-  @ReferenceOfCustomer()
-  tenantReference?: string;
-
-  @UuidParameter()
-  campaignId?: string;
-
-  @ChoiceParameter(
-    [...Object.keys(INVITATION_CAUSES), 'any'],
-    'Invitations that are stalled for this cause, or for any',
-  )
-  stalled?: InvitationCause | 'any';
 }

@@ -10,14 +10,13 @@ import {
   withoutRefusedRows,
   type ChangeRows,
 } from '../platform/database/refused-rows.js';
-import { selectPage } from '../platform/database/select-page.js';
+import type { Page } from '../platform/http/page.js';
 import type { StallViews, StoredStall } from '../stalls/stall-views.service.js';
-import { isStalled } from '../stalls/stalls.sql.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import { announce } from './invitation-events.store.js';
 import type { InvitationFacts } from './invitation.rules.js';
 import type { InvitationView } from './invitation.view.js';
-import type { InvitationsQuery } from './invitations.dto.js';
+import { INVITATIONS, type InvitationsQuery } from './invitations.list.js';
 import * as sql from './invitations.sql.js';
 import type { InvitedSession } from './owner/owner-page.rules.js';
 
@@ -127,16 +126,8 @@ export class InvitationsStore {
     return (await this.database.query<InvitationRow>(text, [hashOf(token)]))[0] ?? null;
   }
 
-  list({ limit, cursor, stalled, ...filter }: InvitationsQuery): Promise<InvitationRow[]> {
-    return selectPage(this.database, sql.SELECT_INVITATION, 'i.created_at DESC, i.id DESC', limit, [
-      ['i.erased_at IS NULL'],
-      [`${sql.STATE} = ?`, filter.state],
-      ['i.grid_location_id = ?', filter.gridLocationId],
-      ['u.tenant_reference = ?', filter.tenantReference],
-      ['i.campaign_id = ?', filter.campaignId],
-      ...isStalled('invitation', 'i.id', stalled),
-      ['(i.created_at, i.id) < (?, ?::uuid)', cursor?.at, cursor?.id],
-    ]);
+  list(query: InvitationsQuery): Promise<Page<InvitationRow>> {
+    return INVITATIONS.page(this.database, query);
   }
 
   /** Returns the token of the link, or null if no key decrypts it or the user has been erased. */

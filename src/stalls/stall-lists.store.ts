@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../platform/database/database.js';
-import { selectPage } from '../platform/database/select-page.js';
+import type { Page } from '../platform/http/page.js';
 import { parseJsonTimestamp } from '../platform/database/timestamps.js';
 import type { StallKind } from './cause.rules.js';
 import { StallKinds } from './stall-kinds.js';
 import type { StalledItemView } from './stalled.view.js';
-import type { StalledQuery } from './stalled.dto.js';
+import { STALLED, type StalledQuery } from './stalled.list.js';
 import * as sql from './stalls.sql.js';
 
 type Filtered = 'tenantReference' | 'gridLocationId' | 'brand' | 'campaignId';
@@ -34,7 +34,8 @@ export class StallListsStore {
   ) {}
 
   /** Lists the stalls of the kinds `readable`, the oldest first. */
-  list({ limit, cursor, kind, cause, waitsFor, ...filter }: StalledQuery, readable: readonly StallKind[]) {
+  list(query: StalledQuery, readable: readonly StallKind[]): Promise<Page<ListedStall>> {
+    const { kind, cause, waitsFor } = query;
     const wanted = this.kinds.all
       .filter((each) => readable.includes(each.kind) && (kind === undefined || kind === each.kind))
       .flatMap((each) =>
@@ -43,7 +44,9 @@ export class StallListsStore {
           .map(([code]) => `${each.kind} ${code}`),
       );
     const isEverything = kind === undefined && cause === undefined && waitsFor === undefined;
-    return selectPage<ListedStall>(this.database, sql.LIST_STALLS, 'x.since, x.subject', limit, [
+    return STALLED.page(
+      this.database,
+      query,
       isEverything
         ? ['x.kind = ANY (?)', readable]
         : [
@@ -51,13 +54,7 @@ export class StallListsStore {
             wanted.map((each) => each.split(' ')[0]),
             wanted.map((each) => each.split(' ')[1]),
           ],
-      ['x.campaign_id = ?', filter.campaignId],
-      ['x.brand = ?', filter.brand],
-      ['x.grid_location_id = ?', filter.gridLocationId],
-      ['x.tenant_reference = ?', filter.tenantReference],
-      ['x.since >= ?', filter.since],
-      ['(x.since, x.subject) > (?, ?::uuid)', cursor?.at, cursor?.id],
-    ]);
+    );
   }
 
   async group(readable: readonly StallKind[]): Promise<StallGroup[]> {

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey } from '../access/current-key.decorator.js';
 import { Operation } from '../access/operation.decorator.js';
 import { hasScope, type Principal } from '../access/scopes.js';
-import { toPage, type Page } from '../platform/http/page.js';
+import type { Page } from '../platform/http/page.js';
 import { Query } from '../platform/http/query.decorator.js';
 import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { Problem } from '../platform/problem/problem.js';
@@ -11,7 +11,7 @@ import { SCOPE_OF_KIND, STALL_KINDS, type StallKind } from './cause.rules.js';
 import { StallKinds } from './stall-kinds.js';
 import { StallListsStore, type ListedStall } from './stall-lists.store.js';
 import { StallViews } from './stall-views.service.js';
-import { StalledQuery } from './stalled.dto.js';
+import { StalledQuery } from './stalled.list.js';
 import { StalledGroupsView, StalledItemView } from './stalled.view.js';
 
 const SCOPES = [...new Set(Object.values(SCOPE_OF_KIND))];
@@ -39,8 +39,7 @@ export class StalledController {
     @Query() query: StalledQuery,
     @CurrentKey() key: Principal,
   ): Promise<Page<StalledItemView>> {
-    const rows = await this.lists.list(query, this.readable(key));
-    const page = toPage(rows, query.limit, ({ since, id }) => [since, id]);
+    const page = await this.lists.list(query, this.readable(key));
     return { ...page, items: page.items.flatMap((row) => this.item(row) ?? []) };
   }
 

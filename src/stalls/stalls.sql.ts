@@ -1,5 +1,4 @@
 import { prepared } from '../platform/database/database.js';
-import type { Condition } from '../platform/database/select-page.js';
 
 // Uses now() instead of clock_timestamp(), since only a stable function can bound an index scan.
 const DUE = `look_at <= now() AND kind = ANY ($1)`;
@@ -64,19 +63,12 @@ const SELECT_STALL = `
     SELECT x.kind, x.subject AS id, x.cause, x.since, x.raised_at AS "raisedAt", x.evidence, x.tenant_reference AS "tenantReference",
            x.grid_location_id AS "gridLocationId", x.brand, x.campaign_id AS "campaignId"`;
 
-export const LIST_STALLS = `${SELECT_STALL} FROM stalls x`;
+export const SELECT_STALLS = `${SELECT_STALL} FROM stalls x`;
 
 /** The stall of subject `id` of a kind as JSON, or null; for the statements that read subjects. */
 export const stallOf = (kind: string, id: string): string => `
            (SELECT json_build_object('cause', x.cause, 'since', x.since, 'evidence', x.evidence)
               FROM stalls x WHERE x.kind = '${kind}' AND x.subject = ${id})`;
-
-/** The condition that subject `id` of a kind is stalled for a cause, or for `any`. None without a cause. */
-export function isStalled(kind: string, id: string, cause: string | undefined): readonly Condition[] {
-  if (cause === undefined) return [];
-  const isOf = `${id} IN (SELECT x.subject FROM stalls x WHERE x.kind = '${kind}'`;
-  return [cause === 'any' ? [`${isOf})`] : [`${isOf} AND x.cause = ?)`, cause]];
-}
 
 /** Counts the stalls of the kinds $1 by cause, with the oldest $2 of each. The counts come from an index alone. */
 export const GROUP_STALLS = `

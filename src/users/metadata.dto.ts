@@ -1,14 +1,15 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
-import type { Condition } from '../platform/database/select-page.js';
+import * as by from '../platform/list/filters.js';
+import type { Condition, Filter } from '../platform/list/list.js';
 import { AsParsed, CheckedBy, KeyedParameters, MayBeAbsent } from '../platform/http/validation.js';
 import { isPlainObject, metadataFault, type Metadata } from './metadata.rules.js';
 
 /** Limits the number of conditions in a query, and so the time that PostgreSQL needs to plan it. */
 const MAX_KEYS = 10;
 
-export type MetadataFilter = Readonly<Record<string, string>>;
+type MetadataFilter = Readonly<Record<string, string>>;
 
 export const MetadataField = (documentation: {
   description: string;
@@ -21,7 +22,7 @@ export const MetadataField = (documentation: {
     CheckedBy(metadataFault),
   );
 
-export function MetadataParameters(): PropertyDecorator {
+function MetadataParameters(): PropertyDecorator {
   return applyDecorators(
     // By default, an OpenAPI client sends each property of this object as a separate query parameter.
     ApiPropertyOptional({
@@ -46,9 +47,13 @@ function metadataFilterFault(value: unknown): string | undefined {
   return count > MAX_KEYS ? `must have at most ${MAX_KEYS} keys, not ${count}` : undefined;
 }
 
-/** Returns a condition for each key: `column` contains the value as text, or as the JSON value of that text. A GIN index makes it fast. */
-export function containsMetadata(column: string, filter: MetadataFilter = {}): Condition[] {
-  return Object.entries(filter).map(([key, text]) => {
+/** The filter `metadata.<key>` of a list. For each key, `column` contains the value as text, or as the JSON value of that text. */
+export const metadataFilter = (column: string): Filter<MetadataFilter> =>
+  by.parameter(MetadataParameters(), (values) => containsMetadata(column, values));
+
+// A GIN index on the column makes this fast.
+function containsMetadata(column: string, values: MetadataFilter): Condition[] {
+  return Object.entries(values).map(([key, text]) => {
     const objects = [text, ...jsonScalar(text)].map((value) => JSON.stringify({ [key]: value }));
     return [`${column} @> ANY (?::jsonb[])`, objects];
   });

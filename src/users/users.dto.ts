@@ -1,57 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, IsArray, ValidateNested } from 'class-validator';
-import { PageQuery } from '../platform/http/page.js';
-import {
-  ChoiceParameter,
-  InstantParameter,
-  OptionalFlag,
-  OptionalText,
-} from '../platform/http/parameters.js';
+import { OptionalFlag } from '../platform/http/parameters.js';
 import { CheckedBy } from '../platform/http/validation.js';
 import { flag, instant, listOf, optional, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
 import { EAN_PATTERN, eanFault, MAX_GRID_LOCATIONS } from './ean.rules.js';
-import { MetadataField, MetadataParameters, type MetadataFilter } from './metadata.dto.js';
+import { MetadataField } from './metadata.dto.js';
 import { isPlainObject, type Metadata } from './metadata.rules.js';
-import { REGISTRATION_STATUSES, type RegistrationStatus } from './registration/registration.rules.js';
-import { ReferenceOfCustomer } from './tenant-reference.dto.js';
 import { tenantReferenceFault } from './tenant-reference.rules.js';
-
-const lastErrorFault = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.length >= 1 && value.length <= 200
-    ? undefined
-    : 'must have 1 to 200 characters';
-
-export const LastErrorFilter = OptionalText(lastErrorFault, {
-  minLength: 1,
-  maxLength: 200,
-  description: 'Only registrations whose `lastError` contains this text',
-});
-
-export class ListUsersQuery extends PageQuery {
-  @ReferenceOfCustomer('Only items with this reference')
-  tenantReference?: string;
-
-  @OptionalText(eanFault, { pattern: EAN_PATTERN, description: 'Only items with this EAN' })
-  ean?: string;
-
-  @MetadataParameters()
-  metadata?: MetadataFilter;
-}
-
-export class ListRegistrationsQuery extends ListUsersQuery {
-  @ChoiceParameter(REGISTRATION_STATUSES, 'Only registrations in this status')
-  status?: RegistrationStatus;
-
-  @InstantParameter('Only registrations created at or after this instant')
-  createdSince?: Date;
-
-  @InstantParameter('Only registrations created before this instant')
-  createdBefore?: Date;
-
-  @LastErrorFilter
-  lastError?: string;
-}
 
 class GridLocationInput {
   @ApiProperty({

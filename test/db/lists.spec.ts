@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SESSION_CAUSES } from '../../src/onboarding/stalls/session.causes.rules.js';
-import type { InvertersQuery } from '../../src/onboarding/api/sessions.dto.js';
+import type { InvertersQuery } from '../../src/onboarding/api/sessions.list.js';
 import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database, type Statement } from '../../src/platform/database/database.js';
-import type { ListPosition } from '../../src/platform/database/list-position.js';
+import type { RegistrationsQuery } from '../../src/users/registration/registrations.list.js';
 import { RegistrationsStore } from '../../src/users/registration/registrations.store.js';
 import { UsersStore } from '../../src/users/user/users.store.js';
-import type { ListRegistrationsQuery, ListUsersQuery } from '../../src/users/users.dto.js';
+import type { UsersQuery } from '../../src/users/user/users.list.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
 import { insertCustomer, insertRow, type Table } from './valid-rows.js';
@@ -51,23 +51,23 @@ describe('among many users and registrations', () => {
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   }
 
-  const planOfUsers = (filter: Partial<ListUsersQuery>, cursor?: ListPosition) =>
+  const planOfUsers = (filter: Partial<UsersQuery>, cursor?: UsersQuery['cursor']) =>
     planOf(() => store.listUsers({ ...filter, cursor, limit: PAGE - 1 }));
 
-  async function referencesOf(filter: Partial<ListUsersQuery>): Promise<number[]> {
+  async function referencesOf(filter: Partial<UsersQuery>): Promise<number[]> {
     const references: number[] = [];
-    for (let cursor: ListPosition | undefined; ;) {
-      const users = await store.listUsers({ ...filter, cursor, limit: 1_000 });
+    for (let cursor: UsersQuery['cursor']; ;) {
+      const { items: users } = await store.listUsers({ ...filter, cursor, limit: 1_000 });
       references.push(...users.map(({ tenantReference }) => Number(tenantReference)));
       const last = users.at(-1);
       if (last === undefined) return references;
-      cursor = { at: last.registeredAt, id: last.id };
+      cursor = { registeredAt: last.registeredAt, id: last.id };
     }
   }
 
   describe('the list of users by metadata', () => {
     const middle = {
-      at: new Date(Date.now() - (USERS / 4) * 1_000),
+      registeredAt: new Date(Date.now() - (USERS / 4) * 1_000),
       id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
     };
 
@@ -98,15 +98,15 @@ describe('among many users and registrations', () => {
   });
 
   describe('the list of registrations', () => {
-    const list = (filter: Partial<ListRegistrationsQuery>) =>
+    const list = (filter: Partial<RegistrationsQuery>) =>
       new RegistrationsStore(database).listRegistrations({ ...filter, limit: PAGE - 1 });
 
-    it.each<[string, Partial<ListRegistrationsQuery>, number]>([
+    it.each<[string, Partial<RegistrationsQuery>, number]>([
       ['registrations_eans_idx', { ean: '871687400000000077' }, 2],
       ['registrations_metadata_idx', { metadata: { campaign: 'rare' } }, 3],
-      ['registrations_created_at_id_idx', {}, PAGE],
+      ['registrations_created_at_id_idx', {}, PAGE - 1],
     ])('uses %s, and reads no table as a whole for %j', async (index, filter, count) => {
-      expect(await list(filter)).toHaveLength(count);
+      expect((await list(filter)).items).toHaveLength(count);
       const plan = await planOf(() => list(filter));
       expect(plan).toContain(index);
       expect(plan).not.toContain('Seq Scan');
@@ -207,7 +207,7 @@ describe('of inverters', () => {
   }
 
   const sessionsOf = async (filter: { userId?: string; gridLocationId?: string }) =>
-    (await store.listInverters({ limit: 50, ...filter })).map(({ sessionId }) => sessionId);
+    (await store.listInverters({ limit: 50, ...filter })).items.map(({ sessionId }) => sessionId);
 
   describe('inverters', () => {
     it('are listed once for each user, as the latest session of that user has them', async () => {
@@ -239,7 +239,8 @@ describe('of inverters', () => {
       const at = new Date('2026-02-03T00:00:00Z');
       const session = await insertListed(randomUUID(), await customer(), at.toISOString());
       const lastSeen = async () =>
-        (await store.listInverters({ limit: 50 })).find(({ sessionId }) => sessionId === session)?.lastSeenAt;
+        (await store.listInverters({ limit: 50 })).items.find(({ sessionId }) => sessionId === session)
+          ?.lastSeenAt;
       await database.query('UPDATE onboarding_sessions SET last_checked_at = $2 WHERE id = $1', [
         session,
         new Date(at.getTime() - 1_000),
@@ -262,7 +263,7 @@ describe('of inverters', () => {
         for (const inverter of inverters) expected.push(await insertListed(inverter, owner, at));
       const seen: string[] = [];
       for (let cursor: InvertersQuery['cursor']; ;) {
-        const page = await store.listInverters({ limit: 2, cursor });
+        const { items: page } = await store.listInverters({ limit: 2, cursor });
         seen.push(...page.map(({ sessionId }) => sessionId));
         cursor = page.at(-1);
         if (cursor === undefined) break;

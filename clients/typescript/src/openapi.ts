@@ -6187,10 +6187,10 @@ export interface operations {
             query?: {
                 /** @description Maximum number of items */
                 limit?: number;
-                /** @description Only what was done to these: at most 100 ids, separated by commas. Default: everything */
-                targets?: string;
                 /** @description The `next` of the previous page. Default: the first page */
                 cursor?: string;
+                /** @description Only what was done to these: at most 100 ids, separated by commas. Default: everything */
+                targets?: string;
             };
             header?: never;
             path?: never;

@@ -35,7 +35,7 @@ export class CampaignResults {
   /** Returns all rows page by page. Reads the next page once the caller has taken the page before. */
   async *pages(id: string, mayReadLinks: boolean): AsyncGenerator<readonly ResultRow[]> {
     for (let cursor = { line: '0' }; ;) {
-      const rows = await this.store.rows(id, { limit: ROWS_PER_PAGE, cursor });
+      const { items: rows } = await this.store.rows(id, { limit: ROWS_PER_PAGE, cursor });
       if (rows.length === 0) return;
       yield await this.withLinks(rows, mayReadLinks);
       cursor = { line: String(rows.at(-1)!.line) };

@@ -6,7 +6,7 @@ import { Operation } from '../../access/operation.decorator.js';
 import { hasScope, type Principal } from '../../access/scopes.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { toPage, type Page } from '../../platform/http/page.js';
+import { mapPage, type Page } from '../../platform/http/page.js';
 import { found } from '../../platform/problem/found.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
@@ -14,12 +14,11 @@ import { LOCATION } from '../../platform/openapi/response-headers.js';
 import { StallViews } from '../../stalls/stall-views.service.js';
 import { SessionRefreshService } from '../poll/refresh.service.js';
 import { StartSessionService } from '../start/start-session.service.js';
-import { SessionViewsStore, type SessionRow, type StartRow } from '../store/session-views.store.js';
-import { InvertersQuery, NewSession, SessionQuery, SessionsQuery } from './sessions.dto.js';
+import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
+import { NewSession, SessionQuery } from './sessions.dto.js';
+import { InvertersQuery, SessionsQuery, StartsQuery, TimelineQuery } from './sessions.list.js';
 import { SessionsService } from './sessions.service.js';
-import { InverterView, SessionView } from './sessions.view.js';
-import { StartsQuery, StartView } from './starts.view.js';
-import { TimelineEntryView, TimelineQuery } from './timeline.view.js';
+import { InverterView, SessionView, StartView, TimelineEntryView } from './sessions.view.js';
 import { Query } from '../../platform/http/query.decorator.js';
 
 @ApiTags('Onboarding')
@@ -72,9 +71,7 @@ export class SessionsController {
   })
   @ApiPage(SessionView)
   async listSessions(@Query() query: SessionsQuery, @CurrentKey() key: Principal) {
-    const rows = await this.views.listSessions(query);
-    const cursorOf = ({ changedAt, id }: SessionRow) => [changedAt, id];
-    return toPage(rows, query.limit, cursorOf, (row) => this.view(row, key));
+    return mapPage(await this.views.listSessions(query), (row) => this.view(row, key));
   }
 
   @Get('onboarding/pv/:sessionId')
@@ -145,9 +142,8 @@ export class SessionsController {
       'Returns one item per inverter and user. If several sessions of one user (with `gridLocationId`: of one grid location) have the same inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. An inverter of several users is returned once for each of them.',
   })
   @ApiPage(InverterView)
-  async listInverters(@Query() query: InvertersQuery): Promise<Page<InverterView>> {
-    const rows = await this.views.listInverters(query);
-    return toPage(rows, query.limit, (row) => [row.firstSeenAt, row.id, row.sessionId]);
+  listInverters(@Query() query: InvertersQuery): Promise<Page<InverterView>> {
+    return this.views.listInverters(query);
   }
 
   @Get('inverters/:id')
@@ -176,9 +172,7 @@ export class SessionsController {
   })
   @ApiPage(StartView)
   async listStarts(@Query() query: StartsQuery): Promise<Page<StartView>> {
-    const starts = await this.views.listStarts(query);
-    const positionOf = ({ createdAt, id }: StartRow) => [createdAt, id];
-    return toPage(starts, query.limit, positionOf, (start) => ({
+    return mapPage(await this.views.listStarts(query), (start) => ({
       ...start,
       stalled: this.stalls.view('start', start, start.stalled),
     }));
@@ -197,13 +191,7 @@ export class SessionsController {
     @Query() query: TimelineQuery,
   ): Promise<Page<TimelineEntryView>> {
     await this.refreshes.getSession(sessionId);
-    const rows = await this.views.listTimeline(sessionId, query);
-    return toPage(
-      rows,
-      query.limit,
-      ({ at, step, number }) => [at, step, number],
-      ({ step, number, ...entry }) => entry,
-    );
+    return this.views.listTimeline(sessionId, query);
   }
 
   private view(row: SessionRow, key: Principal): SessionView {

@@ -1,24 +1,15 @@
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
-import { CursorOf, LimitQuery, PageQuery } from '../../platform/http/page.js';
 import {
   ChoiceParameter,
-  InstantParameter,
   IntegerParameter,
   OptionalFlag,
   OptionalText,
-  UuidParameter,
 } from '../../platform/http/parameters.js';
 import { ReadText } from '../../platform/http/validation.js';
-import { MetadataField, MetadataParameters, type MetadataFilter } from '../../users/metadata.dto.js';
+import { MetadataField } from '../../users/metadata.dto.js';
 import type { Metadata } from '../../users/metadata.rules.js';
-import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';
 import { brandFault, MAX_BRAND_LENGTH, normaliseBrand } from '../rules/brand.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
-import { SESSION_CAUSES } from '../stalls/session.causes.rules.js';
-import type { SessionCause } from '../stalls/session.stall.rules.js';
-import type { InverterView } from './sessions.view.js';
-
-/** The reasons for which a session may need a person, as in `sessions` of the status. */
 
 export class NewSession {
   @ReadText(normaliseBrand)
@@ -67,55 +58,4 @@ export class SessionQuery {
     'With `wait`: the state that you know. If the session has another state, the response is immediate, so no change between two requests is missed. Default: the current state',
   )
   from?: SessionState;
-}
-
-export class SessionsQuery extends PageQuery {
-  @ChoiceParameter(SESSION_STATES)
-  state?: SessionState;
-
-  @UuidParameter()
-  userId?: string;
-
-  @UuidParameter()
-  gridLocationId?: string;
-
-  @ReferenceOfCustomer()
-  tenantReference?: string;
-
-  @ReadText(normaliseBrand)
-  @OptionalText(brandFault)
-  brand?: string;
-
-  @InstantParameter('Sessions whose record changed at or after this instant')
-  updatedSince?: Date;
-
-  @InstantParameter('Sessions that were started at or after this instant, by their `createdAt`')
-  createdSince?: Date;
-
-  @InstantParameter('Sessions that were started before this instant, by their `createdAt`')
-  startedBefore?: Date;
-
-  @InstantParameter('Sessions whose `expiresAt` is before this instant, whatever their state')
-  expiresBefore?: Date;
-
-  @ChoiceParameter(
-    [...Object.keys(SESSION_CAUSES), 'any'],
-    'Sessions that are stalled for this cause, or for any',
-  )
-  stalled?: SessionCause | 'any';
-
-  @MetadataParameters()
-  metadata?: MetadataFilter;
-}
-
-export class InvertersQuery extends LimitQuery {
-  // Includes the session id, since two users may have the same inverter.
-  @CursorOf({ firstSeenAt: 'instant', id: 'uuid', sessionId: 'uuid' })
-  cursor?: Pick<InverterView, 'firstSeenAt' | 'id' | 'sessionId'>;
-
-  @UuidParameter()
-  userId?: string;
-
-  @UuidParameter()
-  gridLocationId?: string;
 }

@@ -3,17 +3,20 @@ import { formatSequence } from '../../events/cloud-event.js';
 import { sequenceBeforeRead } from '../../events/sequence.sql.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database } from '../../platform/database/database.js';
-import { after, NEWEST_FIRST } from '../../platform/database/list-position.js';
 import { parseJsonTimestamp } from '../../platform/database/timestamps.js';
-import { selectPage } from '../../platform/database/select-page.js';
+import { mapPage, type Page } from '../../platform/http/page.js';
 import type { StoredStall } from '../../stalls/stall-views.service.js';
-import { isStalled } from '../../stalls/stalls.sql.js';
-import { containsMetadata } from '../../users/metadata.dto.js';
-import type { InvertersQuery, SessionsQuery } from '../api/sessions.dto.js';
-import type { InverterView, SessionView } from '../api/sessions.view.js';
-import type { StartsQuery, StartView } from '../api/starts.view.js';
-import type { StartStatus } from '../rules/start-failure.rules.js';
-import type { TimelineEntryView, TimelinePosition, TimelineQuery } from '../api/timeline.view.js';
+import {
+  INVERTERS,
+  SESSIONS,
+  STARTS,
+  TIMELINE,
+  type InvertersQuery,
+  type SessionsQuery,
+  type StartsQuery,
+  type TimelineQuery,
+} from '../api/sessions.list.js';
+import type { InverterView, SessionView, StartView, TimelineEntryView } from '../api/sessions.view.js';
 import { OPEN_STATES } from '../rules/machine.rules.js';
 import * as sql from './sessions.sql.js';
 
@@ -49,15 +52,6 @@ const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
                              > (i.missing_since IS NULL, i.first_seen_at, i.session_id)
                         FROM inverters later WHERE later.session_id = other.id AND later.id BETWEEN i.id AND i.id))`;
 
-// Truncates times to milliseconds, because a cursor has no finer times.
-const LIST_TIMELINE = `
-  SELECT * FROM (
-    SELECT date_trunc('milliseconds', at) AS at, step, number, kind, summary, details
-      FROM admin.session_timeline WHERE session_id = $1
-  ) AS entries
-   WHERE $2::timestamptz IS NULL OR (at, step, number) > ($2, $3::int, $4::bigint)
-   ORDER BY at, step, number LIMIT $5`;
-
 /** Reads what the API returns about sessions, their inverters, their starts and their timelines. */
 @Injectable()
 export class SessionViewsStore {
@@ -79,23 +73,8 @@ export class SessionViewsStore {
     return this.findSession(id);
   }
 
-  async listSessions({ limit, cursor, stalled, ...filter }: SessionsQuery): Promise<SessionRow[]> {
-    const order = 's.changed_at, s.id';
-    const rows = await selectPage<RawSession>(this.database, sql.SELECT_SESSION, order, limit, [
-      ['s.state = ?', filter.state],
-      ['s.user_id = ?', filter.userId],
-      ['s.grid_location_id = ?', filter.gridLocationId],
-      ['u.tenant_reference = ?', filter.tenantReference],
-      ['s.brand = ?', filter.brand],
-      ['s.changed_at >= ?', filter.updatedSince],
-      ['s.created_at >= ?', filter.createdSince],
-      ['s.created_at < ?', filter.startedBefore],
-      ['s.expires_at < ?', filter.expiresBefore],
-      ...isStalled('session', 's.id', stalled),
-      ...containsMetadata('s.metadata', filter.metadata),
-      ['(s.changed_at, s.id) > (?, ?::uuid)', cursor?.at, cursor?.id],
-    ]);
-    return rows.map(toSession);
+  async listSessions(query: SessionsQuery): Promise<Page<SessionRow>> {
+    return mapPage(await SESSIONS.page<RawSession>(this.database, query), toSession);
   }
 
   /** Returns at most `limit` sessions of each location, newest first. If there are more, prefers the current and the online sessions. */
@@ -130,50 +109,24 @@ export class SessionViewsStore {
   }
 
   /** Lists inverters, newest first. An inverter that several users have is returned for each of them. */
-  listInverters({ limit, cursor, userId, gridLocationId }: InvertersQuery): Promise<InverterView[]> {
-    const { firstSeenAt, id, sessionId } = cursor ?? {};
-    const order = 'i.first_seen_at DESC, i.id DESC, i.session_id DESC';
-    return selectPage(this.database, sql.SELECT_INVERTER, order, limit, [
-      [isLatestOf(gridLocationId === undefined ? 'user_id' : 'grid_location_id')],
-      ['s.user_id = ?', userId],
-      ['s.grid_location_id = ?', gridLocationId],
-      ['(i.first_seen_at, i.id, i.session_id) < (?, ?::uuid, ?::uuid)', firstSeenAt, id, sessionId],
-    ]);
+  listInverters(query: InvertersQuery): Promise<Page<InverterView>> {
+    const isLatest = isLatestOf(query.gridLocationId === undefined ? 'user_id' : 'grid_location_id');
+    return INVERTERS.page(this.database, query, [isLatest]);
   }
 
   /** Lists starts, newest first. */
-  async listStarts({ limit, cursor, userId, gridLocationId, status }: StartsQuery): Promise<StartRow[]> {
-    const starts = await this.database.prisma.sessionStart.findMany({
-      where: {
-        gridLocationId,
-        status,
-        ...(userId !== undefined && { gridLocation: { userId } }),
-        ...(cursor && after(cursor)),
-      },
-      omit: { leaseToken: true, leaseUntil: true },
-      include: { gridLocation: { select: { userId: true, user: { select: { tenantReference: true } } } } },
-      orderBy: NEWEST_FIRST,
-      take: limit + 1,
-    });
-    const stalls = await this.database.prisma.stall.findMany({
-      where: { kind: 'start', subject: { in: starts.map(({ id }) => id) } },
-    });
-    const stallOf = new Map(stalls.map((stall) => [stall.subject, stall as StoredStall]));
-    return starts.map(({ lastError, gridLocation, status: given, ...start }) => ({
-      ...start,
-      status: given as StartStatus,
-      error: lastError,
-      stalled: stallOf.get(start.id) ?? null,
-      userId: gridLocation.userId,
-      tenantReference: gridLocation.user.tenantReference,
-    }));
+  listStarts(query: StartsQuery): Promise<Page<StartRow>> {
+    return STARTS.page(this.database, query);
   }
 
   /** Lists the entries of a session's timeline, the oldest first. */
-  async listTimeline(sessionId: string, { limit, cursor }: TimelineQuery) {
-    const values = [sessionId, cursor?.at, cursor?.step, cursor?.number, limit + 1];
-    const rows = await this.database.query<TimelineEntryView & TimelinePosition>(LIST_TIMELINE, values);
-    return rows.map((row) => ({ ...row, details: inCamelCase(row.details) }));
+  async listTimeline(sessionId: string, query: TimelineQuery): Promise<Page<TimelineEntryView>> {
+    type Entry = TimelineEntryView & Record<'step' | 'number', unknown>;
+    const page = await TIMELINE.page<Entry>(this.database, query, ['session_id = ?', sessionId]);
+    return mapPage(page, ({ step, number, details, ...entry }) => ({
+      ...entry,
+      details: inCamelCase(details),
+    }));
   }
 }
 

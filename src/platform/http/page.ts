@@ -2,7 +2,6 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsObject, IsOptional } from 'class-validator';
-import type { ListPosition } from '../database/list-position.js';
 import { parseInstant } from '../time/instant.rules.js';
 import { IntegerParameter } from './parameters.js';
 
@@ -11,18 +10,25 @@ export class LimitQuery {
   limit: number = 50;
 }
 
+/** The types of the values in a cursor, by kind. An integer stays text, since it may exceed a double. */
+export interface CursorValue {
+  readonly uuid: string;
+  readonly instant: Date;
+  readonly integer: string;
+}
+
 /** Decoders of the values in a cursor. They return undefined for text that no cursor of ours contains. */
-const CURSOR_VALUES = {
+const CURSOR_VALUES: { readonly [K in keyof CursorValue]: (text: string) => CursorValue[K] | undefined } = {
   uuid: (text: string) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : undefined),
   instant: (text: string) => {
     const read = parseInstant(text);
     return /T.{8}\.\d{3}Z$/.test(text) && read.kind === 'instant' ? read.at : undefined;
   },
   integer: (text: string) => (/^\d{1,18}$/.test(text) ? text : undefined),
-} as const;
+};
 
-/** The sort values in a cursor, in their order. An `instant` is decoded to a Date, the others stay text. */
-type CursorShape = Readonly<Record<string, keyof typeof CURSOR_VALUES>>;
+/** The sort values in a cursor, in their order. */
+type CursorShape = Readonly<Record<string, keyof CursorValue>>;
 
 /** Declares the optional parameter `cursor` of a list: decodes the cursors that `toPage` makes, and refuses all others. */
 export function CursorOf(shape: CursorShape): PropertyDecorator {
@@ -37,30 +43,30 @@ export function CursorOf(shape: CursorShape): PropertyDecorator {
   );
 }
 
-/** The paging parameters of a list ordered by an instant and an id. */
-export class PageQuery extends LimitQuery {
-  @CursorOf({ at: 'instant', id: 'uuid' })
-  cursor?: ListPosition;
-}
-
 export interface Page<T> {
   readonly items: T[];
   readonly next: string | null;
 }
 
-/** Returns a page of rows of which one more than `limit` was read. `cursorOf` returns a row's sort values, `toView` its item (default: the row). */
-export function toPage<Row, View = Row>(
+/** Returns a page of rows of which one more than `limit` was read. `positionOf` returns the sort values of a row. */
+export function toPage<Row>(
   rows: readonly Row[],
   limit: number,
-  cursorOf: (row: Row) => readonly unknown[],
-  toView = (row: Row) => row as unknown as View,
-): Page<View> {
+  positionOf: (row: Row) => readonly unknown[],
+): Page<Row> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
-  if (rows.length <= limit || last === undefined) return { items: items.map(toView), next: null };
-  const texts = cursorOf(last).map((value) => (value instanceof Date ? value.toISOString() : String(value)));
-  return { items: items.map(toView), next: Buffer.from(JSON.stringify(texts)).toString('base64url') };
+  if (rows.length <= limit || last === undefined) return { items, next: null };
+  const texts = positionOf(last).map((value) =>
+    value instanceof Date ? value.toISOString() : String(value),
+  );
+  return { items, next: Buffer.from(JSON.stringify(texts)).toString('base64url') };
 }
+
+export const mapPage = <Row, View>({ items, next }: Page<Row>, toView: (row: Row) => View): Page<View> => ({
+  items: items.map((row) => toView(row)),
+  next,
+});
 
 /** Decodes a cursor to an object with its sort values. Returns an invalid cursor unchanged, so that validation refuses it. */
 function decodeCursor(cursor: unknown, shape: CursorShape): unknown {

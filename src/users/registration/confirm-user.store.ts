@@ -1,7 +1,7 @@
 import { appendEvents } from '../../events/outbox.js';
 import { prepared, type Transaction } from '../../platform/database/database.js';
 import type { UserRecord } from '../user/user.view.js';
-import { userColumns } from '../user/users.store.js';
+import { userColumns } from '../user/users.list.js';
 import type { RemoteUser } from '../remote/remote-user.rules.js';
 import type { RegistrationRequest, RegistrationStatus, Settlement } from './registration.rules.js';
 import { MOVE_REGISTRATION, movedTo } from './registrations.sql.js';

@@ -1,31 +1,30 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsObject, IsUUID, ValidateNested } from 'class-validator';
-import { CursorOf } from '../../platform/http/page.js';
 import { InstantParameter } from '../../platform/http/parameters.js';
 import { MayBeAbsent } from '../../platform/http/validation.js';
-import type { ListPosition } from '../../platform/database/list-position.js';
 import { flag, listOf, nullable, schemaOf, text, uuid } from '../../platform/openapi/schema-of.js';
-import { LastErrorFilter } from '../users.dto.js';
 import { DECIDABLE, type RegistrationStatus } from './registration.rules.js';
+import { REGISTRATIONS, type RegistrationsQuery } from './registrations.list.js';
 
 /** The most registrations in one call. Each takes a few milliseconds, so a call ends before usual clients time out. */
 export const MAX_DECISIONS = 1_000;
 
 const BULK_DECISIONS = ['retry', 'discard'] as const;
+const { createdSince, createdBefore, lastError } = REGISTRATIONS.filters;
 
 class DecisionFilter {
   @ApiProperty({ enum: DECIDABLE.retry })
   @IsIn(DECIDABLE.retry)
   status: RegistrationStatus;
 
-  @InstantParameter('Only registrations created at or after this instant')
+  @createdSince.parameter
   createdSince?: Date;
 
-  @InstantParameter('Only registrations created before this instant')
+  @createdBefore.parameter
   createdBefore?: Date;
 
-  @LastErrorFilter
+  @lastError.parameter
   lastError?: string;
 }
 
@@ -59,8 +58,8 @@ export class BulkDecision {
   @IsObject({ message: 'must be a JSON object' })
   filter?: DecisionFilter;
 
-  @CursorOf({ at: 'instant', id: 'uuid' })
-  cursor?: ListPosition;
+  @REGISTRATIONS.cursor
+  cursor?: RegistrationsQuery['cursor'];
 
   @InstantParameter(
     'Leaves registrations as they are that have changed at or after this instant, such as one that was sent again since. Makes a repetition of the request harmless',

@@ -5,17 +5,18 @@ import { Operation, type Documentation } from '../../access/operation.decorator.
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { toPage } from '../../platform/http/page.js';
+import { mapPage } from '../../platform/http/page.js';
 import { invalidRequest } from '../../platform/http/validation.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { found } from '../../platform/problem/found.js';
 import type { ProblemCode } from '../../platform/problem/problem.js';
 import { StallViews } from '../../stalls/stall-views.service.js';
-import { ConfirmedUserInput, ListRegistrationsQuery } from '../users.dto.js';
+import { ConfirmedUserInput } from '../users.dto.js';
 import { BulkDecision, DecisionsView, MAX_DECISIONS } from './decisions.dto.js';
 import { DecisionsService } from './decisions.service.js';
 import type { PersonDecision } from './registration.rules.js';
 import { RegistrationView, toRegistrationView } from './registration.view.js';
+import { RegistrationsQuery } from './registrations.list.js';
 import { RegistrationsStore } from './registrations.store.js';
 import { Query } from '../../platform/http/query.decorator.js';
 
@@ -41,14 +42,8 @@ export class RegistrationsController {
     description: 'Includes those that are done: `registered`, `rejected` and `discarded`.',
   })
   @ApiPage(RegistrationView)
-  async listRegistrations(@Query() query: ListRegistrationsQuery) {
-    const registrations = await this.store.listRegistrations(query);
-    return toPage(
-      registrations,
-      query.limit,
-      ({ createdAt, id }) => [createdAt, id],
-      (row) => toRegistrationView(row, this.stalls),
-    );
+  async listRegistrations(@Query() query: RegistrationsQuery) {
+    return mapPage(await this.store.listRegistrations(query), (row) => toRegistrationView(row, this.stalls));
   }
 
   @Get(':id')
@@ -85,8 +80,7 @@ export class RegistrationsController {
     const actor = actorOf(key);
     if (ids !== undefined)
       return { items: await this.decisions.decideEach(new Set(ids), actor, decision), next: null };
-    const rows = await this.store.listRegistrations({ ...filter, cursor, limit: MAX_DECISIONS });
-    const page = toPage(rows, MAX_DECISIONS, ({ createdAt, id }) => [createdAt, id]);
+    const page = await this.store.listRegistrations({ ...filter, cursor, limit: MAX_DECISIONS });
     const matching = page.items.map(({ id }) => id);
     return { items: await this.decisions.decideEach(matching, actor, decision), next: page.next };
   }

@@ -8,14 +8,13 @@ import { Leases } from '../../platform/database/lease.js';
 import { OUTCOME, OUTCOME_PATIENCE_MS } from '../../platform/database/connection/patience.js';
 import { isRefusal, withoutRefusedRows } from '../../platform/database/refused-rows.js';
 import { undo } from '../../platform/database/repeat-until-effective.js';
-import { selectPage } from '../../platform/database/select-page.js';
+import type { Page } from '../../platform/http/page.js';
 import type { StoredStall } from '../../stalls/stall-views.service.js';
-import { containsMetadata } from '../metadata.dto.js';
 import type { Metadata } from '../metadata.rules.js';
-import type { ListRegistrationsQuery } from '../users.dto.js';
 import { appendOutcomes, confirmUser, moveRegistration } from './confirm-user.store.js';
 import { planOutcome, type CalledRegistration, type RegistrationStatus } from './registration.rules.js';
 import type { Claim, RegistrationRequest, Settlement } from './registration.rules.js';
+import { REGISTRATIONS, type RegistrationsQuery } from './registrations.list.js';
 import * as sql from './registrations.sql.js';
 import { insertIfUnchecked } from './unchecked-references.store.js';
 
@@ -170,18 +169,8 @@ export class RegistrationsStore {
     return { others, alike: rows.find(({ ean }) => ean === null)?.others ?? 0 };
   }
 
-  listRegistrations(query: ListRegistrationsQuery): Promise<RegistrationRecord[]> {
-    const { limit, cursor, ...filter } = query;
-    return selectPage(this.database, sql.SELECT_REGISTRATION, 'created_at DESC, id DESC', limit, [
-      ['status = ?', filter.status],
-      ['created_at >= ?', filter.createdSince],
-      ['created_at < ?', filter.createdBefore],
-      ['strpos(last_error, ?) > 0', filter.lastError],
-      ['tenant_reference = ?', filter.tenantReference],
-      ['eans @> ARRAY[?]', filter.ean],
-      ...containsMetadata('metadata', filter.metadata),
-      ['(created_at, id) < (?, ?::uuid)', cursor?.at, cursor?.id],
-    ]);
+  listRegistrations(query: RegistrationsQuery): Promise<Page<RegistrationRecord>> {
+    return REGISTRATIONS.page(this.database, query);
   }
 }
 

@@ -5,15 +5,16 @@ import { Operation } from '../../access/operation.decorator.js';
 import { Database } from '../../platform/database/database.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { toPage, type Page } from '../../platform/http/page.js';
+import { mapPage, type Page } from '../../platform/http/page.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { LOCATION, RETRY_AFTER } from '../../platform/openapi/response-headers.js';
 import { found } from '../../platform/problem/found.js';
 import { StallViews } from '../../stalls/stall-views.service.js';
 import { OpenRegistrationView, toRegistrationView } from '../registration/registration.view.js';
 import { RegistrationsService } from '../registration/registrations.service.js';
-import { ListUsersQuery, RegisterUserInput } from '../users.dto.js';
+import { RegisterUserInput } from '../users.dto.js';
 import { RegisteredUserView, toUserView, UserView } from './user.view.js';
+import { UsersQuery } from './users.list.js';
 import { UsersStore } from './users.store.js';
 import { Query } from '../../platform/http/query.decorator.js';
 
@@ -77,9 +78,8 @@ export class UsersController {
     description: 'Only users registered by this service. Erased users are not listed.',
   })
   @ApiPage(UserView)
-  async listUsers(@Query() query: ListUsersQuery): Promise<Page<UserView>> {
-    const users = await this.users.listUsers(query);
-    return toPage(users, query.limit, ({ registeredAt, id }) => [registeredAt, id], toUserView);
+  async listUsers(@Query() query: UsersQuery): Promise<Page<UserView>> {
+    return mapPage(await this.users.listUsers(query), toUserView);
   }
 
   @Get(':userId')

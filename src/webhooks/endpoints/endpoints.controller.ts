@@ -10,7 +10,7 @@ import { Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { PageQuery, toPage, type Page } from '../../platform/http/page.js';
+import type { Page } from '../../platform/http/page.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import {
   CreatedWebhookEndpointView,
@@ -22,7 +22,7 @@ import {
   WebhookTestView,
 } from './endpoints.dto.js';
 import { existing, WebhookEndpoints } from './endpoints.service.js';
-import { WebhookEndpointsStore } from './endpoints.store.js';
+import { WebhookEndpointsQuery, WebhookEndpointsStore } from './endpoints.store.js';
 import { Query } from '../../platform/http/query.decorator.js';
 
 @ApiTags('Webhooks')
@@ -68,9 +68,8 @@ export class WebhookEndpointsController {
     description: 'Without the values of secrets and headers.',
   })
   @ApiPage(WebhookEndpointView)
-  async listWebhookEndpoints(@Query() query: PageQuery): Promise<Page<WebhookEndpointView>> {
-    const endpoints = await this.store.list(query);
-    return toPage(endpoints, query.limit, ({ createdAt, id }) => [createdAt, id]);
+  listWebhookEndpoints(@Query() query: WebhookEndpointsQuery): Promise<Page<WebhookEndpointView>> {
+    return this.store.list(query);
   }
 
   @Get(':id')

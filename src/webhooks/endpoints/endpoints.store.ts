@@ -5,9 +5,9 @@ import { requireActing } from '../../access/acting-caller.js';
 import { isAudited, recordAudit, type AuditEntry } from '../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import type { Prisma } from '../../platform/database/generated/client.js';
-import { after, NEWEST_FIRST } from '../../platform/database/list-position.js';
 import { StallViews, type StoredStall } from '../../stalls/stall-views.service.js';
-import type { PageQuery } from '../../platform/http/page.js';
+import type { Page } from '../../platform/http/page.js';
+import { List } from '../../platform/list/list.js';
 import type { EventName } from '../../events/catalogue.rules.js';
 import { toEventType } from '../../events/cloud-event.js';
 import { newestSequence, sequenceEvents } from '../../events/sequence.sql.js';
@@ -44,6 +44,16 @@ const LISTED = {
 } as const;
 
 type ListedRow = Prisma.WebhookEndpointGetPayload<typeof LISTED>;
+
+const ENDPOINTS = new List({
+  select: 'SELECT id, created_at AS "createdAt" FROM webhook_endpoints',
+  where: 'handler IS NULL',
+  order: { createdAt: ['created_at', 'instant'], id: ['id', 'uuid'] },
+  descending: true,
+  filters: {},
+});
+
+export class WebhookEndpointsQuery extends ENDPOINTS.Query {}
 
 /** Excludes handlers, which are stored as endpoints, too. */
 const WEBHOOKS = { handler: null };
@@ -118,14 +128,10 @@ export class WebhookEndpointsStore {
     return row && this.describe(row);
   }
 
-  async list({ cursor, limit }: PageQuery): Promise<WebhookEndpointView[]> {
-    const rows = await this.database.prisma.webhookEndpoint.findMany({
-      ...LISTED,
-      where: { ...WEBHOOKS, ...(cursor && after(cursor)) },
-      orderBy: NEWEST_FIRST,
-      take: limit + 1,
-    });
-    return Promise.all(rows.map((row) => this.describe(row)));
+  async list(query: WebhookEndpointsQuery): Promise<Page<WebhookEndpointView>> {
+    const { items, next } = await ENDPOINTS.page<ListedRow>(this.database, query);
+    const endpoints = await Promise.all(items.map(({ id }) => this.find(id)));
+    return { items: endpoints.flatMap((endpoint) => endpoint ?? []), next };
   }
 
   private async describe(row: ListedRow): Promise<WebhookEndpointView> {

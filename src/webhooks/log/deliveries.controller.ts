@@ -4,17 +4,17 @@ import { CurrentKey } from '../../access/current-key.decorator.js';
 import { Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
-import { toPage, type Page } from '../../platform/http/page.js';
+import { mapPage, type Page } from '../../platform/http/page.js';
 import { found } from '../../platform/problem/found.js';
 import { ParseUuid } from '../../platform/http/uuid.pipe.js';
 import { formatSequence, toEventType } from '../../events/cloud-event.js';
 import {
-  ListDeliveriesQuery,
   RedeliveryRequest,
   RedeliveryView,
   WebhookDeliveryView,
   type StoredDelivery,
 } from './deliveries.dto.js';
+import { DeliveriesQuery } from './deliveries.list.js';
 import { WebhookDeliveriesStore } from './deliveries.store.js';
 import { WebhookEndpoints } from '../endpoints/endpoints.service.js';
 import { Query } from '../../platform/http/query.decorator.js';
@@ -42,9 +42,8 @@ export class WebhookDeliveriesController {
     description: 'Of deliveries created at the same instant, the later event comes first.',
   })
   @ApiPage(WebhookDeliveryView)
-  async listWebhookDeliveries(@Query() query: ListDeliveriesQuery): Promise<Page<WebhookDeliveryView>> {
-    const rows = await this.deliveries.list(query);
-    return toPage(rows, query.limit, (row) => [row.createdAt, row.position, row.endpointId], toView);
+  async listWebhookDeliveries(@Query() query: DeliveriesQuery): Promise<Page<WebhookDeliveryView>> {
+    return mapPage(await this.deliveries.list(query), toView);
   }
 
   @Get('webhook-deliveries/:id')

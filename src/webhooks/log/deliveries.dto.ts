@@ -1,54 +1,15 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayNotEmpty,
-  ArrayUnique,
-  IsArray,
-  IsOptional,
-  IsUUID,
-  Length,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayNotEmpty, ArrayUnique, IsArray, IsUUID } from 'class-validator';
 import { MayBeAbsent } from '../../platform/http/validation.js';
 import * as schema from '../../platform/openapi/schema-of.js';
-import { CursorOf, LimitQuery } from '../../platform/http/page.js';
-import {
-  ChoiceParameter,
-  InstantParameter,
-  OptionalFlag,
-  UuidParameter,
-} from '../../platform/http/parameters.js';
+import { OptionalFlag } from '../../platform/http/parameters.js';
 import { EVENT_NAMES, type EventName } from '../../events/catalogue.rules.js';
 import { toEventType } from '../../events/cloud-event.js';
 import { sequence, SequenceParameter } from '../../events/feed/events.dto.js';
 import { TypesField } from '../endpoints/endpoints.dto.js';
 
-const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 const MAX_IDS = 200;
-
-export class ListDeliveriesQuery extends LimitQuery {
-  @CursorOf({ createdAt: 'instant', position: 'integer', endpointId: 'uuid' })
-  cursor?: Pick<StoredDelivery, 'createdAt' | 'position' | 'endpointId'>;
-
-  @UuidParameter()
-  endpointId?: string;
-
-  @ChoiceParameter(DELIVERY_STATUSES)
-  status?: (typeof DELIVERY_STATUSES)[number];
-
-  @UuidParameter('The `id` of the event, which is the `webhook-id`')
-  eventId?: string;
-
-  @ApiPropertyOptional({
-    description: 'Only events about this subject, such as the id of a session or user',
-    maxLength: 200,
-  })
-  @IsOptional()
-  @Length(1, 200)
-  subject?: string;
-
-  @InstantParameter('Only deliveries created at or after this instant')
-  since?: Date;
-}
 
 export class WebhookDeliveryView extends schema.schemaOf({
   id: schema.uuid(),

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../../access/audit-log.store.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
+import type { Page } from '../../platform/http/page.js';
 import type { EventName } from '../../events/catalogue.rules.js';
 import { sequenceEvents } from '../../events/sequence.sql.js';
 import { makeDue } from '../../events/deliver/queue.sql.js';
 import { lockEndpoint } from '../endpoint.sql.js';
-import type { ListDeliveriesQuery, RedeliveryRequest, StoredDelivery } from './deliveries.dto.js';
+import type { RedeliveryRequest, StoredDelivery } from './deliveries.dto.js';
+import { DELIVERIES, DELIVERY_COLUMNS, type DeliveriesQuery } from './deliveries.list.js';
 
 /** A request ends after about 20 s, before load balancers time out. The caller sends another request for the rest. */
 const LONGEST_MS = 20_000;
@@ -17,41 +19,6 @@ interface RedeliveryRange extends Required<Pick<RedeliveryRequest, 'after' | 'on
   readonly until: string | undefined;
   readonly types: readonly EventName[];
 }
-
-const NEWEST_FIRST =
-  'ORDER BY delivery.created_at DESC, delivery.position DESC, delivery.endpoint_id DESC LIMIT $7';
-
-const COLUMNS = `
-  delivery.id, delivery.endpoint_id AS "endpointId", event.id AS "eventId", event.name, event.sequence, delivery.position,
-  delivery.subject, delivery.status, delivery.attempts, (
-    SELECT due_at FROM webhook_subjects AS queued
-    WHERE delivery.status = 'pending' AND queued.endpoint_id = delivery.endpoint_id AND queued.subject = delivery.subject
-      AND NOT EXISTS (
-        SELECT FROM webhook_deliveries AS earlier
-        WHERE earlier.endpoint_id = delivery.endpoint_id AND earlier.subject = delivery.subject
-          AND earlier.status = 'pending' AND earlier.position < delivery.position)
-  ) AS "nextAttemptAt",
-  delivery.last_attempt_at AS "lastAttemptAt", delivery.last_status AS "lastStatus", delivery.last_error AS "lastError",
-  delivery.last_answer AS "lastAnswer", delivery.created_at AS "createdAt"`;
-
-// Reads endpoint by endpoint to use the index by endpoint and time. Has no name, so that PostgreSQL plans each query for its filters.
-const LIST_DELIVERIES = `
-  SELECT ${COLUMNS}
-  FROM webhook_endpoints AS endpoint
-  CROSS JOIN LATERAL (
-    SELECT * FROM webhook_deliveries AS delivery
-    WHERE delivery.endpoint_id = endpoint.id
-      AND ($1::text IS NULL OR delivery.status = $1)
-      AND ($2::uuid IS NULL OR delivery.position = (SELECT position FROM domain_events WHERE id = $2))
-      AND ($3::timestamptz IS NULL OR delivery.created_at >= $3)
-      AND ($4::timestamptz IS NULL OR delivery.created_at <= $4
-        AND (delivery.created_at, delivery.position, delivery.endpoint_id) < ($4, $5::bigint, $6::uuid))
-      AND ($9::text IS NULL OR delivery.subject = $9)
-    ${NEWEST_FIRST}
-  ) AS delivery
-  JOIN domain_events AS event ON event.position = delivery.position
-  WHERE endpoint.handler IS NULL AND ($8::uuid IS NULL OR endpoint.id = $8)
-  ${NEWEST_FIRST}`;
 
 /** Makes the chosen events pending and their subjects due. If an earlier event of a subject waits for a retry, that event is sent first. */
 const REDELIVER = `
@@ -98,18 +65,15 @@ export class WebhookDeliveriesStore {
 
   async find(id: string): Promise<StoredDelivery | null> {
     const text = `
-      SELECT ${COLUMNS}
+      SELECT ${DELIVERY_COLUMNS}
       FROM webhook_deliveries AS delivery JOIN domain_events AS event ON event.position = delivery.position
       JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.handler IS NULL
       WHERE delivery.id = $1`;
     return (await this.database.query<StoredDelivery>(text, [id]))[0] ?? null;
   }
 
-  async list(query: ListDeliveriesQuery): Promise<StoredDelivery[]> {
-    const { cursor: after, limit, endpointId, status, eventId, subject, since } = query;
-    const position = [after?.createdAt, after?.position, after?.endpointId];
-    const values = [status, eventId, since, ...position, limit + 1, endpointId, subject];
-    return this.database.query<StoredDelivery>(LIST_DELIVERIES, values);
+  list(query: DeliveriesQuery): Promise<Page<StoredDelivery>> {
+    return DELIVERIES.page(this.database, query);
   }
 
   async redeliverOne(id: string, actor: string): Promise<true | null> {

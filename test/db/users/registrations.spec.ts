@@ -196,7 +196,7 @@ describe('an outcome', () => {
         await waitForLockWaits(database);
       });
       const outcome = await settled;
-      const found = await users.listUsers({ limit: 10, tenantReference: claim.tenantReference });
+      const { items: found } = await users.listUsers({ limit: 10, tenantReference: claim.tenantReference });
       expect(found).toHaveLength(isStored ? 1 : 0);
       expect(outcome).toEqual(isStored ? { user: found[0] } : 'stale');
     }

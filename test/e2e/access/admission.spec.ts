@@ -225,7 +225,7 @@ describe('refused requests', () => {
   /** Writes the counts, and returns the key as listed. */
   async function counted(id: string) {
     await write();
-    return (await keys.list()).find((each) => each.id === id)!;
+    return (await keys.list({ limit: 200 })).items.find((each) => each.id === id)!;
   }
 
   const send = (key: string, times: number, path = '/api/v1/users') =>

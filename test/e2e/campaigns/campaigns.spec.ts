@@ -6,6 +6,7 @@ import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { campaignStatus, insertCampaign, readRows } from '../../setup/campaign.js';
 import { TestClient } from '../../setup/client.js';
 import { CampaignsStore } from '../../../src/campaigns/campaigns.store.js';
+import type { Page } from '../../../src/platform/http/page.js';
 import { DrainStore } from '../../../src/campaigns/drain/drain.store.js';
 import { newEan, newValidEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
@@ -335,7 +336,7 @@ describe('the downloads of a key', () => {
   it('are at most two at once', async () => {
     const { body } = await upload(service, `tenantReference,ean\n${randomUUID()},${newValidEan()}`);
     let end = (): void => {};
-    const unread = new Promise<[]>((resolve) => (end = () => resolve([])));
+    const unread = new Promise<Page<never>>((resolve) => (end = () => resolve({ items: [], next: null })));
     const rows = jest.spyOn(service.app.get(CampaignsStore), 'rows').mockReturnValue(unread);
     const download = (key: string) =>
       fetch(`${service.url}/api/v1/campaigns/${body.id}/result.csv`, {

@@ -1,26 +1,34 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsOptional, Length } from 'class-validator';
-import { CursorOf, LimitQuery } from '../platform/http/page.js';
 import { ReadText } from '../platform/http/validation.js';
+import * as by from '../platform/list/filters.js';
+import { List } from '../platform/list/list.js';
 import { count, instant, nullable, object, schemaOf, text } from '../platform/openapi/schema-of.js';
 
 const MOST_TARGETS = 100;
 
-export class ListAuditLogQuery extends LimitQuery {
-  @ApiPropertyOptional({
+const Targets = applyDecorators(
+  ApiPropertyOptional({
     description: `Only what was done to these: at most ${MOST_TARGETS} ids, separated by commas. Default: everything`,
     type: String,
-  })
-  @ReadText((ids) => ids.split(',').map((id) => id.trim()))
-  @IsOptional()
-  @Length(1, 100, { each: true })
-  @ArrayMaxSize(MOST_TARGETS)
-  @IsArray()
-  targets?: string[];
+  }),
+  ReadText((ids) => ids.split(',').map((id) => id.trim())),
+  IsOptional(),
+  Length(1, 100, { each: true }),
+  ArrayMaxSize(MOST_TARGETS),
+  IsArray(),
+);
 
-  @CursorOf({ id: 'integer' })
-  cursor?: { readonly id: string };
-}
+export const AUDIT_LOG = new List({
+  select:
+    'SELECT entry_id::float8 AS id, at, actor, key_name AS "keyName", action, target, details FROM admin.audit_log',
+  order: { id: ['entry_id', 'integer'] },
+  descending: true,
+  filters: { targets: by.parameter<string[]>(Targets, 'target = ANY (?)') },
+});
+
+export class AuditLogQuery extends AUDIT_LOG.Query {}
 
 // Omits the request id: callers choose it, so it may contain a name.
 export class AuditEntryView extends schemaOf({

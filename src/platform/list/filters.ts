@@ -1,0 +1,37 @@
+import { ChoiceParameter, InstantParameter, OptionalText, UuidParameter } from '../http/parameters.js';
+import type { Filter } from './list.js';
+
+/** A filter by any parameter. */
+export const parameter = <Value>(
+  declared: PropertyDecorator,
+  where: Filter<Value>['where'],
+): Filter<Value> => ({ parameter: declared, where });
+
+export const uuid = (column: string, description?: string): Filter<string> =>
+  parameter(UuidParameter(description), `${column} = ?`);
+
+const textFault = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' && value.length <= 200
+    ? undefined
+    : 'must have 1 to 200 characters';
+
+/** Of 1 to 200 characters, unless `faultOf` says what is wrong with a text. */
+export const text = (
+  where: string,
+  schema?: Parameters<typeof OptionalText>[1],
+  faultOf: (value: unknown) => string | undefined = textFault,
+): Filter<string> => parameter(OptionalText(faultOf, schema), where);
+
+export const choice = <Value extends string>(
+  column: string,
+  values: readonly Value[],
+  description?: string,
+): Filter<Value> => parameter(ChoiceParameter(values, description), `${column} = ?`);
+
+/** Only items at or after an instant. */
+export const since = (column: string, description: string): Filter<Date> =>
+  parameter(InstantParameter(description), `${column} >= ?`);
+
+/** Only items before an instant. */
+export const before = (column: string, description: string): Filter<Date> =>
+  parameter(InstantParameter(description), `${column} < ?`);
