@@ -183,10 +183,14 @@ describe('an invitation', () => {
   });
 
   it('offers each brand in turn', async () => {
-    const { url } = await invite({ brands: ['acme', 'sunward'] });
+    const { id, url } = await invite({ brands: ['acme', 'sunward'] });
     expect(await textOf(await open(url))).toContain('action="?brand=acme"');
     expect((await click(`${url}?brand=acme`)).status).toBe(303);
     expect(await textOf(await open(url))).toContain('Continue with acme');
+    const { startedAt } = await read(id);
+    expect(startedAt).not.toBeNull();
+    expect((await click(`${url}?brand=sunward`)).headers.get('location')).toContain('pv-onboarding');
+    expect((await read(id)).startedAt).toBe(startedAt);
     expect((await click(`${url}?brand=unknown`)).headers.get('location')).toContain('pv-onboarding');
   });
 });
@@ -407,6 +411,20 @@ describe('an owner who is done', () => {
     await service.sandbox!.control.online(sessionId);
     await isIn(id, 'online');
     expect(await textOf(await open(url))).toContain('Your installation is connected');
+  });
+
+  it('was done at the earliest when invited, although the tenant had started the session before', async () => {
+    const gridLocationId = await client.locate();
+    const { body: session } = await client.start(gridLocationId);
+    await service.sandbox!.control.complete(session.id, { onlineAfterMs: null });
+    await waitFor(
+      'the session',
+      async () => (await client.session(session.id)).state === 'awaiting_installation',
+    );
+    const { body } = await inviteAgain(gridLocationId);
+    await isIn(body.id, 'owner_done');
+    const { ownerDoneAt, createdAt } = await read(body.id);
+    expect(Date.parse(String(ownerDoneAt))).toBeGreaterThanOrEqual(Date.parse(String(createdAt)));
   });
 
   it('gets the same invitation again', async () => {
