@@ -18,10 +18,10 @@ const KEPT_DIGITS = 15;
 const COARSE = 2 ** 56;
 
 /**
- * Matches a number as Excel shows it in a narrow column, such as 1.23E+17, and as Java writes it, such as 4.001234E17. A text such as `1E10`
- * or `1.5E10` may be a code.
+ * Matches a number as Excel shows it in a narrow column, such as 1.23E+17, as Java writes it, such as 4.001234E17, and as pandas writes a
+ * long one, such as 40000012345678912.0. A text such as `1E10` or `1.5E10` may be a code.
  */
-const SHORTENED = /^\d(?:(?:[.,]\d+)?E\+|[.,]\d{3,}E)\d{2,3}$/i;
+const SHORTENED = /^(?:\d(?:(?:[.,]\d+)?E\+|[.,]\d{3,}E)\d{2,3}|\d{16,}[.,]0{1,2})$/i;
 
 export const isShortened = (text: string): boolean => SHORTENED.test(text);
 

@@ -12,8 +12,15 @@ const MANY_MARKS = /\p{M}{31}/u;
 /** A text in a cell of a spreadsheet, which would otherwise be a number: ="00123" or =T("00123"). */
 const TEXT_FORMULA = /^=(?:"([^"]*)"|T\("([^"]*)"\))$/i;
 
+/** Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, and what programs make of a missing value. */
+const NO_VALUE =
+  /^(?:#(?:n\/a|n\/b|nv|ref!|verw!|bezug!|value!|waarde!|wert!|valeur!|name\?|naam\?|nom\?|num!|getal!|zahl!|nombre!|null!|leeg!|nul!|div\/0!|deel\/0!|error!|spill!|calc!)|err:\d{3}|#{2,}|\[object object\]|undefined|null|none|nan|nat|<na>)$/i;
+
+const NO_VALUE_FAULT =
+  'is what a program writes where it has no value, such as #N/A: take it from your system again';
+
 const SHORTENED =
-  'is shortened as in 1.23E+11, and its last digits are lost: take it from your system again, as a text';
+  'is shortened as in 1.23E+11, or a long number with a fraction, and its last digits are lost: take it from your system again, as a text';
 
 /** A reference as it is stored, or why there is none. */
 export type ReadReference =
@@ -33,6 +40,8 @@ export function readTenantReference(value: unknown): ReadReference {
   if (typeof value !== 'string') return faulty('must be a string');
   const reference = normaliseReference(value);
   if (isShortened(reference)) return { code: 'reference_rounded', fault: SHORTENED, meant: null };
+  // Otherwise, the rows of several customers would become one customer.
+  if (NO_VALUE.test(reference)) return faulty(NO_VALUE_FAULT);
   const fault = invisibleFault(reference) ?? formFault(reference);
   if (fault === undefined) return { reference, isNormalised: reference !== value };
   const meant = normaliseReference([...reference].filter((each) => !INVISIBLE.test(each)).join(''));
@@ -74,6 +83,10 @@ export function tenantReferenceFault(value: unknown): string | undefined {
 export const roundedReference = (reference: string): RoundedForm | undefined =>
   isLongNumber(reference) ? roundedForm(reference) : undefined;
 
+/** Returns whether a program may have read a reference as a number, and written another one: rounded, or as `123.0`. */
+export const mayBeRewritten = (reference: string): boolean =>
+  roundedReference(reference) !== undefined || /^\d+[.,]0$/.test(reference);
+
 export const isLongNumber = (reference: string): boolean => /^[1-9]\d{15,}$/.test(reference);
 
 export const REFERENCE_WARNINGS = ['reference_normalised', 'reference_alike', 'reference_rounded'] as const;
@@ -89,7 +102,7 @@ export function warnOfReference(reference: string, isNormalised: boolean, alike:
     ...(alike > 0 && {
       reference_alike: `${alike} other ${alike === 1 ? 'tenantReference looks' : 'tenantReferences look'} like this one`,
     }),
-    ...(roundedReference(reference) !== undefined && {
+    ...(mayBeRewritten(reference) && {
       reference_rounded: 'looks rounded by a program: compare its last digits with your system',
     }),
   };

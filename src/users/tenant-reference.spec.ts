@@ -6,6 +6,9 @@ import {
   warnOfReference,
 } from './tenant-reference.rules.js';
 
+const NO_VALUE =
+  'is what a program writes where it has no value, such as #N/A: take it from your system again';
+
 describe('a tenantReference', () => {
   it.each([
     'a',
@@ -16,6 +19,9 @@ describe('a tenantReference', () => {
     'x'.repeat(200),
     '1E10',
     '1.5E10',
+    '#12',
+    'Nullens',
+    '1234567890123456.7',
     '123456789012345678',
   ])('may be %j', (value) => {
     expect(readTenantReference(value)).toEqual({ reference: value, isNormalised: false });
@@ -58,9 +64,24 @@ describe('a tenantReference', () => {
     expect(tenantReferenceFault(value)).toBe(fault);
   });
 
-  it.each(['1.23E+11', '1,23E+11', '4.00123456E17', '1.23457e+17', ' 5E+17', "'1.2E+10"])(
-    'may not be %j, whose last digits are lost',
-    (value) => expect(readTenantReference(value)).toMatchObject({ code: 'reference_rounded' }),
+  it.each([
+    ...['#N/A', '#NV', '#REF!', '#VERW!', '#naam?', '#DIV/0!', 'Err:502', '####'],
+    ...['undefined', 'null', 'NULL', 'None', 'NaN', '<NA>', '[object Object]', " '#N/A "],
+  ])('may not be %j, which programs write for a missing value', (value) => {
+    expect(tenantReferenceFault(value)).toBe(NO_VALUE);
+  });
+
+  it.each([
+    '1.23E+11',
+    '1,23E+11',
+    '4.00123456E17',
+    '1.23457e+17',
+    ' 5E+17',
+    "'1.2E+10",
+    '40000012345678912.0',
+    '4000001234567891,00',
+  ])('may not be %j, whose last digits are lost', (value) =>
+    expect(readTenantReference(value)).toMatchObject({ code: 'reference_rounded' }),
   );
 
   it.each([

@@ -3,7 +3,7 @@ import { brandFault, normaliseBrand } from '../../onboarding/rules/brand.rules.j
 import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
 import type { CheckDigitRule } from '../../users/ean.rules.js';
 import type { Look } from '../../users/rounded.rules.js';
-import { readTenantReference, roundedReference } from '../../users/tenant-reference.rules.js';
+import { mayBeRewritten, readTenantReference } from '../../users/tenant-reference.rules.js';
 import type { RowProblem, RowProblemCode } from '../campaign.rules.js';
 import type { Adoption } from '../adoption/adoption.rules.js';
 import { fromExcelCell } from '../excel.rules.js';
@@ -193,7 +193,7 @@ function readReference(text: string): {
     return { ...faultyReference(read.code, `The reference ${read.fault}`), tenantReference: read.meant };
   const warnings: Problem[] = [];
   if (read.isNormalised) warnings.push({ code: 'reference_normalised', message: NORMALISED });
-  if (roundedReference(read.reference) !== undefined)
+  if (mayBeRewritten(read.reference))
     warnings.push({ code: 'reference_rounded', message: REFERENCE_ROUNDED });
   return { tenantReference: read.reference, warnings };
 }

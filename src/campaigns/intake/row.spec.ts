@@ -206,6 +206,9 @@ describe('a row', () => {
     ['400000123456789000', 'accepted', 'reference_rounded'],
     ['1,23E+11', 'invalid', 'reference_rounded'],
     ['1.23E+11', 'invalid', 'reference_rounded'],
+    ['40000012345678912.0', 'invalid', 'reference_rounded'],
+    ['4711.0', 'accepted', 'reference_rounded'],
+    ['#N/B', 'invalid', 'reference_invalid'],
     ['1E10', 'accepted', undefined],
     ['400000123456789123', 'accepted', undefined],
   ])('with the reference %s is %s, with the problem %s', (reference, status, code) => {

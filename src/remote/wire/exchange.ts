@@ -71,7 +71,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return true;
     this.status = status;
     this.headers = pickHeaders(rawHeaders);
-    const encoding = this.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+    const encoding = this.headers['content-encoding']?.trim().toLowerCase() || 'identity';
     this.decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
     if (encoding !== 'identity' && this.decoder === undefined) {
       this.respondWithout('the response has a content-encoding that we did not accept');

@@ -317,6 +317,10 @@ describe('a call', () => {
       'is in brotli unasked',
       (socket) => socket.write(reply(201, brotliCompressSync(CREATED), { 'content-encoding': 'br' })),
     ],
+    [
+      'has an empty content-encoding',
+      (socket) => socket.write(reply(201, CREATED, { 'content-encoding': '' })),
+    ],
     ['lacks its last chunk', (socket) => socket.end(head('transfer-encoding: chunked') + chunk)],
     ['is shorter than its length', (socket) => socket.end(head('content-length: 100') + CREATED)],
     [
