@@ -89,6 +89,7 @@ async function run(args: string[], key = ADMIN_KEY, url = service.url): Promise<
   ];
   const isJson = args.includes('--json');
   const before = { exitCode: process.exitCode, isTTY: process.stdin.isTTY };
+  const interrupts = process.listenerCount('SIGINT');
   process.exitCode = 0;
   process.stdin.isTTY = false;
   try {
@@ -103,6 +104,8 @@ async function run(args: string[], key = ADMIN_KEY, url = service.url): Promise<
     process.exitCode = before.exitCode;
     process.stdin.isTTY = before.isTTY;
     for (const spy of spies) spy.mockRestore();
+    // A command that has ended ignores no Ctrl-C.
+    expect(process.listenerCount('SIGINT')).toBe(interrupts);
   }
 }
 

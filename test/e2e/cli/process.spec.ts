@@ -379,5 +379,8 @@ describe('the command line', () => {
     expect(password).not.toBe('');
     expect(err).not.toContain(password);
     expect(err).toMatch(/PGOPTIONS='-c role=pv_onboarding_reader .*' psql 'postgresql:\/\/\w+@127\.0\.0\.1:/);
+    const DATABASE_DIRECT_URL = 'postgresql://reader:no%3Done@127.0.0.1:1/direct?sslmode=no-verify';
+    const direct = await run(['psql'], '', { ...variables, DATABASE_DIRECT_URL, PATH: '/nowhere' });
+    expect(direct.err).toContain(` psql 'postgresql://reader@127.0.0.1:1/direct?sslmode=require'`);
   });
 });

@@ -16,7 +16,7 @@ const PUBLIC_URL = `https://pv.example${PREFIX}`;
 /** The provider of the tests leads back to the loopback only. */
 const URL_OF_PROVIDER = `http://127.0.0.1:9${PREFIX}`;
 const INDEX =
-  '<meta name="path-prefix" content="" /><script type="module" src="./assets/index-4f2a.js"></script>';
+  '<meta name="path-prefix" content="" /><link href="./icon.svg" /><script type="module" src="./assets/index-4f2a.js"></script>';
 
 let folder: string;
 let provider: TestProcess;
