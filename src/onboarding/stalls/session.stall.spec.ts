@@ -109,6 +109,38 @@ describe('a session is stalled', () => {
     expect(lookAt(facts).stall?.cause ?? null).toBe(cause);
   });
 
+  it.each<[string, (lateMs: number) => Partial<SessionFacts>, other?: string]>([
+    ['started_not_completed', (ms) => ({ recordedAt: ago(4 * HOUR_MS + ms) })],
+    ['completed_not_online', (ms) => ({ ...installing, stateChangedAt: ago(72 * HOUR_MS + ms) })],
+    [
+      'completed_not_online',
+      (ms) => ({ ...installing, stateChangedAt: ago(60_000 + ms), p95Seconds: 60, known: 20 }),
+    ],
+    [
+      'expiring_soon',
+      (ms) => ({ recordedAt: ago(9 * HOUR_MS), expiresAt: later(NOW, HOUR_MS - 10 * ms) }),
+      'started_not_completed',
+    ],
+    [
+      'expiring_soon',
+      (ms) => ({ recordedAt: ago(99 * DAY_MS), expiresAt: later(NOW, 7 * DAY_MS - ms) }),
+      'started_not_completed',
+    ],
+    ['expiry_ignored', (ms) => ({ ...installing, ...old(1), expiresAt: later(FRESH.checkedAt, -ms) })],
+    ['unrecognised', (ms) => ({ ...odd, stateChangedAt: ago(15 * 60_000 + ms) })],
+    [
+      'too_many_inverters',
+      (ms) => ({ ...odd, rule: 'too_many_inverters', stateChangedAt: ago(15 * 60_000 + ms) }),
+    ],
+    ['remote_unreachable', (ms) => ({ ...failing(3, 60), failingSince: ago(HOUR_MS + ms) })],
+    ['flapping', (ms) => ({ flappingSince: ago(1), changesClearAt: later(NOW, 1 + ms) })],
+    ['lost', (ms) => ({ state: 'lost', closedAt: ago(30 * DAY_MS - 1 - ms), closeReason: 'lost' })],
+  ])('by %s at its threshold, and not on its other side (%#)', (cause, factsOf, ...[other]) => {
+    const isExclusive = cause === 'expiry_ignored';
+    expect(lookAt(factsOf(isExclusive ? 1 : 0)).stall?.cause).toBe(cause);
+    expect(lookAt(factsOf(isExclusive ? 0 : -1)).stall?.cause).toBe(other);
+  });
+
   it.each<[string, Partial<SessionFacts>, Date | null]>([
     ['when the owner has had its time', {}, later(NOW, 3 * HOUR_MS)],
     ['when it soon expires', old(5), later(NOW, 23 * HOUR_MS - 28 * 360_000)],
