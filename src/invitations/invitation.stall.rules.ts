@@ -91,6 +91,12 @@ type Known = Omit<InvitationFacts, 'brands' | 'erasedAt'> & {
   readonly isServed: boolean;
 };
 
+/** Returns the cause that the next step of an owner becomes if it does not follow. Reminders name it, too. */
+export function causeOfStep({ openedAt, startedAt }: Pick<InvitationFacts, 'openedAt' | 'startedAt'>) {
+  if (startedAt !== null) return 'started_not_completed';
+  return openedAt === null ? 'never_opened' : 'opened_not_started';
+}
+
 /** Decides why an invitation is stalled, the most important cause first. */
 export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: Date): Look<InvitationCause> {
   const { state, awaits, awaitsSince, wishedAt, wishDueAt, wishFailedAt, isServed } = invitation;
@@ -115,20 +121,17 @@ export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: 
   if (awaits === 'installation')
     return look([after('completed_not_online', awaitsSince, ages.installationMs)], now);
   const soonFrom = expiresSoonFrom(createdAt, expiresAt);
-  const begunAt = startedAt !== null && startedAt > awaitsSince ? startedAt : awaitsSince;
+  const [from, ms] =
+    startedAt === null
+      ? [openedAt ?? createdAt, ages.startMs]
+      : [startedAt > awaitsSince ? startedAt : awaitsSince, ages.ownerMs];
   return look<InvitationCause>(
     [
       {
         ...{ cause: 'expiring_soon', since: soonFrom, from: soonFrom, ...until },
         evidence: { expiresAt: expiresAt.toISOString() },
       },
-      startedAt !== null
-        ? after('started_not_completed', begunAt, ages.ownerMs)
-        : after(
-            openedAt === null ? 'never_opened' : 'opened_not_started',
-            openedAt ?? createdAt,
-            ages.startMs,
-          ),
+      after(causeOfStep(invitation), from, ms),
     ],
     now,
   );

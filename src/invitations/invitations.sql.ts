@@ -116,16 +116,29 @@ const IS_LATE = `
   s.state = 'expired' AND s.closed_at IS NULL
   AND EXISTS (SELECT FROM session_transitions t WHERE t.session_id = s.id AND t.to_state = 'awaiting_installation')`;
 
+/** Each brand `b` of invitation `i`, or null if it names none, with its sessions `s` that count. */
+const BRANDS = `
+        CROSS JOIN LATERAL unnest(CASE WHEN i.brands = '{}' THEN ARRAY[NULL] ELSE i.brands END) WITH ORDINALITY AS b (brand, position)
+        LEFT JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id AND (b.brand IS NULL OR s.brand = b.brand) AND ${COUNTS}`;
+
 /**
- * Finds the sessions that count for invitation $1, the newest first. If the invitation names brands, only sessions of these brands count. A
- * session that is no longer watched counts only if it is online: otherwise the owner begins again.
+ * How far the owner is with a brand: 0 nothing is open, 1 started, 2 done, 3 online. A session that is no longer watched counts only if it is
+ * online: otherwise the owner begins again.
  */
-export const FIND_SESSIONS = `
-    SELECT s.brand, s.state, ${IS_LATE} AS "isLate"
-      FROM invitations i JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id
-     WHERE i.id = $1 AND ${COUNTS} AND (s.closed_at IS NULL OR s.state = 'online')
-       AND (i.brands = '{}' OR s.brand = ANY (i.brands))
-     ORDER BY s.recorded_at DESC, s.id`;
+// SQL and no rule, because after a restart one statement updates all invitations whose sessions changed within days.
+const STEP = `coalesce(max(CASE
+               WHEN s.state = 'online' THEN 3
+               WHEN s.state = 'awaiting_installation' AND s.closed_at IS NULL OR (${IS_LATE}) THEN 2
+               WHEN s.state = 'awaiting_owner' AND s.closed_at IS NULL THEN 1 END), 0)`;
+
+/** Finds the steps of the brands of invitation $1, in their order. Without a named brand, the step has the brand of the newest open session. */
+export const FIND_STEPS = `
+    SELECT coalesce(b.brand, (array_agg(s.brand ORDER BY s.recorded_at DESC, s.id)
+                       FILTER (WHERE s.state IN ('awaiting_owner', 'awaiting_installation') AND s.closed_at IS NULL))[1]) AS brand,
+           (ARRAY['todo', 'started', 'waiting', 'online'])[1 + ${STEP}] AS kind, coalesce(bool_or(${IS_LATE}), false) AS "isLate"
+      FROM invitations i ${BRANDS}
+     WHERE i.id = $1
+     GROUP BY b.brand, b.position ORDER BY b.position`;
 
 /** Finds the locations that have a live invitation and a session that may have changed since $1. */
 export const FIND_CHANGED = `
@@ -134,18 +147,13 @@ export const FIND_CHANGED = `
      WHERE s.changed_at >= $1`;
 
 /** Updates the live invitations of locations $1 by the sessions of the locations. An invitation ends when every brand is online. */
-// Reads the current states, so that it may be repeated. The steps of a brand: 0 nothing started, 1 started, 2 owner done, 3 online.
+// Reads the current states, so that it may be repeated.
 export const RECORD_PROGRESS = `
     WITH brand_steps AS (
-      SELECT i.id, b.brand, coalesce(max(CASE
-               WHEN s.state = 'online' THEN 3
-               WHEN s.state = 'awaiting_installation' AND s.closed_at IS NULL OR (${IS_LATE}) THEN 2
-               WHEN s.state = 'awaiting_owner' AND s.closed_at IS NULL THEN 1 END), 0) AS step,
+      SELECT i.id, b.brand, ${STEP} AS step,
              min((SELECT min(t.at) FROM session_transitions t
                    WHERE t.session_id = s.id AND t.to_state IN ('awaiting_installation', 'online'))) AS done_at
-        FROM invitations i
-        CROSS JOIN LATERAL unnest(CASE WHEN i.brands = '{}' THEN ARRAY[NULL] ELSE i.brands END) AS b (brand)
-        LEFT JOIN onboarding_sessions s ON s.grid_location_id = i.grid_location_id AND (b.brand IS NULL OR s.brand = b.brand) AND ${COUNTS}
+        FROM invitations i ${BRANDS}
        WHERE i.grid_location_id = ANY ($1::uuid[]) AND ${LIVE}
        GROUP BY i.id, b.brand
     ), progress AS (

@@ -18,7 +18,7 @@ import type { InvitationFacts } from './invitation.rules.js';
 import type { InvitationView } from './invitation.view.js';
 import { INVITATIONS, type InvitationsQuery } from './invitations.list.js';
 import * as sql from './invitations.sql.js';
-import type { InvitedSession } from './owner/owner-page.rules.js';
+import type { Step } from './owner/owner-page.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */
 const TOKEN_BYTES = 32;
@@ -135,8 +135,8 @@ export class InvitationsStore {
     return tokenCiphertext && this.cipher.tryDecrypt(tokenCiphertext, sql.INVITATION_TOKENS.context(id));
   }
 
-  findSessions(id: string): Promise<InvitedSession[]> {
-    return this.database.query(sql.FIND_SESSIONS, [id]);
+  findSteps(id: string): Promise<Step[]> {
+    return this.database.query(sql.FIND_STEPS, [id]);
   }
 
   /** Records that a person has opened the page, if nobody has before. */

@@ -151,8 +151,8 @@ export class OwnerPageController {
     for (const token of tokensIn(text)) {
       const invitation = await this.store.findByToken(token);
       if (invitation === null) continue;
-      const sessions = await this.store.findSessions(invitation.id);
-      return { token, invitation, page: planOwnerPage(invitation, sessions) };
+      const steps = await this.store.findSteps(invitation.id);
+      return { token, invitation, page: planOwnerPage(invitation, steps) };
     }
     const { waitMs } = this.unknown.take(network, performance.now());
     const retryAfterSeconds = waitMs / 1_000;

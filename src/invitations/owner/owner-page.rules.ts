@@ -1,10 +1,12 @@
-import type { SessionState } from '../../onboarding/rules/machine.rules.js';
 import type { InvitationFacts } from '../invitation.rules.js';
 
 /** The progress of the owner with one brand; `brand` is null if the invitation names none. */
 export interface Step {
   readonly brand: string | null;
+  /** Who is waited for: the owner (`todo`, `started`), the installation (`waiting`), or nobody. */
   readonly kind: 'todo' | 'started' | 'waiting' | 'online';
+  /** Whether a session has expired after its owner was done, and may still come online. */
+  readonly isLate: boolean;
 }
 
 /** The content of the owner's page, by kind. */
@@ -21,25 +23,17 @@ export type OwnerPage =
 
 type Invited = Pick<InvitationFacts, 'state' | 'brands' | 'erasedAt' | 'wishDueAt' | 'wishFailedAt'>;
 
-export interface InvitedSession {
-  readonly brand: string | null;
-  readonly state: SessionState;
-  /** Whether the session has expired after its owner was done, and may still come online. */
-  readonly isLate: boolean;
-}
-
-/** Returns the page of an invitation. `sessions`: the sessions of its location that belong to its brands. */
-export function planOwnerPage(invitation: Invited, sessions: readonly InvitedSession[]): OwnerPage {
+/** Returns the page of an invitation. `steps`: those of its brands. */
+export function planOwnerPage(invitation: Invited, steps: readonly Step[]): OwnerPage {
   const { state, brands, erasedAt, wishDueAt, wishFailedAt } = invitation;
   if (erasedAt !== null) return { kind: 'erased' };
   if (state === 'revoked' || state === 'expired' || state === 'online') return { kind: state };
-  const steps = stepsOf(brands, sessions);
   // All brands may be online before the state of the invitation is updated.
   if (steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
   if (wishDueAt !== null) return { kind: 'wish', steps };
   const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');
   if (next === undefined) {
-    const late = sessions.find(({ isLate }) => isLate);
+    const late = steps.find(({ kind, isLate }) => kind === 'waiting' && isLate);
     return { kind: 'waiting', steps, ...(late && { brand: brands.length > 0 ? late.brand : null }) };
   }
   if (wishFailedAt !== null) return { kind: 'rejected', steps, brand: next.brand };
@@ -48,25 +42,11 @@ export function planOwnerPage(invitation: Invited, sessions: readonly InvitedSes
   return { kind: isFirst ? 'ready' : 'next', steps, brand: next.brand };
 }
 
-function stepsOf(brands: readonly string[], sessions: readonly InvitedSession[]): Step[] {
-  if (brands.length === 0) {
-    const open = sessions.find(({ state }) => state.startsWith('awaiting_'));
-    return [{ brand: open?.brand ?? null, kind: furthest(sessions) }];
-  }
-  const kindOf = (brand: string) => furthest(sessions.filter((session) => session.brand === brand));
-  return brands.map((brand) => ({ brand, kind: kindOf(brand) }));
-}
-
-/** An expired session whose owner was done may still come online. Other expired, lost and unrecognised sessions must be begun again. */
-function furthest(sessions: readonly InvitedSession[]): Step['kind'] {
-  const states = sessions.map(({ state }) => state);
-  if (states.includes('online')) return 'online';
-  if (states.includes('awaiting_installation') || sessions.some(({ isLate }) => isLate)) return 'waiting';
-  return states.includes('awaiting_owner') ? 'started' : 'todo';
-}
-
 /** Returns the longest usual wait of the awaited brands, in seconds, or undefined if the wait of one brand is unknown. */
-export function usualWaitOf(steps: readonly Step[], secondsOf: (brand: string | null) => number | undefined) {
+export function usualWaitOf(
+  steps: readonly Pick<Step, 'brand' | 'kind'>[],
+  secondsOf: (brand: string | null) => number | undefined,
+) {
   const waits = steps.filter(({ kind }) => kind === 'waiting').map(({ brand }) => secondsOf(brand) ?? NaN);
   const longest = Math.max(...waits);
   return Number.isFinite(longest) ? longest : undefined;

@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon';
 import type { EventPayloads } from '../../events/catalogue.rules.js';
 import type { InvitationFacts } from '../invitation.rules.js';
+import { causeOfStep } from '../invitation.stall.rules.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -50,7 +51,7 @@ function minutesOf(time: string): number {
 /**
  * Returns whether a reminder of a live invitation is due, and when to plan again. Several missed instants make one reminder. No reminder is
  * due within 24 hours of the one before, or of the owner's last step. The last call is due a day before the expiry, but not before the
- * first of the other reminders.
+ * first of the other reminders. Reads the step and not the stall, because reminders are due by their schedule, before the step is late.
  */
 export function planReminder(
   invitation: RemindedInvitation,
@@ -73,14 +74,9 @@ export function planReminder(
   if (dueAt >= expiresAt) return NO_MORE;
   if (dueAt > now) return { reminder: null, dueAt };
   const attempt = invitation.remindersSent + 1;
-  const cause = now.getTime() >= lastCallAt ? 'expiring_soon' : stepOf(invitation);
+  const cause = now.getTime() >= lastCallAt ? 'expiring_soon' : causeOfStep(invitation);
   const after = planReminder({ ...invitation, remindersSent: attempt, remindedAt: now }, schedule, now);
   return { reminder: { attempt, attempts, cause }, dueAt: after.dueAt };
-}
-
-function stepOf({ openedAt, startedAt }: RemindedInvitation): Reminder['cause'] {
-  if (startedAt !== null) return 'started_not_completed';
-  return openedAt === null ? 'never_opened' : 'opened_not_started';
 }
 
 /**

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { insertCustomer, insertRow } from '../../db/valid-rows.js';
 import { newEan } from '../../setup/ean.js';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
 import { databaseTime, shiftClock } from '../../setup/shifted-clock.js';
@@ -432,6 +434,65 @@ describe('an owner who is done', () => {
     await service.sandbox!.control.online(sessionId);
     await isIn(id, 'online');
     expect(await inviteAgain(gridLocationId)).toMatchObject({ status: 200, body: { id, state: 'online' } });
+  });
+});
+
+describe('the step of a brand', () => {
+  const ACME = ['acme'];
+  const BOTH = ['acme', 'sunward'];
+  const late = { state: 'expired', hasBeenDone: true };
+  const closed = { closed_at: 'now', close_reason: 'late_window_over' };
+
+  it.each<[awaits: string, brands: string[], sessions: Record<string, unknown>[], steps: string[]]>([
+    ['start', ACME, [], ['acme todo']],
+    ['start', ACME, [{ state: 'expired' }], ['acme todo']],
+    ['start', ACME, [{ state: 'lost' }], ['acme todo']],
+    ['start', ACME, [{ state: 'unrecognised' }], ['acme todo']],
+    ['start', ACME, [{ brand: 'sunward', state: 'awaiting_owner' }], ['acme todo']],
+    ['start', ACME, [{ state: 'awaiting_owner', ...closed }], ['acme todo']],
+    ['start', ACME, [{ state: 'awaiting_installation', ...closed }], ['acme todo']],
+    ['start', ACME, [{ ...late, ...closed }], ['acme todo']],
+    ['finish', ACME, [{ state: 'awaiting_owner' }], ['acme started']],
+    ['installation', ACME, [{ state: 'awaiting_installation' }], ['acme waiting']],
+    ['installation', ACME, [late], ['acme waiting late']],
+    ['online', ACME, [{ state: 'online', ...closed }], ['acme online']],
+    ['start', BOTH, [{ state: 'awaiting_installation' }], ['acme waiting', 'sunward todo']],
+    ['start', BOTH, [{ state: 'online', brand: 'sunward' }], ['acme todo', 'sunward online']],
+    ['finish', BOTH, [{ state: 'awaiting_owner', brand: 'sunward' }], ['acme todo', 'sunward started']],
+    [
+      'installation',
+      BOTH,
+      [{ state: 'online' }, { ...late, brand: 'sunward' }],
+      ['acme online', 'sunward waiting late'],
+    ],
+    ['start', [], [], ['null todo']],
+    ['finish', [], [{ state: 'lost' }, { state: 'awaiting_owner', brand: 'sunward' }], ['sunward started']],
+    ['installation', [], [late], ['null waiting late']],
+    ['online', [], [{ state: 'expired' }, { state: 'online', brand: 'sunward' }], ['null online']],
+  ])('waits for %s with the brands %j and the sessions %j', async (awaits, brands, sessions, steps) => {
+    const { pool } = service.app.get(Database);
+    const { userId: user_id, gridLocationId } = await insertCustomer(pool);
+    for (const { hasBeenDone, ...session } of sessions) {
+      const basis = session.state === 'awaiting_installation' ? 'inferred' : 'observed';
+      const values = { user_id, grid_location_id: gridLocationId, brand: 'acme', basis, ...session };
+      const { id: session_id } = await insertRow<{ id: string }>(pool, 'onboarding_sessions', values);
+      if (hasBeenDone === true)
+        await insertRow(pool, 'session_transitions', {
+          session_id,
+          basis: 'inferred',
+          to_state: 'awaiting_installation',
+        });
+    }
+    const { id } = await invite({ gridLocationId, brands });
+    const [row] = await service.app
+      .get(Database)
+      .query(
+        `SELECT CASE WHEN online_at IS NULL THEN awaits ELSE 'online' END AS awaits FROM invitations WHERE id = $1`,
+        [id],
+      );
+    expect(row).toEqual({ awaits });
+    const found = await service.app.get(InvitationsStore).findSteps(id);
+    expect(found.map(({ brand, kind, isLate }) => `${brand} ${kind}${isLate ? ' late' : ''}`)).toEqual(steps);
   });
 });
 
