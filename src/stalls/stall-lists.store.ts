@@ -3,7 +3,6 @@ import { Database } from '../platform/database/database.js';
 import type { Page } from '../platform/http/page.js';
 import { parseJsonTimestamp } from '../platform/database/timestamps.js';
 import type { StallKind } from './cause.rules.js';
-import { StallKinds } from './stall-kinds.js';
 import type { StalledItemView } from './stalled.view.js';
 import { STALLED, type StalledQuery } from './stalled.list.js';
 import * as sql from './stalls.sql.js';
@@ -28,33 +27,11 @@ const OLDEST_OF_GROUP = 10;
 /** Reads the stalls for the API. */
 @Injectable()
 export class StallListsStore {
-  constructor(
-    private readonly database: Database,
-    private readonly kinds: StallKinds,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** Lists the stalls of the kinds `readable`, the oldest first. */
   list(query: StalledQuery, readable: readonly StallKind[]): Promise<Page<ListedStall>> {
-    const { kind, cause, waitsFor } = query;
-    const wanted = this.kinds.all
-      .filter((each) => readable.includes(each.kind) && (kind === undefined || kind === each.kind))
-      .flatMap((each) =>
-        Object.entries(each.causes)
-          .filter(([code, of]) => (cause ?? code) === code && (waitsFor ?? of.waitsFor) === of.waitsFor)
-          .map(([code]) => `${each.kind} ${code}`),
-      );
-    const isEverything = kind === undefined && cause === undefined && waitsFor === undefined;
-    return STALLED.page(
-      this.database,
-      query,
-      isEverything
-        ? ['x.kind = ANY (?)', readable]
-        : [
-            '(x.kind, x.cause) IN (SELECT * FROM unnest(?::text[], ?::text[]))',
-            wanted.map((each) => each.split(' ')[0]),
-            wanted.map((each) => each.split(' ')[1]),
-          ],
-    );
+    return STALLED.page(this.database, query, ['w.kind = ANY (?)', readable]);
   }
 
   async group(readable: readonly StallKind[]): Promise<StallGroup[]> {

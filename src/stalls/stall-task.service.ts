@@ -44,7 +44,6 @@ const AT_ONCE = 200;
 @Injectable()
 export class StallTask extends BackgroundTasks {
   protected readonly tasks = [{ everyMs: EVERY_MS, run: (stop: AbortSignal) => this.run(stop) }];
-  private hasWritten = false;
 
   constructor(
     private readonly store: StallsStore,
@@ -55,8 +54,7 @@ export class StallTask extends BackgroundTasks {
 
   /** Looks at all due subjects. */
   async run(stop?: AbortSignal): Promise<void> {
-    if (!this.hasWritten) await this.store.writeCauses();
-    this.hasWritten = true;
+    await this.store.writeCauses();
     if (!(await this.store.isAnyDue())) return;
     while (stop?.aborted !== true && (await this.store.lookAtDue(AT_ONCE)) === AT_ONCE);
   }

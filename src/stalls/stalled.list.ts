@@ -1,24 +1,22 @@
-import { ChoiceParameter, OptionalText } from '../platform/http/parameters.js';
+import { ChoiceParameter } from '../platform/http/parameters.js';
 import * as by from '../platform/list/filters.js';
 import { List, type Filter } from '../platform/list/list.js';
-import { STALL_KINDS, WAITS_FOR, type StallKind, type WaitsFor } from './cause.rules.js';
-import { SELECT_STALLS } from './stalls.sql.js';
+import { STALL_KINDS, WAITS_FOR, type StallKind } from './cause.rules.js';
+import { OF_CAUSE, selectStalls } from './stalls.sql.js';
 
 const codeFault = (value: unknown) =>
   typeof value === 'string' && /^[a-z_]{1,60}$/.test(value)
     ? undefined
     : 'must be a cause, such as never_opened';
 
-/** What a key may read and the catalogue of causes decide about the kinds and causes, so the store states these conditions. */
-const byStore = <Value>(parameter: PropertyDecorator): Filter<Value> => by.parameter(parameter, () => []);
-
 export const STALLED = new List({
-  select: SELECT_STALLS,
+  select: selectStalls,
+  where: OF_CAUSE,
   order: { since: ['x.since', 'instant'], id: ['x.subject', 'uuid'] },
   filters: {
-    kind: byStore<StallKind>(ChoiceParameter(STALL_KINDS, 'Only this kind')),
-    cause: byStore<string>(OptionalText(codeFault, { description: 'Only this cause, of any kind' })),
-    waitsFor: byStore<WaitsFor>(ChoiceParameter(WAITS_FOR, 'Only what waits for these')),
+    kind: by.choice('w.kind', STALL_KINDS, 'Only this kind'),
+    cause: by.text('w.cause = ?', { description: 'Only this cause, of any kind' }, codeFault),
+    waitsFor: by.choice('w.waits_for', WAITS_FOR, 'Only what waits for these'),
     campaignId: by.uuid('x.campaign_id', 'Only customers of this campaign'),
     brand: by.text('x.brand = ?', { description: 'Only this brand' }),
     gridLocationId: by.uuid('x.grid_location_id', 'Only this grid location'),

@@ -27,6 +27,8 @@ interface NextLook {
 /** Looks at due subjects, and writes the difference between their rules and the table `stalls`, with its events. */
 @Injectable()
 export class StallsStore {
+  private hasWritten = false;
+
   constructor(
     private readonly database: Database,
     private readonly kinds: StallKinds,
@@ -48,6 +50,7 @@ export class StallsStore {
 
   /** Looks at a subject if it is due, so that a later read has its stall, and the sequence of the event about it. */
   async lookNow(kind: StallKind, subject: string): Promise<void> {
+    await this.writeCauses();
     await this.database.transaction(async (tx) =>
       this.lookAtLocked(tx, await tx.query<DueSubject>(sql.LOCK_SUBJECT, [kind, subject])),
     );
@@ -71,7 +74,9 @@ export class StallsStore {
     );
   }
 
+  /** Writes the catalogue, once per process: lists find the stalls by its causes. */
   async writeCauses(): Promise<void> {
+    if (this.hasWritten) return;
     const rows = this.kinds.all.flatMap(({ kind, causes }) =>
       Object.entries(causes).map(([cause, { waitsFor, urgency, title, before, remedies }]) => ({
         kind,
@@ -84,6 +89,7 @@ export class StallsStore {
       })),
     );
     await this.database.query(sql.WRITE_CAUSES, [JSON.stringify(rows)]);
+    this.hasWritten = true;
   }
 
   private get names(): readonly StallKind[] {

@@ -1049,13 +1049,15 @@ CREATE TABLE stalls (
   CONSTRAINT stalls_pkey PRIMARY KEY (kind, subject),
   CONSTRAINT stalls_kind_is_known CHECK (kind IN ('registration', 'start', 'session', 'invitation', 'inverter', 'endpoint'))
 );
+-- Lists without a filter in SQL.
 CREATE INDEX stalls_since_subject_idx ON stalls(since, subject);
--- Counts the stalls of each cause, and the new ones of these, from the index alone.
-CREATE INDEX stalls_kind_cause_since_idx ON stalls(kind, cause, since);
+-- A list takes the oldest of each cause, and merges them. Counts the stalls of each cause from the index alone.
+CREATE INDEX stalls_kind_cause_since_subject_idx ON stalls(kind, cause, since, subject);
+CREATE INDEX stalls_brand_kind_cause_since_subject_idx ON stalls(brand, kind, cause, since, subject);
+CREATE INDEX stalls_campaign_id_kind_cause_since_subject_idx ON stalls(campaign_id, kind, cause, since, subject);
 CREATE INDEX stalls_user_id_idx ON stalls(user_id);
 CREATE INDEX stalls_tenant_reference_idx ON stalls(tenant_reference);
 CREATE INDEX stalls_grid_location_id_idx ON stalls(grid_location_id);
-CREATE INDEX stalls_campaign_id_idx ON stalls(campaign_id);
 COMMENT ON TABLE stalls IS 'What does not continue by itself, one row for each subject. One worker at a time looks at a subject and writes its row with the event (src/stalls). No foreign keys, because a subject is in one of several tables: the worker deletes the row of a deleted subject.';
 COMMENT ON COLUMN stalls.kind IS 'What the subject is: registration, start, session, invitation, inverter or endpoint.';
 COMMENT ON COLUMN stalls.subject IS 'Id of the subject.';
