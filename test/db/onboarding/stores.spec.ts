@@ -3,17 +3,21 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import pg from 'pg';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
-import { DELETE_EXPIRED_BATCHES, RESCHEDULE } from '../../../src/onboarding/poll/polls.sql.js';
+import { DELETE_EXPIRED_BATCHES, RESCHEDULE, SELECT_ONE } from '../../../src/onboarding/poll/polls.sql.js';
 import { PollsStore } from '../../../src/onboarding/poll/polls.store.js';
 import { ReadBudgetStore } from '../../../src/onboarding/poll/read-budget.store.js';
 import type { StartedSession } from '../../../src/onboarding/remote/session.client.js';
 import { AGES_PER_E } from '../../../src/onboarding/rules/read-budget.rules.js';
 import { ABANDONED } from '../../../src/onboarding/rules/start-failure.rules.js';
 import type { LeasedStart, WantedSession } from '../../../src/onboarding/start/record-session.store.js';
-import { LEASES } from '../../../src/onboarding/start/starts.sql.js';
+import * as starts from '../../../src/onboarding/start/starts.sql.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
 import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
-import { LOCK_ANY_SESSIONS } from '../../../src/onboarding/store/sessions.sql.js';
+import {
+  LOCK_ANY_SESSIONS,
+  LOCK_SESSIONS,
+  LOCK_SESSIONS_OF_USER,
+} from '../../../src/onboarding/store/sessions.sql.js';
 import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database, type Transaction } from '../../../src/platform/database/database.js';
@@ -22,8 +26,47 @@ import {
   type TestDatabase,
   useTestDatabase,
 } from '../../setup/database/test-database.js';
+import { LOCK_FOR_OUTCOME, LOCK_REGISTRATION } from '../../../src/users/registration/registrations.sql.js';
 import { environmentFor } from '../../setup/test-environment.js';
-import { insertCustomer, insertRow } from '../valid-rows.js';
+import { insertCustomer, insertRow, type Table } from '../valid-rows.js';
+
+describe('a lock', () => {
+  const testDatabase = useTestDatabase();
+
+  it('keeps its rows from other transactions', async () => {
+    const database = testDatabase.open();
+    const other = await testDatabase.connect();
+    const insert = (...row: [Table, object]) =>
+      insertRow<{ id: string; lease_token: string }>(other, ...(row as [Table, Record<string, unknown>]));
+    const { userId, gridLocationId } = await insertCustomer(other);
+    const place = { grid_location_id: gridLocationId };
+    const { id } = await insert('onboarding_sessions', { ...place, user_id: userId });
+    await insert('session_polls', { session_id: id, user_id: userId });
+    const start = await insert('session_starts', place);
+    const registration = await insert('registrations', {});
+    const nobody = randomUUID();
+    const locks: [Parameters<Transaction['query']>[0], unknown[], Table[]][] = [
+      [starts.LOCK_START, [gridLocationId, start.id, start.lease_token, null], ['users', 'session_starts']],
+      [starts.LOCK_PLACE, [gridLocationId, userId, null], ['users']],
+      [starts.LOCK_CURRENT_AND_KNOWN, [gridLocationId, null, nobody], ['onboarding_sessions']],
+      [starts.LOCK_CURRENT_AND_KNOWN, [nobody, null, id], ['onboarding_sessions']],
+      [LOCK_SESSIONS_OF_USER, [userId], ['onboarding_sessions']],
+      [LOCK_SESSIONS, [[id]], ['onboarding_sessions', 'session_polls']],
+      [LOCK_ANY_SESSIONS, [[id]], ['onboarding_sessions']],
+      [SELECT_ONE, [id], ['session_polls']],
+      [LOCK_REGISTRATION, [registration.id], ['registrations']],
+      [LOCK_FOR_OUTCOME, [registration.id, 0, nobody], ['registrations']],
+    ];
+    for (const [index, [statement, values, tables]] of locks.entries())
+      await database.transaction(async (tx) => {
+        expect(await tx.query(statement, values)).toHaveLength(1);
+        for (const table of tables) {
+          const { rows } = await other.query(`SELECT FROM ${table} FOR UPDATE SKIP LOCKED`);
+          expect([index, table, rows]).toEqual([index, table, []]);
+        }
+      });
+  });
+});
 
 describe('polls', () => {
   const testDatabase = useTestDatabase();
@@ -303,7 +346,7 @@ describe('starts', () => {
     it('is left alone once its lease is renewed', async () => {
       const place = await wanted({ attempts: 1 });
       const { id, leaseToken } = await startOf(place);
-      await database.query(LEASES.renew, [id, leaseToken, 10_000]);
+      await database.query(starts.LEASES.renew, [id, leaseToken, 10_000]);
       expect(await store.findExpiredLeases()).not.toContain(leaseToken);
       expect(await store.endAbandoned([leaseToken])).toEqual([]);
       expect(await startsOf(place)).toMatchObject([{ status: 'sending', orphans: 0 }]);
