@@ -68,9 +68,11 @@ export function readCsvRow(
   const indexOf = (field: ColumnName) =>
     columns.findIndex((column) => column.kind === 'field' && column.field === field);
   const textOf = (field: ColumnName) => cellOf(indexOf(field)).trim();
-  const metadata = columns.flatMap((column, index) =>
-    column.kind === 'metadata' && cellOf(index) !== '' ? [[column.key, cellOf(index)] as const] : [],
-  );
+  // A row may have far fewer cells than the header has columns.
+  const metadata = cells.flatMap((cell, index) => {
+    const column = columns[index];
+    return column?.kind === 'metadata' && cell !== '' ? [[column.key, cell] as const] : [];
+  });
   const eanConfirmed = textOf('eanConfirmed');
   const read = withStatus({
     line: row.line,
@@ -81,16 +83,22 @@ export function readCsvRow(
     locale: textOf('locale'),
     expectedInverters: textOf('expectedInverters'),
     metadata: Object.fromEntries(metadata),
-    fields: [
-      ...columns.flatMap((column, index) => (column.kind === 'skipped' ? [] : [cellOf(index)])),
-      ...cells.slice(columns.length),
-    ],
+    fields: fieldsOf(cells, columns),
     nameOf: (field) => columns[indexOf(field as ColumnName)]?.name ?? 'metadata',
     problems: cellProblems(cells.length, columns.length),
   });
   if (row.isTooLong) return tooLong(read);
   const warnings = cells.flatMap((cell, index) => rowsWarning(columns[index]?.name, index, cell, delimiter));
   return { ...read, problems: [...read.problems, ...warnings] };
+}
+
+/** Returns the cells to store. Those of the last columns are missing if they are empty, unless the row has too many cells. */
+function fieldsOf(cells: readonly string[], columns: readonly Column[]): string[] {
+  const all = cells.length > columns.length ? columns : columns.slice(0, cells.length);
+  return [
+    ...all.flatMap((column, index) => (column.kind === 'skipped' ? [] : [cells[index]!])),
+    ...cells.slice(columns.length),
+  ];
 }
 
 /**

@@ -111,7 +111,7 @@ describe('a row', () => {
   });
 
   it('may lack cells at its end, or have empty ones', () => {
-    expect(read('C-1', EAN).status).toBe('accepted');
+    expect(read('C-1', EAN)).toMatchObject({ status: 'accepted', fields: ['C-1', EAN] });
     expect(read('C-1', EAN, '', '', '', '', '', '', ' ').status).toBe('accepted');
     expect(read('C-1', EAN, '', '', '', '', '', 'x', '')).toMatchObject({
       problems: [{ code: 'too_many_cells' }],

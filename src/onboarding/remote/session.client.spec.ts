@@ -121,6 +121,21 @@ describe('the response to a read', () => {
     expect(recordableBody(body, readObject(body))).toBe('{"a":1,"links":[{}]}');
   });
 
+  it('is recorded without its startUrl under another name', () => {
+    const { startUrl } = STARTED;
+    const body = {
+      ...STARTED,
+      start_url: startUrl,
+      text: `open ${startUrl}`,
+      link: 'https://x.example/pv-onboarding/t',
+    };
+    expect(recordableBody(JSON.stringify(body), body)).toBe(
+      JSON.stringify({ ...STARTED, startUrl: undefined }),
+    );
+    const short = { startUrl: 'https://x.example/t', links: { flow: ['https://x.example/t'] }, n: 1 };
+    expect(recordableBody(JSON.stringify(short), short)).toBe('{"links":{"flow":[null]},"n":1}');
+  });
+
   it.each(['', 'null', '[]', '<html></html>', '{"inverters":{}}', '['.repeat(50_000)])(
     'R23: is unreadable as %.20s',
     (body) => {

@@ -135,13 +135,23 @@ export function findFlagDrift(seen: Observation): Drift[] {
   return [{ kind: 'undescribed_flags', field, expected: null, found: null }];
 }
 
-/** Returns the JSON to record. Removes a byte order mark, which PostgreSQL rejects, and a startUrl, which opens the web flow. */
+/** The path of each startUrl (interface section 2.5), by which it is found under any name. */
+const WEB_FLOW = '/pv-onboarding/';
+
+/**
+ * Returns the JSON to record. Removes a byte order mark, which PostgreSQL rejects, and a startUrl, which opens the web flow, whatever its
+ * name is.
+ */
 export function recordableBody(body: string, fields: Fields): string {
   const withoutMark = body.startsWith('\ufeff') ? body.slice(1) : body;
+  const { startUrl } = fields;
+  const links = typeof startUrl === 'string' && startUrl !== '' ? [WEB_FLOW, startUrl] : [WEB_FLOW];
   let hasStartUrl = false;
   const withoutUrl = JSON.stringify(fields, (name, value: unknown) => {
-    if (name !== 'startUrl') return value;
+    const isLink = typeof value === 'string' && links.some((link) => value.includes(link));
+    if (name !== 'startUrl' && !isLink) return value;
     hasStartUrl = true;
+    // An array keeps null in its place.
     return undefined;
   });
   return hasStartUrl ? withoutUrl : withoutMark;

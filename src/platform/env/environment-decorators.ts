@@ -5,10 +5,12 @@ import { readFlag, ReadText } from '../http/validation.js';
 
 export const HeaderText = () =>
   Matches(/^[\x21-\x7e]+$/, { message: '$property has characters that are not allowed in an HTTP header' });
+const HTTP_URL = { message: '$property must be a URL that begins with http:// or https://' };
 export const HttpUrl = () =>
-  IsUrl(
-    { require_tld: false, require_protocol: true, protocols: ['http', 'https'] },
-    { message: '$property must be a URL that begins with http:// or https://' },
+  applyDecorators(
+    IsUrl({ require_tld: false, require_protocol: true, protocols: ['http', 'https'] }, HTTP_URL),
+    // IsUrl accepts `https:host` and an address with a zone, which `new URL` reads otherwise or not at all.
+    Matches(/^(?!https?:(?!\/\/))(?![^/]*\/\/\[[^\]]*%)/i, HTTP_URL),
   );
 export const PostgresUrl = () =>
   Matches(/^postgres(ql)?:\/\/\S+$/, { message: '$property must be a URL that begins with postgresql://' });

@@ -38,9 +38,9 @@ export class Environment {
   @Integer(0, 65535) PORT = 3000;
   /** If set, `/metrics` is served on this port instead of PORT. 0 selects a free port. */
   @IsOptional() @Integer(0, 65535) METRICS_PORT?: number;
-  /** Stored without a slash at its end. */
+  /** Stored as browsers write it, without a slash at its end. */
   @IsOptional()
-  @ReadText((text) => text.replace(/(?<!\/)\/+$/, ''))
+  @ReadText((text) => (URL.canParse(text) ? new URL(text).href : text).replace(/(?<!\/)\/+$/, ''))
   @Matches(/^[^\s@?#]+$/, { message: 'PUBLIC_URL must not contain credentials, a query or a fragment' })
   @HttpUrl()
   PUBLIC_URL?: string;

@@ -324,9 +324,13 @@ describe('readEnvironment', () => {
       expect(problemsOf({ PUBLIC_URL: url })).toEqual([
         expect.stringContaining('PUBLIC_URL must not contain'),
       ]);
-    expect(problemsOf({ PUBLIC_URL: 'pv.example' })).toEqual([
-      expect.stringContaining('PUBLIC_URL must be a URL'),
+    for (const url of ['pv.example', 'https://[fe80::1%25eth0]'])
+      expect(problemsOf({ PUBLIC_URL: url })).toEqual([expect.stringContaining('PUBLIC_URL must be a URL')]);
+    expect(problemsOf({ SCS_BASE_URL: 'https:scs.example' })).toEqual([
+      expect.stringContaining('SCS_BASE_URL must be a URL'),
     ]);
+    for (const url of ['https:pv.example/a/../pv', 'HTTPS://PV.example:443/pv/'])
+      expect(readEnvironment({ ...COMPLETE, PUBLIC_URL: url }).PUBLIC_URL).toBe('https://pv.example/pv');
   });
 
   it('requires https in production, except to the loopback', () => {
