@@ -2,10 +2,11 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { within } from '../platform/async/within.js';
 import { errorText } from '../platform/redaction/error-text.js';
-import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
+import { stopsWithin } from '../platform/shutdown/limits.js';
 import { ApiKeysStore, hashIn, mayExist, type PresentedKey, type Refused } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
 
+const STOP_WITHIN_MS = stopsWithin(500);
 const REFUSED_STATUSES = [401, 403, 429] as const;
 const NONE: Refused = { refused401: 0, refused403: 0, refused429: 0 };
 /** The most keys counted separately between two writes, since a client may send a new key each time. Other keys count as unknown. */
@@ -44,7 +45,7 @@ export class RefusedRequests implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await within(STOP_WITHIN_MS.refusals, this.write());
+    await within(STOP_WITHIN_MS, this.write());
   }
 
   private add(subject: string, refused: Refused): void {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { errorText } from '../platform/redaction/error-text.js';
 import { Environment } from '../platform/env/environment.js';
-import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
+import { stopsWithin } from '../platform/shutdown/limits.js';
 import { Responses } from '../remote/responses.service.js';
 import type { NotSent, Sent } from '../remote/outcome.rules.js';
 import { Remote } from '../remote/remote.service.js';
@@ -12,6 +12,8 @@ import type { TokenRow } from './token-plan.rules.js';
 import { findTokenDrift, TOKEN_RESPONSE, tokenRequest } from './token.client.js';
 import { LEASE_MS, TokenStore } from './token.store.js';
 
+/** Waits for a token. They end early enough that the calls which need the token are recorded as `not_sent`. */
+const STOP_WITHIN_MS = stopsWithin(1_500);
 /** The average pause between two checks whether another process has released the token's lease. */
 const CHECK_AGAIN_MS = 50;
 /** If this many token requests in a row get no token, all replicas are told. */
@@ -97,7 +99,7 @@ export class TenantTokens implements BearerTokens, OnModuleDestroy {
   ) {}
 
   onModuleDestroy(): void {
-    setTimeout(() => this.stop.abort(), STOP_WITHIN_MS.token).unref();
+    setTimeout(() => this.stop.abort(), STOP_WITHIN_MS).unref();
   }
 
   async send(call: TokenCall): Promise<Sent> {

@@ -4,13 +4,14 @@ import { Database } from '../platform/database/database.js';
 import { Leases, type Lease } from '../platform/database/lease.js';
 import { Environment } from '../platform/env/environment.js';
 import { Metrics } from '../platform/metrics/metrics.js';
-import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
+import { stopsWithin } from '../platform/shutdown/limits.js';
 import { toCloudEvent } from '../events/cloud-event.js';
 import { EventSignal } from '../events/event-signal.service.js';
 import { EventsStore } from '../events/feed/events.store.js';
 import * as sql from './broker.sql.js';
 import { BrokerError, type EventPublisher } from './event-publisher.js';
 
+const STOP_WITHIN_MS = stopsWithin(3_000);
 /** The lease expires 5 s after its last renewal. Another process then claims it within `CLAIM_INTERVAL_MS`. */
 const LEASE_MS = 5_000;
 /** The interval at which a process without the lease tries to claim it. It is also the longest wait for an event signal. */
@@ -51,7 +52,7 @@ export class Broker extends BackgroundTasks {
   ) {
     const { ROLE, EVENT_BROKER_URL } = environment;
     const isActive = ROLE !== 'api' && EVENT_BROKER_URL !== undefined;
-    super('events could not be published', STOP_WITHIN_MS.broker, isActive);
+    super('events could not be published', STOP_WITHIN_MS, isActive);
   }
 
   /** Publishes until the lease is lost, the broker fails or the process stops. Returns the ms to wait before the next call. */

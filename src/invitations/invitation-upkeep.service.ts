@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../platform/async/background-tasks.js';
 import { Environment } from '../platform/env/environment.js';
-import { STOP_WITHIN_MS } from '../platform/shutdown/limits.js';
+import { stopsWithin } from '../platform/shutdown/limits.js';
 import { InvitationsStore } from './invitations.store.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
 import { scheduleOf } from './reminders/reminder.rules.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
+const STOP_WITHIN_MS = stopsWithin(1_000);
 const WISHES_EVERY_MS = 2_000;
 const PROGRESS_EVERY_MS = 1_000;
 const EXPIRE_EVERY_MS = 60_000;
@@ -37,7 +38,7 @@ export class InvitationUpkeep extends BackgroundTasks {
     private readonly reminders: RemindersStore,
     private readonly environment: Environment,
   ) {
-    super('invitations could not be kept up to date', STOP_WITHIN_MS.invitations, environment.ROLE !== 'api');
+    super('invitations could not be kept up to date', STOP_WITHIN_MS, environment.ROLE !== 'api');
   }
 
   // Rejected: a handler of events. It would cost two more writes for each session that comes online.

@@ -8,12 +8,13 @@ import { Database } from '../../platform/database/database.js';
 import { Leases, type Lease } from '../../platform/database/lease.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { CampaignAdoption } from '../adoption/adoption.service.js';
 import { IntakeStore } from '../intake/intake.store.js';
 import { CAMPAIGN_LEASES } from './drain.sql.js';
 import { DrainStore, type UninvitedRow } from './drain.store.js';
 
+const STOP_WITHIN_MS = stopsWithin(1_000);
 /** A renewal may take 4 s to fail; see Deliveries. */
 const LEASE_MS = 30_000;
 const BACKOFF = { firstMs: 500, mostMs: 5_000 };
@@ -55,12 +56,12 @@ export class CampaignDrain extends BackgroundTasks {
     private readonly invitations: InvitationsStore,
     private readonly environment: Environment,
   ) {
-    super('campaigns could not be kept up to date', STOP_WITHIN_MS.campaigns, environment.ROLE !== 'api');
+    super('campaigns could not be kept up to date', STOP_WITHIN_MS, environment.ROLE !== 'api');
   }
 
   override async beforeApplicationShutdown(): Promise<void> {
     await super.beforeApplicationShutdown();
-    await within(STOP_WITHIN_MS.campaigns, Promise.all(this.drains.values()));
+    await within(STOP_WITHIN_MS, Promise.all(this.drains.values()));
   }
 
   private async startDue(stop: AbortSignal): Promise<void> {

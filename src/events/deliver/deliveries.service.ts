@@ -5,11 +5,10 @@ import { Database } from '../../platform/database/database.js';
 import { Leases } from '../../platform/database/lease.js';
 import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../platform/redaction/error-text.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { EventSignal } from '../event-signal.service.js';
 import { sequenceEvents } from '../sequence.sql.js';
 import { Drain } from './drain.js';
-import type { Outlet } from './outlet.js';
+import { DELIVERIES_STOP_WITHIN_MS, type Outlet } from './outlet.js';
 import { DeliveryQueue } from './queue.store.js';
 import { ENDPOINT_LEASES, FIND_DUE } from './take.sql.js';
 
@@ -49,7 +48,7 @@ export class Deliveries extends BackgroundTasks {
     private readonly events: EventSignal,
     private readonly queue: DeliveryQueue,
   ) {
-    super('due endpoints could not be found', STOP_WITHIN_MS.deliveries, ROLE !== 'api');
+    super('due endpoints could not be found', DELIVERIES_STOP_WITHIN_MS, ROLE !== 'api');
   }
 
   /** Makes this process deliver to the handler with this name or, for '', to all webhooks. Call it before the application starts. */
@@ -59,7 +58,7 @@ export class Deliveries extends BackgroundTasks {
 
   override async beforeApplicationShutdown(): Promise<void> {
     await super.beforeApplicationShutdown();
-    await within(STOP_WITHIN_MS.deliveries, Promise.all(this.drains.values()));
+    await within(DELIVERIES_STOP_WITHIN_MS, Promise.all(this.drains.values()));
   }
 
   private async startDue(stop: AbortSignal): Promise<void> {

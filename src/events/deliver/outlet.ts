@@ -1,5 +1,9 @@
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import type { SequencedEvent } from '../feed/events.store.js';
 import type { DeliveryPlan, PastAttempts, SendOutcome } from './delivery-plan.rules.js';
+
+/** The delivery of events. Afterwards, other workers claim the endpoints. */
+export const DELIVERIES_STOP_WITHIN_MS = stopsWithin(3_000);
 
 /** The first pending delivery of a subject, with its event. */
 export type DueDelivery = SequencedEvent &

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { within } from '../../platform/async/within.js';
 import type { Database } from '../../platform/database/database.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import type { Attempt, DueDelivery, Outlet } from '../deliver/outlet.js';
@@ -11,6 +11,8 @@ import type { DeliveryQueue } from '../deliver/queue.store.js';
 import { isSubscribed } from './handlers.sql.js';
 import type { EventHandler } from './on-event.js';
 
+/** A part of the time of the deliveries. After it, the calls of handlers continue, are not recorded, and are repeated later. */
+const STOP_WITHIN_MS = stopsWithin(2_000);
 /** If a handler has not settled after 60 s, its call counts as failed. No remote call of a handler has a longer timeout. */
 const DEADLINE_MS = 60_000;
 /** The most concurrent calls of one handler. Each call has an event of another subject. */
@@ -19,7 +21,7 @@ const PLACES = 16;
 const LAST_LONGER_WAIT = 9;
 
 export class HandlerOutlet implements Outlet {
-  readonly stopWithinMs = STOP_WITHIN_MS.handlers;
+  readonly stopWithinMs = STOP_WITHIN_MS;
   private readonly logger = new Logger('EventHandlers');
 
   constructor(

@@ -3,10 +3,10 @@ import { DiscoveryService } from '@nestjs/core';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Database } from '../../platform/database/database.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { Deliveries } from '../deliver/deliveries.service.js';
 import { DeliveryQueue } from '../deliver/queue.store.js';
 import { sequenceEvents } from '../sequence.sql.js';
+import { DELIVERIES_STOP_WITHIN_MS } from '../deliver/outlet.js';
 import { HandlerOutlet } from './handler-outlet.js';
 import * as sql from './handlers.sql.js';
 import { discoverHandlers } from './on-event.js';
@@ -29,7 +29,7 @@ export class EventHandlers extends BackgroundTasks implements OnModuleInit {
     private readonly database: Database,
     private readonly metrics: Metrics,
   ) {
-    super('subscriptions could not be updated', STOP_WITHIN_MS.deliveries);
+    super('subscriptions could not be updated', DELIVERIES_STOP_WITHIN_MS);
   }
 
   // Subscribes before the bootstrap hooks of all modules, so that a new handler gets the events appended in those hooks.

@@ -2,8 +2,10 @@ import { Injectable, type BeforeApplicationShutdown, type OnModuleDestroy } from
 import { ActiveCallers } from '../../access/active-callers.service.js';
 import { within } from '../../platform/async/within.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import type { EventStream, StreamEnd } from './event-stream.js';
+
+const STOP_WITHIN_MS = stopsWithin(2_000);
 
 /** Runs the streams of this process. Ends them when their key is revoked, their session of the console is over, or the process stops. */
 @Injectable()
@@ -34,7 +36,7 @@ export class OpenStreams implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await within(STOP_WITHIN_MS.streams, Promise.all(this.open.values()));
+    await within(STOP_WITHIN_MS, Promise.all(this.open.values()));
   }
 
   async run(stream: EventStream): Promise<void> {

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { hazardsOf, type Hazards, type UsualWait } from '../rules/habits.rules.js';
 import type { WatchedSession } from '../rules/schedule.rules.js';
 import { countHabitsDaily, findKnownHabits, findUsualWaits, type BrandHabits } from './habits.store.js';
 
+const STOP_WITHIN_MS = stopsWithin(500);
 /** The pause between two reloads of the habits from the database, where they change once a day. */
 const RELOAD_MS = 300_000;
 
@@ -30,7 +31,7 @@ export class ReadHabits extends BackgroundTasks {
     private readonly database: Database,
     private readonly environment: Environment,
   ) {
-    super('the habits of brands are not updated', STOP_WITHIN_MS.habits);
+    super('the habits of brands are not updated', STOP_WITHIN_MS);
   }
 
   hazardsOf(kind: Kind): Hazards | undefined {

@@ -4,10 +4,9 @@ import { Metrics } from '../../platform/metrics/metrics.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Environment } from '../../platform/env/environment.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
 import { longestIntervalMs, PHASES } from '../rules/schedule.rules.js';
 import { PollsStore, type ClaimedPoll } from './polls.store.js';
-import { ReadPool } from './read-pool.js';
+import { ReadPool, READS_STOP_WITHIN_MS } from './read-pool.js';
 import { PollWrites } from './write-queue.js';
 
 const RELEASE_EVERY_MS = 1_000;
@@ -71,7 +70,7 @@ export class Poller extends BackgroundTasks {
     private readonly environment: Environment,
     private readonly metrics: Metrics,
   ) {
-    super('polling is held up', STOP_WITHIN_MS.reads, environment.ROLE !== 'api');
+    super('polling is held up', READS_STOP_WITHIN_MS, environment.ROLE !== 'api');
     const longest = metrics.gauge({
       name: 'pv_onboarding_longest_read_interval_seconds',
       help: 'The longest planned interval between two reads of a session at stretch 1, by phase',

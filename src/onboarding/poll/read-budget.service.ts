@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../../events/catalogue.rules.js';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { Environment } from '../../platform/env/environment.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { allowedPerSecond, nextShortage, stretchFor, wantedPerSecond } from '../rules/read-budget.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
 import { ReadHabits } from './habits.service.js';
 import { ReadBudgetStore, type Budget, type BudgetMeasure } from './read-budget.store.js';
 
+const STOP_WITHIN_MS = stopsWithin(500);
 /** The pause between two measures is POLL_MIN_INTERVAL_MS, but at most MOST_PERIOD_MS and at least LEAST_PERIOD_MS. */
 const MOST_PERIOD_MS = 15_000;
 const LEAST_PERIOD_MS = 1_000;
@@ -32,7 +33,7 @@ export class ReadBudget extends BackgroundTasks {
     private readonly habits: ReadHabits,
     private readonly environment: Environment,
   ) {
-    super('the read budget is not computed', STOP_WITHIN_MS.budget, environment.ROLE !== 'api');
+    super('the read budget is not computed', STOP_WITHIN_MS, environment.ROLE !== 'api');
   }
 
   private async measure(): Promise<void> {

@@ -5,7 +5,7 @@ import { traced, untraced } from '../../platform/tracing/tracing.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { Remote } from '../../remote/remote.service.js';
 import { SessionReader } from '../remote/session-reader.service.js';
 import { planRead, planUnread, type SessionRead } from '../rules/read-plan.rules.js';
@@ -13,6 +13,10 @@ import { scheduleSettings } from '../rules/schedule.rules.js';
 import type { ClaimedPoll } from './polls.store.js';
 import { PollWrites } from './write-queue.js';
 
+/** Reads of sessions in flight. After this time, they are aborted. */
+export const READS_STOP_WITHIN_MS = stopsWithin(2_000);
+/** Writing the results of the reads, after the reads. */
+const RESULTS_STOP_WITHIN_MS = stopsWithin(1_000);
 /** The pause before the next probe (a read of one session), unless the remote service sent a Retry-After. */
 const PROBE_PAUSE_MS = 1_000;
 /** How long the reads of a batch should take: long enough to claim the next batch, which takes 10 ms, or 100 ms on a busy database. */
@@ -77,11 +81,11 @@ export class ReadPool {
   async close(claimed: Promise<void>): Promise<void> {
     this.isClosing = true;
     this.releaseQueue();
-    const deadline = performance.now() + STOP_WITHIN_MS.reads;
+    const deadline = performance.now() + READS_STOP_WITHIN_MS;
     await claimed;
     await this.waitUntilIdle(deadline);
     this.giveUp.abort();
-    await this.waitUntilIdle(deadline + STOP_WITHIN_MS.readResults);
+    await this.waitUntilIdle(deadline + RESULTS_STOP_WITHIN_MS);
   }
 
   private async waitUntilIdle(deadline: number): Promise<void> {

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { SeenLeases } from '../../platform/database/seen-leases.js';
 import { Environment } from '../../platform/env/environment.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { StartsStore } from './starts.store.js';
+
+const STOP_WITHIN_MS = stopsWithin(1_000);
 
 /** Ends starts whose lease has expired: a worker marks them as failed, even if nobody repeats the request. */
 @Injectable()
@@ -16,7 +18,7 @@ export class AbandonedStarts extends BackgroundTasks {
     private readonly starts: StartsStore,
     { ROLE }: Environment,
   ) {
-    super('abandoned starts could not be ended', STOP_WITHIN_MS.abandonedStarts, ROLE !== 'api');
+    super('abandoned starts could not be ended', STOP_WITHIN_MS, ROLE !== 'api');
   }
 
   private async end(): Promise<void> {

@@ -4,7 +4,7 @@ import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';
 import { Listener } from '../../platform/database/connection/listen.js';
 import { errorText } from '../../platform/redaction/error-text.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import type { OperationClass } from '../outcome.rules.js';
 import { type BreakerChange, WAIT_STEP_MS } from '../pace/operation-gate.js';
 import { addWait, describeTrouble, type RequestedWait } from '../pace/requested-waits.rules.js';
@@ -15,6 +15,8 @@ import { OPERATIONS_CHANNEL, OperationsStore, type SharedOperation } from './ope
 import { ReplicasStore } from './replicas.store.js';
 import { SignsOfLife } from './signs-of-life.service.js';
 
+/** Writing what this replica has learned of the remote service, after all calls have ended. */
+const STOP_WITHIN_MS = stopsWithin(1_000);
 /** How often to read the shared state. If a notification of a requested wait is lost, this replica may send calls until the next read. */
 const READ_EVERY_MS = 250;
 /** How long an operation is in trouble after its breaker opened. Without TRIALS, a failed probe reopens the breaker within 36 s. */
@@ -57,10 +59,10 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
     this.loop.start();
   }
 
-  /** Waits for the writes about the last calls, but at most STOP_WITHIN_MS.sharedState. */
+  /** Waits for the writes about the last calls, but at most STOP_WITHIN_MS. */
   async onApplicationShutdown(): Promise<void> {
     const ended = Promise.all([this.loop.stop(), ...this.writing]);
-    await within(STOP_WITHIN_MS.sharedState, ended);
+    await within(STOP_WITHIN_MS, ended);
   }
 
   readonly drawTokens = (ms: number) => this.replicas.drawTokens(ms);

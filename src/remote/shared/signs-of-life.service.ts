@@ -7,13 +7,14 @@ import { readBuild } from '../../platform/build.js';
 import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { OPERATION_CLASSES, type OperationClass } from '../outcome.rules.js';
 import { RecentCalls } from '../pace/recent-calls.js';
 import { addDuration, areSlow, countSlow, type CallDuration } from '../pace/slow-calls.rules.js';
 import { Remote } from '../remote.service.js';
 import { ReplicasStore } from './replicas.store.js';
 
+const STOP_WITHIN_MS = stopsWithin(1_000);
 const BEAT_EVERY_MS = 2_000;
 /** A replica counts as dead this long after its last heartbeat. */
 const LIFE_MS = 5_000;
@@ -50,7 +51,7 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     const left = this.loop.stop().then(() => this.store.leave());
     await within(
-      STOP_WITHIN_MS.signOfLife,
+      STOP_WITHIN_MS,
       left.catch(() => {}),
     );
   }

@@ -8,7 +8,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { parseLossless } from '../../platform/json/lossless.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { errorText } from '../../platform/redaction/error-text.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { Responses } from '../../remote/responses.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
@@ -19,6 +19,8 @@ import { planSettlement, unstored, withForeignIds } from './registration.rules.j
 import type { Claim, RegistrationStatus, Settlement } from './registration.rules.js';
 import { RegistrationsStore } from './registrations.store.js';
 
+/** Remote calls that register users. If they take longer, their leases expire, and the registrations become `uncertain`. */
+const STOP_WITHIN_MS = stopsWithin(3_000);
 /** The pause between two rounds of a loop. A due registration waits for half of it on average, which no caller notices after a 202. */
 const PAUSE_MS = 1_000;
 /** Registrations per claim. All are sent at once, so this limits a replica's concurrent calls and leaves room for the poller's reads. */
@@ -93,7 +95,7 @@ export class RegistrationSender extends BackgroundTasks {
     { ROLE }: Environment,
     private readonly metrics: Metrics,
   ) {
-    super('registrations could not be claimed', STOP_WITHIN_MS.registrations, ROLE !== 'api');
+    super('registrations could not be claimed', STOP_WITHIN_MS, ROLE !== 'api');
   }
 
   /** Sends the call. Returns null if a newer call or a decision came first, or the outcome could not be stored. `priority` is `foreground` if a request waits for it. */

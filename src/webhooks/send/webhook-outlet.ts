@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Environment } from '../../platform/env/environment.js';
-import { STOP_WITHIN_MS } from '../../platform/shutdown/limits.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { toCloudEvent, toEventType } from '../../events/cloud-event.js';
@@ -12,6 +12,8 @@ import { placesOf } from './endpoint-health.rules.js';
 import { EndpointPlaces } from './endpoint-places.js';
 import { WebhookSender } from './sender.service.js';
 
+/** A part of the time of the deliveries. After it, the requests in flight are aborted, not recorded, and sent again later. */
+const STOP_WITHIN_MS = stopsWithin(1_000);
 /** The interval at which the endpoint is read again, to notice that it was changed or disabled. */
 const REFRESH_MS = 1_000;
 
@@ -19,7 +21,7 @@ type Settings = Pick<Environment, 'EVENT_SOURCE' | 'WEBHOOK_RETRY_SCHEDULE_MS'>;
 
 /** Sends the events of one webhook endpoint, as last read or written. Once it finds the endpoint disabled or deleted, it stays closed. */
 export class WebhookOutlet implements Outlet {
-  readonly stopWithinMs = STOP_WITHIN_MS.webhooks;
+  readonly stopWithinMs = STOP_WITHIN_MS;
   private readonly closing = new AbortController();
   /** Undefined before the first `refresh`; null if the endpoint is disabled or deleted. */
   private endpoint: ServedEndpoint | null | undefined;
