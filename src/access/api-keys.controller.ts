@@ -1,14 +1,13 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiTags } from '@nestjs/swagger';
 import type { Transaction } from '../platform/database/database.js';
-import { ApiPage } from '../platform/openapi/api-page.decorator.js';
-import type { Page } from '../platform/http/page.js';
-import { ParseUuid } from '../platform/http/uuid.pipe.js';
-import { found } from '../platform/problem/found.js';
+import { ApiPage, type Page } from '../platform/http/page.js';
+import { ParseUuid } from '../platform/http/parameters.js';
+import { found } from '../platform/problem/problem.js';
 import { ApiKeyView, CreatedApiKeyView, NewApiKey } from './api-keys.dto.js';
 import { ApiKeysQuery, ApiKeysStore } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
-import { CurrentKey } from './current-key.decorator.js';
+import { CurrentKey, Operation } from './operation.decorator.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
 import {
   Repeatable,
@@ -16,7 +15,6 @@ import {
   unlessReused,
   type RepeatableRequest,
 } from './repeatable-request.decorator.js';
-import { Operation } from './operation.decorator.js';
 import { actorOf, type Principal } from './scopes.js';
 import { Query } from '../platform/http/query.decorator.js';
 

@@ -1,8 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Database } from '../platform/database/database.js';
-import type { Page } from '../platform/http/page.js';
-import { ApiPage } from '../platform/openapi/api-page.decorator.js';
+import { ApiPage, type Page } from '../platform/http/page.js';
 import { AUDIT_LOG, AuditEntryView, AuditLogQuery } from './audit-log.list.js';
 import { Operation } from './operation.decorator.js';
 import { Query } from '../platform/http/query.decorator.js';

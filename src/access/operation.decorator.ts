@@ -1,9 +1,10 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import type { FastifyContextConfig } from 'fastify';
+import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
-import type { Scope } from './scopes.js';
+import type { Principal, Scope } from './scopes.js';
+import type { PresentedKey } from './api-keys.store.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -51,3 +52,18 @@ export const Operation =
         .map(([name, value]) => ApiExtension(name, value)),
       ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),
     )(target, operationId, descriptor);
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** RequestHooks sets it on every request to a route that is not public. */
+    principal?: Principal;
+    /** The key of the request, or of the console session of its cookie, whether it is valid or not. */
+    presentedKey?: PresentedKey;
+  }
+}
+
+export const CurrentKey = createParamDecorator((_: unknown, context: ExecutionContext) => {
+  const { principal } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (principal === undefined) throw new Error('@CurrentKey() is used on a public route');
+  return principal;
+});

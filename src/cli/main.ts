@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { VERSION } from '../platform/version.js';
+import { VERSION } from '../platform/build.js';
 import { apiCommands } from './api/api-commands.js';
 import { findApi } from './api/service-api.js';
 import { printVisibly } from './print.js';

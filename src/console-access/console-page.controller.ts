@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../platform/env/environment.js';
 import { Public } from '../platform/http/public.decorator.js';
-import { nothingHere } from '../platform/problem/found.js';
+import { nothingHere } from '../platform/problem/problem.js';
 import { ConsoleFiles } from './console-files.service.js';
 
 /** Serves the console's page and its files. The page contains nothing secret: all it shows comes from the API, after the sign-in. */

@@ -1,13 +1,11 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentKey } from '../access/current-key.decorator.js';
-import { Operation } from '../access/operation.decorator.js';
+import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { hasScope, type Principal } from '../access/scopes.js';
-import { OptionalText } from '../platform/http/parameters.js';
-import { ParseUuid } from '../platform/http/uuid.pipe.js';
+import { OptionalText, ParseUuid } from '../platform/http/parameters.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
-import { found } from '../platform/problem/found.js';
+import { found } from '../platform/problem/problem.js';
 import { EAN_PATTERN, eanFault } from '../users/ean.rules.js';
 import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
 import { CaseView, CustomersView } from './case.view.js';

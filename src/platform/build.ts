@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readMigrationNames } from './database/migrations/script.js';
-import { VERSION } from './version.js';
+import { readFileSync } from 'node:fs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const GIT_TIMEOUT_MS = 5_000;
@@ -34,3 +34,8 @@ async function commitOfClone(root: string): Promise<string | null> {
     () => null,
   );
 }
+
+/** The version in package.json. The relative path is the same from the build and from the sources. */
+export const VERSION: string = (
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+).version;

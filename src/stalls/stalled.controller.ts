@@ -1,11 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentKey } from '../access/current-key.decorator.js';
-import { Operation } from '../access/operation.decorator.js';
+import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { hasScope, type Principal } from '../access/scopes.js';
-import type { Page } from '../platform/http/page.js';
+import { ApiPage, type Page } from '../platform/http/page.js';
 import { Query } from '../platform/http/query.decorator.js';
-import { ApiPage } from '../platform/openapi/api-page.decorator.js';
 import { Problem } from '../platform/problem/problem.js';
 import { SCOPE_OF_KIND, STALL_KINDS, type StallKind } from './cause.rules.js';
 import { StallKinds } from './stall-kinds.js';

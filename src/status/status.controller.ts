@@ -1,8 +1,7 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { recordDone } from '../access/audit-log.store.js';
-import { CurrentKey } from '../access/current-key.decorator.js';
-import { Operation } from '../access/operation.decorator.js';
+import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { actorOf, type Principal } from '../access/scopes.js';
 import { TenantTokens } from '../auth/tenant-tokens.service.js';
 import { TokenStore } from '../auth/token.store.js';

@@ -1,5 +1,5 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { applyDecorators, type Type } from '@nestjs/common';
+import { ApiExtraModels, ApiOkResponse, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsObject, IsOptional } from 'class-validator';
 import { parseInstant } from '../time/instant.rules.js';
@@ -87,3 +87,24 @@ function readArray(cursor: unknown): unknown[] {
     return [];
   }
 }
+
+/** Documents a route whose response is a cursor-paged list of `item`. */
+export const ApiPage = (item: Type): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(item),
+    ApiOkResponse({
+      description: 'One page. To get the next page, send `next` as `cursor`, until it is null',
+      schema: {
+        type: 'object',
+        required: ['items', 'next'],
+        properties: {
+          items: { type: 'array', items: { $ref: getSchemaPath(item) } },
+          next: {
+            type: 'string',
+            nullable: true,
+            description: 'The `cursor` of the next page; null when this is the last',
+          },
+        },
+      },
+    }),
+  );

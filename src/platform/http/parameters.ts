@@ -1,8 +1,8 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsDate, IsIn, IsInt, IsOptional, IsUUID, Max, Min } from 'class-validator';
+import { IsBoolean, IsDate, IsIn, IsInt, IsOptional, isUUID, IsUUID, Max, Min } from 'class-validator';
 import { parseInstant } from '../time/instant.rules.js';
-import { CheckedBy, MayBeAbsent, readFlag, ReadText } from './validation.js';
+import { CheckedBy, MayBeAbsent, readFlag, ReadText, refuse } from './validation.js';
 
 /** Declares an optional query parameter that is a whole number in decimal digits. Initialise the property with the default, if any. */
 export function IntegerParameter(
@@ -57,3 +57,11 @@ export const FlagParameter = (description: string): PropertyDecorator =>
 
 export const ChoiceParameter = (values: readonly string[], description?: string): PropertyDecorator =>
   applyDecorators(ApiPropertyOptional({ enum: values, description }), IsOptional(), IsIn(values));
+
+/** Returns the UUID in lower case, as PostgreSQL does; throws for other text. Accepts any version: the remote service makes most ids. */
+export class ParseUuid implements PipeTransform<string, string> {
+  transform(value: string, { data }: ArgumentMetadata): string {
+    if (!isUUID(value, 'loose')) refuse([{ field: data ?? 'id', message: 'must be a UUID' }]);
+    return value.toLowerCase();
+  }
+}

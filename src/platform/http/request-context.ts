@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { readTraceparent } from '../tracing/traceparent.js';
+import { readTraceparent } from '../tracing/tracing.js';
 
 type RequestContext = ReturnType<typeof contextOf>;
 

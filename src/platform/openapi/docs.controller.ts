@@ -5,7 +5,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../env/environment.js';
-import { nothingHere } from '../problem/found.js';
+import { nothingHere } from '../problem/problem.js';
 import { pathPrefixOf } from '../http/origins.rules.js';
 import { Public } from '../http/public.decorator.js';
 

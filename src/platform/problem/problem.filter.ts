@@ -2,10 +2,9 @@ import { Catch, Logger, NotFoundException, type ArgumentsHost, type ExceptionFil
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isUsedUp } from '../database/connection/pool-use.js';
 import { contextOf, runInContext } from '../http/request-context.js';
-import { nothingHere } from './found.js';
+import { nothingHere, Problem } from './problem.js';
 import type { ProblemPages } from './problem-pages.js';
 import { sendProblem, toProblem } from './problem-response.js';
-import { Problem } from './problem.js';
 
 /** Writes every error response. Create it before the routes are declared. */
 @Catch()

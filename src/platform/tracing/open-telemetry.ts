@@ -12,7 +12,7 @@ import { within } from '../async/within.js';
 import type { Environment } from '../env/environment.js';
 import { REPLICA_NAME } from '../replica-name.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../build.js';
 import { errorText } from '../redaction/error-text.js';
 
 export type OpenTelemetry = ReturnType<typeof openTelemetry>;

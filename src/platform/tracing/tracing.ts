@@ -1,8 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Attributes, Context, Span as SdkSpan, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import type {
+  Attributes,
+  Context,
+  Span as SdkSpan,
+  SpanContext,
+  SpanKind,
+  SpanStatusCode,
+} from '@opentelemetry/api';
 import type { Environment } from '../env/environment.js';
 import type { OpenTelemetry } from './open-telemetry.js';
-import { formatTraceparent, readTraceparent } from './traceparent.js';
 
 /** A step of a trace. Names and attributes must not contain secrets: no body, URL or header, and no text or value of a statement. */
 interface NewSpan {
@@ -102,3 +108,16 @@ function typeOf(error: unknown): string {
   const { code, name } = error as NodeJS.ErrnoException;
   return typeof code === 'string' ? code : name;
 }
+
+// An all-zero trace or parent id is invalid and must be ignored (W3C Trace Context, section 3.2.2).
+const TRACEPARENT = /^[0-9a-e][0-9a-f]-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
+
+/** Parses a `traceparent`. Returns undefined if the text is not valid. */
+export function readTraceparent(text: unknown): SpanContext | undefined {
+  const [, traceId, spanId, flags] = (typeof text === 'string' && TRACEPARENT.exec(text)) || [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+}
+
+export const formatTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+  `00-${traceId}-${spanId}-0${traceFlags & 1}`;

@@ -1,10 +1,9 @@
 import { Controller, Delete, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentKey } from '../../access/current-key.decorator.js';
-import { Operation } from '../../access/operation.decorator.js';
+import { CurrentKey, Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { ParseUuid } from '../../platform/http/uuid.pipe.js';
+import { ParseUuid } from '../../platform/http/parameters.js';
 import { ErasuresStore } from './erasures.store.js';
 import { ErasureReceiptView, toReceipt } from './receipt.view.js';
 

@@ -1,6 +1,5 @@
 import * as schema from '../../platform/openapi/schema-of.js';
-import { found } from '../../platform/problem/found.js';
-import { Problem } from '../../platform/problem/problem.js';
+import { found, Problem } from '../../platform/problem/problem.js';
 import type { BeingSent, Erasure } from './erasures.store.js';
 
 class ErasedCountsView extends schema.schemaOf({

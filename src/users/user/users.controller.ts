@@ -3,12 +3,11 @@ import { ApiCreatedResponse, ApiOkResponse, ApiResponse, ApiTags } from '@nestjs
 import type { FastifyReply } from 'fastify';
 import { Operation } from '../../access/operation.decorator.js';
 import { Database } from '../../platform/database/database.js';
-import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
+import { ApiPage, mapPage, type Page } from '../../platform/http/page.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { mapPage, type Page } from '../../platform/http/page.js';
-import { ParseUuid } from '../../platform/http/uuid.pipe.js';
+import { ParseUuid } from '../../platform/http/parameters.js';
 import { LOCATION, RETRY_AFTER } from '../../platform/openapi/response-headers.js';
-import { found } from '../../platform/problem/found.js';
+import { found } from '../../platform/problem/problem.js';
 import { StallViews } from '../../stalls/stall-views.service.js';
 import { OpenRegistrationView, toRegistrationView } from '../registration/registration.view.js';
 import { RegistrationsService } from '../registration/registrations.service.js';

@@ -1,17 +1,15 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentKey } from '../../access/current-key.decorator.js';
+import { CurrentKey, Operation } from '../../access/operation.decorator.js';
 import {
   Repeatable,
   TakesIdempotencyKey,
   type RepeatableRequest,
 } from '../../access/repeatable-request.decorator.js';
-import { Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
-import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
+import { ApiPage, type Page } from '../../platform/http/page.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import type { Page } from '../../platform/http/page.js';
-import { ParseUuid } from '../../platform/http/uuid.pipe.js';
+import { ParseUuid } from '../../platform/http/parameters.js';
 import {
   CreatedWebhookEndpointView,
   NewWebhookEndpoint,

@@ -6,8 +6,7 @@ import { unlessReused, type RepeatableRequest } from '../../access/repeatable-re
 import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { invalidRequest, refuse } from '../../platform/http/validation.js';
-import { found } from '../../platform/problem/found.js';
-import { Problem, type FieldError } from '../../platform/problem/problem.js';
+import { type FieldError, found, Problem } from '../../platform/problem/problem.js';
 import { eventNamesOf, formatSequence } from '../../events/cloud-event.js';
 import { sequenceEvents } from '../../events/sequence.sql.js';
 import { readEndpoint } from '../endpoint.sql.js';

@@ -1,12 +1,10 @@
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { CurrentKey } from '../../access/current-key.decorator.js';
-import { Operation } from '../../access/operation.decorator.js';
+import { CurrentKey, Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
-import { ApiPage } from '../../platform/openapi/api-page.decorator.js';
-import { mapPage, type Page } from '../../platform/http/page.js';
-import { found } from '../../platform/problem/found.js';
-import { ParseUuid } from '../../platform/http/uuid.pipe.js';
+import { ApiPage, mapPage, type Page } from '../../platform/http/page.js';
+import { found } from '../../platform/problem/problem.js';
+import { ParseUuid } from '../../platform/http/parameters.js';
 import { formatSequence, toEventType } from '../../events/cloud-event.js';
 import {
   RedeliveryRequest,

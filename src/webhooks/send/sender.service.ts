@@ -8,7 +8,7 @@ import { respondedAt } from '../../platform/http-client/retry-after.rules.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { redact } from '../../platform/redaction/redaction.js';
 import { HIDDEN } from '../../platform/redaction/secrets.js';
-import { VERSION } from '../../platform/version.js';
+import { VERSION } from '../../platform/build.js';
 import type { SendOutcome } from '../../events/deliver/delivery-plan.rules.js';
 import { refusalOf } from './addresses.js';
 import { guardedConnector, type Resolve } from './guarded-connector.js';

@@ -18,7 +18,7 @@ import { createApp } from '../../../src/platform/http/create-app.js';
 import { CursorOf, LimitQuery, toPage } from '../../../src/platform/http/page.js';
 import { HTTP_LIMITS, type HttpLimits } from '../../../src/platform/http/http-limits.js';
 import { currentRequest } from '../../../src/platform/http/request-context.js';
-import { ParseUuid } from '../../../src/platform/http/uuid.pipe.js';
+import { ParseUuid } from '../../../src/platform/http/parameters.js';
 import { AsParsed } from '../../../src/platform/http/validation.js';
 import { jsonNumberText } from '../../../src/platform/json/lossless.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
