@@ -5,8 +5,7 @@ SELECT (i.created_at AT TIME ZONE 'UTC')::date AS day,
        count(i.started_at) AS started,
        count(i.owner_done_at) AS owner_done,
        count(i.online_at) AS online,
-       count(*) FILTER (WHERE i.revoked_at IS NULL AND i.online_at IS NULL AND i.erased_at IS NULL
-         AND (i.expired_at IS NOT NULL OR i.expires_at <= now() AND (i.awaits = 'start' OR i.awaits = 'finish' AND i.started_at IS NULL))) AS expired,
+       count(*) FILTER (WHERE public.invitation_state(i) = 'expired') AS expired,
        percentile_disc(0.5) WITHIN GROUP (ORDER BY i.online_at - i.created_at) FILTER (WHERE i.owner_done_at > i.created_at) AS median_to_online,
        percentile_disc(0.95) WITHIN GROUP (ORDER BY i.online_at - i.created_at) FILTER (WHERE i.owner_done_at > i.created_at) AS p95_to_online
   FROM public.invitations i

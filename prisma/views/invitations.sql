@@ -4,15 +4,7 @@ SELECT i.id AS invitation_id,
        u.id AS user_id,
        i.grid_location_id,
        g.ean,
-       CASE WHEN i.erased_at IS NOT NULL THEN 'erased'
-            WHEN i.revoked_at IS NOT NULL THEN 'revoked'
-            WHEN i.online_at IS NOT NULL THEN 'online'
-            WHEN i.expired_at IS NOT NULL
-              OR i.expires_at <= now() AND (i.awaits = 'start' OR i.awaits = 'finish' AND i.started_at IS NULL) THEN 'expired'
-            WHEN i.awaits = 'installation' THEN 'owner_done'
-            WHEN i.started_at IS NOT NULL THEN 'started'
-            WHEN i.opened_at IS NOT NULL THEN 'opened'
-            ELSE 'invited' END AS state,
+       public.invitation_state(i) AS state,
        i.brands,
        i.locale,
        i.expected_inverters,

@@ -9,22 +9,14 @@ export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertex
 export const LIVE =
   'i.online_at IS NULL AND i.revoked_at IS NULL AND i.expired_at IS NULL AND i.erased_at IS NULL';
 
+/** The state of invitation `i`, for views and filters. */
+export const STATE = 'invitation_state(i)';
+
 /**
  * Whether live invitation `i` is past its date. An owner who has begun before that may still finish, and an installation may still come
- * online.
+ * online. The first condition bounds an index scan.
  */
-// Uses now() instead of clock_timestamp(), since only a stable function can bound an index scan.
-const IS_OVERDUE = `i.expires_at <= now() AND (i.awaits = 'start' OR (i.awaits = 'finish' AND i.started_at IS NULL))`;
-
-/** The state of invitation `i`, for views and filters. An overdue invitation is expired even before its expiry is recorded. */
-export const STATE = `
-  CASE WHEN i.revoked_at IS NOT NULL THEN 'revoked'
-       WHEN i.online_at IS NOT NULL THEN 'online'
-       WHEN i.expired_at IS NOT NULL OR (${IS_OVERDUE}) THEN 'expired'
-       WHEN i.awaits = 'installation' THEN 'owner_done'
-       WHEN i.started_at IS NOT NULL THEN 'started'
-       WHEN i.opened_at IS NOT NULL THEN 'opened'
-       ELSE 'invited' END`;
+const IS_OVERDUE = `i.expires_at <= now() AND ${STATE} = 'expired'`;
 
 /** The invitations `i`, each with its location `g` and its user `u`. */
 export const INVITATIONS = `invitations i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;

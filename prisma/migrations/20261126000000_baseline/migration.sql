@@ -244,7 +244,6 @@ COMMENT ON COLUMN session_starts.lease_until IS 'Until when the lease of the att
 COMMENT ON COLUMN session_starts.created_at IS 'When it was requested.';
 COMMENT ON COLUMN session_starts.updated_at IS 'When anything in this row changed last.';
 
--- A table of its own, since few sessions are ever stalled. It needs no index but its key: it is small, and the lists join the sessions.
 CREATE TABLE invitations (
   id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
   grid_location_id uuid NOT NULL REFERENCES grid_locations(id) ON UPDATE CASCADE ON DELETE CASCADE,
@@ -294,6 +293,18 @@ CREATE INDEX invitations_reminders ON invitations(reminder_due_at)
   WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND reminder_due_at IS NOT NULL;
 CREATE INDEX invitations_expiring ON invitations(expires_at)
   WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
+-- The only definition of the states of invitations. PostgreSQL inlines it, since it is one stable expression: it uses now(), and no later clock.
+CREATE FUNCTION invitation_state(i invitations) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
+  RETURN CASE WHEN i.erased_at IS NOT NULL THEN 'erased'
+              WHEN i.revoked_at IS NOT NULL THEN 'revoked'
+              WHEN i.online_at IS NOT NULL THEN 'online'
+              WHEN i.expired_at IS NOT NULL
+                OR i.expires_at <= now() AND (i.awaits = 'start' OR i.awaits = 'finish' AND i.started_at IS NULL) THEN 'expired'
+              WHEN i.awaits = 'installation' THEN 'owner_done'
+              WHEN i.started_at IS NOT NULL THEN 'started'
+              WHEN i.opened_at IS NOT NULL THEN 'opened'
+              ELSE 'invited' END;
+COMMENT ON FUNCTION invitation_state(invitations) IS 'The state of an invitation. It is expired after its date, even before its expiry is recorded, unless its owner has begun.';
 COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or expire. Erasing the user clears the token, metadata, return_url, locale and expected_inverters. The rest stays: by the hash of the token, the link says that the data is gone, and the funnel counts brands, campaign and times.';
 COMMENT ON COLUMN invitations.id IS 'Id of the invitation.';
 COMMENT ON COLUMN invitations.grid_location_id IS 'The grid location whose owner is invited.';

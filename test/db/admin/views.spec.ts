@@ -151,6 +151,12 @@ describe('the views of admin', () => {
     expect(rows.map((row) => row.kind)).toEqual(['observation', 'transition', 'closed', 'event']);
   });
 
+  it('read the state of invitations without a call of its function for each', async () => {
+    const { rows } = await client.query<Values>('EXPLAIN VERBOSE SELECT state FROM admin.invitations');
+    expect(JSON.stringify(rows)).toMatch(/owner_done/);
+    expect(JSON.stringify(rows)).not.toMatch(/invitation_state/);
+  });
+
   describe('say why a webhook endpoint gets nothing', () => {
     const cases: readonly [string, Values, Values | null, RegExp | null][] = [
       ['nothing, when all has arrived', {}, { status: 'delivered', next_attempt_at: null }, null],
