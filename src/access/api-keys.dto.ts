@@ -17,6 +17,9 @@ export class NewApiKey {
   @IsString()
   @Length(1, 100)
   @Matches(/^\S(.*\S)?$/, { message: 'name must not begin or end with a space or contain a line break' })
+  @Matches(/^[^\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u, {
+    message: 'name must not contain characters that nobody sees',
+  })
   name: string;
 
   @ApiProperty({

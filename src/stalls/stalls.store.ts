@@ -3,6 +3,7 @@ import type { NewEvent } from '../events/catalogue.rules.js';
 import { appendEvents } from '../events/outbox.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
+import { withoutRefusedRows, type ChangeRows } from '../platform/database/refused-rows.js';
 import type { Evidence, StallKind, WaitsFor } from './cause.rules.js';
 import type { Stall } from './look.rules.js';
 import { StallKinds, type DeclaredKind, type SubjectFacts } from './stall-kinds.js';
@@ -41,11 +42,11 @@ export class StallsStore {
 
   /** Looks at no more than `limit` due subjects, in one transaction. Returns how many it looked at. */
   async lookAtDue(limit: number): Promise<number> {
-    return this.database.transaction(async (tx) => {
-      const due = await tx.query<DueSubject>(sql.LOCK_DUE, [this.names, limit]);
-      await this.lookAtLocked(tx, due);
-      return due.length;
-    }, OUTCOME);
+    const look = async (tx: Transaction, changeRows: ChangeRows, spare: number) => {
+      const due = await tx.query<DueSubject>(sql.LOCK_DUE, [this.names, limit + spare]);
+      return (await changeRows(due, (part) => this.lookAtLocked(tx, part), limit)).length;
+    };
+    return withoutRefusedRows(this.database, look, OUTCOME);
   }
 
   /** Looks at a subject if it is due, so that a later read has its stall, and the sequence of the event about it. */
@@ -56,7 +57,7 @@ export class StallsStore {
     );
   }
 
-  private async lookAtLocked(tx: Transaction, due: readonly DueSubject[]): Promise<void> {
+  private async lookAtLocked(tx: Transaction, due: readonly DueSubject[]): Promise<DueSubject[]> {
     const looks: NextLook[] = [];
     for (const kind of this.kinds.all) {
       const ofKind = due.filter((each) => each.kind === kind.kind);
@@ -72,6 +73,7 @@ export class StallsStore {
       sql.DELETE_LOOKS,
       looks.filter(({ lookAt: at }) => at === null),
     );
+    return [...due];
   }
 
   /** Writes the catalogue, once per process: lists find the stalls by its causes. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { declaredKinds } from '../../bench/seed/seed.js';
 import { InvitationsStore } from '../../src/invitations/invitations.store.js';
 import { ReadHabits } from '../../src/onboarding/poll/habits.service.js';
 import { PollsStore } from '../../src/onboarding/poll/polls.store.js';
@@ -8,6 +9,7 @@ import { StartsStore } from '../../src/onboarding/start/starts.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { RegistrationsStore } from '../../src/users/registration/registrations.store.js';
+import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
 import { insertCustomer, insertRow } from './valid-rows.js';
@@ -19,6 +21,7 @@ let polls: PollsStore;
 let registrations: RegistrationsStore;
 let starts: StartsStore;
 let invitations: InvitationsStore;
+let stalls: StallsStore;
 beforeAll(async () => {
   database = testDatabase.open();
   client = await testDatabase.connect();
@@ -28,17 +31,18 @@ beforeAll(async () => {
   registrations = new RegistrationsStore(database);
   starts = new StartsStore(database, cipher, environment);
   invitations = new InvitationsStore(database, cipher);
+  stalls = new StallsStore(database, declaredKinds(environment));
 });
 afterEach(async () => {
   await client.query('DROP FUNCTION IF EXISTS refuse CASCADE');
-  await client.query('TRUNCATE users, registrations, poll_batches, domain_events CASCADE');
+  await client.query('TRUNCATE users, registrations, poll_batches, stall_looks, domain_events CASCADE');
 });
 
 /** Makes PostgreSQL refuse each change of one row. */
 const refuse = (table: string, key: string, id: string): Promise<unknown> =>
   client.query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
-    CREATE TRIGGER refuse BEFORE UPDATE ON ${table} FOR EACH ROW WHEN (old.${key} = '${id}') EXECUTE FUNCTION refuse()`);
+    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON ${table} FOR EACH ROW WHEN (old.${key} = '${id}') EXECUTE FUNCTION refuse()`);
 
 /** Inserts rows one after the other. Returns what `insert` returns for each. */
 async function insertEach<T>(count: number, insert: (index: number) => Promise<T>): Promise<T[]> {
@@ -165,6 +169,17 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
       'SELECT id FROM invitations WHERE expired_at IS NOT NULL',
     );
     expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.slice(1).toSorted());
+  });
+
+  it('when due subjects are looked at for stalls', async () => {
+    const looks = await insertEach(3, (index) =>
+      insertRow<{ subject: string }>(client, 'stall_looks', { look_at: ago(500 - index) }),
+    );
+    await refuse('stall_looks', 'subject', looks[0]!.subject);
+    expect(await stalls.lookAtDue(1)).toBe(1);
+    expect(await stalls.lookAtDue(10)).toBe(1);
+    const { rows } = await client.query<{ subject: string }>('SELECT subject FROM stall_looks');
+    expect(rows.map(({ subject }) => subject)).toEqual([looks[0]!.subject]);
   });
 
   it('but a fault of the whole table is not taken for one of its rows', async () => {

@@ -7,7 +7,7 @@ import { describeState, sqlState } from './sql-state.js';
 /** If PostgreSQL refuses more rows than this, the fault is that of the statement or of the table. */
 const MOST_REFUSED = 20;
 
-type RowKey = string | { readonly sessionId: string };
+type RowKey = string | { readonly sessionId: string } | { readonly subject: string };
 
 const logger = new Logger('RefusedRows');
 
@@ -58,7 +58,10 @@ export async function changeWithoutRefused<Key extends RowKey, Row>(
 export const isRefusal = (error: unknown): boolean =>
   sqlState(error) !== undefined && !/^40/.test(sqlState(error)!) && !isDatabaseUnavailable(error);
 
-const idOf = (key: RowKey): string => (typeof key === 'string' ? key : key.sessionId);
+function idOf(key: RowKey): string {
+  if (typeof key === 'string') return key;
+  return 'subject' in key ? key.subject : key.sessionId;
+}
 
 function leavingOut(tx: Transaction): ChangeRows {
   let refused = 0;

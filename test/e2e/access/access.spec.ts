@@ -298,6 +298,14 @@ describe.each([
   });
 });
 
+it.each([' a', 'a\nb', 'a\u202eb', 'a\u200b', '\u3164', '\u2800'])(
+  'an API key has no name such as %j',
+  async (name) => {
+    const { status, body } = await admin.call('POST', '/api-keys', { name, scopes: ['users:read'] });
+    expect([status, body['errors']]).toMatchObject([400, [{ field: 'name' }]]);
+  },
+);
+
 describe('an Idempotency-Key', () => {
   const request = { name: 'an app', scopes: ['users:read'] };
 

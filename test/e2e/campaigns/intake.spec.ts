@@ -454,7 +454,13 @@ describe('campaigns', () => {
   it('are not found by another id, and have no unknown parameters', async () => {
     for (const path of ['', '/rows', '/result.csv'])
       expect((await client.call('GET', `/campaigns/${randomUUID()}${path}`)).status).toBe(404);
-    for (const parameters of ['dryRun=1', 'dryrun=true', 'name=', `name=${'n'.repeat(201)}`])
+    for (const parameters of [
+      'dryRun=1',
+      'dryrun=true',
+      'name=',
+      'name=a%E2%80%8Bb',
+      `name=${'n'.repeat(201)}`,
+    ])
       expect((await upload(service, csv(), parameters)).status).toBe(400);
   });
 });
