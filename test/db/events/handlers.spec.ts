@@ -4,11 +4,12 @@ import { Injectable, Scope, type INestApplicationContext, type Type } from '@nes
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
 import { OnEvent } from '../../../src/events/handlers/on-event.js';
-import { retireHandlers } from '../../../src/events/handlers/handlers.sql.js';
+import { retireHandlers, subscribeHandlers } from '../../../src/events/handlers/handlers.sql.js';
 import { sequenceEvents } from '../../../src/events/sequence.sql.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { startTestProcess } from '../../setup/test-process.js';
+import { waitForLockWaits } from '../../faults/support/waits.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { appendOnline, startWorker } from './fixture.js';
 
@@ -69,6 +70,23 @@ function newWitness() {
 }
 
 describe('a handler', () => {
+  it('is subscribed in the order of the names, so that replicas cannot deadlock', async () => {
+    const [first, second] = [
+      { name: 'a', events: [] },
+      { name: 'b', events: [] },
+    ];
+    await subscribeHandlers(database, [first, second]);
+    const other = await testDatabase.connect();
+    await other.query('BEGIN');
+    await other.query(`SELECT FROM webhook_endpoints WHERE handler = 'a' FOR UPDATE`);
+    const subscribed = subscribeHandlers(database, [second, first]);
+    await waitForLockWaits(database, 1);
+    const free = await other.query('SELECT handler FROM webhook_endpoints FOR UPDATE SKIP LOCKED');
+    await other.query('ROLLBACK');
+    await subscribed;
+    expect(free.rows.map(({ handler }: { handler: string }) => handler).sort()).toEqual(['a', 'b']);
+  });
+
   it('gets each event that it listens to, in order and one at a time within a session', async () => {
     const seen: Online[] = [];
     let running = 0;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { insertPending } from '../../../src/users/registration/campaign-registrations.store.js';
 import { type Decided, DecisionsStore } from '../../../src/users/registration/decisions.store.js';
@@ -295,6 +295,20 @@ describe('a decision of a person', () => {
     expect(entries).toEqual(
       isAllowed ? [{ actor: 'a person', action: action[decision], target: id, details }] : [],
     );
+  });
+
+  it.each(PERSON_DECISIONS)('%s is made once if the response to its COMMIT is lost', async (decision) => {
+    const { id } = await claimed();
+    await change(id, `status = 'uncertain', lease_token = NULL, lease_until = NULL`);
+    const transaction = database.transaction.bind(database);
+    const lost = jest.spyOn(database, 'transaction').mockImplementationOnce(async (...given) => {
+      await transaction(...given);
+      throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+    });
+    expect(await decide(decision, id)).toBe('decided');
+    expect(lost).toHaveBeenCalledTimes(2);
+    lost.mockRestore();
+    expect(await database.query('SELECT target FROM audit_log')).toEqual([{ target: id }]);
   });
 
   it.each(PERSON_DECISIONS)('%s is refused while a call is in flight', async (decision) => {

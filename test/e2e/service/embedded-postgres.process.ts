@@ -30,4 +30,4 @@ process.once('SIGTERM', () => void stop());
 console.log(JSON.stringify({ pid: server.pid }));
 process.send?.({ type: 'ready', url: server.url });
 // Keeps this process running: neither the server nor the IPC channel does.
-setInterval(() => {}, 60_000);
+if (process.env.ENDS === undefined) setInterval(() => {}, 60_000);

@@ -37,6 +37,12 @@ describe('the embedded PostgreSQL', () => {
     expect(await readFile(join(folder, 'postgres.log'), 'utf8')).toContain('database system is shut down');
   });
 
+  it('does not keep the process running that started it, and ends with it', async () => {
+    const holder = await start({ ENDS: 'true' });
+    const { pid } = JSON.parse(holder.logs()) as Pick<Child, 'pid'>;
+    await waitFor('the supervisor to be gone', async () => (await processCommand(pid)) === undefined);
+  });
+
   it('is stopped and its data removed when the process that started it is killed', async () => {
     const holder = await start();
     const { pid } = JSON.parse(holder.logs()) as Pick<Child, 'pid'>;
