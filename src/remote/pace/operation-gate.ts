@@ -37,7 +37,8 @@ export type BreakerChange = 'opened' | 'closed' | undefined;
  * timeout. It is per process; the budget per second is of the deployment, by draws from one bucket in the database.
  *
  * Who shares what (shared/)
- * - Breakers with trials and requested waits are rows of remote_operations. A replica reads them every 250 ms, and is notified of changes.
+ * - Breakers with trials and requested waits are rows of remote_operations. A replica is notified of changes, and reads them every 5 s; every
+ *   250 ms while it does not listen.
  * - A replica's own breaker of `token` and `read_session` is not shared: it opens by itself within five failures.
  * - Health (`degraded`, `healthy`) is one row per class, so that `remote.degraded` and `remote.recovered` are announced once.
  *

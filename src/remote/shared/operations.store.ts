@@ -7,7 +7,7 @@ import type { OperationClass } from '../outcome.rules.js';
 /** Notifies replicas of waits that the remote service has requested, and of breakers that open or close. Notifications may be lost, so replicas also poll. */
 export const OPERATIONS_CHANNEL = 'pv_onboarding_remote';
 
-/** Executed four times a second by every replica, hence a prepared statement. */
+/** Executed four times a second by a replica that does not hear of changes, hence a prepared statement. */
 const READ_OPERATIONS = prepared('remote.read_operations')`
     SELECT operation, health,
       coalesce(${msUntil('quiet_until')}, 0) AS "quietMs", coalesce(${msUntil('trouble_until')}, 0) AS "troubleMs",
@@ -35,10 +35,10 @@ const OPEN_BREAKER = notifying(`
 const CLOSE_BREAKER = notifying('open_until = NULL, failed_trials = 0', 'open_until IS NOT NULL');
 
 // If the shared breaker is closed, only this replica's own breaker is open, so its trial needs no lease.
-const CLAIM_TRIAL = `
-  UPDATE remote_operations SET open_until = CASE WHEN open_until IS NOT NULL THEN ${msFromNow('$2')} END
-  WHERE operation = $1 AND (open_until IS NULL OR open_until <= clock_timestamp())
-  RETURNING operation`;
+const CLAIM_TRIAL = notifying(
+  `open_until = CASE WHEN open_until IS NOT NULL THEN ${msFromNow('$2')} END`,
+  '(open_until IS NULL OR open_until <= clock_timestamp())',
+);
 
 // Changes the health only if it differs, so that only one of several replicas that detect the same change announces it.
 const WORSEN_OPERATION = `

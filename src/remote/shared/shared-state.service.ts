@@ -17,8 +17,10 @@ import { SignsOfLife } from './signs-of-life.service.js';
 
 /** Writing what this replica has learned of the remote service, after all calls have ended. */
 const STOP_WITHIN_MS = stopsWithin(1_000);
-/** How often to read the shared state. If a notification of a requested wait is lost, this replica may send calls until the next read. */
-const READ_EVERY_MS = 250;
+/** How often to read the shared state. Notifications announce each change that stops or resumes calls, so this finds only what one missed. */
+const READ_EVERY_MS = 5_000;
+/** How often to read it while no notifications arrive: until the next read, this replica may send calls that it should not. */
+const READ_UNHEARD_EVERY_MS = 250;
 /** How long an operation is in trouble after its breaker opened. Without TRIALS, a failed probe reopens the breaker within 36 s. */
 const TROUBLE_LASTS_MS = 90_000;
 const LEARN = 'read what other replicas know';
@@ -35,7 +37,7 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
     onError: (error, failures) => {
       // Logs once per outage, not four times a second.
       if (failures === 1) this.warn(LEARN, error);
-      return READ_EVERY_MS;
+      return READ_UNHEARD_EVERY_MS;
     },
     wakeUp: this.notified,
   });
@@ -114,7 +116,7 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
   private async synchronise(): Promise<number> {
     const read = () => this.store.readOperations();
     for (const shared of await this.breakers.follow(read)) await this.apply(shared);
-    return READ_EVERY_MS;
+    return this.listener.isListening ? READ_EVERY_MS : READ_UNHEARD_EVERY_MS;
   }
 
   private async apply({ operation, health, quietMs, troubleMs }: SharedOperation): Promise<void> {

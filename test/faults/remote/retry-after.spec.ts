@@ -12,7 +12,7 @@ import { waitFor } from '../../setup/wait-for.js';
 import { allAtLength, inTime, itAtLength, measureUntil, promise } from '../support/promise.js';
 import { type RemoteReplica, startRemoteReplica } from '../support/remote-replica.js';
 
-/** Replicas learn of a wait by NOTIFY or, if the notification is lost, by a read within 250 ms. A busy machine may take twice as long. */
+/** Replicas learn of a wait by NOTIFY or, while none arrives, by a read every 250 ms. A busy machine may take twice as long. */
 const KNOWN_WITHIN_MS = 500;
 const WAIT_MS = 2_500;
 const CALLERS_PER_REPLICA = 3;

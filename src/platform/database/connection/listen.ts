@@ -18,6 +18,7 @@ export class Listener implements OnApplicationShutdown {
   private readonly hints = new Map<string, () => void>();
   private client: pg.Client | undefined;
   private isLost = false;
+  private listens = false;
   private readonly loop = new Loop({
     step: (stop) => this.listen(stop),
     onError: (error) => {
@@ -39,6 +40,11 @@ export class Listener implements OnApplicationShutdown {
     if (this.hints.size === 1) this.loop.start();
     // If LISTEN fails, the heartbeat detects it.
     else if (this.client !== undefined) void this.client.query(listenTo(channel)).then(hint, () => {});
+  }
+
+  /** Whether notifications arrive, as of the last heartbeat. */
+  get isListening(): boolean {
+    return this.listens;
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -64,6 +70,7 @@ export class Listener implements OnApplicationShutdown {
       return await Promise.race([this.watch(client, stop), loss]);
     } finally {
       this.client = undefined;
+      this.listens = false;
       done.abort();
       // Only a stop awaits `end`, since on a lost connection `end` may never resolve. A pending query does not delay a stop: `end` then
       // destroys the socket at once.
@@ -77,6 +84,7 @@ export class Listener implements OnApplicationShutdown {
     this.client = client;
     for (const channel of this.hints.keys()) await client.query(listenTo(channel));
     this.isLost = false;
+    this.listens = true;
     for (const hint of this.hints.values()) hint();
     for (;;) {
       await sleep(HEARTBEAT_MS, undefined, { signal: stop });
