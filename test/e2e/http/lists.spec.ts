@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
+import { StallsStore } from '../../../src/stalls/stalls.store.js';
 import { insertCustomer, insertRow, type Table } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
@@ -32,6 +33,8 @@ let invited: string;
 /** Inserts rows of one customer that fit the filters, and as many of others between them. */
 beforeAll(async () => {
   const database = service.app.get(Database);
+  // A worker does so before it stores a stall.
+  await service.app.get(StallsStore).writeCauses();
   const insert = (table: Table, row: Item) => insertRow<{ id: string }>(database.pool, table, row);
   ({ userId, gridLocationId } = await insertCustomer(database.pool, REFERENCE, EAN));
   await database.query('UPDATE users SET metadata = $2 WHERE id = $1', [userId, METADATA]);
