@@ -101,7 +101,7 @@ let users = 0;
  * Returns a user with a new reference and a new EAN. The EAN does not end in zeros, because the service would take it for one that Excel
  * has rounded.
  */
-function nextUser() {
+export function nextUser() {
   const number = String(++users);
   return {
     tenantReference: `customer-${number}`,
@@ -111,7 +111,7 @@ function nextUser() {
 }
 
 /** Uploads a campaign, and waits until every row has a result. */
-async function runCampaign(
+export async function runCampaign(
   url: string,
   headers: Readonly<Record<string, string>>,
   database: BenchDatabase,

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { type BenchOptions, defaultRounds, LEAST_ROUNDS } from './options.js';
 import { apiBench } from './api.bench.js';
 import { campaignsBench } from './campaigns.bench.js';
+import { costsBench } from './costs.bench.js';
 import { eventsBench } from './events.bench.js';
 import { flatBench } from './flat.bench.js';
 import { freshnessBench } from './freshness.bench.js';
@@ -14,6 +15,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>
   events: eventsBench,
   freshness: freshnessBench,
   campaigns: campaignsBench,
+  costs: costsBench,
 };
 
 const USAGE = `npm run bench -- [NAMES] [options]     without a name: all
@@ -24,6 +26,7 @@ api            reading and starting sessions, beside bare Fastify + pg and Nest 
 events         from a commit to a handler, the stream, a webhook; beside bare LISTEN/NOTIFY
 freshness      how soon a change is noticed, simulated: our schedule beside others at equal reads
 campaigns      rows of a campaign, beside a loop of POST /users
+costs          round trips, commits, WAL and CPU of each piece of work, beside the least that is safe
 draw           the tables of docs/performance.md from bench/results (not part of all)
 seed           fills the database of DATABASE_URL with customers of every state and kind, three in ten stalled, to look at (not part of all)
 

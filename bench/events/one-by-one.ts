@@ -19,7 +19,7 @@ export const NOTIFY = 'bare LISTEN/NOTIFY';
 export const CONTROL = 'bare LISTEN/NOTIFY again';
 export const HANDLER = 'append to handler';
 export const STREAM = 'append to stream';
-const WEBHOOK = 'append to webhook';
+export const WEBHOOK = 'append to webhook';
 
 /** The pause between two measured events, long enough that their deliveries do not overlap. */
 const PAUSE_MS = 10;

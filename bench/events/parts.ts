@@ -21,7 +21,7 @@ export const EVENT_OF = {
 } as const;
 export type Reader = keyof typeof EVENT_OF;
 
-export async function prepareParts(lineUp: LineUp) {
+export async function prepareParts(lineUp: LineUp, countsRoundTrips = false) {
   const database = await lineUp.database('events');
   const start = (file: string, environment = {}) =>
     lineUp.contender({
@@ -30,6 +30,7 @@ export async function prepareParts(lineUp: LineUp) {
       database,
       concurrency: 10,
       environment,
+      countsRoundTrips,
     });
   const service = await start('events-service.process.ts', {
     ROLE: 'all',

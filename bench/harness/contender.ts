@@ -1,3 +1,5 @@
+import { RoundTrips } from './round-trips.js';
+
 /** The first message to a contender process. Not passed on the command line, because `databaseUrl` contains a password. */
 export interface ContenderRequest {
   readonly remoteUrl: string;
@@ -5,6 +7,8 @@ export interface ContenderRequest {
   readonly concurrency: number;
   /** Overrides of the service's environment. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Whether to count the round trips to PostgreSQL, which costs a little. Default: false. */
+  readonly countsRoundTrips?: boolean;
 }
 
 export type ContenderCommand =
@@ -14,6 +18,8 @@ export interface ProcessCosts {
   /** The total since the process started. */
   readonly cpuMicroseconds: number;
   readonly residentBytes: number;
+  /** 0 if they are not counted. */
+  readonly roundTrips: number;
 }
 
 export type Reply =
@@ -31,9 +37,10 @@ export interface Prepared {
 export function takePart(prepare: (request: ContenderRequest) => Promise<Prepared>): void {
   const reply = (message: Reply) => process.send?.(message);
   process.once('message', (request: ContenderRequest) => {
+    const trips = request.countsRoundTrips === true ? new RoundTrips() : undefined;
     void prepare(request).then((prepared) => {
       process.on('message', (command: ContenderCommand) => {
-        if (command.kind === 'costs') reply({ kind: 'costs', ...costs() });
+        if (command.kind === 'costs') reply({ kind: 'costs', ...costs(), roundTrips: trips?.count ?? 0 });
         else
           void prepared
             .run?.(command.count, command.options as never)
@@ -45,7 +52,7 @@ export function takePart(prepare: (request: ContenderRequest) => Promise<Prepare
   process.once('disconnect', () => process.exit(0));
 }
 
-function costs(): ProcessCosts {
+function costs(): Omit<ProcessCosts, 'roundTrips'> {
   const { user, system } = process.cpuUsage();
   return { cpuMicroseconds: user + system, residentBytes: process.memoryUsage.rss() };
 }

@@ -53,6 +53,14 @@ export class BenchServer {
     return Number(rows[0]!.bytes);
   }
 
+  /** Returns how often the WAL was made durable. Each backend reports it at most once a second. */
+  async commits(): Promise<number> {
+    const { rows } = await this.client.query<{ count: string }>(
+      `SELECT coalesce(sum(fsyncs), 0) AS count FROM pg_stat_io WHERE object = 'wal' AND backend_type = 'client backend'`,
+    );
+    return Number(rows[0]!.count);
+  }
+
   cpuMicroseconds(): Promise<number | null> {
     return serverCpuMicroseconds(this.postmaster);
   }

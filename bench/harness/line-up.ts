@@ -12,6 +12,7 @@ export interface ContenderOptions {
   readonly concurrency: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
+  readonly countsRoundTrips?: boolean;
 }
 
 export interface LineUpOptions {
@@ -59,9 +60,9 @@ export class LineUp {
   }
 
   async contender(options: ContenderOptions): Promise<Participant> {
-    const { name, script, database, concurrency, environment, flags } = options;
+    const { name, script, database, concurrency, environment, flags, countsRoundTrips } = options;
     const remoteUrl = this.remote.url(name);
-    const request = { remoteUrl, databaseUrl: database.url, concurrency, environment };
+    const request = { remoteUrl, databaseUrl: database.url, concurrency, environment, countsRoundTrips };
     const participant = await Participant.start(script, request, flags);
     this.started.push(participant);
     return participant;
@@ -92,6 +93,8 @@ export class LineUp {
       serverCpuMicroseconds:
         after.server === null || before.server === null ? null : after.server - before.server,
       walBytes: after.wal - before.wal,
+      roundTrips: after.roundTrips - before.roundTrips,
+      commits: after.commits - before.commits,
     };
   }
 
@@ -99,8 +102,10 @@ export class LineUp {
     const costs = await Promise.all(contenders.map((one): Promise<ProcessCosts> => one.costs()));
     return {
       own: costs.reduce((sum, { cpuMicroseconds }) => sum + cpuMicroseconds, 0),
+      roundTrips: costs.reduce((sum, { roundTrips }) => sum + roundTrips, 0),
       server: await this.server.cpuMicroseconds(),
       wal: await this.server.walBytes(),
+      commits: await this.server.commits(),
     };
   }
 }

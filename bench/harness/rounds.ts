@@ -10,6 +10,10 @@ export interface Sample {
   /** CPU time of all PostgreSQL processes; null where it cannot be read. */
   readonly serverCpuMicroseconds: number | null;
   readonly walBytes: number;
+  /** 0 if the contender does not count them. */
+  readonly roundTrips: number;
+  /** The commits that PostgreSQL made durable; fewer if several share one write. */
+  readonly commits: number;
 }
 
 export interface Contender<S = Sample> {
