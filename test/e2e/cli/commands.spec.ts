@@ -418,11 +418,17 @@ describe('a command', () => {
     await sandbox.control.addFault({ kind: 'hold', operation: 'register_user', times: 1 });
     const user = { tenantReference: 'held', gridLocations: [{ ean: newEan() }] };
     const registered = client.call('POST', '/users', user);
-    const find = () => client.call<{ items: { id: string }[] }>('GET', '/registrations?tenantReference=held');
-    await waitFor('the call', async () => (await find()).body.items.length === 1);
-    const { id } = (await find()).body.items[0]!;
+    const { id, createdAt } = await waitFor('the call', async () => {
+      const { body } = await client.call<{ items: { id: string; createdAt: string }[] }>(
+        'GET',
+        '/registrations?tenantReference=held',
+      );
+      return body.items[0];
+    });
+    // The registrations of other tests may be pending, too.
+    const matching = ['--status', 'pending', '--created-since', createdAt];
     const retryAll = (...more: string[]) =>
-      run(['registrations', 'retry-all', '--status', 'pending', '--yes', ...more]);
+      run(['registrations', 'retry-all', ...matching, '--yes', ...more]);
     const json = await retryAll('--json');
     expect([json.exitCode, JSON.parse(json.out)]).toEqual([
       1,
