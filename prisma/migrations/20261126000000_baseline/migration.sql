@@ -294,8 +294,9 @@ CREATE INDEX invitations_reminders ON invitations(reminder_due_at)
 CREATE INDEX invitations_expiring ON invitations(expires_at)
   WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
 -- The only definition of the states of invitations. PostgreSQL inlines it, since it is one stable expression: it uses now(), and no later clock.
-CREATE FUNCTION invitation_state(i invitations) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
-  RETURN CASE WHEN i.erased_at IS NOT NULL THEN 'erased'
+-- Its body is a text, so that a later migration can retype the columns that it names.
+CREATE FUNCTION invitation_state(i invitations) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN i.erased_at IS NOT NULL THEN 'erased'
               WHEN i.revoked_at IS NOT NULL THEN 'revoked'
               WHEN i.online_at IS NOT NULL THEN 'online'
               WHEN i.expired_at IS NOT NULL
@@ -303,7 +304,7 @@ CREATE FUNCTION invitation_state(i invitations) RETURNS text LANGUAGE sql STABLE
               WHEN i.awaits = 'installation' THEN 'owner_done'
               WHEN i.started_at IS NOT NULL THEN 'started'
               WHEN i.opened_at IS NOT NULL THEN 'opened'
-              ELSE 'invited' END;
+              ELSE 'invited' END $$;
 COMMENT ON FUNCTION invitation_state(invitations) IS 'The state of an invitation. It is expired after its date, even before its expiry is recorded, unless its owner has begun.';
 COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or expire. Erasing the user clears the token, metadata, return_url, locale and expected_inverters. The rest stays: by the hash of the token, the link says that the data is gone, and the funnel counts brands, campaign and times.';
 COMMENT ON COLUMN invitations.id IS 'Id of the invitation.';
