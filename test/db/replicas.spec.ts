@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FIND_EXPIRED_LEASES } from '../../src/onboarding/start/starts.sql.js';
 import { readBuild } from '../../src/platform/build.js';
+import { Listener } from '../../src/platform/database/connection/listen.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { type Lease, Leases } from '../../src/platform/database/lease.js';
 import { leasesOn } from '../../src/platform/database/lease.sql.js';
@@ -319,5 +320,25 @@ describe('a draw of request tokens', () => {
       .open()
       .query(`UPDATE request_tokens SET drawn_until = clock_timestamp() + interval '1 day'`);
     expect(await store().drawTokens(10)).toBeLessThanOrEqual(60_000);
+  });
+});
+
+describe('the connection for notifications', () => {
+  it('gives a hint when it listens, when it is lost, and when it listens again', async () => {
+    const listener = new Listener({ DATABASE_DIRECT_URL: testDatabase.url } as Environment);
+    const hints: boolean[] = [];
+    listener.on('a_channel', () => void hints.push(listener.isListening));
+    try {
+      await waitFor('it to listen', () => hints.length === 1);
+      await database.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND application_name = 'pv-onboarding listen'`,
+      );
+      await waitFor('it to listen again', () => hints.length === 3);
+    } finally {
+      await listener.onApplicationShutdown();
+    }
+    expect(hints).toEqual([true, false, true]);
+    expect(listener.isListening).toBe(false);
   });
 });

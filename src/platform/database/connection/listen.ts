@@ -32,8 +32,8 @@ export class Listener implements OnApplicationShutdown {
   constructor(private readonly environment: Environment) {}
 
   /**
-   * Calls `hint` at every NOTIFY on the channel, and after every (re)connect, since notifications are lost while disconnected. Callers must
-   * also read the data periodically, since a lost connection is detected late.
+   * Calls `hint` at every NOTIFY on the channel, once the connection is lost, and after every (re)connect, since notifications are lost
+   * while disconnected. Callers must also read the data periodically, since a lost connection is detected late.
    */
   on(channel: string, hint: () => void): void {
     this.hints.set(channel, hint);
@@ -49,6 +49,10 @@ export class Listener implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.loop.stop(STOP_WITHIN_MS.listener);
+  }
+
+  private hintAll(): void {
+    for (const hint of this.hints.values()) hint();
   }
 
   /** Listens on one connection; rejects when it is lost or `stop` aborts. */
@@ -70,8 +74,10 @@ export class Listener implements OnApplicationShutdown {
       return await Promise.race([this.watch(client, stop), loss]);
     } finally {
       this.client = undefined;
-      this.listens = false;
       done.abort();
+      const hasListened = this.listens;
+      this.listens = false;
+      if (hasListened && !stop.aborted) this.hintAll();
       // Only a stop awaits `end`, since on a lost connection `end` may never resolve. A pending query does not delay a stop: `end` then
       // destroys the socket at once.
       const ended = client.end().catch(() => {});
@@ -85,7 +91,7 @@ export class Listener implements OnApplicationShutdown {
     for (const channel of this.hints.keys()) await client.query(listenTo(channel));
     this.isLost = false;
     this.listens = true;
-    for (const hint of this.hints.values()) hint();
+    this.hintAll();
     for (;;) {
       await sleep(HEARTBEAT_MS, undefined, { signal: stop });
       const channels = [...this.hints.keys()];
