@@ -416,16 +416,16 @@ describe('a command', () => {
 
   it('fails if one of the registrations that match cannot be decided about', async () => {
     await sandbox.control.addFault({ kind: 'hold', operation: 'register_user', times: 1 });
-    const user = { tenantReference: 'held', gridLocations: [{ ean: newEan() }] };
+    const user = { tenantReference: 'being-sent', gridLocations: [{ ean: newEan() }] };
     const registered = client.call('POST', '/users', user);
     const { id, createdAt } = await waitFor('the call', async () => {
       const { body } = await client.call<{ items: { id: string; createdAt: string }[] }>(
         'GET',
-        '/registrations?tenantReference=held',
+        '/registrations?tenantReference=being-sent',
       );
       return body.items[0];
     });
-    // The registrations of other tests may be pending, too.
+    // Registrations of other tests may be pending, too.
     const matching = ['--status', 'pending', '--created-since', createdAt];
     const retryAll = (...more: string[]) =>
       run(['registrations', 'retry-all', ...matching, '--yes', ...more]);
