@@ -171,6 +171,20 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
     expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.slice(1).toSorted());
   });
 
+  it('when the progress of invitations is recorded', async () => {
+    const ids = await insertEach(3, async () => {
+      const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(client);
+      await insertRow(client, 'onboarding_sessions', { user_id, grid_location_id, state: 'online' });
+      return (await insertRow<{ id: string }>(client, 'invitations', { grid_location_id })).id;
+    });
+    await refuse('invitations', 'id', ids[0]!);
+    await invitations.recordProgress(ago(3_600));
+    const { rows } = await client.query<{ id: string }>(
+      'SELECT id FROM invitations WHERE online_at IS NOT NULL',
+    );
+    expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.slice(1).toSorted());
+  });
+
   it('when due subjects are looked at for stalls', async () => {
     const looks = await insertEach(3, (index) =>
       insertRow<{ subject: string }>(client, 'stall_looks', { look_at: ago(500 - index) }),

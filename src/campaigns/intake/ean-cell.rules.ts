@@ -19,7 +19,7 @@ interface Reading {
 
 const ROUNDED =
   'A program has rounded this EAN, and its last digits are lost: take it from your system again, as a text. If it is right, write true in a column eanConfirmed';
-export const PERHAPS_ROUNDED =
+const PERHAPS_ROUNDED =
   'The last digits of this EAN may have been rounded, although its check digit fits: compare it with the EAN in your system';
 export const ROUNDED_TOO =
   'Other EANs of this file are rounded, and this one looks as they do: its last digits are probably lost, although its check digit fits. If it is right, write true in a column eanConfirmed';

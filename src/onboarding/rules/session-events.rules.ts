@@ -51,7 +51,7 @@ export const startedEvent = (session: EventSubject, now: Date): NewEvent =>
 export const erasedEvent = (session: EventSubject, now: Date): NewEvent =>
   event('session.closed', { ...erasedFacts(session, now), reason: 'erased' });
 
-export function erasedFacts(session: EventSubject, now: Date): SessionFacts {
+function erasedFacts(session: EventSubject, now: Date): SessionFacts {
   return { ...factsOf(session, session, session.state, [], now), tenantReference: null, metadata: {} };
 }
 

@@ -6,6 +6,8 @@ import { describeState, sqlState } from './sql-state.js';
 
 /** If PostgreSQL refuses more rows than this, the fault is that of the statement or of the table. */
 const MOST_REFUSED = 20;
+/** How often a set is halved until a row is alone: sets have at most about a thousand rows. */
+const HALVINGS = 10;
 
 type RowKey = string | { readonly sessionId: string } | { readonly subject: string };
 
@@ -85,7 +87,7 @@ function leavingOut(tx: Transaction): ChangeRows {
       await tx.query('RELEASE SAVEPOINT part');
       return rows;
     } catch (error) {
-      if (!isRefusal(error) || ++refused > MOST_REFUSED * 10) throw error;
+      if (!isRefusal(error) || ++refused > MOST_REFUSED * HALVINGS) throw error;
       await tx.query('ROLLBACK TO SAVEPOINT part');
       if (keys.length === 1) {
         logger.error(

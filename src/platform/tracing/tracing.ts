@@ -119,5 +119,5 @@ export function readTraceparent(text: unknown): SpanContext | undefined {
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
 }
 
-export const formatTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+const formatTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
   `00-${traceId}-${spanId}-0${traceFlags & 1}`;
