@@ -46,7 +46,7 @@ export function CampaignsPage() {
         list={list}
         unit="campaign"
         keyOf={({ id }) => id}
-        empty="No file of customers has been uploaded: POST /api/v1/campaigns."
+        empty="No file of customers has been uploaded. The command pv-onboarding import uploads one."
         columns={[
           { title: 'Campaign', of: ({ id, name }) => <strong>{name ?? <ShortId of={id} />}</strong> },
           { title: 'Status', of: ({ status }) => <Badge tone={STATUSES[status]}>{status}</Badge> },
