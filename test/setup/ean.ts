@@ -14,3 +14,9 @@ export function newValidEan(): string {
   const ean = Array.from({ length: 10 }, (_, digit) => `${data}${digit}`).find(hasValidCheckDigit)!;
   return roundedForm(ean) === undefined ? ean : newValidEan();
 }
+
+/** Returns a random EAN that does not look rounded, and whose check digit is wrong. */
+export function newWrongEan(): string {
+  const ean = newEan();
+  return hasValidCheckDigit(ean) ? newWrongEan() : ean;
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
-import { newValidEan } from '../../setup/ean.js';
+import { newValidEan, newWrongEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { shiftClock } from '../../setup/shifted-clock.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -313,8 +313,7 @@ describe('the warnings of POST /users', () => {
     const warning =
       'gridLocations[1].ean ean_check_digit: does not end with its GS1 check digit; a digit is probably mistyped';
     const [reference, waiting] = [randomUUID(), randomUUID()];
-    const valid = newValidEan();
-    const wrong = `${valid.slice(0, -1)}${(Number(valid.at(-1)) + 1) % 10}`;
+    const wrong = newWrongEan();
     const eans = [newValidEan(), wrong];
     expect(await warnedOf(reference, ...eans)).toEqual([201, warning]);
     expect(await warnedOf(reference, ...eans)).toEqual([200, warning]);
