@@ -7,7 +7,7 @@ import { Listener } from '../../src/platform/database/connection/listen.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { type Lease, Leases } from '../../src/platform/database/lease.js';
 import { leasesOn } from '../../src/platform/database/lease.sql.js';
-import { SeenLeases } from '../../src/platform/database/seen-leases.js';
+import { AbandonedLeases } from '../../src/platform/database/abandoned-leases.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import type { RecentRequests } from '../../src/platform/metrics/recent-requests.js';
 import type { Remote } from '../../src/remote/remote.service.js';
@@ -190,7 +190,7 @@ it('renews the lease on a row that another statement has claimed, and does not r
   expect((await readRow()).token).toBe(leaseToken);
 });
 
-describe('leases that are seen', () => {
+describe('abandoned leases', () => {
   const testDatabase = useTestDatabase();
   let database: Database;
   const lease_token = randomUUID();
@@ -209,7 +209,7 @@ describe('leases that are seen', () => {
   ])('an expired lease of %s', (_, statement) => {
     let now = 0;
     let isReadOnly = false;
-    let leases: SeenLeases;
+    let leases: AbandonedLeases;
 
     const find = () =>
       database.transaction(async (tx) => {
@@ -222,7 +222,7 @@ describe('leases that are seen', () => {
     };
 
     beforeEach(() => {
-      leases = new SeenLeases(find);
+      leases = new AbandonedLeases(find);
       isReadOnly = false;
       jest.spyOn(performance, 'now').mockImplementation(() => now);
     });

@@ -76,7 +76,7 @@ export function classify(
 export const withKnown = <Seen extends Observation>(seen: Seen, expired: boolean | null): Seen =>
   seen.expired === null ? { ...seen, expired } : seen;
 
-/** Classifies a session with 404, 410, 401 or 403 on every path. read-plan.rules.ts decides after how many such reads it is `lost`. */
+/** Classifies a session with 404, 410, 401 or 403 on every path. lost.rules.ts decides after how many such reads it is `lost`. */
 export function classifyGone(status: number): Classification {
   const isRefused = status === 401 || status === 403;
   const rule = isRefused ? 'refused_on_every_path' : 'not_found_on_every_path';

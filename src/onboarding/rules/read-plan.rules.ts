@@ -1,10 +1,6 @@
 import { findEnd, type EndingSession } from './ending.rules.js';
-import {
-  LASTING_INTERVALS,
-  planNextReadMs,
-  type ScheduleSettings,
-  type WatchedSession,
-} from './schedule.rules.js';
+import { countMissed, MOST_COUNTED, NOT_FOUND, REFUSED, type MissedReads } from './lost.rules.js';
+import { planNextReadMs, type ScheduleSettings, type WatchedSession } from './schedule.rules.js';
 import type { Observed, Reading } from './reconcile.rules.js';
 
 export type SessionRead =
@@ -34,12 +30,10 @@ export type SessionRead =
 export type ReadStep =
   { readonly kind: 'nothing' } | { readonly kind: 'apply'; readonly reading: Reading } | Postponement;
 
-export interface Postponement {
+export interface Postponement extends MissedReads {
   readonly kind: 'postpone';
   /** The failed reads since the last good one; null: one more than before. */
   readonly failures: number | null;
-  readonly notFound: number;
-  readonly notFoundSince: Date | null;
   readonly error: string | null;
   /** The wait before the next read. 0 if no request was tried. */
   readonly retryMs: number;
@@ -50,33 +44,12 @@ export interface Postponement {
 /** How long a session is postponed if its response cannot be saved; last_error gives the reason. */
 const UNSAVABLE_RETRY_MS = 15 * 60_000;
 
-/** What makes a session `lost`: this many reads, over at least this many times `minIntervalMs`, and no successful read between them. */
-interface LostEvidence {
-  readonly reads: number;
-  readonly intervals: number;
-}
-
-/** The evidence by reads with 404 or 410 on every path: at least 8 minutes by default, however often a caller reads the session. */
-// This is longer than a deployment of the remote service takes, but short, since customers wait until the session is `lost`. A read does
-// not count if it may be about all sessions: a gateway without a route to the service responds with 404, too.
-export const NOT_FOUND: LostEvidence = { reads: 5, intervals: LASTING_INTERVALS };
-
-/** The evidence by reads with 401 or 403 on every path: at least an hour by default. */
-// This is longer, because a refusal may be a temporary fault of permissions. A refusal does not count if other sessions are refused, too.
-export const REFUSED: LostEvidence = { reads: 10, intervals: 240 };
-
-/** The largest number of reads that is counted, so that it fits into its column, however often callers read. */
-const MOST_COUNTED = 1_000;
-
-export interface ReadSession extends WatchedSession, EndingSession {
+export interface ReadSession extends WatchedSession, EndingSession, MissedReads {
   /** When the session was claimed, by the database's clock. */
   readonly now: Date;
   readonly stretch: number;
   /** When it was due, as PostgreSQL writes it. */
   readonly dueAt: string;
-  readonly notFound: number;
-  /** The time of the first read that `notFound` counts. */
-  readonly notFoundSince: Date | null;
   /** The time of the first response that was older than the last recorded one, if all since were. */
   readonly olderSince: Date | null;
   /** The factsHash of the last recorded response. Null if that response has none. */
@@ -117,18 +90,16 @@ export function planRead(
 
   function missed(
     { status, isOwn, retryAfterMs }: Extract<SessionRead, { readonly isOwn: boolean }>,
-    { reads, intervals }: LostEvidence,
+    evidence: typeof NOT_FOUND,
     error: string,
   ): ReadStep {
     if (!isOwn) return postpone(error, retryAfterMs);
-    const notFound = Math.min(poll.notFound + 1, MOST_COUNTED);
-    const notFoundSince = poll.notFoundSince ?? now;
-    const leftMs = notFoundSince.getTime() + intervals * settings.minIntervalMs - now.getTime();
-    const isOften = notFound >= reads;
-    if (isOften && leftMs <= 0) return { kind: 'apply', reading: { kind: 'gone', status } };
+    const counted = countMissed(poll, evidence, now, settings.minIntervalMs);
+    if (counted.isLost) return { kind: 'apply', reading: { kind: 'gone', status } };
+    const { notFound, notFoundSince, leftMs } = counted;
     const postponed = { ...postpone(error, retryAfterMs), notFound, notFoundSince };
-    // Only time is left: reads again at its end.
-    if (!isOften) return postponed;
+    if (leftMs === null) return postponed;
+    // No further read is needed, only time. The session is read again at its end.
     const endMs = Math.max(leftMs, settings.minIntervalMs, retryAfterMs ?? 0);
     return { ...postponed, retryMs: Math.min(postponed.retryMs, endMs) };
   }

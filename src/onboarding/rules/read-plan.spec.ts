@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { NOT_FOUND, planRead, planUnsavable, REFUSED } from './read-plan.rules.js';
+import { NOT_FOUND, REFUSED } from './lost.rules.js';
+import { planRead, planUnsavable } from './read-plan.rules.js';
 import type { ReadSession, SessionRead } from './read-plan.rules.js';
 
 const NOW = new Date('2026-11-20T11:00:00Z');

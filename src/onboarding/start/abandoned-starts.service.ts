@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
-import { SeenLeases } from '../../platform/database/seen-leases.js';
+import { AbandonedLeases } from '../../platform/database/abandoned-leases.js';
 import { Environment } from '../../platform/env/environment.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { StartsStore } from './starts.store.js';
@@ -12,7 +12,7 @@ const STOP_WITHIN_MS = stopsWithin(1_000);
 export class AbandonedStarts extends BackgroundTasks {
   protected readonly tasks = [{ everyMs: 1_000, run: () => this.end() }];
   // Ends a start 4 s after this worker first saw its expired lease. So a live process can store its outcome after a database outage.
-  private readonly expiredLeases = new SeenLeases(() => this.starts.findExpiredLeases());
+  private readonly expiredLeases = new AbandonedLeases(() => this.starts.findExpiredLeases());
 
   constructor(
     private readonly starts: StartsStore,

@@ -1,7 +1,7 @@
 import { mayAct } from '../../access/acting-caller.js';
 import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
-import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
+import { FOR_ABANDONED_LEASES } from '../../platform/database/abandoned-leases.js';
 import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import { STRETCH } from '../poll/read-budget.store.js';
 import { ABANDONED, RELEASED } from '../rules/start-failure.rules.js';
@@ -155,7 +155,7 @@ export const RELEASE_START = `
 
 const IS_EXPIRED = `status = 'sending' AND lease_until < clock_timestamp()`;
 
-export const FIND_EXPIRED_LEASES = `SELECT lease_token AS lease FROM session_starts WHERE ${IS_EXPIRED} ${FOR_SEEN_LEASES}`;
+export const FIND_EXPIRED_LEASES = `SELECT lease_token AS lease FROM session_starts WHERE ${IS_EXPIRED} ${FOR_ABANDONED_LEASES}`;
 
 // Counts an orphan for each start: its call may have started a session. Skips locked starts: another transaction is recording, repeating
 // or erasing them.

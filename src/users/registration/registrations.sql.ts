@@ -2,7 +2,7 @@ import { mayAct } from '../../access/acting-caller.js';
 import { lastSequence } from '../../events/sequence.sql.js';
 import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
-import { FOR_SEEN_LEASES } from '../../platform/database/seen-leases.js';
+import { FOR_ABANDONED_LEASES } from '../../platform/database/abandoned-leases.js';
 import { stallOf } from '../../stalls/stalls.sql.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 
@@ -146,7 +146,7 @@ export const movedTo = (status: string, userId: string, lastError: string, nextM
 export const MOVE_REGISTRATION = prepared('registrations.move_registration')`
     UPDATE registrations SET ${movedTo('$2::text', '$3', '$4', '$5')} WHERE id = $1`;
 
-export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_SEEN_LEASES}`;
+export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_ABANDONED_LEASES}`;
 
 // A lease expires only if its sender died during the call or could not renew the lease.
 export const LOCK_ABANDONED = `

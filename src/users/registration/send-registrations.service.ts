@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
 import { BackgroundTasks } from '../../platform/async/background-tasks.js';
 import { NEVER } from '../../platform/database/lease.js';
-import { SeenLeases } from '../../platform/database/seen-leases.js';
+import { AbandonedLeases } from '../../platform/database/abandoned-leases.js';
 import { describeState } from '../../platform/database/sql-state.js';
 import { Environment } from '../../platform/env/environment.js';
 import { parseLossless } from '../../platform/json/lossless.js';
@@ -80,7 +80,7 @@ export class RegistrationSender extends BackgroundTasks {
     { everyMs: PAUSE_MS, run: () => this.moveAbandoned() },
     { everyMs: PAUSE_MS, run: (stop: AbortSignal) => this.sendDue(stop) },
   ];
-  private readonly leases = new SeenLeases(() => this.registrations.findLeases());
+  private readonly leases = new AbandonedLeases(() => this.registrations.findLeases());
 
   private readonly outcomes = this.metrics.counter({
     name: 'pv_onboarding_registration_calls_total',

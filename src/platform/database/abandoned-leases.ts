@@ -5,14 +5,18 @@
 const SEEN_MS = 4_000;
 
 /** Makes a query for leases lock their rows, so that it fails or waits while the database does not accept writes. */
-export const FOR_SEEN_LEASES = 'FOR KEY SHARE SKIP LOCKED';
+export const FOR_ABANDONED_LEASES = 'FOR KEY SHARE SKIP LOCKED';
 
-export class SeenLeases {
+/**
+ * Finds the leases whose owner was killed before it released them. Only rows that no other process may claim need this, such as a
+ * registration that may have been sent. Any other expired lease ends with the next claim of its row (lease.sql.ts).
+ */
+export class AbandonedLeases {
   private seenAt = new Map<string, number>();
 
   constructor(private readonly find: () => Promise<string[]>) {}
 
-  /** Returns the leases that `find` has been returning for SEEN_MS. If `find` fails, forgets the leases. */
+  /** Returns the leases that `find` has been returning for SEEN_MS; those that have expired are abandoned. If `find` fails, forgets all. */
   async findSeen(): Promise<string[]> {
     const beganAt = performance.now();
     const { seenAt } = this;
