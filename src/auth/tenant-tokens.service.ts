@@ -52,15 +52,15 @@ interface Renewal {
  * States of the row, and who leaves them
  * - no token, or an expired one: the next call claims the lease and requests a token.
  * - in use: every replica sends with it. After 80 to 90 % of its lifetime, one replica renews it in the background; calls do not wait.
- * - on trial (`rejected_at` is set, `failures` is 0): a call was refused with a 401. One call of one replica tries the stored token, then a
- *   new one. All other calls wait for its result.
+ * - on trial (`rejected_at` is set, `failures` is 0): a call was refused with a 401, and its replica has requested another token. One call
+ *   of one replica tests the stored token or, if it was refused, a new one. All other calls wait for the result.
  * - rejected (`rejected_at` is set, `failures` > 0): a fresh token or the credentials were refused. Calls end as `credentials_rejected`
  *   without a request until `next_attempt_at`; then one call is the next trial.
- * - of other credentials: a replica with other settings wrote it. It is not used, and the first trial of ours replaces it.
+ * - of other credentials: a replica with other settings wrote it. It is not used, and the next call of ours replaces it.
  *
  * Who writes
- * - Only the process with the lease (`lease_token`, `lease_until`, 5 s, renewed) writes the token and its failures. Every statement compares
- *   `lease_token`, so a process that was suspended for longer changes nothing.
+ * - Only the process with the lease (`lease_token`, `lease_until`, 5 s, renewed) writes the token and its failures. Each of these
+ *   statements compares `lease_token`, so a process that was suspended for longer changes nothing.
  * - `planToken` decides from the row and the memory of the process: use, claim, wait for another process, or refuse.
  * - `inTurn` lets one call of a process do the next step. The others find its result in memory, so a thousand calls read the row once.
  *
@@ -73,7 +73,8 @@ interface Renewal {
  *
  * A refused call
  * - A 401 for a token that another call used successfully since concerns only this call: it is sent once more with the same token.
- * - Otherwise the generation of the token is noted as refused, and the call acquires a newer one. It is sent at most twice.
+ * - Otherwise the generation of the token is noted as refused, and the call is sent once more with a newer one. It is sent a third time only
+ *   if that one was stored on trial, is older than 5 s and is refused, too.
  * - The first refusal of a fresh token blocks for 1 s and is not announced, because it may concern one call. The second is announced.
  *
  * At night: `SELECT * FROM admin.remote_tokens` shows the state, the failures and the next attempt. `pv_onboarding_remote_calls_total` by

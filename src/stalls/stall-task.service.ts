@@ -24,9 +24,10 @@ const AT_ONCE = 200;
  *   writer can forget it. A claim of a poll and an unchanged response fire none of them.
  * - locked: one process looks at it. It reads the facts, runs the rule, and writes the difference, its event and the next `look_at` in one
  *   transaction. A change of a locked subject waits for the end, and makes it due again.
- * A stall keeps its `raised_at` while its cause stays. A change of the evidence alone writes the row, and is no event.
+ * A stall keeps its `raised_at` while its cause stays. Another cause is raised by an event of its own, and the earlier one is not cleared
+ * before. A change of the evidence alone writes the row, and is not an event.
  *
- * What is no stall: trouble of the deployment (no worker, an outage). It is a reason of GET /status. A rule that depends on it, such as
+ * What is not a stall: trouble of the deployment (no worker, an outage). It is a reason of GET /status. A rule that depends on it, such as
  * `remote_unreachable`, looks again for as long as it lasts.
  *
  * What a crash leaves

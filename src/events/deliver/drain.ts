@@ -24,7 +24,8 @@ const ABORT_WITHIN_MS = 500;
  * event reaches each of them at least once, in order within a subject; different subjects do not wait for each other.
  *
  * Tables
- * - webhook_endpoints: one row per reader, handlers included. `read_to` is the sequence of the last event that was turned into a delivery.
+ * - webhook_endpoints: one row per reader, handlers included. Each event up to the sequence `read_to` has a delivery, if the reader wants
+ *   its type.
  * - webhook_deliveries: one row per event and endpoint, `pending`, `delivered` or `failed`, with its attempts.
  * - webhook_subjects: the queue, one row per subject with pending deliveries. It is due when the first of them is.
  *
@@ -33,8 +34,9 @@ const ABORT_WITHIN_MS = 500;
  * - due: a worker claims the lease (`due_at`, `lease_token`), which one process at a time has. This class runs under it.
  * - leased: TAKE turns unread events into deliveries and returns the first delivery of each due subject, as many as there are places: 16,
  *   or one while it fails. The lease stays for 10 s after the last delivery, so that the next event needs no claim.
- * - quiet (`quiet_until`): ten attempts in a row have failed, or the receiver sent a Retry-After. No place until then.
- * - disabled (`disabled_at`): by a person, by a 410, or after five days of failures. `read_to` stays, so nothing is lost.
+ * - quiet (`quiet_until`): ten attempts in a row have failed, or the receiver sent a Retry-After. Nothing is sent until then.
+ * - disabled (`disabled_at`): by a person, by a 410, or after five days of failures (endpoint-health.rules.ts). `read_to` stays, so the
+ *   events of the meantime are delivered once the endpoint is enabled, unless the request says `skipMissed`.
  *
  * States of a delivery
  * - pending, due: in the queue; its predecessors of the subject are delivered or failed.
@@ -46,13 +48,15 @@ const ABORT_WITHIN_MS = 500;
  * - Before TAKE commits: nothing. The next process reads the same events.
  * - During an attempt: a pending delivery. It is sent again after the lease (30 s), with the same id.
  * - After the receiver has accepted, before the attempt is recorded: the same. The receiver sees the id twice and ignores the second.
- * A SIGTERM waits for attempts in flight, records them and releases the lease, so that another process continues at once.
+ * A SIGTERM waits 1 s for requests in flight and 2 s for handlers, records what has ended, aborts the rest and releases the lease. Another
+ * process continues at once. An attempt that the database refuses to record is repeated by attempt-writes.ts, which delays no other.
  *
- * Order of locks: the endpoint, then its subjects in order, then events in order of position (as an erasure does). TAKE, SETTLE and requests
- * that make subjects due all follow it.
+ * Order of locks: the endpoint, then events in order of position (as an erasure does), then deliveries, then subjects. TAKE, SETTLE and
+ * requests that make subjects due all follow it.
  *
- * At night: `admin.webhook_endpoints` (pending, failures, quiet until), `admin.webhook_deliveries` (status, error and answer of each), and
- * `POST /webhook-endpoints/{id}/test`. Nothing due and nothing leased, but pending: no worker runs.
+ * At night: `admin.webhook_endpoints` (pending, failures, quiet until, why it is silent), `admin.webhook_deliveries` (status and error of
+ * each), `GET /webhook-deliveries/{id}` (the response) and `POST /webhook-endpoints/{id}/test`. If deliveries are due and no endpoint is
+ * leased, no worker runs.
  */
 /** Delivers the events of one endpoint under its lease: subjects concurrently, each subject in order. A crash may repeat attempts. */
 export class Drain {

@@ -25,7 +25,7 @@ const RENEWALS_PER_LEASE = 6;
  * - closed: the row is deleted once the session is settled, over, lost or erased.
  *
  * The batch is the lease
- * - A claim inserts a row into poll_batches and writes its id into every due row. While the batch exists, nobody else claims them.
+ * - A claim inserts a row into poll_batches and writes its id into every row that it takes. While the batch exists, nobody else claims them.
  * - The batch is also the fence: every statement that writes a result names it. A worker whose lease has expired changes nothing.
  * - The claim is the reschedule, so that a poll writes one narrow row and an unchanged response writes nothing more. Rejected: a lease in
  *   each row. Its release would be a second update per poll, and neither would be HOT, because of the index on `due_at`.
@@ -36,9 +36,10 @@ const RENEWALS_PER_LEASE = 6;
  * - unchanged: nothing is written.
  * - changed: session, observation, transition and event commit together, conditional on the state that they leave (sessions.store.ts).
  * - failed: `failures` grows, and the session is due again after a backoff.
+ * - not found or refused on every path: the same, and lost.rules.ts counts it. After enough of them, the session is `lost`, as a change.
  * - not sent (breaker, Retry-After, stopping): the queue is released, and its rows are due at their old times, as if they had not been
  *   claimed. The pool pauses; then it claims a single session, whose read is the probe.
- * - cannot be saved: the set is applied one by one; the response at fault is tried for 5 s, then its session is postponed with an error.
+ * - cannot be saved: the set is applied one by one; the response at fault is tried for 5 s, then its session is postponed for 15 min.
  *
  * What a crash leaves
  * - Before the reads: claimed rows whose lease expires after POLL_LEASE_MS. Any worker then deletes the batch and makes them due.

@@ -17,33 +17,33 @@ export type BreakerChange = 'opened' | 'closed' | undefined;
 /*
  * Whether and when a call may be sent.
  *
- * A call of `Remote.send` passes four gates, in this order, and the first that refuses ends it as `not_sent`:
+ * A call of `Remote.send` passes four checks, in this order, and the first that refuses ends it as `not_sent`:
  * 1. stopping: a process that stops sends no background call, later none.
  * 2. the breaker of its class (this file, breaker.rules.ts): `token`, `register_user`, `start_session`, `read_session`.
  * 3. the call queue (call-queue.ts): a place among the calls in flight, and a token of the budget of all replicas (request-budget.ts).
- *    Classes take turns by precedence; a call waits for half of SCS_TIMEOUT_MS at most.
+ *    Foreground and changes precede background and reads; a call waits for at most half of SCS_TIMEOUT_MS. A token request skips the queue.
  * 4. the breaker again, because it may have opened meanwhile.
  * SCS_TIMEOUT_MS then bounds the call, with its retries if it is a GET.
  *
  * Phases of a breaker, and who leaves them
- * - closed: calls pass. Failures open it: five in a row, half of twenty within 10 s, or a row over 2 s of 503s or of responses of a gateway.
+ * - closed: calls pass. Five failures in a row open it, or half of twenty calls within 10 s, or five 503s or gateway responses over 2 s.
  * - open: nothing passes until `openUntil`. The wait doubles, up to 30 s.
  * - half_open: one call passes as a probe. Its result closes or opens the breaker. A probe without a result is replaced after a timeout.
- * - quiet (in every phase): a Retry-After. It is obeyed, at most for an hour, and shared with all replicas.
+ * In every phase, a Retry-After (`quietUntil`) blocks all calls, for at most an hour, in all replicas.
  * With `Trials` (registrations and starts), a probe could create a user or a session whose response is lost. So a request that changes
  * nothing, the base probe, comes first, and then one call of all replicas is the trial. After a failed trial the wait doubles.
  *
- * The live limit (concurrency-limit.ts) grows with successes while it is used, shrinks by a tenth after a 429 or 503 and by half after a
- * timeout. It is per process; the budget per second is of the deployment, by draws from one bucket in the database.
+ * The live limit (concurrency-limit.ts) grows with successes while it is used. A 429 or 503 lowers it by a tenth (the first one by half), a
+ * timeout by half. It is per process. The budget per second is of the deployment, by draws from one bucket in the database.
  *
  * Who shares what (shared/)
- * - Breakers with trials and requested waits are rows of remote_operations. A replica is notified of changes, and reads them every 5 s; every
- *   250 ms while it does not listen.
+ * - Breakers with trials and requested waits are rows of remote_operations. A replica is notified of changes. It also reads the rows every
+ *   5 s, and every 250 ms while it does not listen.
  * - A replica's own breaker of `token` and `read_session` is not shared: it opens by itself within five failures.
  * - Health (`degraded`, `healthy`) is one row per class, so that `remote.degraded` and `remote.recovered` are announced once.
  *
- * What a crash leaves: a trial that was claimed blocks the next one for two timeouts at most. A budget that was drawn lapses after 250 ms.
- * If the database is unreachable, a replica keeps what it knows; with a budget per second, it sends nothing.
+ * What a crash leaves: a trial that was claimed blocks the next one for at most two timeouts. Drawn requests are lost, at most those of
+ * 250 ms. If the database is unreachable, a replica keeps what it knows; with a budget per second, it sends nothing.
  *
  * At night: GET /status has breaker, limit, queue and the last error of each class; `admin.remote_health` what all replicas know.
  * `heldBackBy` says why nothing is sent: `remote_service` (a Retry-After), `breaker` or `ceiling` (our own budget).

@@ -47,7 +47,8 @@ interface Settled {
  * - pending, leased: the call may be in flight. `sent_at` and `attempts` were written by the claim, before the call.
  * - registered: the user, its locations and the event commit with the status. Final.
  * - rejected: the service refused the request and has no user. A person may retry; the tenant may register the reference anew.
- * - uncertain: the call may have had its effect. A person decides: retry, discard or resolve. A late response still settles it.
+ * - uncertain: the call may have had its effect, or the database was restored from a backup. A person decides: retry, discard or resolve. A
+ *   late response still settles it.
  * - discarded: a person has given it up. The tenant may register the reference anew.
  * A partial unique index allows one live row (pending, registered, uncertain) per reference, whatever the concurrency.
  *
@@ -62,12 +63,13 @@ interface Settled {
  *   nobody knows whether the request was written.
  * - After the response, before the outcome commits: the same, because the response died with the process.
  * - After the commit: the event is in the outbox.
- * If the database refuses the outcome, it is written again for 30 s, also while the process stops; then `unstored` keeps what is known in
- * `lastError`, without text of the remote service.
+ * If the database refuses the outcome, the write is repeated for 30 s, or for 2 s once the process stops. Then `unstored` keeps what is
+ * known in `lastError`, without text of the remote service.
  * A claim whose COMMIT got no response is undone (`RETURN_CLAIM`), since nothing has been sent yet.
  *
  * Outcome of the call → status (`planSettlement`): done → registered; rejected → rejected, but a 409 to a repeated call → uncertain;
- * not_sent → pending with a backoff; ambiguous and unreadable → uncertain.
+ * not_sent → pending with a backoff; ambiguous and unreadable → uncertain. `weighOutcome` first makes `not_sent` of a 401 and of a 4xx that
+ * may come from something in front of the service.
  *
  * At night: `admin.registrations_open` lists what is pending and uncertain, since when and why. `POST /registrations/{id}/retry`,
  * `/discard` and `/resolve` are the decisions; docs/registrations.md says which one is right.
@@ -98,7 +100,10 @@ export class RegistrationSender extends BackgroundTasks {
     super('registrations could not be claimed', STOP_WITHIN_MS, ROLE !== 'api');
   }
 
-  /** Sends the call. Returns null if a newer call or a decision came first, or the outcome could not be stored. `priority` is `foreground` if a request waits for it. */
+  /**
+   * Sends the call. Returns null if a newer call or a decision came first, or the outcome could not be stored. `priority` is `foreground` if
+   * a request waits for it.
+   */
   send(claim: Claim, priority: Priority): Promise<Settled | null> {
     const parent = priority === 'foreground' ? undefined : null;
     const attributes = { 'pv_onboarding.registration.id': claim.id };
