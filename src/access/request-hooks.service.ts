@@ -19,7 +19,7 @@ import { SessionCredentials } from './session-credentials.js';
 const FAILURES = { amount: 300, periodMs: 60_000 };
 /** A key may send the requests of 10 s all at once, so that an app can catch up after a pause. */
 const BURST_SECONDS = 10;
-/** A response that is sent later than this after its request is preceded by another check of the caller. */
+/** If a response is sent later than this after its request, the caller is checked again before it is sent. */
 const LATE_MS = 2_000;
 
 /**
@@ -71,7 +71,7 @@ export class RequestHooks implements OnModuleInit {
       if (!needsKey(request)) return done();
       if (request.body === undefined) return actAs(request.principal!, done);
       const act = (principal: Principal): void => actAs(principal, done);
-      // A body that arrived later than its headers has left the context of the request.
+      // Enters the context of the request again, which is lost if the body arrived later than the headers.
       runInContext(contextOf(request), () => void this.identifyAgain(request, reply).then(act, done));
     });
     this.server?.addHook('preSerialization', (request, reply, payload, done) => {

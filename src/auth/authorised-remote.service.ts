@@ -55,8 +55,8 @@ export class AuthorisedRemote {
   }
 
   /**
-   * Returns what a refused or missing read is about. If no read of another session shows it, asks the base probe: with `always`, or if only
-   * few sessions are missing, since no other may be due.
+   * Returns what a refused or missing read is about. Reads of other sessions usually show it. If they do not, sends the base probe: with
+   * `always`, or if only few sessions are missing, since no other session may be due.
    */
   async weighRead(request: RemoteRequest, status: number, probes: 'few' | 'always'): Promise<Refusal> {
     const kind = kindOf(status);
@@ -87,7 +87,7 @@ export class AuthorisedRemote {
     const { status, detail } = outcome;
     const kind = kindOf(status);
     const isStart = request.operation === 'start_session';
-    // A refused start ends nothing: its caller is told, and may start again.
+    // A refused start changes nothing in our database. Its caller gets the error, and may start again.
     const isOwn = status === CONFLICT || kind === 'content';
     if (isStart && isOwn) return outcome;
     const refusal = status === CONFLICT ? 'unknown' : this.weigh(request, status, kind);
@@ -100,7 +100,7 @@ export class AuthorisedRemote {
   }
 
   /** Returns whether the service itself refuses what a request contains. */
-  // A firewall may refuse all requests. The row of refusals ends with this process, so a process that restarts again and again needs the probe.
+  // A firewall may refuse all requests. The refusals are counted in memory, so a process that restarts again and again needs the probe.
   private async isOfService(request: RemoteRequest, status: number, refusal: Refusal): Promise<boolean> {
     const isSudden = this.refusals.isSudden(request.operation, refusal);
     return !isSudden && (await this.remote.probe(request)) !== status;

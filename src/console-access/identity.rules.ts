@@ -4,7 +4,7 @@ export interface Identity {
   readonly subject: string;
   readonly name: string;
   readonly groups: readonly string[];
-  /** The claim that the provider sent instead of the groups, because the user is in too many; null if it left none out. */
+  /** The claim that the provider sent instead of the groups, because the user has too many; null if the groups are complete. */
   readonly leftOut: string | null;
 }
 
@@ -25,7 +25,7 @@ export function requireSoundToken(
     throw new Error(`the ID token claim "sub" must be a text of 1 to ${MAX_SUBJECT_LENGTH} characters`);
 }
 
-/** Reads who the user is. `info`: the response about the user, if it was requested; it may have what the token has not. */
+/** Reads who the user is. `info`: the response about the user, if it was requested; it may have claims that the token lacks. */
 export function identityOf(subject: string, token: Claims, info: Claims): Identity {
   const all = { ...token, ...info };
   const groups = [...new Set([...groupsInClaim(token.groups), ...groupsInClaim(info.groups)])];

@@ -101,7 +101,7 @@ export class OidcSignInController {
 
   private callbackOf(request: FastifyRequest): URL {
     const callback = new URL(this.redirectUriOf(request));
-    // Not `new URL(request.url)`, which throws for some targets in absolute form.
+    // Replaces only the query, since `new URL(request.url)` throws for some targets in absolute form.
     callback.search = request.url.replace(/^[^?]*/, '');
     return callback;
   }

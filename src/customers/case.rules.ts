@@ -45,7 +45,8 @@ export function decideCase(snapshot: Snapshot, now: Date) {
   const present = distinct(listed.filter(({ missingSince }) => missingSince === null).map(({ id }) => id));
   const wanted = inverters ?? distinct(listed.map(({ id }) => id)).length;
   const link = invitation !== undefined && LIVE.includes(invitation.state) ? invitation : undefined;
-  // The core knows no invitation, so the rule of starts does not know that its owner can repeat a failed start, or has.
+  // The rule of starts belongs to the core, which does not know invitations. So it does not know that the owner can repeat a failed start
+  // in the page, or has repeated it.
   const isLeft = ({ createdAt }: KnownStart) =>
     link === undefined || (wishDueAt === null && createdAt > link.createdAt);
   const starts = snapshot.starts.filter((start) => start.status !== 'failed' || isLeft(start));

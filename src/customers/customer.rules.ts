@@ -7,7 +7,10 @@ type KnownRegistration = Pick<
   'id' | 'status' | 'lastError' | 'updatedAt' | 'nextAttemptAt'
 >;
 
-/** Returns who is waited for while a customer has no grid location. Without a registration, the user came without one. */
+/**
+ * Returns who is waited for while a customer has no grid location. `registration` is null if the user has none, for example because
+ * retention has deleted it.
+ */
 export function waitOfRegistration(registration: KnownRegistration | null): Waiting {
   const { id, status, lastError, updatedAt, nextAttemptAt } = registration ?? UNKNOWN;
   return {
@@ -30,7 +33,10 @@ const UNKNOWN = {
 
 type KnownCase = WaitsView & Pick<CaseView, 'gridLocationId'>;
 
-/** Returns who is waited for first: the most urgent of the cases and of the registration, which counts if it is stalled or alone. */
+/**
+ * Returns who is waited for first: the most urgent of the cases and of the registration. The registration counts only if it is stalled, or
+ * if there is no case.
+ */
 export function decideCustomer(registration: WaitsView, cases: readonly KnownCase[]): WaitsView {
   const isRegistration = cases.length === 0 || registration.stalled !== null;
   const first = mostUrgent<WaitsView | KnownCase>([...(isRegistration ? [registration] : []), ...cases])!;

@@ -91,7 +91,7 @@ type Known = Omit<InvitationFacts, 'brands' | 'erasedAt'> & {
   readonly isServed: boolean;
 };
 
-/** Returns the cause that the next step of an owner becomes if it does not follow. Reminders name it, too. */
+/** Returns the cause of the stall if the owner does not take the next step. Reminders name it, too. */
 export function causeOfStep({ openedAt, startedAt }: Pick<InvitationFacts, 'openedAt' | 'startedAt'>) {
   if (startedAt !== null) return 'started_not_completed';
   return openedAt === null ? 'never_opened' : 'opened_not_started';

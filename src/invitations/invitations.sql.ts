@@ -117,13 +117,15 @@ const BRANDS = `
  * How far the owner is with a brand: 0 nothing is open, 1 started, 2 done, 3 online. A session that is no longer watched counts only if it is
  * online: otherwise the owner begins again.
  */
-// SQL and no rule, because after a restart one statement updates all invitations whose sessions changed within days.
+// This is SQL and not a rule, because after a restart one statement updates all invitations whose sessions changed within days.
 const STEP = `coalesce(max(CASE
                WHEN s.state = 'online' THEN 3
                WHEN s.state = 'awaiting_installation' AND s.closed_at IS NULL OR (${IS_LATE}) THEN 2
                WHEN s.state = 'awaiting_owner' AND s.closed_at IS NULL THEN 1 END), 0)`;
 
-/** Finds the steps of the brands of invitation $1, in their order. Without a named brand, the step has the brand of the newest open session. */
+/**
+ * Finds the steps of the brands of invitation $1, in their order. Without a named brand, the step has the brand of the newest open session.
+ */
 export const FIND_STEPS = `
     SELECT coalesce(b.brand, (array_agg(s.brand ORDER BY s.recorded_at DESC, s.id)
                        FILTER (WHERE s.state IN ('awaiting_owner', 'awaiting_installation') AND s.closed_at IS NULL))[1]) AS brand,

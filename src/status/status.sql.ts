@@ -6,8 +6,8 @@ const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relat
 
 // `watched` counts all rows of session_polls, which are short. `phases` reads only a sample of them. With a million sessions, the sample
 // takes 70 ms, and a scan of the whole table would take 1.3 s. The last read of a session was at `claimed_at` or, while a batch contains
-// the session, at `checked_at`; both are equal until the first read succeeds. A session is overdue if the poller would claim it: it is due, and
-// no existing batch contains it.
+// the session, at `checked_at`; both are equal until the first read succeeds. A session is overdue if the poller would claim it: it is due,
+// and no existing batch contains it.
 export const READ_POLLING = `
   WITH late AS (
     SELECT q.phase, count(*) AS overdue, ${age('min(q.due_at)')} AS "oldestOverdueSeconds"

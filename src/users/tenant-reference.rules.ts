@@ -5,14 +5,18 @@ const MAX_LENGTH = 200;
 const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
 const BLANK = /[\p{Zs}\t-\r\u0085\u2028\u2029]/u;
 const BLANK_AT_AN_END = /^\s|\s$/u;
-/** Matches a character that nobody sees or that changes the direction of text. The last two are a pattern of Braille and a note: both blank. */
+/**
+ * Matches a character that nobody sees or that changes the direction of text. The last two are a pattern of Braille and a note: both blank.
+ */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800\u{1d159}]/u;
 /** Matches more marks than any language writes on a letter. Normalising a long sequence of marks takes quadratic time. */
 const MANY_MARKS = /\p{M}{31}/u;
 /** A text in a cell of a spreadsheet, which would otherwise be a number: ="00123" or =T("00123"). */
 const TEXT_FORMULA = /^=(?:"([^"]*)"|T\("([^"]*)"\))$/i;
 
-/** Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, and what programs make of a missing value. */
+/**
+ * Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, and what programs make of a missing value.
+ */
 const NO_VALUE =
   /^(?:#(?:n\/a|n\/b|nv|ref!|verw!|bezug!|value!|waarde!|wert!|valeur!|name\?|naam\?|nom\?|num!|getal!|zahl!|nombre!|null!|leeg!|nul!|div\/0!|deel\/0!|error!|spill!|calc!)|err:\d{3}|#{2,}|\[object object\]|undefined|null|none|nan|nat|<na>)$/i;
 

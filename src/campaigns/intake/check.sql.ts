@@ -16,7 +16,7 @@ const withProblem = (column: string, code: RowProblemCode, message: string): str
 
 /**
  * Marks the rows on lines $2, whose EANs are rounded although their check digits fit. $3: the name of the column of the EAN, $4: the
- * message. The problem takes the place of the one that they are perhaps rounded.
+ * message. This problem replaces the warning that they are perhaps rounded.
  */
 export const MARK_ROUNDED = `
     UPDATE campaign_rows SET status = 'invalid', ean = NULL, problems = jsonb_path_query_array(problems, '$[*] ? (@.code != "ean_perhaps_rounded")')
@@ -153,8 +153,8 @@ export const WARN_ALIKE = `
       FROM alike WHERE r.campaign_id = $1 AND r.line = alike.line`;
 
 /**
- * Selects at most $3 rows after line $2 that would register a reference, each with the form of its reference of which an erasure keeps a
- * hash. A live reference has been registered since.
+ * Selects at most $3 rows after line $2 that would register a reference, each with the form of the reference that an erasure hashes. Omits
+ * a live reference: if it was erased, it has been registered anew since.
  */
 export const SELECT_FOLDED = `
     SELECT line, reference_fold(tenant_reference) AS folded FROM campaign_rows AS r
@@ -162,7 +162,10 @@ export const SELECT_FOLDED = `
        AND NOT EXISTS (SELECT FROM registrations WHERE registrations.tenant_reference = r.tenant_reference AND ${LIVE})
      ORDER BY line LIMIT $3`;
 
-/** Warns about an erased reference: the row on line $3[n] has one if an erasure has the hash $4[n]. $2: the name of the column of the reference. */
+/**
+ * Warns about an erased reference: the row on line $3[n] has one if an erasure has the hash $4[n]. $2: the name of the column of the
+ * reference.
+ */
 export const WARN_ERASED = `
     UPDATE campaign_rows AS r SET problems = ${withProblem('$2::text', 'reference_erased', `'The data of this customer was erased on request: does the customer want to be registered again?'`)}
       FROM unnest($3::int[], $4::bytea[]) AS given (line, hash)

@@ -28,7 +28,7 @@ export class FileText {
 
   /**
    * `beginning`: the first bytes, read already. `rest`: those after them. `given`: the encoding that the sender names. A byte order mark
-   * precedes it.
+   * takes precedence over it.
    */
   constructor(
     private readonly beginning: Buffer,

@@ -18,7 +18,7 @@ const DEAD_AFTER_MS = 3_600_000;
 /** Only a file with more rows is analysed, since any plan checks fewer rows within milliseconds. */
 const ROWS_TO_ANALYZE = 1_000;
 
-/** How many references are hashed at once, which holds up other requests for a few milliseconds. */
+/** The number of references that are hashed at once. Their hashing delays other requests by a few milliseconds. */
 const ROWS_PER_HASHING = 500;
 
 export interface CampaignOptions {

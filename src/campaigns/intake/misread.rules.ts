@@ -2,7 +2,9 @@ import type { CampaignFormat } from '../campaign.rules.js';
 
 type SingleByte = Extract<CampaignFormat['encoding'], 'windows-1252' | 'cp850' | 'macintosh'>;
 
-/** The characters of the bytes 0x80 to 0xff. A byte that Windows-1252 does not define stays a control character, so that it can be told. */
+/**
+ * The characters of the bytes 0x80 to 0xff. A byte that Windows-1252 does not define stays a control character, by which it is recognised.
+ */
 // Node decodes windows-1252 as Latin-1 in some versions, and does not know cp850.
 const UPPER_HALF: Record<SingleByte, string> = {
   'windows-1252':
@@ -31,8 +33,9 @@ const reread = (text: string, encoding: SingleByte): string =>
     .join('');
 
 /**
- * The places where a text in Windows-1252 has a character that no word has there, because its byte is a letter of another encoding. An
- * apostrophe, marks between two longer words, Š and Ž beside a vowel or among capitals, and œ after a consonant are of Windows-1252.
+ * Match a character, in a text decoded as Windows-1252, at a place where no word has it: its byte is a letter of another encoding. Do not
+ * match what words have in Windows-1252: an apostrophe, marks between two longer words, Š and Ž beside a vowel or among capitals, and œ
+ * after a consonant.
  */
 const MISREAD = [
   /[\x80-\x9f¤]/u,

@@ -79,7 +79,10 @@ export async function openFile(
   };
 }
 
-/** Throws Problem if a cell was decoded as Windows-1252 without being told, and has a word that is probably of another encoding. */
+/**
+ * Throws Problem if Windows-1252 was assumed, because the sender named no encoding, and a cell has a word that is probably of another
+ * encoding.
+ */
 function refuseMisread(
   file: FileText,
   line: number,

@@ -35,7 +35,7 @@ export function addRow({ eans, references }: FileLooks, row: ReadRow): void {
 
 /**
  * Returns why the whole file is refused, else undefined: a program has rounded most of its EANs or references. Unless the rule is `off`,
- * one of these EANs must have a wrong check digit, because true ones have none.
+ * one of these EANs must have a wrong check digit, because the check digit of a true EAN is right.
  */
 export function roundedFileFault(
   { eans, references }: FileLooks,

@@ -219,7 +219,10 @@ const REFERENCE_ROUNDED =
 const CONFIRMED = ['true', 'waar', 'wahr', 'vrai'];
 const NOT_CONFIRMED = ['', 'false', 'onwaar', 'falsch', 'faux'];
 
-/** Returns the value of a cell that says whether an EAN is confirmed, as Excel writes it in each language. Returns undefined for another text. */
+/**
+ * Returns the value of a cell that says whether an EAN is confirmed, as Excel writes it in each language. Returns undefined for another
+ * text.
+ */
 function isConfirmed(text: string): boolean | undefined {
   const value = text.toLowerCase();
   return CONFIRMED.includes(value) || (NOT_CONFIRMED.includes(value) ? false : undefined);

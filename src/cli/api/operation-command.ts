@@ -145,7 +145,10 @@ function doneTo({ method, inputs }: Operation, values: Values): object {
   return { id: id && values[id], [method === 'delete' ? 'deleted' : 'done']: true };
 }
 
-/** Returns the effect with the values in the place of their names in braces. If it has others, reads the item that the call is about. */
+/**
+ * Replaces the names in braces of the effect by the values of the inputs. If it names a field of the item that the call is about, reads the
+ * item.
+ */
 async function effectOf(
   client: Client,
   { path }: Operation,

@@ -3,10 +3,13 @@ import { CommandError } from '../command-error.js';
 import { readId, readInput } from '../read-input.js';
 import { isListOfTexts, kebab, typeOf, type Input } from './operation.rules.js';
 
-/** The name of an option or, of a flag, of the options that set it to true and to false. */
+/** The name of an option. For a flag: the names of the options that set it to true and to false. */
 export type OptionName = string | readonly [string, string];
 
-/** Returns whether the command takes an input as an argument. No secret is one, because every user of the machine can read a command line. */
+/**
+ * Returns whether the command takes an input as an argument. A secret is never an argument, because every user of the machine can read a
+ * command line.
+ */
 export const isArgument = (input: Input): boolean => input.isRequired && !input['x-secret'];
 
 export const choicesOf = (values: readonly (string | null)[]): string[] =>

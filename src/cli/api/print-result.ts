@@ -11,7 +11,9 @@ import { age, cut, eventName, printTable, type Cell, type Columns } from './tabl
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Prints the result of an operation for people. `own` has columns that need more than one field, and print instead of others. */
+/**
+ * Prints the result of an operation for people. `own`: columns whose text needs more than one field; they replace those of the same title.
+ */
 export function printResult(resolve: Resolve, operation: Operation, data: unknown, own: Columns<never> = {}) {
   const { returns, inputs } = operation;
   if (typeof data !== 'object' || data === null) return print(String(data));

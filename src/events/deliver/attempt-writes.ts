@@ -14,8 +14,9 @@ interface RefusedAttempt {
 }
 
 /**
- * Records the attempts of one endpoint that have ended: together, and after an error each alone. So one that the database refuses, such as
- * one with a damaged row, delays no other. After the patience, its delivery is postponed.
+ * Records the attempts of one endpoint that have ended: all together or, after an error, one by one. So an attempt that the database
+ * refuses, for example because of a damaged row, does not delay the others. After the patience, the delivery of a refused attempt is
+ * postponed.
  */
 export class AttemptWrites {
   private readonly logger = new Logger('Deliveries');

@@ -109,7 +109,7 @@ export class Drain {
       const isDue = this.isThereMore || performance.now() - this.takenAtMs >= TAKE_EVERY_MS;
       if (isDue && this.freePlaces() > 0) await this.takeAndSend();
     } catch (error) {
-      // The database may be away. The attempts in flight then end, and are recorded once it is back.
+      // The database may be unreachable. The attempts in flight then end, and are recorded once it is reachable again.
       if (this.writes.refusals === 0) throw error;
       await this.wakeUp.wait(this.lease.signal, TAKE_EVERY_MS, seen);
       return null;

@@ -88,7 +88,7 @@ const SETTLE = prepared('deliveries.settle_deliveries')`
     )
     SELECT subject FROM settled`;
 
-// Waits longer the older the delivery is, since nothing else can be stored that counts: 5 minutes at first, 6 hours at most.
+// The wait grows with the age of the delivery, because no number of attempts can be stored: from 5 minutes to 6 hours.
 export const POSTPONE = prepared('deliveries.postpone')`
     UPDATE webhook_subjects AS queued
     SET due_at = clock_timestamp()

@@ -70,7 +70,7 @@ export function isFromOwnPage(
   return origin === undefined || origin === 'null' || origins.includes(String(origin));
 }
 
-/** What programs write into the middle of a link: entities and line breaks of HTML, and all that is not visible ASCII. */
+/** Matches what programs write into the middle of a link: entities and line breaks of HTML, and all that is not visible ASCII. */
 const MARKS = /&(?:#x?[\da-f]{1,6}|[a-z]{1,20});|<w?br ?\/?>|[^!-<>-~]/gi;
 /** An escape of a URL or of quoted-printable. */
 const ESCAPE = /[=%]([\da-f]{2})/gi;
@@ -78,8 +78,8 @@ const ESCAPE = /[=%]([\da-f]{2})/gi;
 const MOST_READINGS = 4;
 
 /**
- * Returns what may be the token in a text, without marks within it and whatever is around it. There are several readings if the text has
- * escapes, because `=20` is a blank, or a line break after `=` that is lost and the characters 20 of the token.
+ * Returns the possible tokens in a text, without the marks within them and the text around them. A text with escapes can be read in several
+ * ways: `=20` is a blank, or the characters 20 of the token after `=` and a lost line break.
  */
 export function tokensIn(text: string): string[] {
   const tokens = new Set<string>();

@@ -88,7 +88,7 @@ export class OwnerPageView {
     const { BRAND_NAME, BRAND_LOGO_FILE, BRAND_SUPPORT_URL } = this.environment;
     const messages = this.messages.get(locale)!;
     const tenant = BRAND_NAME ?? messages.tenant!;
-    // Without a name, a sentence about the tenant is another sentence: a name in its place would need an article or a case.
+    // If the tenant has no name, uses a sentence of its own (`….unnamed`): words in the place of a name would need an article or a case.
     const patternOf = (key: string): string =>
       (BRAND_NAME === undefined ? messages[`${key}.unnamed`] : undefined) ?? messages[key]!;
     const text = (key: string, values: Messages = {}): string =>

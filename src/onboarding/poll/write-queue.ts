@@ -132,7 +132,7 @@ export class PollWrites {
         for (const id of finished) this.live.delete(id);
         isWaiting = false;
       } catch (error) {
-        // The results are written once the database is back, except for those whose lease is lost by then.
+        // The results are written once the database is reachable again, except for those whose lease is lost by then.
         if (!isWaiting) this.logger.warn(`poll results wait for the database: ${errorText(error)}`);
         isWaiting = true;
         await pause(RETRY_MS);

@@ -93,7 +93,10 @@ export class SessionReader {
     return this.weighed(counts === one.status ? one : other);
   }
 
-  /** Returns the read with what its refusal is about, or `not_sent` if the refusal is about all reads. */
+  /**
+   * If the read was refused or found nothing, returns it with `isOwn`: whether that is about this session alone. Returns `not_sent` if it
+   * is about all reads.
+   */
   private async weighed(
     { read, request, status, isForeign }: PathRead,
     probes: 'few' | 'always' = 'few',

@@ -7,7 +7,10 @@ export type SessionRead =
   /** The response equals the last recorded response, byte for byte. */
   | { readonly kind: 'unchanged' }
   | Observed
-  /** A 404 or 410 on every path. `isOwn` as below; if only few sessions are missing, the base probe may show it, too. */
+  /**
+   * A 404 or 410 on every path. `isOwn` as for `refused`; also true if the base probe has shown that the service is up while few sessions
+   * are missing.
+   */
   | {
       readonly kind: 'not_found';
       readonly status: number;

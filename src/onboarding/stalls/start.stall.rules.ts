@@ -28,7 +28,7 @@ export interface StartFacts {
 
 /** How long a failed start counts. After that, nobody repeats it as it was. */
 const COUNTS_MS = 30 * 86_400_000;
-/** A session that was adopted for the location changes no start. */
+/** When to look again whether a session was adopted for the location: an adoption replaces a failed start, but does not change its row. */
 const LOOK_AGAIN_MS = 3_600_000;
 
 export function stallOfStart(facts: StartFacts, now: Date): Look {

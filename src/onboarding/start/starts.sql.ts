@@ -22,7 +22,10 @@ const lockedPlace = (condition = 'true'): string => `
 const isSubject = (id: string): string =>
   `EXISTS (SELECT FROM domain_events WHERE subject = ${id}::uuid::text)`;
 
-/** Inserts the intent to start a session, or takes over a start with an expired lease. Returns no row if its location or user is gone, or key $5 is revoked. */
+/**
+ * Inserts the intent to start a session, or takes over a start with an expired lease. Returns no row if its location or user is gone, or
+ * key $5 is revoked.
+ */
 // The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
 // A take-over counts an orphan, since the call of the previous process may have started a session.
 export const BEGIN_START = prepared('onboarding.begin_session_start')`
@@ -41,8 +44,8 @@ export const BEGIN_START = prepared('onboarding.begin_session_start')`
       FROM place LEFT JOIN begun ON true`;
 
 /**
- * Returns what hinders a start of location $1 and brand $2: the session to reuse if $3, and the failed starts that may have left orphans since
- * the last one that succeeded. Counts none if the user has been erased, since BEGIN_START then finds the location gone.
+ * Returns what hinders a start of location $1 and brand $2: the session to reuse if $3, and the failed starts that may have left orphans
+ * since the last one that succeeded. Counts none if the user has been erased, since BEGIN_START then finds the location gone.
  */
 export const FIND_HINDRANCE = prepared('onboarding.find_start_hindrance')`
     SELECT (SELECT id FROM (${SESSION_TO_REUSE}) AS reusable WHERE $3::boolean) AS "sessionId",

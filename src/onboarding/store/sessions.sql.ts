@@ -38,7 +38,7 @@ export const LOCK_SESSIONS = prepared('onboarding.lock_sessions')`
     ${SELECT_RECORD} JOIN session_polls p ON p.session_id = s.id WHERE s.id = ANY($1::uuid[]) ORDER BY s.id FOR UPDATE OF s, p`;
 
 /** Locks sessions, watched or not, for a change that has no read and no batch. Excludes sessions of erased users. */
-// Excludes them by close_reason, not by a column of the user: after a wait for the lock, PostgreSQL rereads only the locked row.
+// Excludes erased users by close_reason, not by a column of the user: after a wait for the lock, PostgreSQL rereads only the locked row.
 export const LOCK_ANY_SESSIONS = `${SELECT_RECORD} LEFT JOIN session_polls p ON p.session_id = s.id
      WHERE s.id = ANY($1::uuid[]) AND s.close_reason IS DISTINCT FROM 'erased' ORDER BY s.id FOR UPDATE OF s`;
 
@@ -120,7 +120,10 @@ export const SESSION_TO_REUSE = `
 export const CHECKED_AT = `
   CASE WHEN p.session_id IS NULL THEN s.last_checked_at WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END`;
 
-/** When inverter `i` was last seen: if it is neither absent nor missing, at the last successful read of its session, but not before first_seen_at. */
+/**
+ * When inverter `i` was last seen: if it is neither absent nor missing, at the last successful read of its session, but not before
+ * first_seen_at.
+ */
 const LAST_SEEN_AT = `
   greatest(i.first_seen_at, CASE WHEN i.absent_since IS NOT NULL OR i.missing_since IS NOT NULL THEN i.last_seen_at ELSE ${CHECKED_AT} END)`;
 

@@ -264,7 +264,7 @@ export class Database implements Sql, OnModuleDestroy, OnApplicationShutdown {
     }
   }
 
-  // Ends the patience before requests and tasks must have ended, so that what follows a failed write is written and answered in time.
+  // Ends the patience before requests and tasks must have ended, so that time is left to record a failed write and to respond.
   onModuleDestroy(): void {
     this.outcomes.endPatienceIn(STOP_WITHIN_MS.patience);
   }

@@ -23,9 +23,10 @@ type Queried =
   | { readonly kind: 'failed'; readonly error: NodeJS.ErrnoException };
 
 /**
- * Resolves a host name that a stranger has chosen. Rejects if there is no address, and when `signal` aborts. Rejected: dns.lookup. It occupies
- * one of the few threads of libuv until getaddrinfo returns, so that the names of the database and of the remote service wait behind
- * a slow name. Unlike getaddrinfo, this function reads only the hosts file and queries name servers, whatever nsswitch.conf contains.
+ * Resolves a host name that a stranger has chosen. Rejects if there is no address, and when `signal` aborts. Rejected: dns.lookup. It
+ * occupies one of the few threads of libuv until getaddrinfo returns, so that the names of the database and of the remote service wait
+ * behind a slow name. Unlike getaddrinfo, this function reads only the hosts file and queries name servers, whatever nsswitch.conf
+ * contains.
  */
 export async function resolveName(
   name: string,

@@ -48,7 +48,7 @@ export class ForeignResponses {
     return this.beganAt === undefined ? 0 : now - this.beganAt;
   }
 
-  /** Returns whether the response has the form of an unfamiliar refusal that was received since the last served call. */
+  /** Returns whether the response has the form of an unfamiliar refusal, received since the last served call. */
   has(response: RemoteResponse): boolean {
     return isForeignRefusal(response) && this.unproven.has(formOf(response));
   }

@@ -139,7 +139,7 @@ export class OperationGate {
     };
   }
 
-  /** Returns whether the response is like the foreign responses to calls since the last served call. */
+  /** Returns whether the response is like a foreign response to a call since the last served call. */
   isForeign(sent: Sent): boolean {
     return sent.kind === 'response' && this.foreign.has(sent.response);
   }

@@ -6,12 +6,9 @@ import { FOR_ABANDONED_LEASES } from '../../platform/database/abandoned-leases.j
 import { stallOf } from '../../stalls/stalls.sql.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
 
-// The guarantees of registrations depend on three rules, which every statement in this file follows.
-// - Only a claim sets a lease. It also sets sent_at and increments `attempts`, so a lease means that the call may have been sent.
-//   `attempts` numbers the calls and is the fence against a late response.
-// - A claim never takes a leased row, even if the lease has expired. A registration with an expired lease becomes `uncertain`.
-// - Every time is by the database's clock: clock_timestamp(), since now() is constant within a transaction.
-// The statements are SQL, since Prisma Client has no database clock, no ON CONFLICT by a partial index and no SKIP LOCKED.
+// Every statement in this file follows the rules of leases and fences at the head of send-registrations.service.ts. Times are by the
+// database's clock: clock_timestamp(), since now() is constant within a transaction. The statements are SQL, since Prisma Client has no
+// database clock, no ON CONFLICT by a partial index and no SKIP LOCKED.
 
 const ANNOUNCED = 'registrations.id, tenant_reference AS "tenantReference", metadata';
 
