@@ -1,5 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { ArrayNotEmpty, ArrayUnique, IsArray, IsIn, IsString, Length, Matches } from 'class-validator';
+import { Matches } from 'class-validator';
+import { Field } from '../platform/http/field.js';
 import {
   count,
   field,
@@ -13,16 +13,21 @@ import {
 import { SCOPES, type Scope } from './scopes.js';
 
 export class NewApiKey {
-  @ApiProperty({ description: 'The app that uses this key, for people', minLength: 1, maxLength: 100 })
-  @IsString()
-  @Length(1, 100)
+  @Field({
+    required: true,
+    type: String,
+    description: 'The app that uses this key, for people',
+    minLength: 1,
+    maxLength: 100,
+  })
   @Matches(/^\S(.*\S)?$/, { message: 'name must not begin or end with a space or contain a line break' })
   @Matches(/^[^\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u, {
     message: 'name must not contain characters that nobody sees',
   })
   name: string;
 
-  @ApiProperty({
+  @Field({
+    required: true,
     enum: SCOPES,
     isArray: true,
     minItems: 1,
@@ -30,10 +35,6 @@ export class NewApiKey {
     description:
       '`admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read`, and `links:read` to see each `startUrl`',
   })
-  @IsArray()
-  @ArrayNotEmpty()
-  @ArrayUnique()
-  @IsIn(SCOPES, { each: true })
   scopes: Scope[];
 }
 

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { IsString, MaxLength } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../platform/env/environment.js';
+import { Field } from '../platform/http/field.js';
 import { Public } from '../platform/http/public.decorator.js';
 import { ownOriginsOf } from '../platform/http/origins.rules.js';
 import { bodyOf, PROBLEM_MEDIA_TYPE } from '../platform/problem/problem-response.js';
@@ -16,8 +16,7 @@ import { ConsoleSessions } from './console-sessions.service.js';
 import { ConsoleSignIns } from './console-sign-in.service.js';
 
 class ConsoleSignIn {
-  @IsString()
-  @MaxLength(1_000)
+  @Field({ required: true, type: String, maxLength: 1_000 })
   key: string;
 }
 

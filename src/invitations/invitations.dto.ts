@@ -1,9 +1,6 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsUUID } from 'class-validator';
+import { Field } from '../platform/http/field.js';
 import { ChoiceParameter } from '../platform/http/parameters.js';
-import { CheckedBy, MayBeAbsent } from '../platform/http/validation.js';
 import { parseInstant } from '../platform/time/instant.rules.js';
 import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
@@ -43,34 +40,31 @@ const urlFault = (value: unknown) =>
     ? undefined
     : `must be a URL of at most ${MAX_URL_LENGTH} characters`;
 
-const Optional = (faultOf: (value: unknown) => string | undefined, schema: object): PropertyDecorator =>
-  applyDecorators(ApiPropertyOptional(schema), MayBeAbsent(), CheckedBy(faultOf));
-
 export class NewInvitation {
-  @ApiPropertyOptional({ format: 'uuid', description: 'Required unless `tenantReference` is given' })
-  @MayBeAbsent()
-  @IsUUID('loose')
+  @Field({ format: 'uuid', description: 'Required unless `tenantReference` is given' })
   gridLocationId?: string;
 
   @ReferenceOfCustomer('In place of `gridLocationId`, for a user with one grid location')
   tenantReference?: string;
 
   @Transform(({ value }: { value: unknown }) => normaliseBrands(value))
-  @Optional(brandsFault, {
+  @Field({
     type: [String],
     maxItems: MAX_BRANDS,
     description: `The brands to connect, each of at most ${MAX_BRAND_LENGTH} characters. Default: the remote service asks for the brand`,
+    faultOf: brandsFault,
   })
   brands?: string[];
 
   @ChoiceParameter(LOCALES, "The language of the owner's page. Default: the language of the browser")
   locale?: Locale;
 
-  @Optional(expectedFault, {
+  @Field({
     type: 'object',
     properties: { inverters: { type: 'integer', minimum: 1, maximum: MAX_INVERTERS } },
     additionalProperties: false,
     description: 'What you expect to come online',
+    faultOf: expectedFault,
   })
   expected?: { inverters?: number };
 
@@ -80,17 +74,19 @@ export class NewInvitation {
   })
   metadata?: Metadata;
 
-  @Optional(urlFault, {
+  @Field({
     type: String,
     format: 'uri',
     description: 'Where the page leads once all is done: https, of an origin in `INVITATION_RETURN_ORIGINS`',
+    faultOf: urlFault,
   })
   returnUrl?: string;
 
-  @Optional(isInstant, {
+  @Field({
     type: String,
     format: 'date-time',
     description: 'In the future, at most 366 days. Default: `INVITATION_TTL_DAYS` from now',
+    faultOf: isInstant,
   })
   expiresAt?: string;
 }

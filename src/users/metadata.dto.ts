@@ -1,9 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional } from 'class-validator';
 import * as by from '../platform/list/filters.js';
 import type { Condition, Filter } from '../platform/list/list.js';
-import { AsParsed, CheckedBy, KeyedParameters, MayBeAbsent } from '../platform/http/validation.js';
+import { Field } from '../platform/http/field.js';
+import { AsParsed, KeyedParameters } from '../platform/http/validation.js';
 import { isPlainObject, metadataFault, type Metadata } from './metadata.rules.js';
 
 /** Limits the number of conditions in a query, and so the time that PostgreSQL needs to plan it. */
@@ -16,16 +15,14 @@ export const MetadataField = (documentation: {
   example?: Metadata;
 }): PropertyDecorator =>
   applyDecorators(
-    ApiPropertyOptional({ type: 'object', additionalProperties: true, ...documentation }),
-    MayBeAbsent(),
     AsParsed(),
-    CheckedBy(metadataFault),
+    Field({ type: 'object', additionalProperties: true, ...documentation, faultOf: metadataFault }),
   );
 
 function MetadataParameters(): PropertyDecorator {
   return applyDecorators(
     // By default, an OpenAPI client sends each property of this object as a separate query parameter.
-    ApiPropertyOptional({
+    Field({
       type: 'object',
       patternProperties: { '^metadata\\..': { type: 'string' } },
       additionalProperties: false,
@@ -33,11 +30,10 @@ function MetadataParameters(): PropertyDecorator {
       description:
         'Only items whose metadata contain all these values: `metadata.campaign=autumn`. Only top-level keys can be given. `5`, `true` and ' +
         '`null` match the JSON value and the text.',
+      faultOf: metadataFilterFault,
     }),
     KeyedParameters(),
-    IsOptional(),
     AsParsed(),
-    CheckedBy(metadataFilterFault),
   );
 }
 

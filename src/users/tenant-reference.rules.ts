@@ -1,7 +1,7 @@
 import type { FieldError } from '../platform/problem/problem.js';
 import { isShortened, roundedForm, type RoundedForm } from './rounded.rules.js';
 
-const MAX_LENGTH = 200;
+export const MAX_REFERENCE_LENGTH = 200;
 const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
 const BLANK = /[\p{Zs}\t-\r\u0085\u2028\u2029]/u;
 const BLANK_AT_AN_END = /^\s|\s$/u;
@@ -53,7 +53,9 @@ export function readTenantReference(value: unknown): ReadReference {
 }
 
 const formFault = (text: string): string | undefined =>
-  MANY_MARKS.test(text) ? 'must not have more than 30 marks on one letter' : lineFault(text, MAX_LENGTH);
+  MANY_MARKS.test(text)
+    ? 'must not have more than 30 marks on one letter'
+    : lineFault(text, MAX_REFERENCE_LENGTH);
 
 const faulty = (fault: string, meant: string | null = null): ReadReference => ({
   code: 'reference_invalid',

@@ -1,47 +1,47 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, ArrayMinSize, IsArray, ValidateNested } from 'class-validator';
+import { ValidateNested } from 'class-validator';
+import { Field } from '../platform/http/field.js';
 import { OptionalFlag } from '../platform/http/parameters.js';
-import { CheckedBy } from '../platform/http/validation.js';
 import { flag, instant, listOf, optional, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
 import { EAN_PATTERN, eanFault, MAX_GRID_LOCATIONS } from './ean.rules.js';
 import { MetadataField } from './metadata.dto.js';
 import { isPlainObject, type Metadata } from './metadata.rules.js';
-import { tenantReferenceFault } from './tenant-reference.rules.js';
+import { MAX_REFERENCE_LENGTH, tenantReferenceFault } from './tenant-reference.rules.js';
 
 class GridLocationInput {
-  @ApiProperty({
+  @Field({
+    required: true,
     description:
       'The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it',
     type: String,
     pattern: EAN_PATTERN,
     example: '541448860004178013',
+    faultOf: eanFault,
   })
-  @CheckedBy(eanFault)
   ean: unknown;
 }
 
 export class RegisterUserInput {
-  @ApiProperty({
+  @Field({
+    required: true,
     description:
       "The tenant's own reference for the user; it has at most one live registration. Stored in Unicode's composed form (NFC), without blanks at its ends and without an apostrophe before it. No control, invisible or direction characters",
     minLength: 1,
-    maxLength: 200,
+    maxLength: MAX_REFERENCE_LENGTH,
     example: 'customer-4711',
+    faultOf: tenantReferenceFault,
   })
-  @CheckedBy(tenantReferenceFault)
   tenantReference: string;
 
-  @ApiProperty({
-    type: [GridLocationInput],
+  @Field({
+    required: true,
+    type: GridLocationInput,
+    isArray: true,
     minItems: 1,
     maxItems: MAX_GRID_LOCATIONS,
     description: 'Each EAN once',
   })
   @Transform(({ obj }: { obj: { gridLocations: unknown } }) => asInputs(obj.gridLocations))
-  @ArrayMaxSize(MAX_GRID_LOCATIONS)
-  @ArrayMinSize(1)
-  @IsArray()
   @ValidateNested({ each: true, message: 'must be an object with an ean' })
   gridLocations: GridLocationInput[];
 
@@ -70,7 +70,7 @@ function asInputs(value: unknown): unknown {
 }
 
 class ConfirmedGridLocationInput extends GridLocationInput {
-  @ApiProperty({ format: 'uuid' })
+  @Field({ required: true, format: 'uuid' })
   id: string;
 }
 

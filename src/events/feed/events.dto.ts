@@ -1,9 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { Field } from '../../platform/http/field.js';
 import { LimitQuery } from '../../platform/http/page.js';
 import { UuidParameter } from '../../platform/http/parameters.js';
-import { MayBeAbsent, ReadText, refuse } from '../../platform/http/validation.js';
+import { ReadText, refuse } from '../../platform/http/validation.js';
 import { field, nullable, schemaOf, text } from '../../platform/openapi/schema-of.js';
 import { EVENT_NAMES } from '../catalogue.rules.js';
 import { EVENT_TYPES, formatSequence, type CloudEvent } from '../cloud-event.js';
@@ -13,38 +12,36 @@ export const SEQUENCE = /^0?[0-9]{1,18}$/;
 
 /** Declares an optional feed position. `byDefault` is only the documented default: initialise the property with the same value. */
 export const SequenceParameter = (description: string, byDefault?: string): PropertyDecorator =>
-  applyDecorators(
-    ApiPropertyOptional({
-      description,
-      pattern: SEQUENCE.source,
-      ...(byDefault !== undefined && { default: byDefault }),
-      type: String,
-    }),
-    MayBeAbsent(),
-    Matches(SEQUENCE, {
-      message: '$property must be a `sequence` or `next` of this feed: a number of at most 19 digits',
-    }),
-  );
-
-/** Checks that each item of a list is an event type. */
-export const IsEventType = (): PropertyDecorator =>
-  IsIn(EVENT_TYPES, {
-    each: true,
-    message: `$property must list event types: ${EVENT_NAMES.join(', ')}`,
+  Field({
+    type: String,
+    description,
+    pattern: SEQUENCE.source,
+    ...(byDefault !== undefined && { default: byDefault }),
+    faultOf: sequenceFault,
   });
+
+const sequenceFault = (value: unknown): string | undefined =>
+  typeof value === 'string' && SEQUENCE.test(value)
+    ? undefined
+    : 'must be a `sequence` or `next` of this feed: a number of at most 19 digits';
+
+/** Returns what is wrong with a list of event types, or undefined. */
+export const typesFault = (value: unknown): string | undefined =>
+  Array.isArray(value) && value.every((type) => EVENT_TYPES.includes(type as string))
+    ? undefined
+    : `must list event types: ${EVENT_NAMES.join(', ')}`;
 
 /** Declares an optional list of event types, separated by commas. */
 export const TypesParameter = (): PropertyDecorator =>
   applyDecorators(
-    ApiPropertyOptional({
+    ReadText((types) => types.split(',').map((type) => type.trim())),
+    Field({
       description:
         'Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. Default: all',
       example: 'session.online,inverter.online',
       type: String,
+      faultOf: typesFault,
     }),
-    ReadText((types) => types.split(',').map((type) => type.trim())),
-    IsOptional(),
-    IsEventType(),
   );
 
 /** Declares an optional session id. Converts it to lower case, in which subjects are stored. */

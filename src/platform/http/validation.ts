@@ -134,7 +134,7 @@ export function invalidRequest(
 const isDeclared = (metatype: NonNullable<ArgumentMetadata['metatype']>): boolean =>
   ![String, Boolean, Number, Array, Object, Date].some((builtIn) => builtIn === metatype);
 
-const isPlainObject = (value: unknown): boolean =>
+export const isPlainObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber);
 
 function repeatedParameters(query: unknown): FieldError[] {

@@ -1,8 +1,7 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsObject, IsUUID, ValidateNested } from 'class-validator';
+import { IsObject, ValidateNested } from 'class-validator';
+import { Field } from '../../platform/http/field.js';
 import { InstantParameter } from '../../platform/http/parameters.js';
-import { MayBeAbsent } from '../../platform/http/validation.js';
 import { flag, listOf, nullable, schemaOf, text, uuid } from '../../platform/openapi/schema-of.js';
 import { DECIDABLE, type RegistrationStatus } from './registration.rules.js';
 import { REGISTRATIONS, type RegistrationsQuery } from './registrations.list.js';
@@ -14,8 +13,7 @@ const BULK_DECISIONS = ['retry', 'discard'] as const;
 const { createdSince, createdBefore, lastError } = REGISTRATIONS.filters;
 
 class DecisionFilter {
-  @ApiProperty({ enum: DECIDABLE.retry })
-  @IsIn(DECIDABLE.retry)
+  @Field({ required: true, enum: DECIDABLE.retry })
   status: RegistrationStatus;
 
   @createdSince.parameter
@@ -29,29 +27,23 @@ class DecisionFilter {
 }
 
 export class BulkDecision {
-  @ApiProperty({ enum: BULK_DECISIONS })
-  @IsIn(BULK_DECISIONS)
+  @Field({ required: true, enum: BULK_DECISIONS })
   decision: (typeof BULK_DECISIONS)[number];
 
-  @ApiPropertyOptional({
-    type: [String],
+  @Field({
+    type: String,
+    isArray: true,
     format: 'uuid',
     minItems: 1,
     maxItems: MAX_DECISIONS,
     description: 'The registrations. Give either these or `filter`',
   })
-  @MayBeAbsent()
-  @IsUUID('loose', { each: true })
-  @ArrayMaxSize(MAX_DECISIONS)
-  @ArrayMinSize(1)
-  @IsArray()
   ids?: string[];
 
-  @ApiPropertyOptional({
+  @Field({
     type: DecisionFilter,
     description: `Decides about all registrations that \`GET /registrations\` lists with these filters, at most ${MAX_DECISIONS} per call`,
   })
-  @MayBeAbsent()
   @Type(() => DecisionFilter)
   @ValidateNested()
   // ValidateNested also accepts an array. An array has no filters, so the decision would apply to all registrations.

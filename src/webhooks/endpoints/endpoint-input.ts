@@ -1,8 +1,9 @@
 import type { Environment } from '../../platform/env/environment.js';
+import { isPlainObject } from '../../platform/http/validation.js';
 import { refusalOfHost } from '../send/addresses.js';
 
 /** Proxies may truncate or reject longer URLs. */
-const MAX_URL_LENGTH = 2_000;
+export const MAX_URL_LENGTH = 2_000;
 /** No receiver or gateway needs more custom headers. Every request carries all of them. */
 const MAX_HEADERS = 10;
 const MAX_NAME_LENGTH = 64;
@@ -39,7 +40,8 @@ export function urlFault(value: string, environment: Environment): string | unde
 
 /** Returns why the headers are invalid, or undefined if they are valid. Never includes the value of a header. */
 export function headersFault(headers: unknown): string | undefined {
-  const entries = Object.entries(headers ?? {});
+  if (!isPlainObject(headers)) return 'must be a JSON object';
+  const entries = Object.entries(headers);
   if (entries.length > MAX_HEADERS) return `must hold at most ${MAX_HEADERS} headers, not ${entries.length}`;
   const names = entries.map(([name]) => name.toLowerCase());
   if (new Set(names).size < names.length) return 'must hold each name once, without regard to case';

@@ -1,15 +1,13 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Max, MaxLength, Min } from 'class-validator';
+import { Field } from '../../platform/http/field.js';
 import { STALLED_FIELD } from '../../stalls/stalled.view.js';
 import * as schema from '../../platform/openapi/schema-of.js';
 import { OptionalFlag } from '../../platform/http/parameters.js';
-import { AsParsed, CheckedBy, MayBeAbsent } from '../../platform/http/validation.js';
+import { AsParsed } from '../../platform/http/validation.js';
 import { EVENT_NAMES } from '../../events/catalogue.rules.js';
 import { EVENT_TYPES, toEventType } from '../../events/cloud-event.js';
-import { IsEventType } from '../../events/feed/events.dto.js';
+import { typesFault } from '../../events/feed/events.dto.js';
 import { webhookSecretFault } from '../secrets/secret.rules.js';
-import { headersFault } from './endpoint-input.js';
+import { headersFault, MAX_URL_LENGTH } from './endpoint-input.js';
 
 const DAY_SECONDS = 86_400;
 /** One week is enough to replace a secret. Until its overlap ends, a leaked secret stays valid. */
@@ -18,33 +16,32 @@ const MAX_OVERLAP_SECONDS = 7 * DAY_SECONDS;
 const SECRET_FORM = 'Your own secret: `whsec_` and base64 of 24 to 64 bytes.';
 
 const Secret = (description = `${SECRET_FORM} Default: 32 random bytes`): PropertyDecorator =>
-  applyDecorators(
-    ApiPropertyOptional({
-      ...schema.SECRET,
-      description,
-      pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
-    }),
-    MayBeAbsent(),
-    CheckedBy(webhookSecretFault),
-  );
+  Field({
+    ...schema.SECRET,
+    description,
+    pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
+    faultOf: webhookSecretFault,
+  });
 
 /** Declares an optional list of event types. */
 export const TypesField = (description: string): PropertyDecorator =>
-  applyDecorators(
-    ApiPropertyOptional({
-      enum: EVENT_TYPES,
-      enumName: 'WebhookEventType',
-      enumSchema: { description: 'The type of an event, or its name' },
-      isArray: true,
-      maxItems: EVENT_TYPES.length,
-      description,
-    }),
-    MayBeAbsent(),
-    // The decorator applied last provides the error message, so the type checks come last.
-    IsEventType(),
-    ArrayMaxSize(EVENT_TYPES.length),
-    IsArray(),
-  );
+  Field({
+    enum: EVENT_TYPES,
+    enumName: 'WebhookEventType',
+    enumSchema: { description: 'The type of an event, or its name' },
+    isArray: true,
+    maxItems: EVENT_TYPES.length,
+    description,
+    faultOf: typesFault,
+  });
+
+const Url = (given: { required?: true; description: string }): PropertyDecorator =>
+  Field({
+    format: 'uri',
+    maxLength: MAX_URL_LENGTH,
+    ...given,
+    faultOf: (value) => (typeof value === 'string' ? undefined : 'must be a string'),
+  });
 
 class EndpointSettings {
   @TypesField(
@@ -52,34 +49,27 @@ class EndpointSettings {
   )
   types?: string[];
 
-  @ApiPropertyOptional({ maxLength: 500, description: 'A note for people' })
-  @MayBeAbsent()
-  @IsString()
-  @MaxLength(500)
+  @Field({ type: String, maxLength: 500, description: 'A note for people' })
   description?: string;
 
-  @ApiPropertyOptional({
+  @AsParsed()
+  @Field({
     type: 'object',
     additionalProperties: { type: 'string' },
     ...schema.SECRET,
     description:
       'Sent with every webhook: Authorization, and names that begin with X-; at most 10, each of at most 1,024 printable ASCII ' +
       'characters. Stored encrypted and never returned',
+    faultOf: headersFault,
   })
-  @MayBeAbsent()
-  @AsParsed()
-  @CheckedBy(headersFault)
-  @IsObject({ message: 'headers must be a JSON object' })
   headers?: Readonly<Record<string, string>>;
 }
 
 export class NewWebhookEndpoint extends EndpointSettings {
-  @ApiProperty({
-    format: 'uri',
-    maxLength: 2_000,
+  @Url({
+    required: true,
     description: 'https, or http if the deployment allows it; without user, password and fragment',
   })
-  @IsString()
   url: string;
 
   @Secret()
@@ -87,14 +77,10 @@ export class NewWebhookEndpoint extends EndpointSettings {
 }
 
 export class WebhookEndpointChange extends EndpointSettings {
-  @ApiPropertyOptional({
-    format: 'uri',
-    maxLength: 2_000,
+  @Url({
     description:
       'A URL of another origin requires `headers` and `secret`, so that those of the previous receiver are not sent to another',
   })
-  @MayBeAbsent()
-  @IsString()
   url?: string;
 
   @Secret(
@@ -118,16 +104,12 @@ export class SecretRotation {
   @Secret()
   secret?: string;
 
-  @ApiPropertyOptional({
+  @Field({
     type: 'integer',
     minimum: 0,
     maximum: MAX_OVERLAP_SECONDS,
     description: `How long the current secret still signs. 0: it and all previously rotated secrets stop signing at once. Default: ${DAY_SECONDS}`,
   })
-  @MayBeAbsent()
-  @IsInt()
-  @Min(0)
-  @Max(MAX_OVERLAP_SECONDS)
   overlapSeconds: number = DAY_SECONDS;
 }
 

@@ -1,6 +1,4 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayNotEmpty, ArrayUnique, IsArray, IsUUID } from 'class-validator';
-import { MayBeAbsent } from '../../platform/http/validation.js';
+import { Field } from '../../platform/http/field.js';
 import * as schema from '../../platform/openapi/schema-of.js';
 import { OptionalFlag } from '../../platform/http/parameters.js';
 import { EVENT_NAMES, type EventName } from '../../events/catalogue.rules.js';
@@ -47,19 +45,15 @@ export type StoredDelivery = Omit<WebhookDeliveryView, 'type'> & {
 };
 
 export class RedeliveryRequest {
-  @ApiPropertyOptional({
-    type: [String],
+  @Field({
+    type: String,
+    isArray: true,
     format: 'uuid',
+    uniqueItems: true,
     minItems: 1,
     maxItems: MAX_IDS,
     description: 'Only these deliveries. Either this or `after` is required',
   })
-  @MayBeAbsent()
-  @IsArray()
-  @ArrayNotEmpty()
-  @ArrayUnique()
-  @ArrayMaxSize(MAX_IDS)
-  @IsUUID('loose', { each: true, message: 'deliveryIds must be a list of UUIDs' })
   deliveryIds?: string[];
 
   @SequenceParameter(

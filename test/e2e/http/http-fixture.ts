@@ -2,18 +2,9 @@ import { Body, Controller, Get, HttpCode, Module, Param, Post, Req } from '@nest
 import { Query } from '../../../src/platform/http/query.decorator.js';
 import { RouteConfig, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayNotEmpty,
-  IsArray,
-  IsInt,
-  IsObject,
-  IsOptional,
-  IsString,
-  Length,
-  ValidateNested,
-} from 'class-validator';
+import { IsObject, IsOptional, ValidateNested } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
+import { Field } from '../../../src/platform/http/field.js';
 import { createApp } from '../../../src/platform/http/create-app.js';
 import { CursorOf, LimitQuery, toPage } from '../../../src/platform/http/page.js';
 import { HTTP_LIMITS, type HttpLimits } from '../../../src/platform/http/http-limits.js';
@@ -27,8 +18,7 @@ import { MetricsController } from '../../../src/platform/metrics/metrics.control
 import { ProblemsController } from '../../../src/platform/problem/problems.controller.js';
 
 class Item {
-  @IsString()
-  @Length(1, 20)
+  @Field({ required: true, type: String, minLength: 1, maxLength: 20 })
   name: string;
 
   @AsParsed()
@@ -37,9 +27,7 @@ class Item {
 }
 
 class ItemList {
-  @IsArray()
-  @ArrayNotEmpty()
-  @ArrayMaxSize(100)
+  @Field({ required: true, type: Item, isArray: true, minItems: 1, maxItems: 100 })
   @ValidateNested({ each: true })
   @Type(() => Item)
   items: Item[];
@@ -51,8 +39,7 @@ class ItemList {
 }
 
 class Optional {
-  @IsOptional()
-  @IsInt()
+  @Field({ type: 'integer' })
   amount?: number;
 }
 
@@ -60,8 +47,7 @@ class Filters extends LimitQuery {
   @CursorOf({ row: 'integer' })
   cursor?: { row: string };
 
-  @IsOptional()
-  @IsString()
+  @Field({ type: String })
   state?: string;
 }
 
