@@ -1,9 +1,9 @@
 import { Coalescer } from '../platform/async/coalescer.js';
-import { prepared, type Sql, type Transaction } from '../platform/database/database.js';
+import { prepared, type Database, type Transaction } from '../platform/database/database.js';
 import { traced } from '../platform/tracing/tracing.js';
 import type { NewEvent } from './catalogue.rules.js';
 import { toEventType } from './cloud-event.js';
-import { TRY_AND_ASSIGN } from './sequence.sql.js';
+import { assignSequences, TRY_AND_ASSIGN } from './sequence.sql.js';
 
 // Appends any number of events in one round trip. PostgreSQL assigns the serial `position` in the order of the SELECT.
 export const APPEND_EVENTS = prepared('events.append_events')`
@@ -28,11 +28,13 @@ function withSpan(event: NewEvent): NewEvent {
 }
 
 /** One sequencer per database, so that concurrent writers share a statement. Otherwise, 63 of 64 writers would find the lock taken. */
-const sequencers = new WeakMap<Sql, Coalescer>();
+const sequencers = new WeakMap<Database, Coalescer>();
 
 /** Assigns sequences to at most 10,000 committed events, unless another process is assigning them. */
-async function sequenceSoon(sql: Sql): Promise<void> {
-  const sequencer = sequencers.get(sql) ?? new Coalescer(async () => void (await sql.query(TRY_AND_ASSIGN)));
-  sequencers.set(sql, sequencer);
+async function sequenceSoon(database: Database): Promise<void> {
+  const sequencer =
+    sequencers.get(database) ??
+    new Coalescer(async () => void (await assignSequences(database, TRY_AND_ASSIGN)));
+  sequencers.set(database, sequencer);
   await sequencer.run();
 }

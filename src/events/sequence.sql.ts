@@ -1,22 +1,47 @@
-import { prepared, type Sql } from '../platform/database/database.js';
+import { prepared, type Database, type Sql, type Statement } from '../platform/database/database.js';
+import { changeWithoutRefused, isRefusal } from '../platform/database/refused-rows.js';
 
 /** `sequence_events` notifies this channel of new sequences. The notification has no content: it only wakes readers. */
 export const EVENTS_CHANNEL = 'pv_onboarding_events';
 
-/** Assigns sequences to at most 10,000 committed events. Returns a row if any event lacked a sequence. */
+/** Assigns sequences to at most 10,000 committed events. Returns their number, and no row if no event lacked a sequence. */
 // Sequences are assigned after the commit, by the writer or the next reader, so no sequence is ever assigned below one that has been read.
 // Only sequencing transactions exclude each other. Rejected: a serial id, which is drawn at the insert but becomes visible at the commit, so
 // that events would be lost; an advisory lock from insert to commit (61 events a second instead of 685 in transactions of 10 ms); the
 // horizon of open transactions (`pg_snapshot_xmin`), with which one forgotten transaction in the cluster stops all readers.
 const WAIT_AND_ASSIGN = prepared('events.assign_sequences')`
-    SELECT sequence_events(true) WHERE EXISTS (SELECT FROM domain_events WHERE sequence IS NULL)`;
+    SELECT sequence_events(true) AS assigned WHERE EXISTS (SELECT FROM domain_events WHERE sequence IS NULL)`;
 
 /** Assigns sequences like WAIT_AND_ASSIGN, but does nothing if another process is assigning them: the next reader assigns the rest. */
-export const TRY_AND_ASSIGN = prepared('events.try_to_assign_sequences')`SELECT sequence_events(false)`;
+export const TRY_AND_ASSIGN = prepared(
+  'events.try_to_assign_sequences',
+)`SELECT sequence_events(false) AS assigned`;
 
-/** Assigns a sequence to every committed event. A later read by sequence finds all events committed before this call. */
-export async function sequenceEvents(sql: Sql): Promise<void> {
-  while ((await sql.query(WAIT_AND_ASSIGN)).length > 0);
+const FIND_UNSEQUENCED = 'SELECT id FROM domain_events WHERE sequence IS NULL ORDER BY position LIMIT 10000';
+/** Returns a row per event that got a sequence. */
+const ASSIGN_ONLY = `SELECT FROM generate_series(1, sequence_events(true, $1))`;
+
+/**
+ * Assigns sequences by one of the statements above, and returns their number. If PostgreSQL refuses to change an event, that event and the
+ * later ones of its subject wait, and the others get their sequences.
+ */
+export async function assignSequences(database: Database, statement: Statement): Promise<number> {
+  try {
+    return (await database.query<{ assigned: number }>(statement))[0]?.assigned ?? 0;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const found = await database.query<{ id: string }>(FIND_UNSEQUENCED);
+    const ids = found.map(({ id }) => id);
+    return (await changeWithoutRefused(database, ids, (sql, part) => sql.query(ASSIGN_ONLY, [part]))).length;
+  }
+}
+
+/**
+ * Assigns a sequence to every committed event, except those that PostgreSQL refuses to change. A later read by sequence finds all events
+ * committed before this call.
+ */
+export async function sequenceEvents(database: Database): Promise<void> {
+  while ((await assignSequences(database, WAIT_AND_ASSIGN)) > 0);
 }
 
 /**

@@ -2,16 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { declaredKinds } from '../../bench/seed/seed.js';
+import { DrainStore } from '../../src/campaigns/drain/drain.store.js';
+import { EventsStore } from '../../src/events/feed/events.store.js';
+import { appendEvents } from '../../src/events/outbox.js';
 import { InvitationsStore } from '../../src/invitations/invitations.store.js';
+import { scheduleOf } from '../../src/invitations/reminders/reminder.rules.js';
+import { RemindersStore } from '../../src/invitations/reminders/reminders.store.js';
 import { ReadHabits } from '../../src/onboarding/poll/habits.service.js';
 import { PollsStore } from '../../src/onboarding/poll/polls.store.js';
 import { StartsStore } from '../../src/onboarding/start/starts.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import type { Database } from '../../src/platform/database/database.js';
+import { Retention } from '../../src/privacy/retention/retention.service.js';
 import { RegistrationsStore } from '../../src/users/registration/registrations.store.js';
 import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
+import { newEan } from '../setup/ean.js';
 import { environmentFor } from '../setup/test-environment.js';
+import { sessionEvent } from './events/fixture.js';
 import { insertCustomer, insertRow } from './valid-rows.js';
 
 const testDatabase = useTestDatabase();
@@ -35,7 +43,9 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await client.query('DROP FUNCTION IF EXISTS refuse CASCADE');
-  await client.query('TRUNCATE users, registrations, poll_batches, stall_looks, domain_events CASCADE');
+  await client.query(
+    'TRUNCATE users, registrations, poll_batches, stall_looks, domain_events, campaigns CASCADE',
+  );
 });
 
 /** Makes PostgreSQL refuse each change of one row. */
@@ -194,6 +204,102 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
     expect(await stalls.lookAtDue(10)).toBe(1);
     const { rows } = await client.query<{ subject: string }>('SELECT subject FROM stall_looks');
     expect(rows.map(({ subject }) => subject)).toEqual([looks[0]!.subject]);
+  });
+
+  it('when reminders are planned', async () => {
+    const due = { created_at: ago(9 * 86_400), reminder_due_at: ago(60), expires_at: ago(-30 * 86_400) };
+    const ids = await insertEach(3, () => insertInvitation(due));
+    await refuse('invitations', 'id', ids[0]!);
+    expect(await new RemindersStore(database).remind(scheduleOf([48], 'UTC', 'off'))).toBe(false);
+    const { rows } = await client.query<{ subject: string }>(
+      `SELECT subject FROM domain_events WHERE name = 'invitation.reminder_due'`,
+    );
+    expect(rows.map(({ subject }) => subject).toSorted()).toEqual(ids.slice(1).toSorted());
+  });
+
+  it('when events get their sequences, except those that follow it in its session', async () => {
+    const [refused, other] = [randomUUID(), randomUUID()];
+    const events = new EventsStore(database);
+    const readMarkers = async () =>
+      (await events.readPage('0', 100)).events.map(({ data }) => 'rule' in data && data.rule);
+    const append = (...appended: (readonly [string, string])[]) =>
+      database.transaction((tx) =>
+        appendEvents(
+          tx,
+          appended.map(([session, marker]) => sessionEvent('session.online', session, marker)),
+        ),
+      );
+    await client.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON domain_events FOR EACH ROW WHEN (old.data ->> 'rule' = 'second') EXECUTE FUNCTION refuse()`);
+    await append([refused, 'first'], [other, 'one'], [refused, 'second'], [refused, 'third'], [other, 'two']);
+    expect((await readMarkers()).toSorted()).toEqual(['first', 'one', 'two']);
+    await append([other, 'three'], [refused, 'fourth'], [other, 'four']);
+    const read = await readMarkers();
+    expect(read.slice(-2)).toEqual(['three', 'four']);
+    expect(read).toHaveLength(5);
+    await client.query('DROP FUNCTION refuse CASCADE');
+    expect((await readMarkers()).slice(5)).toEqual(['second', 'third', 'fourth']);
+  });
+
+  it('when the rows of a campaign get their registrations, and then their results', async () => {
+    const lease_token = randomUUID();
+    const { id } = await insertRow<{ id: string }>(client, 'campaigns', {
+      lease_token,
+      lease_until: 'tomorrow',
+      status: 'running',
+    });
+    const lines = [2, 3, 4];
+    for (const line of lines) {
+      const row = { campaign_id: id, line, status: 'accepted', tenant_reference: `r${line}`, ean: newEan() };
+      await insertRow(client, 'campaign_rows', row);
+    }
+    const drain = new DrainStore(database);
+    const linesOf = async (status: string) =>
+      (
+        await client.query<{ line: number }>(
+          'SELECT line FROM campaign_rows WHERE campaign_id = $1 AND status = $2 ORDER BY line',
+          [id, status],
+        )
+      ).rows.map(({ line }) => line);
+    await refuse('campaign_rows', 'line', '2');
+    expect(await drain.advance(id, lease_token, null)).toMatchObject({ taken: 2, isDone: false });
+    expect(await linesOf('sent')).toEqual([3, 4]);
+    const { rows } = await client.query<{ reference: string }>(
+      'SELECT tenant_reference AS reference FROM registrations ORDER BY 1',
+    );
+    expect(rows).toEqual([{ reference: 'r3' }, { reference: 'r4' }]);
+    await client.query(`UPDATE registrations SET status = 'discarded', next_attempt_at = NULL`);
+    await client.query('DROP FUNCTION refuse CASCADE');
+    await refuse('campaign_rows', 'line', '3');
+    expect(await drain.advance(id, lease_token, null)).toMatchObject({
+      settled: [4],
+      taken: 1,
+      isDone: false,
+    });
+    expect(await linesOf('rejected')).toEqual([4]);
+  });
+
+  it('of another kind when retention deletes what is old', async () => {
+    const old = ago(5 * 86_400);
+    const [session, start] = await insertEach(2, () => insertCustomer(client));
+    const { id } = await insertRow<{ id: string }>(client, 'onboarding_sessions', {
+      user_id: session!.userId,
+      grid_location_id: session!.gridLocationId,
+      changed_at: old,
+      closed_at: old,
+      close_reason: 'settled',
+    });
+    await insertRow(client, 'session_starts', {
+      grid_location_id: start!.gridLocationId,
+      status: 'failed',
+      updated_at: old,
+    });
+    await refuse('onboarding_sessions', 'id', id);
+    const days = { RETENTION_SESSIONS_DAYS: '1', RETENTION_STARTS_DAYS: '1' };
+    const pruned = await new Retention(database, environmentFor(testDatabase.url, days)).prune();
+    expect(pruned).not.toHaveProperty('sessions');
+    expect(pruned).toMatchObject({ starts: 1 });
   });
 
   it('but a fault of the whole table is not taken for one of its rows', async () => {

@@ -42,9 +42,15 @@ export const MARK_ROWS = prepared('campaign_rows.mark')`
       FROM jsonb_to_recordset($2::jsonb) AS marked (line int, status text, "registrationId" uuid)
      WHERE r.campaign_id = $1 AND r.line = ANY ($3) AND r.line = marked.line`;
 
+/** The rows of campaign $1 whose registration `done` has ended. */
+const ENDED = `r.campaign_id = $1 AND r.status IN ('sent', 'uncertain') AND done.id = r.registration_id
+       AND done.status <> 'pending' AND done.status <> r.status`;
+
+export const FIND_ENDED = `SELECT r.line FROM campaign_rows AS r, registrations AS done WHERE ${ENDED}`;
+
 /**
- * If the registration of a row of campaign $1 has ended, gives the row its result. `known`: the registration is not of this campaign.
- * $2 is NOT_REGISTERED.
+ * If the registration of a row of campaign $1 has ended, gives the row its result. `known`: the registration is not of this campaign. $2 is
+ * NOT_REGISTERED. $3 are the lines of the rows; null: all.
  */
 // An uncertain row is settled again once a person has decided. Omits the part of last_error that quotes the remote service.
 export const SETTLE_ROWS = prepared('campaign_rows.settle')`
@@ -59,8 +65,7 @@ export const SETTLE_ROWS = prepared('campaign_rows.settle')`
                'code', 'registration_' || done.status,
                'message', format($2::jsonb ->> done.status, split_part(coalesce(done.last_error, 'refused'), ':', 1)))) ELSE '[]' END
       FROM registrations AS done
-     WHERE r.campaign_id = $1 AND r.status IN ('sent', 'uncertain') AND done.id = r.registration_id
-       AND done.status <> 'pending' AND done.status <> r.status
+     WHERE ${ENDED} AND ($3::int[] IS NULL OR r.line = ANY ($3))
     RETURNING r.line`;
 
 /** Records the rate $2 of campaign $1. An unchanged rate writes nothing. */

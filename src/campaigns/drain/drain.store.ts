@@ -4,6 +4,12 @@ import { appendEvents } from '../../events/outbox.js';
 import type { WantedInvitation } from '../../invitations/invitations.store.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
+import {
+  changeWithoutRefused,
+  withoutRefusedRows,
+  type ChangeRows,
+  type Work,
+} from '../../platform/database/refused-rows.js';
 import { insertPending } from '../../users/registration/campaign-registrations.store.js';
 import { CONTROLS, type CampaignStatus, type Control } from '../campaign.rules.js';
 import { countRows } from '../campaigns.store.js';
@@ -57,7 +63,7 @@ export class DrainStore {
   /** Settles rows whose registration has ended, and takes the next ones. Returns null if the lease is lost. */
   // A row and its registration commit together, before a worker can send the registration.
   async advance(id: string, leaseToken: string, perSecond: number | null): Promise<Advanced | null> {
-    return this.database.transaction(async (tx) => {
+    const work: Work<Advanced | null> = async (tx, changeRows, spare) => {
       const locked = await tx.query<Pick<Advanced, 'status' | 'invites' | 'adopts'>>(sql.LOCK_LEASED, [
         id,
         leaseToken,
@@ -65,19 +71,31 @@ export class DrainStore {
       if (locked.length === 0) return null;
       const { status, invites, adopts } = locked[0]!;
       await tx.query(sql.RECORD_RATE, [id, perSecond]);
-      const settled = await settle(tx, id);
-      const taken = status === 'running' && !adopts ? await this.take(tx, id) : 0;
+      const settled = await settle(tx, id, changeRows, spare);
+      const taken = status === 'running' && !adopts ? await this.take(tx, id, changeRows, spare) : 0;
       const isDone = settled.length + taken === 0 && status !== 'paused' && !(await hasOpenRows(tx, id));
       return { status, invites, adopts, settled, taken, isDone };
-    }, OUTCOME);
+    };
+    return withoutRefusedRows(this.database, work, OUTCOME);
   }
 
-  async take(tx: Transaction, id: string): Promise<number> {
-    const rows = await tx.query<TakenRow>(sql.TAKE_NEXT, [id, WINDOW]);
+  /** Gives the next references their registrations. Returns the number of their rows. */
+  async take(tx: Transaction, id: string, changeRows: ChangeRows, spare: number): Promise<number> {
+    const rows = await tx.query<TakenRow>(sql.TAKE_NEXT, [id, WINDOW + spare]);
     if (rows.length === 0) return 0;
-    const marked = markRows(rows, await insertPending(tx, requestsOf(rows), id));
-    const lines = marked.map(({ line }) => line);
-    await tx.query(sql.MARK_ROWS, [id, JSON.stringify(marked), lines, CONFLICT]);
+    const references = new Map<string, TakenRow[]>();
+    const firstLines = new Map(rows.toReversed().map(({ tenantReference, line }) => [tenantReference, line]));
+    for (const row of rows) {
+      const key = keyOf(id, firstLines.get(row.tenantReference)!);
+      references.set(key, [...(references.get(key) ?? []), row]);
+    }
+    const marked = await changeRows([...references.keys()], async (keys) => {
+      const part = keys.flatMap((key) => references.get(key)!);
+      const marked = markRows(part, await insertPending(tx, requestsOf(part), id));
+      const lines = marked.map(({ line }) => line);
+      await tx.query(sql.MARK_ROWS, [id, JSON.stringify(marked), lines, CONFLICT]);
+      return marked;
+    });
     return marked.length;
   }
 
@@ -98,7 +116,9 @@ export class DrainStore {
     const decided = await this.database.query<{ id: string; invites: boolean }>(sql.FIND_DECIDED);
     const toInvite: { id: string; lines: readonly number[] }[] = [];
     for (const { id, invites } of decided) {
-      const lines = await this.database.transaction((tx) => settle(tx, id));
+      const lines = await withoutRefusedRows(this.database, (tx, changeRows, spare) =>
+        settle(tx, id, changeRows, spare),
+      );
       if (invites) toInvite.push({ id, lines });
     }
     return toInvite;
@@ -113,7 +133,9 @@ export class DrainStore {
   }
 
   async setInvitation(id: string, line: number, invitationId: string): Promise<void> {
-    await this.database.query(sql.SET_INVITATION, [id, line, invitationId]);
+    await changeWithoutRefused(this.database, [keyOf(id, line)], (tx) =>
+      tx.query(sql.SET_INVITATION, [id, line, invitationId]),
+    );
   }
 
   /** Changes the status of a campaign and appends the audit entry. Does nothing if the current status does not allow the action. */
@@ -156,10 +178,20 @@ async function record(
   }
 }
 
-const settle = async (tx: Transaction, id: string): Promise<number[]> =>
-  (await tx.query<{ line: number }>(sql.SETTLE_ROWS, [id, JSON.stringify(NOT_REGISTERED)])).map(
-    ({ line }) => line,
-  );
+/** Gives the rows whose registration has ended their results. Returns their lines. */
+async function settle(tx: Transaction, id: string, changeRows: ChangeRows, spare: number): Promise<number[]> {
+  const change = (lines: readonly number[] | null) =>
+    tx.query<{ line: number }>(sql.SETTLE_ROWS, [id, JSON.stringify(NOT_REGISTERED), lines]);
+  // The lines matter only once PostgreSQL has refused one of them.
+  if (spare === 0) return (await change(null)).map(({ line }) => line);
+  const ended = await tx.query<{ line: number }>(sql.FIND_ENDED, [id]);
+  const lines = new Map(ended.map(({ line }) => [keyOf(id, line), line]));
+  const settled = await changeRows([...lines.keys()], (keys) => change(keys.map((key) => lines.get(key)!)));
+  return settled.map(({ line }) => line);
+}
+
+/** The name of a row in a log, which must not have its reference. */
+const keyOf = (id: string, line: number): string => `campaign ${id}, line ${line}`;
 
 const hasOpenRows = async (tx: Transaction, id: string): Promise<boolean> =>
   (await tx.query(sql.FIND_OPEN_ROW, [id])).length > 0;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { appendEvents } from '../../events/outbox.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, prepared } from '../../platform/database/database.js';
+import { withoutRefusedRows, type Work } from '../../platform/database/refused-rows.js';
 import { findFacts } from '../invitation-events.store.js';
 import { LIVE } from '../invitations.sql.js';
 import { planReminder, type RemindedInvitation, type ReminderSchedule } from './reminder.rules.js';
@@ -29,7 +30,7 @@ const RECORD_PLANS = prepared('reminders.record_plans')`
        SET reminder_due_at = plan.due_at, reminders_sent = i.reminders_sent + plan.is_reminded::int,
            reminded_at = CASE WHEN plan.is_reminded THEN now() ELSE i.reminded_at END
       FROM unnest($1::uuid[], $2::boolean[], $3::timestamptz[]) AS plan (id, is_reminded, due_at)
-     WHERE i.id = plan.id`;
+     WHERE i.id = plan.id RETURNING i.id`;
 
 @Injectable()
 export class RemindersStore {
@@ -37,15 +38,18 @@ export class RemindersStore {
 
   /** Announces the reminders that are due, and plans the next ones. Returns whether more may be due. */
   async remind(schedule: ReminderSchedule): Promise<boolean> {
-    return this.database.transaction(async (tx) => {
-      const due = await tx.query<DueInvitation>(LOCK_DUE, [PLAN_AT_ONCE]);
+    const work: Work<boolean> = async (tx, changeRows, spare) => {
+      const due = await tx.query<DueInvitation>(LOCK_DUE, [PLAN_AT_ONCE + spare]);
       if (due.length === 0) return false;
-      const plans = due.map((each) => ({ id: each.id, ...planReminder(each, schedule, each.now) }));
-      await tx.query(RECORD_PLANS, [
-        plans.map(({ id }) => id),
-        plans.map(({ reminder }) => reminder !== null),
-        plans.map(({ dueAt }) => dueAt),
-      ]);
+      const all = new Map(due.map((each) => [each.id, planReminder(each, schedule, each.now)]));
+      const recorded = await changeRows([...all.keys()], (ids) =>
+        tx.query<{ id: string }>(RECORD_PLANS, [
+          ids,
+          ids.map((id) => all.get(id)!.reminder !== null),
+          ids.map((id) => all.get(id)!.dueAt),
+        ]),
+      );
+      const plans = recorded.map(({ id }) => ({ id, ...all.get(id)! }));
       const reminders = new Map(
         plans.flatMap(({ id, reminder }) => (reminder === null ? [] : [[id, reminder]])),
       );
@@ -56,7 +60,8 @@ export class RemindersStore {
         data: { ...fact, ...reminders.get(fact.invitationId)! },
       }));
       await appendEvents(tx, events);
-      return due.length === PLAN_AT_ONCE;
-    }, OUTCOME);
+      return plans.length >= PLAN_AT_ONCE;
+    };
+    return withoutRefusedRows(this.database, work, OUTCOME);
   }
 }

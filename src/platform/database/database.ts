@@ -50,7 +50,7 @@ export interface Transaction extends Sql {
   afterCommit(effect: Effect): void;
 }
 
-type Effect = (sql: Sql) => void | Promise<void>;
+type Effect = (database: Database) => void | Promise<void>;
 
 const DISK_FULL = '53100';
 /** How long `hasNoSpace` returns true after a DISK_FULL error: several intervals of a health probe. */

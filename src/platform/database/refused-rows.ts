@@ -6,12 +6,16 @@ import { describeState, sqlState } from './sql-state.js';
 
 /** If PostgreSQL refuses more rows than this, the fault is that of the statement or of the table. */
 const MOST_REFUSED = 20;
-/** How often a set is halved until a row is alone: sets have at most about a thousand rows. */
-const HALVINGS = 10;
+/** How often a set is halved until a row is alone: sets have at most ten thousand rows. */
+const HALVINGS = 14;
+/** How long a refused row is not logged again. */
+const LOG_AGAIN_MS = 60_000;
 
 type RowKey = string | { readonly sessionId: string } | { readonly subject: string };
 
 const logger = new Logger('RefusedRows');
+/** The rows that were logged in this period. */
+const logged = { since: -Infinity, ids: new Set<string>() };
 
 /**
  * Changes rows by their keys in one statement, `change`. `most`: how many rows to change at most, the first of `keys`; more keys replace
@@ -23,14 +27,16 @@ export type ChangeRows = <Key extends RowKey, Row>(
   most?: number,
 ) => Promise<Row[]>;
 
+/** `spare`: how many more rows to select than without refused rows, because the refused ones stay the first in the order. */
+export type Work<T> = (tx: Transaction, changeRows: ChangeRows, spare: number) => Promise<T>;
+
 /**
  * Runs `work` in a transaction. If PostgreSQL refuses to change one of its rows, for example by a trigger, a constraint or a damaged page,
- * runs it again and leaves out the refused rows, so that they do not stop the others. `spare`: how many more rows to select, because the
- * refused ones stay the first in the order.
+ * runs it again and leaves out the refused rows, so that they do not stop the others.
  */
 export async function withoutRefusedRows<T>(
   database: Database,
-  work: (tx: Transaction, changeRows: ChangeRows, spare: number) => Promise<T>,
+  work: Work<T>,
   patience?: typeof OUTCOME,
 ): Promise<T> {
   try {
@@ -65,6 +71,16 @@ function idOf(key: RowKey): string {
   return 'subject' in key ? key.subject : key.sessionId;
 }
 
+function logRefused(id: string, error: unknown): void {
+  if (performance.now() - logged.since > LOG_AGAIN_MS) {
+    logged.since = performance.now();
+    logged.ids.clear();
+  }
+  if (logged.ids.has(id)) return;
+  logged.ids.add(id);
+  logger.error(`a row is left out: PostgreSQL refuses to change it (${describeState(error)}): ${id}`);
+}
+
 function leavingOut(tx: Transaction): ChangeRows {
   let refused = 0;
   const changeRows: ChangeRows = async (keys, change, most = keys.length) => {
@@ -90,9 +106,7 @@ function leavingOut(tx: Transaction): ChangeRows {
       if (!isRefusal(error) || ++refused > MOST_REFUSED * HALVINGS) throw error;
       await tx.query('ROLLBACK TO SAVEPOINT part');
       if (keys.length === 1) {
-        logger.error(
-          `a row is left out: PostgreSQL refuses to change it (${describeState(error)}): ${idOf(keys[0]!)}`,
-        );
+        logRefused(idOf(keys[0]!), error);
         return [];
       }
     }

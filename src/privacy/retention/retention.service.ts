@@ -1,12 +1,27 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
 import { Database } from '../../platform/database/database.js';
+import { isRefusal } from '../../platform/database/refused-rows.js';
 import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import * as sql from './retention.sql.js';
 
 /** Rows per statement: few, so that locks are short and the deletes do not delay other statements. */
 const BATCH = 1_000;
+
+/** The statement of each kind and the variable with its days, in their order. */
+const KINDS = {
+  sessions: [sql.PRUNE_SESSIONS, 'RETENTION_SESSIONS_DAYS'],
+  observations: [sql.PRUNE_OBSERVATIONS, 'RETENTION_OBSERVATIONS_DAYS'],
+  deliveries: [sql.PRUNE_DELIVERIES, 'RETENTION_DELIVERIES_DAYS'],
+  events: [sql.PRUNE_EVENTS, 'RETENTION_EVENTS_DAYS'],
+  // Runs after the events, since a registration is kept while events about it are stored.
+  registrations: [sql.PRUNE_REGISTRATIONS, 'RETENTION_REGISTRATIONS_DAYS'],
+  starts: [sql.PRUNE_STARTS, 'RETENTION_STARTS_DAYS'],
+  audit: [sql.PRUNE_AUDIT, 'RETENTION_AUDIT_DAYS'],
+  campaignRows: [sql.CLEAR_CAMPAIGNS, 'CAMPAIGN_ROWS_DAYS'],
+  forgottenSessions: [sql.FORGET_SESSIONS, 'RETENTION_EVENTS_DAYS'],
+} as const;
 
 interface Step {
   readonly pruned: number;
@@ -34,21 +49,19 @@ export class Retention {
     }
   }
 
-  /** Returns the number of deleted rows of each kind, and of emptied rows of campaigns. */
+  /** Returns the number of deleted rows of each kind, and of emptied rows of campaigns. A kind of which PostgreSQL refuses a row stops no other. */
   async prune() {
-    const { environment } = this;
-    const pruned = {
-      sessions: await this.pruneAll(sql.PRUNE_SESSIONS, environment.RETENTION_SESSIONS_DAYS),
-      observations: await this.pruneAll(sql.PRUNE_OBSERVATIONS, environment.RETENTION_OBSERVATIONS_DAYS),
-      deliveries: await this.pruneAll(sql.PRUNE_DELIVERIES, environment.RETENTION_DELIVERIES_DAYS),
-      events: await this.pruneAll(sql.PRUNE_EVENTS, environment.RETENTION_EVENTS_DAYS),
-      // Runs after the events, since a registration is kept while events about it are stored.
-      registrations: await this.pruneAll(sql.PRUNE_REGISTRATIONS, environment.RETENTION_REGISTRATIONS_DAYS),
-      starts: await this.pruneAll(sql.PRUNE_STARTS, environment.RETENTION_STARTS_DAYS),
-      audit: await this.pruneAll(sql.PRUNE_AUDIT, environment.RETENTION_AUDIT_DAYS),
-      campaignRows: await this.pruneAll(sql.CLEAR_CAMPAIGNS, environment.CAMPAIGN_ROWS_DAYS),
-    };
-    await this.pruneAll(sql.FORGET_SESSIONS, environment.RETENTION_EVENTS_DAYS);
+    const pruned: Record<string, number> = {};
+    for (const [kind, [statement, variable]] of Object.entries(KINDS)) {
+      try {
+        pruned[kind] = await this.pruneAll(statement, this.environment[variable]);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        this.logger.error(
+          `retention of ${kind} ended early: PostgreSQL refuses to delete a row: ${errorText(error)}`,
+        );
+      }
+    }
     return pruned;
   }
 

@@ -36,6 +36,7 @@ const NOTHING = {
   starts: 0,
   audit: 0,
   campaignRows: 0,
+  forgottenSessions: 0,
 };
 const THREE_WEEKS = 21;
 
