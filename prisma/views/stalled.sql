@@ -16,7 +16,10 @@ SELECT x.kind,
        c.remedies,
        x.since,
        x.evidence,
-       x.raised_at
+       x.raised_at,
+       x.note,
+       x.assignee,
+       x.snoozed_until
   FROM public.stalls x
   LEFT JOIN public.stall_causes c ON c.kind = x.kind AND c.cause = x.cause
   LEFT JOIN public.grid_locations g ON g.id = x.grid_location_id;

@@ -9,6 +9,8 @@ import type { PresentedKey } from './api-keys.store.js';
 declare module 'fastify' {
   interface FastifyContextConfig {
     requiredScopes?: readonly Scope[];
+    /** The caller needs one of these. */
+    anyScope?: readonly Scope[];
     operationId?: string;
   }
 }
@@ -22,6 +24,8 @@ export interface Documentation {
   readonly columns?: Readonly<Record<string, string>>;
   /** The scope for each part of the response, by its name. The caller needs one of these, which the operation checks itself. */
   readonly scopeOf?: Readonly<Record<string, Scope>>;
+  /** Scopes of which one is enough, in addition to the required ones. */
+  readonly anyScope?: readonly Scope[];
   /** What it does that a person should confirm, as the end of a sentence, with parameters such as `{id}` and fields of the item. */
   readonly confirm?: string;
 }
@@ -30,17 +34,24 @@ export interface Documentation {
 export const Operation =
   (
     scopes: Scope | readonly Scope[],
-    { command, columns, confirm, scopeOf, ...documentation }: Documentation,
+    { command, columns, confirm, scopeOf, anyScope, ...documentation }: Documentation,
     config: Pick<FastifyContextConfig, 'takesFile'> = {},
   ): MethodDecorator =>
   (target, operationId, descriptor) =>
     applyDecorators(
-      RouteConfig({ ...config, requiredScopes: [scopes].flat(), operationId: String(operationId) }),
+      RouteConfig({
+        ...config,
+        requiredScopes: [scopes].flat(),
+        ...(anyScope && { anyScope }),
+        operationId: String(operationId),
+      }),
       ApiOperation(documentation),
       ApiBearerAuth('apiKey'),
       ApiExtension(
         'x-required-scope',
-        scopeOf ? [...new Set(Object.values(scopeOf))].join(' | ') : [scopes].flat().join(' '),
+        scopeOf || anyScope
+          ? [...new Set(anyScope ?? Object.values(scopeOf!))].join(' | ')
+          : [scopes].flat().join(' '),
       ),
       ...Object.entries({
         'x-scope-of': scopeOf,

@@ -12,7 +12,7 @@ import type { PresentedKey } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
 import { RateLimit } from './rate-limit.js';
 import { RefusedRequests } from './refused-requests.service.js';
-import { requireScope, type Principal } from './scopes.js';
+import { requireAnyScope, requireScope, type Principal } from './scopes.js';
 import { SessionCredentials } from './session-credentials.js';
 
 /** The most requests a minute with an unknown key, per client network. Each such request queries the database. */
@@ -147,8 +147,9 @@ export class RequestHooks implements OnModuleInit {
   }
 }
 
-function requireScopes({ routeOptions }: FastifyRequest, principal: Principal): void {
-  for (const scope of routeOptions.config.requiredScopes ?? []) requireScope(principal, scope);
+function requireScopes({ routeOptions: { config } }: FastifyRequest, principal: Principal): void {
+  for (const scope of config.requiredScopes ?? []) requireScope(principal, scope);
+  if (config.anyScope !== undefined) requireAnyScope(principal, config.anyScope);
 }
 
 const keyOf = ({ headers }: FastifyRequest): string =>

@@ -8,6 +8,7 @@ export const SCOPES = [
   'registrations:decide',
   'onboarding:read',
   'onboarding:write',
+  'invitations:write',
   'links:read',
   'events:read',
   'webhooks:manage',
@@ -31,6 +32,12 @@ export const hasScope = ({ scopes }: Principal, scope: Scope): boolean =>
 /** Throws Problem forbidden, which names the scope, if the principal lacks the scope. */
 export function requireScope(principal: Principal, scope: Scope): void {
   if (!hasScope(principal, scope)) throw new Problem('forbidden', `This needs a key with the scope ${scope}`);
+}
+
+/** Throws Problem forbidden, which names the scopes, if the principal has none of them. */
+export function requireAnyScope(principal: Principal, scopes: readonly Scope[]): void {
+  if (!scopes.some((scope) => hasScope(principal, scope)))
+    throw new Problem('forbidden', `This needs a key with one of the scopes ${scopes.join(', ')}`);
 }
 
 /** Returns the name of a principal for the audit log and `created_by`. */

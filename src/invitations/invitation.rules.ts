@@ -46,17 +46,8 @@ export interface InvitationFacts {
   readonly erasedAt: Date | null;
 }
 
-const DAY_MS = 86_400_000;
 /** Browsers send less than 200 characters. */
 const MAX_ACCEPT_LANGUAGE_LENGTH = 500;
-const MAX_DAYS = 366;
-
-/** Returns why an invitation cannot expire at this instant, else undefined. */
-export function expiryFault(expiresAt: Date, now: Date): string | undefined {
-  const inMs = expiresAt.getTime() - now.getTime();
-  if (inMs <= 0) return 'must be in the future';
-  return inMs > MAX_DAYS * DAY_MS ? `must be at most ${MAX_DAYS} days from now` : undefined;
-}
 
 /** Returns why the owner's page must not lead to this URL, else undefined. `origins`: the configured ones. */
 export function returnUrlFault(returnUrl: URL, origins: readonly string[], isProduction: boolean) {

@@ -6,7 +6,8 @@ import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { found, Problem } from '../platform/problem/problem.js';
-import { expiryFault, returnUrlFault } from './invitation.rules.js';
+import { upcomingFault } from '../platform/time/instant.rules.js';
+import { returnUrlFault } from './invitation.rules.js';
 import type { NewInvitation } from './invitations.dto.js';
 import { InvitationsStore, type InvitationRow } from './invitations.store.js';
 
@@ -25,7 +26,7 @@ export class InvitationsService {
     const { INVITATION_TTL_DAYS, INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
     const { brands = [], locale = null, expected, metadata = {} } = input;
     const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
-    refuse('expiresAt', expiresAt && expiryFault(expiresAt, await this.database.now()));
+    refuse('expiresAt', expiresAt && upcomingFault(expiresAt, await this.database.now()));
     const returnUrl = input.returnUrl === undefined ? null : new URL(input.returnUrl);
     refuse(
       'returnUrl',

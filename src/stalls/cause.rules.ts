@@ -16,6 +16,16 @@ export const SCOPE_OF_KIND = {
   endpoint: 'webhooks:manage',
 } as const satisfies Readonly<Record<StallKind, Scope>>;
 
+/** The scopes of a key that may work on the stalls of a kind: one of them is enough. */
+export const WRITE_SCOPES_OF_KIND = {
+  registration: ['users:write', 'registrations:decide'],
+  start: ['onboarding:write'],
+  session: ['onboarding:write'],
+  invitation: ['onboarding:write', 'invitations:write'],
+  inverter: ['onboarding:write'],
+  endpoint: ['webhooks:manage'],
+} as const satisfies Readonly<Record<StallKind, readonly Scope[]>>;
+
 /** `now`: every hour makes it worse. `soon`: within a day. `later`: a person may look, and may as well wait. */
 export const URGENCIES = ['now', 'soon', 'later'] as const;
 export type Urgency = (typeof URGENCIES)[number];

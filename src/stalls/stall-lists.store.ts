@@ -11,7 +11,16 @@ type Filtered = 'tenantReference' | 'gridLocationId' | 'brand' | 'campaignId';
 
 export type ListedStall = Pick<
   StalledItemView,
-  'kind' | 'id' | 'cause' | 'since' | 'raisedAt' | 'evidence' | Filtered
+  | 'kind'
+  | 'id'
+  | 'cause'
+  | 'since'
+  | 'raisedAt'
+  | 'evidence'
+  | 'note'
+  | 'assignee'
+  | 'snoozedUntil'
+  | Filtered
 >;
 
 export interface StallGroup {
@@ -40,6 +49,7 @@ export class StallListsStore {
       ...item,
       since: parseJsonTimestamp(String(item.since)),
       raisedAt: parseJsonTimestamp(String(item.raisedAt)),
+      snoozedUntil: item.snoozedUntil && parseJsonTimestamp(String(item.snoozedUntil)),
     });
     return rows.map((group) => ({ ...group, items: group.items.map(atInstants) }));
   }

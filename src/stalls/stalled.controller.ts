@@ -1,20 +1,30 @@
-import { Controller, Get } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
-import { hasScope, type Principal } from '../access/scopes.js';
+import { actorOf, hasScope, requireAnyScope, type Principal } from '../access/scopes.js';
 import { ApiPage, type Page } from '../platform/http/page.js';
+import { ParseUuid } from '../platform/http/parameters.js';
 import { Query } from '../platform/http/query.decorator.js';
-import { Problem } from '../platform/problem/problem.js';
-import { SCOPE_OF_KIND, STALL_KINDS, type StallKind } from './cause.rules.js';
+import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
+import { found, Problem } from '../platform/problem/problem.js';
+import { upcomingFault } from '../platform/time/instant.rules.js';
+import { invalidRequest } from '../platform/http/validation.js';
+import { Database } from '../platform/database/database.js';
+import { SCOPE_OF_KIND, STALL_KINDS, WRITE_SCOPES_OF_KIND, type StallKind } from './cause.rules.js';
 import { StallKinds } from './stall-kinds.js';
 import { StallListsStore, type ListedStall } from './stall-lists.store.js';
 import { StallViews } from './stall-views.service.js';
+import { StallChange } from './stalled.dto.js';
 import { StalledQuery } from './stalled.list.js';
+import { StallWorkStore } from './stall-work.store.js';
 import { StalledGroupsView, StalledItemView } from './stalled.view.js';
 
 const SCOPES = [...new Set(Object.values(SCOPE_OF_KIND))];
 const kindsOf = (scope: string) => STALL_KINDS.filter((kind) => SCOPE_OF_KIND[kind] === scope).join(', ');
 const BY_SCOPE = `Only of the kinds that the key may read: ${SCOPES.map((scope) => `with \`${scope}\` ${kindsOf(scope)}`).join('; ')}.`;
+const BY_WRITE_SCOPE = STALL_KINDS.map(
+  (kind) => `for ${kind} ${WRITE_SCOPES_OF_KIND[kind].map((scope) => `\`${scope}\``).join(' or ')}`,
+).join(', ');
 
 @ApiTags('Operation')
 @Controller('stalled')
@@ -23,6 +33,8 @@ export class StalledController {
     private readonly lists: StallListsStore,
     private readonly kinds: StallKinds,
     private readonly views: StallViews,
+    private readonly work: StallWorkStore,
+    private readonly database: Database,
   ) {}
 
   @Get()
@@ -68,12 +80,38 @@ export class StalledController {
     return { items };
   }
 
+  @Patch(':id')
+  @Operation([], {
+    anyScope: [...new Set(Object.values(WRITE_SCOPES_OF_KIND).flat())],
+    summary: 'Note who works on something that is stalled, or leave it until later',
+    description:
+      `Changes what is given; null removes it. \`id\` is that of the subject, and the key needs a scope of its kind: ${BY_WRITE_SCOPE}. ` +
+      'Note and assignee stay while it is stalled, whatever the cause, and end with the stall. What is snoozed stays listed; it wakes ' +
+      'earlier if its cause or its evidence changes.',
+  })
+  @ApiOkResponse({ type: StalledItemView })
+  @ApiProblems('not_found', 'stall_over')
+  async workOnStalled(
+    @Param('id', ParseUuid) id: string,
+    @Body() { kind, ...change }: StallChange,
+    @CurrentKey() key: Principal,
+  ): Promise<StalledItemView> {
+    requireAnyScope(key, WRITE_SCOPES_OF_KIND[kind]);
+    const { snoozedUntil } = change;
+    const fault = snoozedUntil && upcomingFault(snoozedUntil, await this.database.now());
+    if (fault) throw invalidRequest([{ field: 'snoozedUntil', message: fault }]);
+    const what = `stalled ${kind} ${id}`;
+    const changed = found(await this.work.change(kind, id, change, actorOf(key)), what);
+    if ('overSince' in changed)
+      throw new Problem('stall_over', `It has not been stalled since ${changed.overSince.toISOString()}`);
+    return found(this.item(changed), what);
+  }
+
   private readable(key: Principal): StallKind[] {
     const readable = this.kinds.all
       .map(({ kind }) => kind)
       .filter((kind) => hasScope(key, SCOPE_OF_KIND[kind]));
-    if (readable.length === 0)
-      throw new Problem('forbidden', `This needs a key with one of the scopes ${SCOPES.join(', ')}`);
+    requireAnyScope(key, SCOPES);
     return readable;
   }
 

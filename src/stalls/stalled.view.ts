@@ -42,6 +42,9 @@ export class StalledItemView extends schema.schemaOf({
   gridLocationId: schema.nullable(schema.uuid()),
   brand: schema.nullable(schema.text()),
   campaignId: schema.nullable(schema.uuid('The campaign that brought the customer')),
+  note: schema.nullable(schema.text('What a person has noted')),
+  assignee: schema.nullable(schema.text('Who works on it')),
+  snoozedUntil: schema.nullable(schema.instant('Until when it is left, unless its evidence changes earlier')),
 }) {}
 
 export class StalledGroupView extends schema.schemaOf({

@@ -1,5 +1,10 @@
 import { prepared } from '../platform/database/database.js';
 
+const STALL_COLUMNS = `
+           x.kind, x.subject AS id, x.cause, x.since, x.raised_at AS "raisedAt", x.evidence, x.tenant_reference AS "tenantReference",
+           x.grid_location_id AS "gridLocationId", x.brand, x.campaign_id AS "campaignId", x.note, x.assignee,
+           CASE WHEN x.snoozed_until > now() THEN x.snoozed_until END AS "snoozedUntil"`;
+
 // Uses now() instead of clock_timestamp(), since only a stable function can bound an index scan.
 const DUE = `look_at <= now() AND kind = ANY ($1)`;
 
@@ -22,6 +27,7 @@ export const LOCK_SUBJECT = prepared('stalls.lock_subject')`
 export const FIND_STALLS = prepared('stalls.find')`
     SELECT subject, cause, since, evidence FROM stalls WHERE kind = $1 AND subject = ANY ($2::uuid[])`;
 
+/** Inserts stalls, or updates those that are different: these are no longer snoozed, and keep their note and assignee. */
 export const UPSERT_STALLS = prepared('stalls.upsert')`
     INSERT INTO stalls (kind, subject, cause, since, evidence, user_id, tenant_reference, grid_location_id, brand, campaign_id)
     SELECT $1, r.id, r.cause, r.since, r.evidence, r."userId", r."tenantReference", r."gridLocationId", r.brand, r."campaignId"
@@ -29,7 +35,8 @@ export const UPSERT_STALLS = prepared('stalls.upsert')`
              "tenantReference" text, "gridLocationId" uuid, brand text, "campaignId" uuid)
     ON CONFLICT (kind, subject) DO UPDATE
        SET cause = excluded.cause, since = excluded.since, evidence = excluded.evidence,
-           raised_at = CASE WHEN stalls.cause = excluded.cause THEN stalls.raised_at ELSE excluded.raised_at END`;
+           raised_at = CASE WHEN stalls.cause = excluded.cause THEN stalls.raised_at ELSE excluded.raised_at END,
+           snoozed_until = NULL`;
 
 export const DELETE_STALLS = prepared('stalls.delete')`
     DELETE FROM stalls WHERE kind = $1 AND subject = ANY ($2::uuid[])`;
@@ -49,6 +56,29 @@ export const ERASE_STALLS = `
     RETURNING kind, subject, cause, since, evidence,
               coalesce((SELECT c.waits_for FROM stall_causes c WHERE c.kind = s.kind AND c.cause = s.cause), 'nobody') AS "waitsFor"`;
 
+/**
+ * Deletes the notes about inverters that the transaction has made due: those of the erased sessions. Other customers may have the inverter
+ * too, so its stall may stay.
+ */
+export const ERASE_NOTES = `
+    UPDATE stalls s SET note = NULL, assignee = NULL FROM stall_looks l
+     WHERE s.kind = 'inverter' AND (s.note IS NOT NULL OR s.assignee IS NOT NULL) AND l.kind = s.kind AND l.subject = s.subject`;
+
+/** Locks the stall of subject $2 of kind $1. */
+export const LOCK_STALL = 'SELECT cause FROM stalls WHERE kind = $1 AND subject = $2 FOR UPDATE';
+
+/** Finds the time of the last event about the end of a stall of subject $2 of kind $1. */
+export const FIND_END = `
+    SELECT time FROM domain_events WHERE subject = $2 AND name = 'stall.cleared' AND data ->> 'kind' = $1 ORDER BY position DESC LIMIT 1`;
+
+/** Changes what people know about a stall. A parameter of the flags $3, $5 and $7 says whether the value after it is given. */
+export const WORK_ON_STALL = `
+    UPDATE stalls x
+       SET note = CASE WHEN $3 THEN $4 ELSE note END, assignee = CASE WHEN $5 THEN $6 ELSE assignee END,
+           snoozed_until = CASE WHEN $7 THEN $8::timestamptz ELSE snoozed_until END
+     WHERE x.kind = $1 AND x.subject = $2
+    RETURNING ${STALL_COLUMNS}`;
+
 /** Writes the catalogue. Keeps the causes of features that this process does not have. */
 export const WRITE_CAUSES = `
     INSERT INTO stall_causes (kind, cause, waits_for, urgency, meaning, before, remedies)
@@ -59,9 +89,7 @@ export const WRITE_CAUSES = `
      WHERE (stall_causes.waits_for, stall_causes.urgency, stall_causes.meaning, stall_causes.before, stall_causes.remedies)
            IS DISTINCT FROM (excluded.waits_for, excluded.urgency, excluded.meaning, excluded.before, excluded.remedies)`;
 
-const SELECT_STALL = `
-    SELECT x.kind, x.subject AS id, x.cause, x.since, x.raised_at AS "raisedAt", x.evidence, x.tenant_reference AS "tenantReference",
-           x.grid_location_id AS "gridLocationId", x.brand, x.campaign_id AS "campaignId"`;
+const SELECT_STALL = `SELECT ${STALL_COLUMNS}`;
 
 /** The condition that stall `x` has cause `w`. */
 export const OF_CAUSE = 'x.kind = w.kind AND x.cause = w.cause';

@@ -113,6 +113,7 @@ export async function eraseStalls(
     stallEvent('stall.cleared', kind, subject, waitsFor, stall),
   );
   await appendEvents(tx, events);
+  await tx.query(sql.ERASE_NOTES);
 }
 
 async function lookAt(

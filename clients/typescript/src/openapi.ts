@@ -225,6 +225,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/stalled/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Note who works on something that is stalled, or leave it until later
+         * @description Changes what is given; null removes it. `id` is that of the subject, and the key needs a scope of its kind: for registration `users:write` or `registrations:decide`, for start `onboarding:write`, for session `onboarding:write`, for invitation `onboarding:write` or `invitations:write`, for inverter `onboarding:write`, for endpoint `webhooks:manage`. Note and assignee stay while it is stalled, whatever the cause, and end with the stall. What is snoozed stays listed; it wakes earlier if its cause or its evidence changes.
+         */
+        patch: operations["workOnStalled"];
+        trace?: never;
+    };
     "/api/v1/users": {
         parameters: {
             query?: never;
@@ -1084,7 +1104,7 @@ export interface components {
         };
         ProblemKindView: {
             /** @enum {string} */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             status: number;
             title: string;
             /** @description When the problem occurs, and what to do */
@@ -1094,13 +1114,13 @@ export interface components {
             /** @description The app that uses this key, for people */
             name: string;
             /** @description `admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read`, and `links:read` to see each `startUrl` */
-            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
         };
         CreatedApiKeyView: {
             /** Format: uuid */
             id: string;
             name: string;
-            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
             /** @description The key. It is shown only once; only its hash is stored */
             key: string;
             /** Format: date-time */
@@ -1110,7 +1130,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
-            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
             /** Format: date-time */
             createdAt: string;
             /** @description What created the key: `environment`, `cli`, `key:` followed by the id of a key, or one of these after `console:`; from the console also `console:oidc:` and a user */
@@ -1225,6 +1245,15 @@ export interface components {
              * @description The campaign that brought the customer
              */
             campaignId: string | null;
+            /** @description What a person has noted */
+            note: string | null;
+            /** @description Who works on it */
+            assignee: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it is left, unless its evidence changes earlier
+             */
+            snoozedUntil: string | null;
         };
         StalledGroupView: {
             /** @enum {string} */
@@ -1252,6 +1281,22 @@ export interface components {
         };
         StalledGroupsView: {
             items: components["schemas"]["StalledGroupView"][];
+        };
+        StallChange: {
+            /**
+             * @description What the subject is
+             * @enum {string}
+             */
+            kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
+            /** @description For the next person */
+            note?: string | null;
+            /** @description Who works on it: any name */
+            assignee?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it is to be left: in the future, at most 366 days
+             */
+            snoozedUntil?: string | null;
         };
         GridLocationInput: {
             /** @description The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it */
@@ -3131,7 +3176,7 @@ export interface components {
              * @description The kind of problem. Does not change: handle problems by this
              * @enum {string}
              */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             /**
              * Format: uuid
              * @description The registration that the problem is about
@@ -5772,6 +5817,19 @@ export interface components {
                 };
             };
         };
+        /** @description `stall_over`: It was stalled before and is not any more, so there is nothing to work on; `detail` says since when. Read the list again. */
+        stall_over: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "stall_over";
+                };
+            };
+        };
         /**
          * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
          *
@@ -6385,6 +6443,46 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden"];
             408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    workOnStalled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StallChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StalledItemView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["stall_over"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

@@ -613,7 +613,7 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_hash_is_sha256 CHECK (octet_length(key_hash) = 32),
   CONSTRAINT api_keys_scopes_are_known CHECK (scopes IS NOT NULL AND scopes <@ ARRAY[
     'users:read', 'users:write', 'users:erase', 'registrations:decide', 'onboarding:read', 'onboarding:write', 'links:read',
-    'events:read', 'webhooks:manage', 'admin'])
+    'invitations:write', 'events:read', 'webhooks:manage', 'admin'])
 );
 CREATE UNIQUE INDEX api_keys_key_hash_key ON api_keys(key_hash);
 COMMENT ON TABLE api_keys IS 'Keys of the tenant''s own apps, except ADMIN_API_KEY.';
@@ -1058,6 +1058,9 @@ CREATE TABLE stalls (
   grid_location_id uuid,
   brand text,
   campaign_id uuid,
+  note text,
+  assignee text,
+  snoozed_until timestamptz(3),
   CONSTRAINT stalls_pkey PRIMARY KEY (kind, subject),
   CONSTRAINT stalls_kind_is_known CHECK (kind IN ('registration', 'start', 'session', 'invitation', 'inverter', 'endpoint'))
 );
@@ -1082,6 +1085,9 @@ COMMENT ON COLUMN stalls.tenant_reference IS 'The tenant''s own name for the cus
 COMMENT ON COLUMN stalls.grid_location_id IS 'The grid location of the subject. Null if it has none.';
 COMMENT ON COLUMN stalls.brand IS 'The inverter brand of the subject. Null if it has none.';
 COMMENT ON COLUMN stalls.campaign_id IS 'The campaign that brought the customer. Null if none did.';
+COMMENT ON COLUMN stalls.note IS 'What a person has noted. Kept while the subject is stalled, whatever its cause. Null: nothing.';
+COMMENT ON COLUMN stalls.assignee IS 'Who works on it, as a person has entered. Kept like the note. Null: nobody.';
+COMMENT ON COLUMN stalls.snoozed_until IS 'Until when a person wants to leave it. Cleared when the cause, since or evidence changes. Null: not snoozed.';
 
 CREATE TABLE stall_looks (
   kind text NOT NULL,

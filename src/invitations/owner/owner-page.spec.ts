@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { expiryFault, localeOf, returnUrlFault } from '../invitation.rules.js';
+import { upcomingFault } from '../../platform/time/instant.rules.js';
+import { localeOf, returnUrlFault } from '../invitation.rules.js';
 import { accentsOf, contrast } from './colour.rules.js';
 import {
   folderFrom,
@@ -159,7 +160,7 @@ it.each([
   [366 * 86_400_000, undefined],
   [366 * 86_400_000 + 1, 'must be at most 366 days from now'],
 ])('an invitation that expires in %i ms has the fault %s', (ms, fault) =>
-  expect(expiryFault(new Date(1e12 + ms), new Date(1e12))).toBe(fault),
+  expect(upcomingFault(new Date(1e12 + ms), new Date(1e12))).toBe(fault),
 );
 
 it.each([

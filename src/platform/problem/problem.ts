@@ -91,6 +91,11 @@ export const PROBLEMS = {
     'The campaign is not in a status that allows this',
     'Only a running campaign can be paused, only a paused one resumed, only one of these cancelled, and only one that has ended deleted; `detail` names its status.',
   ),
+  stall_over: kind(
+    409,
+    'It is no longer stalled',
+    'It was stalled before and is not any more, so there is nothing to work on; `detail` says since when. Read the list again.',
+  ),
   session_closed: kind(
     409,
     'The session is no longer read',

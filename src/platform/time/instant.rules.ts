@@ -32,3 +32,12 @@ export function parseInstant(value: unknown, form: 'rfc3339' | 'remote' = 'rfc33
 
 /** Returns the instant of these milliseconds since 1970. Outside the valid range, returns the first or the last valid instant. */
 export const nearestInstant = (ms: number): Date => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS));
+
+const MAX_DAYS = 366;
+
+/** Returns why a person cannot postpone something until this instant, else undefined. */
+export function upcomingFault(at: Date, now: Date): string | undefined {
+  const inMs = at.getTime() - now.getTime();
+  if (inMs <= 0) return 'must be in the future';
+  return inMs > MAX_DAYS * 1_440 * MINUTE_MS ? `must be at most ${MAX_DAYS} days from now` : undefined;
+}

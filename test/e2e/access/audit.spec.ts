@@ -23,6 +23,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   redeliverWebhookDelivery: 'webhook_delivery.redelivered',
   probeCredentials: 'credentials.probed',
   revokeInvitation: 'invitation.revoked',
+  workOnStalled: 'stall.changed',
   createCampaign: 'campaign.created',
   pauseCampaign: 'campaign.paused',
   resumeCampaign: 'campaign.resumed',
@@ -40,7 +41,7 @@ interface Document {
 }
 
 /**
- * Returns all DELETE operations, and all other changes that are below /registrations/, are of /campaigns, or need one of the scopes `admin`
+ * Returns all DELETE operations, and all other changes that are below /registrations/ or /stalled/, are of /campaigns, or need one of the scopes `admin`
  * and `webhooks:manage`.
  */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
@@ -51,7 +52,7 @@ const administrativeOperationsOf = ({ paths }: Document): string[] =>
         const isAdministrative =
           scope === 'admin' ||
           scope === 'webhooks:manage' ||
-          /^\/api\/v1\/(registrations\/|campaigns)/.test(path);
+          /^\/api\/v1\/(registrations\/|campaigns|stalled)/.test(path);
         return method !== 'get' && (isAdministrative || method === 'delete');
       })
       .map(([, { operationId }]) => operationId),

@@ -266,8 +266,12 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     [THIRD_EAN],
   );
   await service.app.get(StallTask).run();
-  await ask('listStalled', 200, { parameters: { tenantReference: 'customer-1003' } });
+  const stalled = await ask('listStalled', 200, { parameters: { tenantReference: 'customer-1003' } });
   await ask('groupStalled', 200);
+  await ask('workOnStalled', 200, {
+    parameters: { id: stalled.items[0]!.id },
+    request: { kind: 'registration', note: 'Asked the provider', assignee: 'Anne' },
+  });
   await receiver.close();
   return recorded as RecordedExamples;
 }

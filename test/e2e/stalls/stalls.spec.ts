@@ -284,6 +284,116 @@ describe('a stall', () => {
     expect(await kindsOf('events:read')).toBe(403);
   });
 
+  describe('that people work on', () => {
+    const make = async () => {
+      const { id, userId } = await client.startNew();
+      await set('onboarding_sessions', aged(5))(id);
+      await look();
+      return { id, userId };
+    };
+    const soon = () => new Date(Date.now() + 3_600_000).toISOString();
+    const work = (id: string, change: object, by = client) =>
+      by.call<StalledItemView>('PATCH', `/stalled/${id}`, { kind: 'session', ...change });
+    const read = async (id: string) => (await stalled('kind=session')).find((each) => each.id === id)!;
+
+    it('has their note, assignee and snooze, until it ends', async () => {
+      const { id } = await make();
+      expect(await read(id)).toMatchObject({ note: null, assignee: null, snoozedUntil: null });
+      const snoozedUntil = soon();
+      const words = { note: 'Has called twice.\nCall after six.', assignee: 'Anne' };
+      expect(await work(id, { ...words, snoozedUntil })).toMatchObject({
+        status: 200,
+        body: { id, kind: 'session', ...words, snoozedUntil },
+      });
+      expect((await work(id, { assignee: null })).body).toMatchObject({ note: words.note, assignee: null });
+      await lookAgain(id);
+      expect(await read(id)).toMatchObject({ note: words.note, snoozedUntil });
+      // Another cause wakes it, and keeps the note.
+      await set('onboarding_sessions', aged(18))(id);
+      await look();
+      expect(await read(id)).toMatchObject({ cause: 'expiring_soon', note: words.note, snoozedUntil: null });
+      const groups = (await client.call<StalledGroupsView>('GET', '/stalled/groups')).body.items;
+      expect(groups.flatMap(({ oldest }) => oldest).find((each) => each.id === id)).toHaveProperty('note');
+      await set('onboarding_sessions', aged(-30))(id);
+      await look();
+      expect(await work(id, { note: 'too late' })).toMatchObject({
+        status: 409,
+        body: { code: 'stall_over' },
+      });
+      await set('onboarding_sessions', aged(12))(id);
+      await look();
+      expect(await read(id)).toMatchObject({ note: null, assignee: null });
+    });
+
+    it('wakes when its evidence changes, and by itself', async () => {
+      const id = await insertRegistration(`status, last_error, attempts = 'uncertain', 'reset', 1`);
+      await look();
+      const snooze = { kind: 'registration', snoozedUntil: soon() };
+      const snoozed = async () =>
+        (await stalled('kind=registration')).find((each) => each.id === id)!.snoozedUntil;
+      await client.call('PATCH', `/stalled/${id}`, snooze);
+      expect(await snoozed()).toBe(snooze.snoozedUntil);
+      await query('UPDATE registrations SET attempts = 2 WHERE id = $1', [id]);
+      await look();
+      expect(await snoozed()).toBeNull();
+      await client.call('PATCH', `/stalled/${id}`, snooze);
+      await query(`UPDATE stalls SET snoozed_until = now() - interval '1 s' WHERE subject = $1`, [id]);
+      expect(await snoozed()).toBeNull();
+    });
+
+    it.each([
+      ['past', 'snoozedUntil', '2026-01-01T00:00:00Z'],
+      ['year after the next', 'snoozedUntil', new Date(Date.now() + 367 * 86_400_000).toISOString()],
+      ['word', 'snoozedUntil', 'tomorrow'],
+      ['nothing', 'note', ''],
+      ['long text', 'note', 'x'.repeat(2_001)],
+      ['hidden text', 'note', 'hidden\u202e'],
+      ['two lines', 'assignee', 'two\nlines'],
+      ['other kind', 'kind', 'customer'],
+    ])('refuses the %s as %s', async (_what, field, value) => {
+      const { status, body } = await work(randomUUID(), { [field]: value });
+      expect([status, body]).toMatchObject([400, { errors: [{ field }] }]);
+    });
+
+    it('needs a scope that writes its kind, and is audited without its texts', async () => {
+      const { id } = await make();
+      const { app, id: keyId } = await createKey(client, 'onboarding:write');
+      const { app: other } = await createKey(client, 'users:write', 'onboarding:read');
+      expect((await work(id, { note: 'no' }, other)).status).toBe(403);
+      expect((await work(id, { note: 'Kerkstraat 12' }, app)).status).toBe(200);
+      expect((await work(randomUUID(), { note: 'nobody' })).status).toBe(404);
+      const { text, body } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${id}`);
+      expect(text).not.toContain('Kerkstraat');
+      expect(body.items).toMatchObject([
+        {
+          actor: `key:${keyId}`,
+          action: 'stall.changed',
+          details: { kind: 'session', cause: 'started_not_completed', changed: ['note'] },
+        },
+      ]);
+    });
+
+    it('loses the note when its user is erased, also if the inverter of several customers is stalled', async () => {
+      const { id, userId } = await make();
+      await work(id, { note: 'Kerkstraat 12' });
+      const inverter = await troubles['inverter shared']!.make();
+      await look();
+      await client.call('PATCH', `/stalled/${inverter}`, { kind: 'inverter', note: 'Kerkstraat 12' });
+      const [{ owner }] = (await query<{ owner: string }>(
+        'SELECT s.user_id AS owner FROM inverters i JOIN onboarding_sessions s ON s.id = i.session_id WHERE i.id = $1 LIMIT 1',
+        [inverter],
+      )) as [{ owner: string }];
+      const notes = async (subject: string) =>
+        (await query<{ note: string | null }>('SELECT note FROM stalls WHERE subject = $1', [subject])).map(
+          ({ note }) => note,
+        );
+      await client.call('DELETE', `/users/${userId}`);
+      expect([await notes(id), await notes(inverter)]).toEqual([[], ['Kerkstraat 12']]);
+      await client.call('DELETE', `/users/${owner}`);
+      expect((await notes(inverter)).filter((note) => note !== null)).toEqual([]);
+    });
+  });
+
   it('leaves nothing when its user is erased but its events, without personal data', async () => {
     const { id, userId, tenantReference } = await client.startNew({ metadata: { label: 'Kerkstraat 12' } });
     await set('onboarding_sessions', aged(5))(id);
