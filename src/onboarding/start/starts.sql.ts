@@ -23,31 +23,10 @@ const isSubject = (id: string): string =>
   `EXISTS (SELECT FROM domain_events WHERE subject = ${id}::uuid::text)`;
 
 /**
- * Inserts the intent to start a session, or takes over a start with an expired lease. Returns no row if its location or user is gone, or
- * key $5 is revoked.
- */
-// The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
-// A take-over counts an orphan, since the call of the previous process may have started a session.
-export const BEGIN_START = prepared('onboarding.begin_session_start')`
-    WITH ${lockedPlace(mayAct('$5'))}, begun AS (
-      INSERT INTO session_starts AS s (grid_location_id, brand, lease_token, lease_until)
-      SELECT id, $2, $3, ${msFromNow('$4')} FROM place
-      ON CONFLICT (grid_location_id, brand) WHERE status = 'sending' DO UPDATE
-         SET lease_token = excluded.lease_token, lease_until = excluded.lease_until,
-             attempts = s.attempts + 1, orphans = s.orphans + 1, last_error = '${ABANDONED.error}',
-             updated_at = clock_timestamp()
-       WHERE s.lease_until < clock_timestamp()
-      RETURNING id, attempts, lease_token
-    )
-    SELECT begun.id, begun.attempts, begun.lease_token AS "leaseToken", place.user_id AS "userId",
-           place.tenant_reference AS "tenantReference"
-      FROM place LEFT JOIN begun ON true`;
-
-/**
- * Returns what hinders a start of location $1 and brand $2: the session to reuse if $3, and the failed starts that may have left orphans
+ * Selects what hinders a start of location $1 and brand $2: the session to reuse if $3, and the failed starts that may have left orphans
  * since the last one that succeeded. Counts none if the user has been erased, since BEGIN_START then finds the location gone.
  */
-export const FIND_HINDRANCE = prepared('onboarding.find_start_hindrance')`
+const SELECT_HINDRANCE = `
     SELECT (SELECT id FROM (${SESSION_TO_REUSE}) AS reusable WHERE $3::boolean) AS "sessionId",
            count(*)::int AS failures, coalesce(-${msUntil('max(s.updated_at)')}, 0) AS "agoMs",
            (array_agg(s.last_error ORDER BY s.updated_at DESC))[1] AS error
@@ -56,6 +35,31 @@ export const FIND_HINDRANCE = prepared('onboarding.find_start_hindrance')`
        AND EXISTS (SELECT FROM ${PLACE_OF_START} WHERE g.id = s.grid_location_id AND u.erased_at IS NULL)
        AND s.created_at > coalesce((SELECT max(created_at) FROM session_starts
                                    WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND status = 'started'), '-infinity')`;
+
+export const FIND_HINDRANCE = prepared('onboarding.find_start_hindrance')`${SELECT_HINDRANCE}`;
+
+/**
+ * Returns what hinders the start. Unless that is a session or more than $4 failed starts, inserts the intent to start a session, or
+ * takes over a start with an expired lease. `userId` is null if the location or its user is gone, or key $7 is revoked.
+ */
+// The partial unique index allows one start in flight per location and brand: `id` is null if another start is in flight.
+// A take-over counts an orphan, since the call of the previous process may have started a session.
+// Locks nothing if there is a hindrance: most double clicks end here, without a write. CASE, because AND guarantees no order.
+export const BEGIN_START = prepared('onboarding.begin_session_start')`
+    WITH hindrance AS MATERIALIZED (${SELECT_HINDRANCE}
+    ), ${lockedPlace(`CASE WHEN (SELECT "sessionId" IS NULL AND failures <= $4 FROM hindrance) THEN ${mayAct('$7')} END`)}, begun AS (
+      INSERT INTO session_starts AS s (grid_location_id, brand, lease_token, lease_until)
+      SELECT id, $2, $5, ${msFromNow('$6')} FROM place
+      ON CONFLICT (grid_location_id, brand) WHERE status = 'sending' DO UPDATE
+         SET lease_token = excluded.lease_token, lease_until = excluded.lease_until,
+             attempts = s.attempts + 1, orphans = s.orphans + 1, last_error = '${ABANDONED.error}',
+             updated_at = clock_timestamp()
+       WHERE s.lease_until < clock_timestamp()
+      RETURNING id, attempts, lease_token
+    )
+    SELECT hindrance.*, begun.id, begun.attempts, begun.lease_token AS "leaseToken", place.user_id AS "userId",
+           place.tenant_reference AS "tenantReference"
+      FROM hindrance LEFT JOIN place ON true LEFT JOIN begun ON true`;
 
 export const LEASES = leasesOn({ table: 'session_starts', key: 'id', isDue: 'true' });
 

@@ -24,6 +24,15 @@ type Hindrance =
   /** `error`: why the last of them has failed. */
   | { readonly kind: 'held_back'; readonly error: string; readonly retryAfterMs: number };
 
+/** What may hinder a start. `error`: why the last of the failed starts has failed. */
+interface FoundHindrance extends FailedStarts {
+  readonly sessionId: string | null;
+  readonly error: string | null;
+}
+
+/** `id` is null if no start was inserted, `userId` also if the location or its user is gone, or the caller may no longer act. */
+type InsertedStart = LeasedStart | { readonly id: null; readonly userId: string | null };
+
 type BegunStart =
   | { readonly kind: 'begun'; readonly start: LeasedStart }
   | Hindrance
@@ -53,29 +62,45 @@ export class StartsStore {
 
   /** Begins a start, leased to the caller, or returns why not. If a dead process has left a start, takes over that start. */
   async begin(wanted: WantedSession): Promise<BegunStart> {
-    // Most double clicks end here, before any write.
-    const hindrance = await this.findHindrance(wanted);
-    if (hindrance !== null) return hindrance;
-    const lease = [wanted.gridLocationId, wanted.brand, randomUUID()];
-    let start: LeasedStart | { readonly id: null } | undefined;
+    const lease = [wanted.gridLocationId, wanted.brand, randomUUID()] as const;
+    let isBegun = false;
     try {
-      const values = [...lease, this.leaseMs, actingKey()];
-      [start] = await this.database.query<NonNullable<typeof start>>(sql.BEGIN_START, values, OUTCOME);
-      if (start === undefined) {
+      const [found, start] = await this.insert(wanted, lease[2]);
+      if (start.id === null) {
+        const hindrance = hindranceOf(found);
+        if (hindrance !== null) return hindrance;
+        if (start.userId !== null) return { kind: 'in_flight' };
         await requireActing(this.database);
         return { kind: 'gone' };
       }
-      if (start.id === null) return { kind: 'in_flight' };
+      isBegun = true;
       // Checks again: another start may have ended before this start was inserted. From now on, the unique index allows no other start.
-      const later = await this.findHindrance(wanted);
+      const later = hindranceOf(await this.findHindrance(wanted));
       if (later === null) return { kind: 'begun', start };
       await this.failures.query(sql.RELEASE_START, lease);
       return later;
     } catch (error) {
       // Releases the start, which was not sent. Otherwise its lease would expire, and the start would count as sent.
-      if (start === undefined) undo(this.failures, sql.RELEASE_START, lease, error, this.leaseMs);
-      else repeatUntilEffective(this.failures, sql.RELEASE_START, lease, this.leaseMs);
+      if (isBegun) repeatUntilEffective(this.failures, sql.RELEASE_START, lease, this.leaseMs);
+      else undo(this.failures, sql.RELEASE_START, lease, error, this.leaseMs);
       throw error;
+    }
+  }
+
+  /** Inserts the start, unless it is hindered. Inserts it by a second statement if only the wait after failed starts is over. */
+  private async insert(wanted: WantedSession, leaseToken: string): Promise<[FoundHindrance, InsertedStart]> {
+    const place = [wanted.gridLocationId, wanted.brand, wanted.reuse];
+    for (let known = 0; ;) {
+      const values = [...place, known, leaseToken, this.leaseMs, actingKey()];
+      const rows = await this.database.query<FoundHindrance & InsertedStart>(
+        sql.BEGIN_START,
+        values,
+        OUTCOME,
+      );
+      const { sessionId, failures, agoMs, error, ...start } = rows[0]!;
+      const found = { sessionId, failures, agoMs, error };
+      if (start.id !== null || failures <= known || hindranceOf(found) !== null) return [found, start];
+      known = failures;
     }
   }
 
@@ -126,7 +151,7 @@ export class StartsStore {
 
   /** Returns how long the location and brand wait for their next start, in milliseconds; 0 if they do not wait. */
   async findWait(wanted: WantedSession): Promise<number> {
-    return waitAfterFailures(await this.readHindrance(wanted));
+    return waitAfterFailures(await this.findHindrance(wanted));
   }
 
   async findExpiredLeases(): Promise<string[]> {
@@ -148,15 +173,15 @@ export class StartsStore {
     return ended.flatMap(({ failed }) => failed?.gridLocationId ?? []);
   }
 
-  private async findHindrance(wanted: WantedSession): Promise<Hindrance | null> {
-    const { sessionId, error, ...failed } = await this.readHindrance(wanted);
-    if (sessionId !== null) return { kind: 'exists', sessionId };
-    const retryAfterMs = waitAfterFailures(failed);
-    return retryAfterMs > 0 ? { kind: 'held_back', error: error!, retryAfterMs } : null;
+  private async findHindrance({ gridLocationId, brand, reuse }: WantedSession) {
+    return (
+      await this.database.query<FoundHindrance>(sql.FIND_HINDRANCE, [gridLocationId, brand, reuse])
+    )[0]!;
   }
+}
 
-  private async readHindrance({ gridLocationId, brand, reuse }: WantedSession) {
-    type Row = FailedStarts & Readonly<Record<'sessionId' | 'error', string | null>>;
-    return (await this.database.query<Row>(sql.FIND_HINDRANCE, [gridLocationId, brand, reuse]))[0]!;
-  }
+function hindranceOf({ sessionId, error, ...failed }: FoundHindrance): Hindrance | null {
+  if (sessionId !== null) return { kind: 'exists', sessionId };
+  const retryAfterMs = waitAfterFailures(failed);
+  return retryAfterMs > 0 ? { kind: 'held_back', error: error!, retryAfterMs } : null;
 }

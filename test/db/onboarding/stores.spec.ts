@@ -360,6 +360,30 @@ describe('starts', () => {
     expect(await startsOf(place)).toEqual([{ status: 'sending', attempts: 2, orphans: 1 }]);
   });
 
+  it('that returns an existing session writes nothing, not even a lock', async () => {
+    const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(database.pool);
+    const session = { user_id, grid_location_id, start_url_ciphertext: Buffer.of(1) };
+    const { id } = await insertRow(database.pool, 'onboarding_sessions', session);
+    const locks = () => database.query('SELECT xmax FROM users WHERE id = $1', [user_id]);
+    const before = await locks();
+    const place = { gridLocationId: grid_location_id, brand: null, metadata: {}, reuse: true };
+    expect(await store.begin(place)).toEqual({ kind: 'exists', sessionId: id });
+    expect(await locks()).toEqual(before);
+    expect(await startsOf(place)).toEqual([]);
+  });
+
+  it('begins again once the wait after a failed start is over', async () => {
+    const place = await wanted();
+    await store.fail(await begin(place), ABANDONED, 1);
+    expect(await store.begin(place)).toMatchObject({ kind: 'held_back', error: ABANDONED.error });
+    await database.query(
+      `UPDATE session_starts SET updated_at = updated_at - interval '1 hour' WHERE grid_location_id = $1`,
+      [place.gridLocationId],
+    );
+    await begin(place);
+    expect(await startsOf(place)).toHaveLength(2);
+  });
+
   describe('a write that is executed again', () => {
     it('counts the orphan of a call once', async () => {
       const place = await wanted();

@@ -141,9 +141,8 @@ describe('starting a session', () => {
   it('leaves no start behind when the database fails between the lease and the call', async () => {
     const gridLocationId = await client.locate();
     const query = database.query.bind(database);
-    let runs = 0;
     const failing = jest.spyOn(database, 'query').mockImplementation((statement, values) => {
-      if (statement === FIND_HINDRANCE && ++runs === 2) return Promise.reject(new Error('cut off'));
+      if (statement === FIND_HINDRANCE) return Promise.reject(new Error('cut off'));
       return query(statement, values);
     });
     expect((await client.start(gridLocationId)).status).toBe(500);

@@ -341,7 +341,7 @@ describe('R38: nothing brings an erased person back', () => {
     await service.close();
     await start((app) => {
       for (const statement of [BEGIN_START, LOCK_START])
-        changeStatement(app, statement, 'AND u.erased_at IS NULL', '');
+        changeStatement(app, statement, 'u.erased_at IS NULL AND', '');
     });
     const { response } = await startWhileErasing();
     expect([response.status, response.body.metadata]).toEqual([201, { note: 'canary' }]);
