@@ -1,3 +1,4 @@
+import { MAX_BRAND_LENGTH, normaliseBrand } from '../platform/spelling.rules.js';
 import { Transform } from 'class-transformer';
 import { Field } from '../platform/http/field.js';
 import { ChoiceParameter } from '../platform/http/parameters.js';
@@ -5,7 +6,7 @@ import { parseInstant } from '../platform/time/instant.rules.js';
 import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
 import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
-import { brandFault, MAX_BRAND_LENGTH, normaliseBrand } from '../onboarding/rules/brand.rules.js';
+import { brandFault } from '../onboarding/rules/brand.rules.js';
 import { LOCALES, MAX_INVERTERS, type Locale } from './invitation.rules.js';
 
 const MAX_BRANDS = 10;

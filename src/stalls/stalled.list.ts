@@ -1,3 +1,4 @@
+import { normaliseBrand, normaliseReference } from '../platform/spelling.rules.js';
 import { ChoiceParameter } from '../platform/http/parameters.js';
 import * as by from '../platform/list/filters.js';
 import { List, type Filter } from '../platform/list/list.js';
@@ -18,11 +19,14 @@ export const STALLED = new List({
     cause: by.text('w.cause = ?', { description: 'Only this cause, of any kind' }, codeFault),
     waitsFor: by.choice('w.waits_for', WAITS_FOR, 'Only what waits for these'),
     campaignId: by.uuid('x.campaign_id', 'Only customers of this campaign'),
-    brand: by.text('x.brand = ?', { description: 'Only this brand' }),
+    brand: by.text('x.brand = ?', { description: 'Only this brand' }, undefined, normaliseBrand),
     gridLocationId: by.uuid('x.grid_location_id', 'Only this grid location'),
-    tenantReference: by.text('x.tenant_reference = ?', {
-      description: 'Only the customer with this reference',
-    }),
+    tenantReference: by.text(
+      'x.tenant_reference = ?',
+      { description: 'Only the customer with this reference' },
+      undefined,
+      normaliseReference,
+    ),
     since: by.since('x.since', 'Only trouble that began at or after this instant'),
   },
 });

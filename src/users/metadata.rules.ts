@@ -1,3 +1,5 @@
+import { invisibleFault } from './tenant-reference.rules.js';
+
 const MAX_BYTES = 4_096;
 const MAX_DEPTH = 8;
 
@@ -20,7 +22,9 @@ function partFault(value: unknown, depth: number): string | undefined {
   if (!Array.isArray(value) && !isPlainObject(value)) {
     return 'must not contain a number that a double cannot hold exactly; send it as a string';
   }
-  for (const part of Object.values(value)) {
+  for (const [key, part] of Object.entries(value)) {
+    const ofKey = Array.isArray(value) ? undefined : invisibleFault(key);
+    if (ofKey !== undefined) return `must not have a key that ${ofKey}`;
     const fault = partFault(part, depth + 1);
     if (fault !== undefined) return fault;
   }

@@ -21,6 +21,16 @@ describe('metadata', () => {
     [{ a: 1, b: nested(8) }, 'must be at most 8 levels deep'],
     [[nested(1)], 'must be a JSON object'],
     [{ a: [1, [nested(6)]] }, 'must be at most 8 levels deep'],
+    ...['a\u200b', '\u202ea', '\u2800'].flatMap((key) => {
+      const code = key
+        .codePointAt(key.startsWith('a') ? 1 : 0)!
+        .toString(16)
+        .toUpperCase();
+      const fault = `must not have a key that contains a character that nobody sees (U+${code}): type it again`;
+      return [{ [key]: 1 }, { a: 1, [key]: 1 }, { a: [{ [key]: null }] }].map(
+        (value) => [value, fault] as const,
+      );
+    }),
   ])('may not be %j', (value, fault) => {
     expect(metadataFault(value)).toBe(fault);
   });

@@ -1,18 +1,14 @@
+import { MANY_MARKS, normaliseReference } from '../platform/spelling.rules.js';
 import type { FieldError } from '../platform/problem/problem.js';
 import { isShortened, roundedForm, type RoundedForm } from './rounded.rules.js';
 
 export const MAX_REFERENCE_LENGTH = 200;
 const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
-const BLANK = /[\p{Zs}\t-\r\u0085\u2028\u2029]/u;
 const BLANK_AT_AN_END = /^\s|\s$/u;
 /**
  * Matches a character that nobody sees or that changes the direction of text. The last two are a pattern of Braille and a note: both blank.
  */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800\u{1d159}]/u;
-/** Matches more marks than any language writes on a letter. Normalising a long sequence of marks takes quadratic time. */
-const MANY_MARKS = /\p{M}{31}/u;
-/** A text in a cell of a spreadsheet, which would otherwise be a number: ="00123" or =T("00123"). */
-const TEXT_FORMULA = /^=(?:"([^"]*)"|T\("([^"]*)"\))$/i;
 
 /**
  * Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, and what programs make of a missing value.
@@ -62,22 +58,6 @@ const faulty = (fault: string, meant: string | null = null): ReadReference => ({
   fault,
   meant,
 });
-
-/**
- * Returns a reference in Unicode's composed form (NFC), without blanks at its ends and without the marks of text of a spreadsheet: an
- * apostrophe before it, or `="…"` around it.
- */
-export function normaliseReference(text: string): string {
-  const composed = MANY_MARKS.test(text) ? text : text.normalize('NFC');
-  let start = 0;
-  let end = composed.length;
-  while (start < end && (BLANK.test(composed[start]!) || composed[start] === "'")) start += 1;
-  while (start < end && BLANK.test(composed[end - 1]!)) end -= 1;
-  const trimmed = composed.slice(start, end);
-  const formula = TEXT_FORMULA.exec(trimmed);
-  const inner = formula?.[1] ?? formula?.[2];
-  return inner === undefined ? trimmed : normaliseReference(inner);
-}
 
 /** Returns why `value` is not a tenantReference, else undefined. */
 export function tenantReferenceFault(value: unknown): string | undefined {

@@ -1,9 +1,9 @@
-import { brandFault, normaliseBrand } from '../../onboarding/rules/brand.rules.js';
+import { normaliseBrand, normaliseReference } from '../../platform/spelling.rules.js';
+import { brandFault } from '../../onboarding/rules/brand.rules.js';
 import { isUuid } from '../../platform/uuid.rules.js';
 import { eanFault, MAX_GRID_LOCATIONS, type CheckDigitRule } from '../../users/ean.rules.js';
 import { isPlainObject, type Metadata } from '../../users/metadata.rules.js';
 import { readRemoteUser, type RemoteUser } from '../../users/remote/remote-user.rules.js';
-import { normaliseReference } from '../../users/tenant-reference.rules.js';
 import type { AdoptedSession } from '../adoption/adoption.rules.js';
 import type { RowProblem } from '../campaign.rules.js';
 import { readEanValue, type ReadEan } from './ean-cell.rules.js';

@@ -72,6 +72,9 @@ export function isFromOwnPage(
 
 /** Matches what programs write into the middle of a link: entities and line breaks of HTML, and all that is not visible ASCII. */
 const MARKS = /&(?:#x?[\da-f]{1,6}|[a-z]{1,20});|<w?br ?\/?>|[^!-<>-~]/gi;
+/** Matches the dashes, in characters, entities of HTML or bytes of UTF-8, that programs write for the hyphen of a token. */
+const DASHES =
+  /&#(?:x201[0-5]|82(?:08|09|1[0-3]));|[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]|\xe2\x80[\x90-\x95]|\xe2\x88\x92|\xef\xb9[\x98\xa3]|\xef\xbc\x8d/gi;
 /** An escape of a URL or of quoted-printable. */
 const ESCAPE = /[=%]([\da-f]{2})/gi;
 /** Programs on the way of a mail escape a link again. */
@@ -84,7 +87,10 @@ const MOST_READINGS = 4;
 export function tokensIn(text: string): string[] {
   const tokens = new Set<string>();
   for (let reading = text, count = 0; count < MOST_READINGS; count++) {
-    for (const token of /[\w-]{43}/.exec(reading.replace(MARKS, '')) ?? []) tokens.add(token);
+    // A dash stands for a hyphen, or was added at the end of a line.
+    for (const hyphen of ['-', ''])
+      for (const token of /[\w-]{43}/.exec(reading.replace(DASHES, hyphen).replace(MARKS, '')) ?? [])
+        tokens.add(token);
     reading = reading.replace(ESCAPE, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
   }
   return [...tokens];

@@ -104,6 +104,10 @@ describe('a token', () => {
     ),
     ...['=3DE2=3D80=3D8B', '%25E2%2580%258B', '%A0'].map(broken),
     ...['&shy;', '&nbsp;', '&#8203;', '&#x200B;', '<wbr>', '<WBR/>', '<br />\n'].map(broken),
+    ...['\u2010', '\u2011', '\u2212', '=E2=80=91', '%E2%80%90', '&#8209;', '&#x2010;'].flatMap((dash) => [
+      token.replaceAll('-', dash),
+      broken(dash),
+    ]),
     token.replace('-', '=2D').replace('_', '=5f'),
     token.replace('-', '%2D').replace('_', '%255F'),
   ])('is in %j', (text) => expect(tokensIn(text)).toContain(token));

@@ -85,7 +85,7 @@ function createAdapter(
     // Any client can send X-Forwarded-For, so it is trusted only from these proxies.
     trustProxy: TRUSTED_PROXIES.length > 0 && TRUSTED_PROXIES,
     genReqId: requestIdOf,
-    rewriteUrl: ({ url = '/' }) => withoutForeignEscapes(withoutPrefix(url, prefix)),
+    rewriteUrl: ({ url = '/' }) => asOwnersLink(withoutPrefix(url, prefix)),
     // Lets a wrong id that is longer than our 36 characters reach ParseUuid, whose error says what is expected.
     routerOptions: { maxParamLength: 1_000 },
     // Handles a malformed URL, which the router refuses before any of our hooks runs.
@@ -105,15 +105,18 @@ function createAdapter(
   return adapter;
 }
 
+/** Matches the escapes of the dashes that programs write for a hyphen. */
+const DASHES = /%E2%80%9[0-5]|%E2%88%92|%EF%B9%(?:98|A3)|%EF%BC%8D/gi;
+
 /**
- * Removes the escapes that no owner's link has: of control characters and bytes beyond ASCII, and those that are cut off. The router refuses
- * some of them, and a mail program may have added them.
+ * Writes an owner's link as it was sent: in lower case up to the token, with hyphens, and without the escapes that none has: of control
+ * characters and bytes beyond ASCII, and those that are cut off. The router refuses some of them, and a mail program may have added them.
  */
-function withoutForeignEscapes(url: string): string {
+function asOwnersLink(url: string): string {
   const [path = ''] = url.split('?', 1);
-  return path.startsWith('/i/')
-    ? path.replace(/%(?![2-7][\da-f])[\da-f]{0,2}/gi, '') + url.slice(path.length)
-    : url;
+  if (!/^\/i(?:\/|$)/i.test(path)) return url;
+  const rest = path.slice('/i'.length).replace(DASHES, '-');
+  return `/i${rest.replace(/%(?![2-7][\da-f])[\da-f]{0,2}/gi, '')}${url.slice(path.length)}`;
 }
 
 /** Accepts JSON in UTF-8 only. An empty body counts as no body: clients send the content type even with POSTs that need no body. */

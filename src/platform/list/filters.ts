@@ -1,4 +1,6 @@
+import { applyDecorators } from '@nestjs/common';
 import { ChoiceParameter, InstantParameter, OptionalText, UuidParameter } from '../http/parameters.js';
+import { ReadText } from '../http/validation.js';
 import type { Filter } from './list.js';
 
 /** A filter by any parameter. */
@@ -15,12 +17,17 @@ const textFault = (value: unknown): string | undefined =>
     ? undefined
     : 'must have 1 to 200 characters';
 
-/** Of 1 to 200 characters, unless `faultOf` says what is wrong with a text. */
+/** Of 1 to 200 characters, unless `faultOf` says what is wrong with a text. `read` gives the form in which such a text is stored. */
 export const text = (
   where: string,
   schema?: Parameters<typeof OptionalText>[1],
   faultOf: (value: unknown) => string | undefined = textFault,
-): Filter<string> => parameter(OptionalText(faultOf, schema), where);
+  read?: (text: string) => string,
+): Filter<string> =>
+  parameter(
+    applyDecorators(...(read === undefined ? [] : [ReadText(read)]), OptionalText(faultOf, schema)),
+    where,
+  );
 
 export const choice = <Value extends string>(
   column: string,

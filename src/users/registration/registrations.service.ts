@@ -1,3 +1,4 @@
+import { normaliseReference } from '../../platform/spelling.rules.js';
 import { counted } from '../../platform/counted.rules.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -7,7 +8,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { refuse } from '../../platform/http/validation.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { readGridLocations, roundedEans, warnOfOthers } from '../ean.rules.js';
-import { normaliseReference, warnOfReference } from '../tenant-reference.rules.js';
+import { warnOfReference } from '../tenant-reference.rules.js';
 import { StallsStore } from '../../stalls/stalls.store.js';
 import type { UserRecord } from '../user/user.view.js';
 import { UsersStore } from '../user/users.store.js';

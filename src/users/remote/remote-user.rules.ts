@@ -1,9 +1,9 @@
+import { normaliseReference } from '../../platform/spelling.rules.js';
 import type { FieldError } from '../../platform/problem/problem.js';
 import { isUuid } from '../../platform/uuid.rules.js';
 import { parseInstant } from '../../platform/time/instant.rules.js';
 import { eanFault, readEan } from '../ean.rules.js';
 import { isPlainObject } from '../metadata.rules.js';
-import { normaliseReference } from '../tenant-reference.rules.js';
 
 /** A user object of the Solar Curtailment Service (interface section 2.3), with every EAN as text. */
 export interface RemoteUser {

@@ -17,7 +17,9 @@ interface Page {
 // Starts no worker, because a worker would change the rows.
 const service = useTestApp({ ROLE: 'api' });
 const client = TestClient.of(service);
-const REFERENCE = 'customer with many';
+const REFERENCE = 'custömer with many';
+/** The same reference, as another program may write it. */
+const TYPED_REFERENCE = ` '${REFERENCE.normalize('NFD')} `;
 const INVITED = 'customer with invitations';
 const EAN = newEan();
 const METADATA = { season: 'autumn' };
@@ -131,11 +133,11 @@ const LISTS: [path: string, filters: () => Record<string, string>, least?: numbe
   ],
   ['/webhook-deliveries', () => ({ eventId: EVENT }), 1],
   ['/users', () => ({ ean: EAN, 'metadata.season': 'autumn' })],
-  ['/users', () => ({ tenantReference: REFERENCE }), 1],
+  ['/users', () => ({ tenantReference: TYPED_REFERENCE }), 1],
   [
     '/registrations',
     () => ({
-      tenantReference: REFERENCE,
+      tenantReference: TYPED_REFERENCE,
       ean: EAN,
       'metadata.season': 'autumn',
       status: 'rejected',
@@ -150,7 +152,7 @@ const LISTS: [path: string, filters: () => Record<string, string>, least?: numbe
       state: 'online',
       userId,
       gridLocationId,
-      tenantReference: REFERENCE,
+      tenantReference: TYPED_REFERENCE,
       brand: 'acme',
       updatedSince: '2020-01-01T00:00:00Z',
       createdSince: '2020-01-01T00:00:00Z',
@@ -169,7 +171,7 @@ const LISTS: [path: string, filters: () => Record<string, string>, least?: numbe
       campaignId: CAMPAIGN,
       brand: 'acme',
       gridLocationId,
-      tenantReference: REFERENCE,
+      tenantReference: TYPED_REFERENCE,
       since: '2020-01-01T00:00:00Z',
     }),
   ],

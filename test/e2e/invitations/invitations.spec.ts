@@ -275,6 +275,17 @@ describe('the link of an invitation', () => {
     expect([longest.status, longest.headers.get('location')]).toEqual([308, '../'.repeat(8) + token]);
     const twice = await open(`${service.url}/i/${url}`);
     expect(new URL(twice.headers.get('location')!, twice.url).href).toBe(url);
+    for (const written of [
+      `${service.url}/I/${token}`,
+      `${service.url}/i/${token.replaceAll('-', '\u2011')}`,
+      `${service.url}/I/${token.replaceAll('-', '%E2%80%90')}`,
+    ])
+      expect([written, (await fetch(written, { headers: { 'accept-language': 'en' } })).status]).toEqual([
+        written,
+        200,
+      ]);
+    const unknown = await fetch(`${service.url}/I/x`);
+    expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
   });
 
   it('works with what mail clients add to it', async () => {
