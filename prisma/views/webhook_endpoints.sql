@@ -25,13 +25,10 @@ SELECT e.id AS endpoint_id,
        e.last_delivered_at,
        e.disabled_at,
        e.disabled_reason,
-       -- The most important reason first. Five minutes: what passes by itself is no reason.
+       -- The most important reason first: a stall (admin.stalled) comes before an ordinary wait. Five minutes: what passes by itself is no reason.
        CASE
          WHEN e.disabled_reason = 'requested' THEN format('it was disabled at %s by a person or app: see admin.audit_log', e.disabled_at)
-         WHEN e.disabled_reason = 'gone' THEN format('it was disabled at %s, since it returned 410: enable it once it is back', e.disabled_at)
-         WHEN e.disabled_reason = 'failing' THEN format(
-           'it was disabled at %s, after nothing but failures for days: enable it once it is repaired', e.disabled_at)
-         WHEN e.failures > 0 THEN format('the last %s attempts failed, the first of them at %s: see last_error', e.failures, e.failing_since)
+         WHEN x.cause IS NOT NULL THEN format('%s Since %s.', c.meaning, x.since)
          WHEN e.quiet_until > now() THEN format('it asked for a wait until %s (Retry-After)', e.quiet_until)
          WHEN EXISTS (SELECT FROM public.webhook_subjects s WHERE s.endpoint_id = e.id AND s.due_at < now() - interval '5 minutes')
            OR (SELECT d."time" FROM public.domain_events d WHERE d.sequence > e.read_to ORDER BY d.sequence LIMIT 1) < now() - interval '5 minutes'
@@ -46,6 +43,8 @@ SELECT e.id AS endpoint_id,
        e.created_by,
        e.updated_at
   FROM public.webhook_endpoints e
+  LEFT JOIN public.stalls x ON x.kind = 'endpoint' AND x.subject = e.id
+  LEFT JOIN public.stall_causes c ON c.kind = x.kind AND c.cause = x.cause
  WHERE e.handler IS NULL;
 COMMENT ON VIEW admin.webhook_endpoints IS 'Webhook endpoints and their health, one row each. No secret, no header and no path of an address.';
 COMMENT ON COLUMN admin.webhook_endpoints.endpoint_id IS 'Our id, the one in /webhook-endpoints/{id}.';

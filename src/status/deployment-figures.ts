@@ -46,7 +46,7 @@ const COMPUTED = {
     ({ facts: { oldestTransaction } }) => [[[], oldestTransaction?.seconds ?? 0]],
   ),
   webhook_endpoints: figure(
-    'working: Enabled endpoints whose last attempt did not fail',
+    'working: Enabled endpoints that are not stalled as `failing`',
     ({ facts: { outbox } }) => [
       [['working'], outbox.readers.webhooks.endpoints - outbox.readers.webhooks.failingEndpoints],
     ],

@@ -175,14 +175,14 @@ export const FACTS = {
         webhooks: part('WebhooksView', null, {
           endpoints: count('Enabled endpoints'),
           failingEndpoints: count(
-            'Enabled endpoints whose last attempt failed',
+            'Those stalled as `failing`: all attempts have failed for 15 minutes',
             'webhook_endpoints{state="failing"}',
           ),
           oldestFailingSeconds: number(
-            'How long the enabled endpoint that has failed longest has been failing, in seconds; 0 if none fails',
+            'How long the first of these has been failing, in seconds; 0 if none fails',
           ),
           disabledEndpoints: count(
-            'Endpoints disabled automatically: they returned 410 or have been failing for days',
+            'Those stalled as `gone` or `disabled_after_failures`: they were disabled automatically',
             'webhook_endpoints{state="disabled"}',
           ),
           unread: count(
@@ -247,7 +247,10 @@ export const FACTS = {
   registrations: part('OpenRegistrationsView', null, {
     pending: count('Registrations that are sent again automatically', 'registrations{status="pending"}'),
     oldestPendingSeconds: age('registration_age_seconds{status="pending"}'),
-    uncertain: count('Registrations on which a person has to decide', 'registrations{status="uncertain"}'),
+    uncertain: count(
+      'Those stalled as `uncertain`: a person has to decide',
+      'registrations{status="uncertain"}',
+    ),
     oldestUncertainSeconds: age('registration_age_seconds{status="uncertain"}'),
     rejected: count(
       'Registrations that the remote service rejected in the last 24 hours, counted up to 10,000',

@@ -1,4 +1,5 @@
 import type { SESSION_CAUSES } from '../onboarding/stalls/session.causes.rules.js';
+import type { StallKind } from '../stalls/cause.rules.js';
 import { REASONS_SINCE } from './history/samples.sql.js';
 
 // SQL for the size in percent of a sample of at most 1,000 pages. Up to some 50,000 watched sessions, it is 100 % and thus exact.
@@ -45,13 +46,25 @@ export const READ_POLLING = `
 
 /** The maximum number of subjects that are counted for one figure, so that the cost does not grow with an incident. */
 const MOST_OF_FIGURE = 10_000;
+const stalledFor = (kind: StallKind, causes: readonly string[]): string =>
+  `FROM stalled WHERE kind = '${kind}' AND cause IN ('${causes.join(`', '`)}')`;
+const countStalled = (kind: StallKind, ...causes: readonly string[]): string =>
+  `(SELECT coalesce(sum(count), 0) ${stalledFor(kind, causes)})`;
 const stalledSessions = (...causes: readonly (keyof typeof SESSION_CAUSES)[]): string =>
-  `coalesce(sum(count) FILTER (WHERE kind = 'session' AND cause IN ('${causes.join(`', '`)}')), 0)`;
+  countStalled('session', ...causes);
+/** Returns SQL for the seconds since the oldest trouble of a cause began. */
+const stalledSeconds = (kind: StallKind, cause: string): string =>
+  age(`(SELECT oldest ${stalledFor(kind, [cause])})`);
 
 // Scans only index ranges of waiting rows, so the cost grows with the backlog, not with the history. Does not read session_polls, so that
 // these figures can be read even while that table is locked.
 export const READ_QUEUES = `
-  WITH outbox AS (
+  WITH stalled AS (
+    SELECT c.kind, c.cause, counted.count, (SELECT min(x.since) FROM stalls x WHERE x.kind = c.kind AND x.cause = c.cause) AS oldest
+      FROM stall_causes c CROSS JOIN LATERAL (
+      SELECT count(*) FROM (
+        SELECT FROM stalls x WHERE x.kind = c.kind AND x.cause = c.cause LIMIT ${MOST_OF_FIGURE}) t) counted
+  ), outbox AS (
     SELECT count(*) AS unsequenced, ${age('min(time)')} AS "oldestUnsequencedSeconds" FROM domain_events WHERE sequence IS NULL
   ), handlers AS (
     SELECT count(*) AS undelivered, count(*) FILTER (WHERE attempts > 0) AS failing,
@@ -67,9 +80,9 @@ export const READ_QUEUES = `
     SELECT coalesce(max(sequence), 0) AS sequence FROM domain_events
   ), endpoints AS (
     SELECT count(*) FILTER (WHERE disabled_at IS NULL) AS endpoints,
-           count(*) FILTER (WHERE disabled_at IS NULL AND failures > 0) AS "failingEndpoints",
-           count(*) FILTER (WHERE disabled_reason <> 'requested') AS "disabledEndpoints",
-           ${age('min(failing_since) FILTER (WHERE disabled_at IS NULL)')} AS "oldestFailingSeconds",
+           ${countStalled('endpoint', 'failing')} AS "failingEndpoints",
+           ${countStalled('endpoint', 'gone', 'disabled_after_failures')} AS "disabledEndpoints",
+           ${stalledSeconds('endpoint', 'failing')} AS "oldestFailingSeconds",
            min(read_to) FILTER (WHERE disabled_at IS NULL) AS read_to
     FROM webhook_endpoints WHERE handler IS NULL
   ), unread AS (
@@ -93,11 +106,11 @@ export const READ_QUEUES = `
            published_at AS "publishedAt", failing_since AS "failingSince", ${age('failing_since')} AS "failingSeconds", last_error AS "lastError", warnings
     FROM broker_positions, newest
   ), open_registrations AS (
-    SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
-           ${age(`min(created_at) FILTER (WHERE status = 'pending')`)} AS "oldestPendingSeconds",
-           count(*) FILTER (WHERE status = 'uncertain') AS uncertain,
-           ${age(`min(coalesce(sent_at, created_at)) FILTER (WHERE status = 'uncertain')`)} AS "oldestUncertainSeconds"
-    FROM registrations WHERE status IN ('pending', 'uncertain')
+    SELECT count(*) AS pending,
+           ${age('min(created_at)')} AS "oldestPendingSeconds",
+           ${countStalled('registration', 'uncertain')} AS uncertain,
+           ${stalledSeconds('registration', 'uncertain')} AS "oldestUncertainSeconds"
+    FROM registrations WHERE status = 'pending'
   ), rejected AS (
     SELECT count(*) AS rejected FROM (
       SELECT FROM registrations WHERE status = 'rejected' AND updated_at > now() - interval '1 day' LIMIT ${MOST_OF_FIGURE}) r
@@ -112,10 +125,6 @@ export const READ_QUEUES = `
     SELECT * FROM open_registrations, rejected
   ), starts AS (
     SELECT * FROM abandoned, orphans
-  ), stalled AS (
-    SELECT c.kind, c.cause, counted.count FROM stall_causes c CROSS JOIN LATERAL (
-      SELECT count(*) FROM (
-        SELECT FROM stalls x WHERE x.kind = c.kind AND x.cause = c.cause LIMIT ${MOST_OF_FIGURE}) t) counted
   ), open_lost AS (
     SELECT count(*) FROM (
       SELECT FROM stalls x WHERE x.kind = 'session' AND x.cause = 'lost' AND x.evidence ->> 'isClosed' = 'false' LIMIT ${MOST_OF_FIGURE}) t
@@ -123,7 +132,7 @@ export const READ_QUEUES = `
     SELECT ${stalledSessions('unrecognised', 'too_many_inverters')} AS unrecognised, (SELECT count FROM open_lost) AS lost,
            ${stalledSessions('all_inverters_missing')} AS "allInvertersMissing",
            ${stalledSessions('some_inverters_missing')} AS "someInvertersMissing",
-           coalesce(sum(count) FILTER (WHERE kind = 'inverter' AND cause = 'shared'), 0) AS "sharedInverters",
+           ${countStalled('inverter', 'shared')} AS "sharedInverters",
            coalesce(json_agg(json_build_object('cause', cause, 'sessions', count)) FILTER (WHERE kind = 'session'), '[]') AS stalled
     FROM stalled
   )

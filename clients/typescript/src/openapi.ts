@@ -2873,11 +2873,11 @@ export interface components {
         WebhooksView: {
             /** @description Enabled endpoints */
             endpoints: number;
-            /** @description Enabled endpoints whose last attempt failed */
+            /** @description Those stalled as `failing`: all attempts have failed for 15 minutes */
             failingEndpoints: number;
-            /** @description How long the enabled endpoint that has failed longest has been failing, in seconds; 0 if none fails */
+            /** @description How long the first of these has been failing, in seconds; 0 if none fails */
             oldestFailingSeconds: number;
-            /** @description Endpoints disabled automatically: they returned 410 or have been failing for days */
+            /** @description Those stalled as `gone` or `disabled_after_failures`: they were disabled automatically */
             disabledEndpoints: number;
             /** @description Events not yet offered to the enabled endpoint that is furthest behind, subscribed or not. A worker offers them within a second */
             unread: number;
@@ -2959,7 +2959,7 @@ export interface components {
             pending: number;
             /** @description Age of the oldest of these, in seconds; 0 if there is none */
             oldestPendingSeconds: number;
-            /** @description Registrations on which a person has to decide */
+            /** @description Those stalled as `uncertain`: a person has to decide */
             uncertain: number;
             /** @description Age of the oldest of these, in seconds; 0 if there is none */
             oldestUncertainSeconds: number;
@@ -3091,7 +3091,7 @@ export interface components {
             webhooksLagSeconds: number | null;
             /** @description Age of the oldest event that the broker has not confirmed; null if there is no broker */
             brokerLagSeconds: number | null;
-            /** @description Enabled webhook endpoints whose last attempt failed */
+            /** @description Webhook endpoints whose attempts all fail */
             failingEndpoints: number | null;
             /** @description Age of the oldest open transaction of the database; 0 if there is none */
             oldestTransactionSeconds: number | null;

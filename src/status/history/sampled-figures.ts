@@ -65,7 +65,7 @@ export const FIGURES = {
     ({ outbox }) => outbox.readers.broker?.oldestUnpublishedSeconds ?? null,
   ),
   failingEndpoints: most(
-    'Enabled webhook endpoints whose last attempt failed',
+    'Webhook endpoints whose attempts all fail',
     ({ outbox }) => outbox.readers.webhooks.failingEndpoints,
   ),
   oldestTransactionSeconds: highest(

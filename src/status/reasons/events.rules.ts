@@ -60,11 +60,10 @@ export const REASONS_OF_EVENTS = {
     title: 'Webhook endpoints fail',
     runbook: 'events-do-not-arrive',
     waitsFor: 'tenant',
-    alertAfter: '15m',
     find: ({ outbox }) => {
       const { endpoints, failingEndpoints, oldestFailingSeconds } = outbox.readers.webhooks;
       return (
-        oldestFailingSeconds > FAILING_SECONDS &&
+        failingEndpoints > 0 &&
         `${failingEndpoints} of ${counted(endpoints, 'endpoint fails', 'endpoints fail')}, the longest for ${Math.round(oldestFailingSeconds)} s`
       );
     },

@@ -157,6 +157,15 @@ describe('the views of admin', () => {
     expect(JSON.stringify(rows)).not.toMatch(/invitation_state/);
   });
 
+  async function insertStall(subject: string, cause: string, since: unknown): Promise<void> {
+    await client.query(
+      `INSERT INTO stall_causes (kind, cause, waits_for, urgency, meaning, remedies)
+       VALUES ('endpoint', $1, 'tenant', 'soon', 'It has the cause ' || $1 || '.', '{}') ON CONFLICT DO NOTHING`,
+      [cause],
+    );
+    await insertRow(client, 'stalls', { kind: 'endpoint', subject, cause, since, evidence: '{}' });
+  }
+
   describe('say why a webhook endpoint gets nothing', () => {
     const cases: readonly [string, Values, Values | null, RegExp | null][] = [
       ['nothing, when all has arrived', {}, { status: 'delivered', next_attempt_at: null }, null],
@@ -167,14 +176,8 @@ describe('the views of admin', () => {
         {},
         /by a person or app/,
       ],
-      ['that it is gone', { disabled_at: 'now', disabled_reason: 'gone' }, {}, /since it returned 410/],
-      [
-        'that it failed for days',
-        { disabled_at: 'now', disabled_reason: 'failing' },
-        {},
-        /after nothing but failures/,
-      ],
-      ['that it is failing', { failures: 3, failing_since: ago(9) }, {}, /^the last 3 attempts failed/],
+      ['why it is stalled', { cause: 'failing' }, {}, /^It has the cause failing\. Since /],
+      ['nothing, when it has failed only now', { failures: 1, failing_since: ago(1) }, {}, null],
       ['that it asked for a wait', { quiet_until: ago(-5) }, {}, /^it asked for a wait until/],
       ['that no worker sends', {}, { due_at: ago(6) }, /is one running/],
       ['nothing, when it is due since 4 minutes', {}, { due_at: ago(4), created_at: ago(60) }, null],
@@ -183,13 +186,14 @@ describe('the views of admin', () => {
       ['nothing, when what has arrived was deleted', { last_delivered_at: ago(90) }, null, null],
     ];
 
-    it.each(cases)('%s', async (_what, values, delivery, words) => {
+    it.each(cases)('%s', async (_what, { cause, ...values }, delivery, words) => {
       const event = { time: ago(6) };
       const { position } = await insertRow<{ position: string }>(client, 'domain_events', event);
       // Leaves gaps between the sequences, as a restore does.
       await client.query('UPDATE domain_events SET sequence = 10 * position WHERE sequence IS NULL');
       const endpoint = { read_to: `${position}0`, ...values };
       const { id } = await insertRow<{ id: string }>(client, 'webhook_endpoints', endpoint);
+      if (cause !== undefined) await insertStall(id, 'failing', ago(20));
       if (delivery !== null) {
         const { due_at = 'now', ...row } = delivery;
         const { subject } = await insertRow<{ subject: string }>(client, 'webhook_deliveries', {
@@ -214,12 +218,11 @@ describe('the views of admin', () => {
     const times = { failing_since: failingSince, failures: 2, created_at: made, last_delivered_at: ago(80) };
     it.each([
       ['disabled by a person', { disabled_at: disabledAt, disabled_reason: 'requested' }, disabledAt],
-      ['gone', { disabled_at: disabledAt, disabled_reason: 'gone' }, disabledAt],
-      ['failing for days', { disabled_at: disabledAt, disabled_reason: 'failing' }, disabledAt],
-      ['failing', {}, failingSince],
+      ['stalled', { cause: 'failing' }, failingSince],
       ['waited for', { failures: 0, failing_since: null, quiet_until: until }, until],
-    ])('%s', async (_what, values, at) => {
+    ])('%s', async (_what, { cause, ...values }: Values, at) => {
       const { id } = await insertRow<{ id: string }>(client, 'webhook_endpoints', { ...times, ...values });
+      if (cause !== undefined) await insertStall(id, 'failing', failingSince);
       const { rows } = await client.query<{ silent_because: string; at: string }>(
         `SELECT silent_because, format('%s', $2::timestamptz(3)) AS at FROM admin.webhook_endpoints WHERE endpoint_id = $1`,
         [id, at],

@@ -7,7 +7,6 @@ import { StatusStore } from '../../../src/status/status.store.js';
 import type { StatusView } from '../../../src/status/status.view.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { insertCustomer, insertRow } from '../../db/valid-rows.js';
-import { newEan } from '../../setup/ean.js';
 import { TestClient } from '../../setup/client.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -121,9 +120,10 @@ describe('GET /status/history', () => {
   const sample = () => service.app.get(Sampler).sampleIfDue();
   const plant = () =>
     database.query(
-      `INSERT INTO registrations (tenant_reference, eans, metadata, status, last_error, created_at)
-       VALUES ($1, $2, '{}', 'uncertain', 'lost', now() - interval '1 hour')`,
-      [newEan(), [newEan()]],
+      `INSERT INTO stall_causes (kind, cause, waits_for, urgency, meaning, remedies)
+       VALUES ('registration', 'uncertain', 'tenant', 'now', '', '{}') ON CONFLICT DO NOTHING;
+       INSERT INTO stalls (kind, subject, cause, since, evidence)
+       VALUES ('registration', gen_random_uuid(), 'uncertain', now() - interval '1 hour', '{}')`,
     );
   const since = async (of = 'no_worker') => (await status()).reasons.find(({ code }) => code === of)!.since;
 
@@ -275,7 +275,7 @@ describe('GET /status/history', () => {
     await expectSinceThen();
     await sample();
     // Ends the earlier cause of the reason. The samples keep the beginning of the reason.
-    await database.query('UPDATE registrations SET created_at = now()');
+    await database.query('UPDATE stalls SET since = now()');
     await expectSinceThen();
   });
 

@@ -273,13 +273,19 @@ describe('GET /status', () => {
       SELECT endpoint.id, position, 's', event.sequence - 1, now() - event.sequence * interval '45 seconds'
       FROM webhook_endpoints AS endpoint, domain_events AS event WHERE handler = 'A.on' AND event.sequence <= 2;
       INSERT INTO broker_positions (name, read_to, failing_since, last_error, published_at, warnings)
-      VALUES ('nats', 1, '2026-11-20T10:00:00Z', 'it cannot be reached (ECONNREFUSED)', '2026-11-20T09:59:00Z', '{one,two}')`);
+      VALUES ('nats', 1, '2026-11-20T10:00:00Z', 'it cannot be reached (ECONNREFUSED)', '2026-11-20T09:59:00Z', '{one,two}');
+      INSERT INTO stall_causes (kind, cause, waits_for, urgency, meaning, remedies)
+      SELECT 'endpoint', cause, 'tenant', 'soon', '', '{}' FROM (VALUES ('failing'), ('gone')) AS declared (cause) ON CONFLICT DO NOTHING;
+      INSERT INTO stalls (kind, subject, cause, since, evidence)
+      SELECT 'endpoint', id, coalesce(disabled_reason, 'failing'), now() - interval '16 minutes', '{}'
+      FROM webhook_endpoints WHERE failures > 0 OR disabled_reason = 'gone'`);
     const { readers } = (await read()).outbox;
     expect(readers.handlers).toMatchObject({ undelivered: 2, failing: 1 });
     expect(readers.handlers.oldestUndeliveredSeconds).toBeGreaterThanOrEqual(90);
     expect(readers.webhooks).toMatchObject({
       endpoints: 1,
       failingEndpoints: 1,
+      oldestFailingSeconds: expect.closeTo(960, -2),
       disabledEndpoints: 1,
       // Three events with a sequence, and one without.
       unread: 4,
