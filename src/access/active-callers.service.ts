@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import type { Problem } from '../platform/problem/problem.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { keyRevoked, requireSession, sessionOver, type Caller } from './acting-caller.js';

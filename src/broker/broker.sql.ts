@@ -7,6 +7,10 @@ export const NATS = 'nats';
 
 export const BROKER_LEASES = leasesOn({ table: 'broker_positions', key: 'name' });
 
+/** Whether the place may be claimed, or is missing. */
+export const ANY_DUE = `
+    SELECT WHERE NOT EXISTS (SELECT FROM broker_positions) OR EXISTS (SELECT FROM broker_positions WHERE ${BROKER_LEASES.isClaimable})`;
+
 export interface Place {
   /** The sequence of the last event that is recorded as confirmed by the broker; 0 if there is none. */
   readonly readTo: string;

@@ -10,6 +10,8 @@ const TICK_MS = 1_000;
 @Injectable()
 export class EventSignal extends WakeUp implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
+  /** Signals every NOTIFY alone, for those that learn of a lost NOTIFY in another way. */
+  readonly notified = new WakeUp();
 
   constructor(private readonly listener: Listener) {
     super();
@@ -17,7 +19,10 @@ export class EventSignal extends WakeUp implements OnApplicationBootstrap, OnApp
 
   // Starts the timer in this hook, because nothing would stop it if the application failed to start after the constructor.
   onApplicationBootstrap(): void {
-    this.listener.on(EVENTS_CHANNEL, () => this.signal());
+    this.listener.on(EVENTS_CHANNEL, () => {
+      this.notified.signal();
+      this.signal();
+    });
     this.timer = setInterval(() => this.signal(), TICK_MS);
   }
 

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { Environment } from '../platform/env/environment.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
+import { ANY_CHANGED, ANY_OVERDUE, CHANGE_OVERLAP_MS, DUE_WISHES } from './invitations.sql.js';
 import { InvitationsStore } from './invitations.store.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
 import { scheduleOf } from './reminders/reminder.rules.js';
-import { RemindersStore } from './reminders/reminders.store.js';
+import { DUE_REMINDERS, RemindersStore } from './reminders/reminders.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
 const WISHES_EVERY_MS = 2_000;
@@ -13,8 +14,6 @@ const PROGRESS_EVERY_MS = 1_000;
 const EXPIRE_EVERY_MS = 60_000;
 const REMIND_EVERY_MS = 60_000;
 const WISHES_AT_ONCE = 8;
-/** A change becomes visible when its transaction commits, at most this long after its recorded time. */
-const OVERLAP_MS = 60_000;
 /** The first run looks back this far, since sessions may have changed while no worker ran. */
 const FIRST_LOOK_BACK_MS = 7 * 86_400_000;
 
@@ -25,10 +24,12 @@ const FIRST_LOOK_BACK_MS = 7 * 86_400_000;
 @Injectable()
 export class InvitationUpkeep extends BackgroundTasks {
   protected readonly tasks = [
-    { everyMs: WISHES_EVERY_MS, run: () => this.fulfilWishes() },
-    { everyMs: PROGRESS_EVERY_MS, run: () => this.follow() },
-    { everyMs: EXPIRE_EVERY_MS, run: () => this.expire() },
-    { everyMs: REMIND_EVERY_MS, run: (stop: AbortSignal) => this.remind(stop) },
+    { everyMs: WISHES_EVERY_MS, due: DUE_WISHES, run: () => this.fulfilWishes() },
+    { everyMs: PROGRESS_EVERY_MS, due: ANY_CHANGED, run: () => this.follow() },
+    // Moves `since` while nothing changes, so that no run reads the changes of days.
+    { everyMs: CHANGE_OVERLAP_MS, run: () => this.follow() },
+    { everyMs: EXPIRE_EVERY_MS, due: ANY_OVERDUE, run: () => this.expire() },
+    { everyMs: REMIND_EVERY_MS, due: DUE_REMINDERS, run: (stop: AbortSignal) => this.remind(stop) },
   ];
   private since = new Date(Date.now() - FIRST_LOOK_BACK_MS);
 
@@ -44,7 +45,7 @@ export class InvitationUpkeep extends BackgroundTasks {
   // Rejected: a handler of events. It would cost two more writes for each session that comes online.
   private async follow(): Promise<void> {
     const now = await this.store.recordProgress(this.since);
-    this.since = new Date(now.getTime() - OVERLAP_MS);
+    this.since = new Date(now.getTime() - CHANGE_OVERLAP_MS);
   }
 
   private async fulfilWishes(): Promise<void> {

@@ -49,6 +49,8 @@ export const INSERT_INVITATION = `
     ON CONFLICT DO NOTHING RETURNING id`;
 
 /** Locks at most $2 overdue invitations: of location $1, or of all locations if $1 is null. */
+export const ANY_OVERDUE = `SELECT FROM invitations i WHERE ${LIVE} AND ${IS_OVERDUE}`;
+
 export const LOCK_OVERDUE = `
     SELECT i.id FROM invitations i
      WHERE ${LIVE} AND ($1::uuid IS NULL OR i.grid_location_id = $1) AND ${IS_OVERDUE}
@@ -73,9 +75,11 @@ export const WISH = `
            reminder_due_at = clock_timestamp() + interval '1 day'
      WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
 
+export const DUE_WISHES = `SELECT i.id FROM invitations i WHERE i.wish_due_at <= now() AND ${LIVE}`;
+
 /** Locks at most $1 due wishes. */
 export const LOCK_WISHES = prepared('invitations.lock_wishes')`
-    SELECT i.id FROM invitations i WHERE i.wish_due_at <= now() AND ${LIVE} ORDER BY i.wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
+    ${DUE_WISHES} ORDER BY i.wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 /**
  * Claims locked wishes. A wish is due again after half of its age: after at least $2 ms, at most an hour. A wish that is a day old is tried
@@ -134,11 +138,16 @@ export const FIND_STEPS = `
      WHERE i.id = $1
      GROUP BY b.brand, b.position ORDER BY b.position`;
 
-/** Finds the locations that have a live invitation and a session that may have changed since $1. */
-export const FIND_CHANGED = `
+/** A change becomes visible when its transaction commits, at most this long after its recorded time. */
+export const CHANGE_OVERLAP_MS = 60_000;
+
+/** Finds the locations that have a live invitation and a session that may have changed since then. */
+const findChanged = (since: string) => `
     SELECT DISTINCT s.grid_location_id AS "gridLocationId"
       FROM onboarding_sessions s JOIN invitations i ON i.grid_location_id = s.grid_location_id AND ${LIVE}
-     WHERE s.changed_at >= $1`;
+     WHERE s.changed_at >= ${since}`;
+export const FIND_CHANGED = findChanged('$1');
+export const ANY_CHANGED = findChanged(`now() - interval '${CHANGE_OVERLAP_MS} ms'`);
 
 /** Updates the live invitations of locations $1 by the sessions of the locations. An invitation ends when every brand is online. */
 // Reads the current states, so that it may be repeated.

@@ -7,6 +7,7 @@ import { Environment } from './env/environment.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { HeldRequests } from './http/held-requests.js';
 import { HealthController } from './health/health.controller.js';
+import { DueWork } from './tasks/due-work.js';
 import { Readiness } from './health/readiness.service.js';
 import { Metrics } from './metrics/metrics.js';
 import { RecentRequests } from './metrics/recent-requests.js';
@@ -15,7 +16,7 @@ import { MetricsController } from './metrics/metrics.controller.js';
 import { ProblemPages } from './problem/problem-pages.js';
 import { ProblemsController } from './problem/problems.controller.js';
 
-const SHARED = [Database, Listener, Cipher, Metrics, RecentRequests, HeldRequests, ProblemPages];
+const SHARED = [Database, Listener, DueWork, Cipher, Metrics, RecentRequests, HeldRequests, ProblemPages];
 
 @Global()
 @Module({})

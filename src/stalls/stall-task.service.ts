@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { Environment } from '../platform/env/environment.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
+import { ANY_DUE } from './stalls.sql.js';
 import { StallsStore } from './stalls.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
@@ -45,7 +46,9 @@ const AT_ONCE = 200;
 /** Looks at every subject that is due. */
 @Injectable()
 export class StallTask extends BackgroundTasks {
-  protected readonly tasks = [{ everyMs: EVERY_MS, run: (stop: AbortSignal) => this.run(stop) }];
+  protected readonly tasks = [
+    { everyMs: EVERY_MS, due: ANY_DUE, run: (stop: AbortSignal) => this.run(stop) },
+  ];
 
   constructor(
     private readonly store: StallsStore,
@@ -57,7 +60,6 @@ export class StallTask extends BackgroundTasks {
   /** Looks at all due subjects. */
   async run(stop?: AbortSignal): Promise<void> {
     await this.store.writeCauses();
-    if (!(await this.store.isAnyDue())) return;
     while (stop?.aborted !== true && (await this.store.lookAtDue(AT_ONCE)) === AT_ONCE);
   }
 }

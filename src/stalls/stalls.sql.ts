@@ -8,9 +8,7 @@ const STALL_COLUMNS = `
 // Uses now() instead of clock_timestamp(), since only a stable function can bound an index scan.
 const DUE = `look_at <= now() AND kind = ANY ($1)`;
 
-export const IS_ANY_DUE = prepared(
-  'stalls.is_any_due',
-)`SELECT EXISTS (SELECT FROM stall_looks WHERE ${DUE}) AS "isDue"`;
+export const ANY_DUE = 'SELECT FROM stall_looks WHERE look_at <= now()';
 
 /**
  * Locks at most $2 due subjects of the kinds $1. A change of a locked subject waits for the end of the transaction, since its trigger writes

@@ -35,11 +35,6 @@ export class StallsStore {
     private readonly kinds: StallKinds,
   ) {}
 
-  async isAnyDue(): Promise<boolean> {
-    const [row] = await this.database.query<{ isDue: boolean }>(sql.IS_ANY_DUE, [this.names]);
-    return row!.isDue;
-  }
-
   /** Looks at no more than `limit` due subjects, in one transaction. Returns how many it looked at. */
   async lookAtDue(limit: number): Promise<number> {
     const look = async (tx: Transaction, changeRows: ChangeRows, spare: number) => {

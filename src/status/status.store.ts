@@ -94,8 +94,9 @@ export class StatusStore {
   /** Reads in a separate transaction, because a lock timeout aborts the transaction. */
   private async readPolling(timeoutMs: number): Promise<Polling> {
     const read = this.database.transaction(async (tx) => {
-      await tx.query(`SET LOCAL statement_timeout = ${timeoutMs}`);
-      await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await tx.query(
+        `SET LOCAL statement_timeout = ${timeoutMs}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
+      );
       const [row] = await tx.query<Polling>(sql.READ_POLLING);
       return row!;
     });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InvitationsStore } from '../../invitations/invitations.store.js';
 import { errorText } from '../../platform/redaction/error-text.js';
-import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';
 import { Database } from '../../platform/database/database.js';
@@ -11,14 +11,14 @@ import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { CampaignAdoption } from '../adoption/adoption.service.js';
 import { IntakeStore } from '../intake/intake.store.js';
-import { CAMPAIGN_LEASES } from './drain.sql.js';
+import { CAMPAIGN_LEASES, FIND_DECIDED, FIND_DUE } from './drain.sql.js';
 import { DrainStore, type UninvitedRow } from './drain.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
 /** A renewal may take 4 s to fail; see Deliveries. */
 const LEASE_MS = 30_000;
 const BACKOFF = { firstMs: 500, mostMs: 5_000 };
-const SEARCH_EVERY_MS = 500;
+const SEARCH_EVERY_MS = 1_000;
 const DECIDED_EVERY_MS = 5_000;
 const FORGOTTEN_EVERY_MS = 3_600_000;
 const DEAD_UPLOADS_EVERY_MS = 60_000;
@@ -36,8 +36,8 @@ const INVITE_AT_ONCE = 4;
 @Injectable()
 export class CampaignDrain extends BackgroundTasks {
   protected readonly tasks = [
-    { everyMs: SEARCH_EVERY_MS, run: (stop: AbortSignal) => this.startDue(stop) },
-    { everyMs: DECIDED_EVERY_MS, run: () => this.settleDecided() },
+    { everyMs: SEARCH_EVERY_MS, due: FIND_DUE, run: (stop: AbortSignal) => this.startDue(stop) },
+    { everyMs: DECIDED_EVERY_MS, due: FIND_DECIDED, run: () => this.settleDecided() },
     { everyMs: FORGOTTEN_EVERY_MS, run: () => this.cancelForgotten() },
     { everyMs: DEAD_UPLOADS_EVERY_MS, run: () => this.intake.deleteDead() },
   ];

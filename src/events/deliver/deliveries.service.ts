@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
 import { within } from '../../platform/async/within.js';
 import { Database } from '../../platform/database/database.js';
 import { Leases } from '../../platform/database/lease.js';
@@ -10,15 +10,15 @@ import { sequenceEvents } from '../sequence.sql.js';
 import { Drain } from './drain.js';
 import { DELIVERIES_STOP_WITHIN_MS, type Outlet } from './outlet.js';
 import { DeliveryQueue } from './queue.store.js';
-import { ENDPOINT_LEASES, FIND_DUE } from './take.sql.js';
+import { ANY_DUE, ENDPOINT_LEASES, FIND_DUE } from './take.sql.js';
 
 /** A renewal may take 4 s to fail. With a much shorter lease, a short outage of the database would end the lease and repeat attempts. */
 const LEASE_MS = 30_000;
 /** The waits after a failed drain (BACKOFF) and after a failed search for due endpoints (SEARCH_BACKOFF). */
 const BACKOFF = { firstMs: 500, mostMs: 5_000 };
 const SEARCH_BACKOFF = { firstMs: 20, mostMs: 5_000 };
-/** The longest pause between searches for due endpoints. EventSignal already ends it at least once a second. */
-const LONGEST_WAIT_MS = 5_000;
+/** How often to ask whether an endpoint is due. A NOTIFY of new events does not wait for it. */
+const SEARCH_EVERY_MS = 1_000;
 
 type OpenOutlet = (endpointId: string) => Outlet;
 
@@ -27,9 +27,10 @@ type OpenOutlet = (endpointId: string) => Outlet;
 export class Deliveries extends BackgroundTasks {
   protected readonly tasks = [
     {
-      everyMs: LONGEST_WAIT_MS,
+      everyMs: SEARCH_EVERY_MS,
+      due: ANY_DUE,
       backoff: SEARCH_BACKOFF,
-      wakeUp: this.events,
+      wakeUp: this.events.notified,
       run: (stop: AbortSignal) => this.startDue(stop),
     },
   ];

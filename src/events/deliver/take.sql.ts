@@ -10,6 +10,11 @@ export const ENDPOINT_LEASES = leasesOn({
     AND (due_at <= clock_timestamp() OR read_to < (SELECT max(sequence) FROM domain_events)))`,
 });
 
+/** The endpoints that may be claimed, whoever delivers to them, and the events that no reader sees yet. */
+export const ANY_DUE = `
+    SELECT FROM domain_events WHERE sequence IS NULL
+    UNION ALL SELECT FROM webhook_endpoints WHERE ${ENDPOINT_LEASES.isClaimable}`;
+
 /** Selects the claimable endpoints: of the handlers with the names in $1, and of webhooks if $1 contains ''. */
 export const FIND_DUE = prepared('deliveries.find_due_endpoints')`
     SELECT id, coalesce(handler, '') AS handler FROM webhook_endpoints

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
 import { Database } from '../../platform/database/database.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { Deliveries } from '../deliver/deliveries.service.js';

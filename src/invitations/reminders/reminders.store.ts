@@ -16,6 +16,8 @@ interface DueInvitation extends RemindedInvitation {
 }
 
 /** Locks at most $1 live invitations of which a reminder may be due. Skips those that another replica has locked. */
+export const DUE_REMINDERS = `SELECT FROM invitations i WHERE i.reminder_due_at <= now() AND ${LIVE}`;
+
 export const LOCK_DUE = prepared('reminders.lock_due')`
     SELECT i.id, i.created_at AS "createdAt", i.opened_at AS "openedAt", i.started_at AS "startedAt", i.wished_at AS "wishedAt",
            i.wish_due_at AS "wishDueAt", i.wish_failed_at AS "wishFailedAt", i.awaits, i.expires_at AS "expiresAt",

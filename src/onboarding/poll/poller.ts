@@ -2,9 +2,10 @@ import { counted } from '../../platform/counted.rules.js';
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { traced } from '../../platform/tracing/tracing.js';
-import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
 import { Environment } from '../../platform/env/environment.js';
 import { longestIntervalMs, PHASES } from '../rules/schedule.rules.js';
+import { ANY_DUE, EXPIRED_BATCHES } from './polls.sql.js';
 import { PollsStore, type ClaimedPoll } from './polls.store.js';
 import { ReadPool, READS_STOP_WITHIN_MS } from './read-pool.js';
 import { PollWrites } from './write-queue.js';
@@ -55,8 +56,14 @@ const RENEWALS_PER_LEASE = 6;
 @Injectable()
 export class Poller extends BackgroundTasks {
   protected readonly tasks = [
-    { everyMs: this.environment.POLL_TICK_MS, run: (stop: AbortSignal) => this.claimWhileDue(stop) },
-    { everyMs: RELEASE_EVERY_MS, run: () => this.releaseExpired() },
+    {
+      everyMs: this.environment.POLL_TICK_MS,
+      due: ANY_DUE,
+      run: (stop: AbortSignal) => this.claimWhileDue(stop),
+    },
+    // Results may have been written meanwhile, so the pool may now start reads for which the write queue was too long.
+    { everyMs: this.environment.POLL_TICK_MS, run: async () => this.pool.start() },
+    { everyMs: RELEASE_EVERY_MS, due: EXPIRED_BATCHES, run: () => this.releaseExpired() },
     { everyMs: this.environment.POLL_LEASE_MS / RENEWALS_PER_LEASE, run: () => this.writes.renewLeases() },
   ];
   private readonly claims = this.metrics.counter({
@@ -89,8 +96,6 @@ export class Poller extends BackgroundTasks {
   private async claimWhileDue(stop: AbortSignal): Promise<void> {
     for (let isMoreDue = true; isMoreDue && !stop.aborted;) {
       const { count } = this.pool.ended;
-      // Results may have been written meanwhile, so the pool may now start reads for which the write queue was too long.
-      this.pool.start();
       const size = this.pool.wanted;
       if (size === 0) await this.pool.ended.wait(stop, this.environment.POLL_TICK_MS, count);
       else isMoreDue = (await this.claim(size)) === size;

@@ -44,6 +44,10 @@ const DUE_OF_LANE = `session_polls q
 const SINCE = (time: string) => `(${LANE}, q.due_at) >= (l.lane, ${time})`;
 const IN_ORDER = `ORDER BY ${LANE}, q.due_at`;
 
+/** Whether a session is due. */
+export const ANY_DUE = `SELECT FROM ${ALL_LANES}, LATERAL (
+    SELECT FROM ${DUE_OF_LANE} AND ${SINCE("'-infinity'")} LIMIT 1) q`;
+
 /** Locks and returns at most $2 due sessions: first at most $1 fresh ones, then any others. See lanes.rules.ts. */
 // The parts are MATERIALIZED, since a nested loop may execute a plain subquery once per row, and each execution would lock further rows.
 // Uses now() instead of clock_timestamp(), since only a stable function can bound the index scan.
@@ -90,9 +94,10 @@ export const RENEW_LEASES = `
 
 export const CLOSE_BATCHES = `DELETE FROM poll_batches WHERE id = ANY($1::bigint[])`;
 
+export const EXPIRED_BATCHES = 'SELECT id FROM poll_batches WHERE lease_until < clock_timestamp()';
+
 export const DELETE_EXPIRED_BATCHES = `
-    DELETE FROM poll_batches
-     WHERE id IN (SELECT id FROM poll_batches WHERE lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED)
+    DELETE FROM poll_batches WHERE id IN (${EXPIRED_BATCHES} FOR UPDATE SKIP LOCKED)
     RETURNING id::text`;
 
 /** Makes the sessions of expired batches due. batch_id has no index, since every poll would update it for this rare statement. */

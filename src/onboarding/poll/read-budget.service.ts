@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../../events/catalogue.rules.js';
-import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { STATEMENT_TIMEOUT_MS } from '../../platform/database/connection/settings.js';
 import { Environment } from '../../platform/env/environment.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { allowedPerSecond, nextShortage, stretchFor, wantedPerSecond } from '../rules/read-budget.rules.js';
 import { scheduleSettings } from '../rules/schedule.rules.js';
 import { ReadHabits } from './habits.service.js';
-import { ReadBudgetStore, type Budget, type BudgetMeasure } from './read-budget.store.js';
+import { DUE_MEASURE, ReadBudgetStore, type Budget, type BudgetMeasure } from './read-budget.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
 /** The pause between two measures is POLL_MIN_INTERVAL_MS, but at most MOST_PERIOD_MS and at least LEAST_PERIOD_MS. */
@@ -14,8 +15,8 @@ const MOST_PERIOD_MS = 15_000;
 const LEAST_PERIOD_MS = 1_000;
 /** The pause after a scan, in multiples of its duration. So the sessions are scanned for at most 2 % of the time. */
 const PAUSE_PER_SCAN = 50;
-/** If a worker begins a scan and never finishes it, another worker may begin one after this time. */
-const SCAN_MS = 60_000;
+/** If a worker begins a scan and never finishes it, another worker may begin one after this time. No statement takes longer. */
+const SCAN_MS = STATEMENT_TIMEOUT_MS;
 
 /** Computes the stretch for all replicas. Every worker tries, but the database lets only one at a time scan the sessions. */
 @Injectable()
@@ -26,7 +27,7 @@ export class ReadBudget extends BackgroundTasks {
     MOST_PERIOD_MS,
     Math.max(LEAST_PERIOD_MS, this.environment.POLL_MIN_INTERVAL_MS),
   );
-  protected readonly tasks = [{ everyMs: this.periodMs, run: () => this.measure() }];
+  protected readonly tasks = [{ everyMs: this.periodMs, due: DUE_MEASURE, run: () => this.measure() }];
 
   constructor(
     private readonly budgets: ReadBudgetStore,
@@ -50,6 +51,8 @@ export class ReadBudget extends BackgroundTasks {
       allowedPerSecond: this.allowed === Infinity ? null : this.allowed,
       ...nextShortage(measure, stretch, measure.now),
     };
+    // The claim has already set the time of the next measure.
+    if (isSame(measure, budget) && this.periodMs >= SCAN_MS) return;
     await this.budgets.finish(measure, budget, eventsOf(measure, budget));
   }
 
@@ -60,6 +63,13 @@ export class ReadBudget extends BackgroundTasks {
     return wantedPerSecond(known, this.settings);
   }
 }
+
+const isSame = (before: BudgetMeasure, after: Budget): boolean =>
+  before.stretch === after.stretch &&
+  before.wantedPerSecond === after.wantedPerSecond &&
+  before.allowedPerSecond === after.allowedPerSecond &&
+  before.shortSince === after.shortSince &&
+  before.announcedAt === after.announcedAt;
 
 function eventsOf(before: BudgetMeasure, after: Budget): NewEvent[] {
   if ((before.announcedAt === null) === (after.announcedAt === null)) return [];

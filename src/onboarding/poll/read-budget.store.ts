@@ -4,15 +4,21 @@ import { appendEvents } from '../../events/outbox.js';
 import { Database } from '../../platform/database/database.js';
 import type { ReadBudget } from '../../platform/database/generated/client.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
-import { AGES_PER_E, type AgeGroup, type Shortage } from '../rules/read-budget.rules.js';
+import { AGES_PER_E, type AgeGroup } from '../rules/read-budget.rules.js';
 
 export const STRETCH = 'coalesce((SELECT stretch FROM read_budget), 1)';
+
+const IS_DUE = 'coalesce(measure_after <= clock_timestamp(), true)';
+/** Whether the measure is due. While no session is watched, it can only find that again. */
+export const DUE_MEASURE = `
+    SELECT FROM read_budget WHERE ${IS_DUE} AND (wanted_per_second > 0 OR EXISTS (SELECT FROM session_polls))`;
 
 /** Claims the measure, if it is due. The returned `measureAfter` is the fence of `finish`. */
 const BEGIN = `
     UPDATE read_budget SET measure_after = ${msFromNow('$1')}
-     WHERE coalesce(measure_after <= clock_timestamp(), true)
-    RETURNING measure_after AS "measureAfter", clock_timestamp() AS now, short_since AS "shortSince", announced_at AS "announcedAt"`;
+     WHERE ${IS_DUE}
+    RETURNING measure_after AS "measureAfter", clock_timestamp() AS now, stretch, wanted_per_second AS "wantedPerSecond",
+              allowed_per_second AS "allowedPerSecond", short_since AS "shortSince", announced_at AS "announcedAt"`;
 
 // Uses date_part, since extract computes a numeric and takes longer. A scan of a million sessions takes a second on two busy cores.
 const countByAge = (brand: string, sessions: string) => `
@@ -26,13 +32,14 @@ const COUNT_BY_BRAND = countByAge(
   'session_polls JOIN onboarding_sessions s ON s.id = session_id',
 );
 
-export interface BudgetMeasure extends Shortage {
+/** `measureAfter`: when the next measure is due. */
+export type Budget = Omit<ReadBudget, 'id' | 'habitsAfter'>;
+
+/** The budget before a measure, which began at `now`. */
+export interface BudgetMeasure extends Budget {
   readonly measureAfter: Date;
   readonly now: Date;
 }
-
-/** `measureAfter`: when the next measure is due. */
-export type Budget = Omit<ReadBudget, 'id' | 'habitsAfter' | 'stallsAfter'>;
 
 @Injectable()
 export class ReadBudgetStore {

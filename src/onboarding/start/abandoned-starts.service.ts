@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
 import { AbandonedLeases } from '../../platform/database/abandoned-leases.js';
 import { Environment } from '../../platform/env/environment.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
+import { EXPIRED_LEASES } from './starts.sql.js';
 import { StartsStore } from './starts.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
@@ -10,7 +11,7 @@ const STOP_WITHIN_MS = stopsWithin(1_000);
 /** Ends starts whose lease has expired: a worker marks them as failed, even if nobody repeats the request. */
 @Injectable()
 export class AbandonedStarts extends BackgroundTasks {
-  protected readonly tasks = [{ everyMs: 1_000, run: () => this.end() }];
+  protected readonly tasks = [{ everyMs: 1_000, due: EXPIRED_LEASES, run: () => this.end() }];
   // Ends a start 4 s after this worker first saw its expired lease. So a live process can store its outcome after a database outage.
   private readonly expiredLeases = new AbandonedLeases(() => this.starts.findExpiredLeases());
 

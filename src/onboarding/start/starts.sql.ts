@@ -162,7 +162,9 @@ export const RELEASE_START = `
 
 const IS_EXPIRED = `status = 'sending' AND lease_until < clock_timestamp()`;
 
-export const FIND_EXPIRED_LEASES = `SELECT lease_token AS lease FROM session_starts WHERE ${IS_EXPIRED} ${FOR_ABANDONED_LEASES}`;
+export const EXPIRED_LEASES = `SELECT lease_token AS lease FROM session_starts WHERE ${IS_EXPIRED}`;
+
+export const FIND_EXPIRED_LEASES = `${EXPIRED_LEASES} ${FOR_ABANDONED_LEASES}`;
 
 // Counts an orphan for each start: its call may have started a session. Skips locked starts: another transaction is recording, repeating
 // or erasing them.

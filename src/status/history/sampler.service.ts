@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
 import { Database } from '../../platform/database/database.js';
 import { findTableLocks } from '../../platform/database/table-locks.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { hasBegun } from '../replicas.rules.js';
 import { StatusService } from '../status.service.js';
 import { sampleOf } from './sampled-figures.js';
+import { DUE_SAMPLE } from './samples.sql.js';
 import { isSampleDue, writeOutage, writeSample } from './samples.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
@@ -15,7 +16,7 @@ const EVERY_MS = 20_000;
 /** Writes the samples of the status. Runs whatever the role of the process, so that the history also shows when no worker ran. */
 @Injectable()
 export class Sampler extends BackgroundTasks {
-  protected readonly tasks = [{ everyMs: EVERY_MS, run: () => this.sampleIfDue() }];
+  protected readonly tasks = [{ everyMs: EVERY_MS, due: DUE_SAMPLE, run: () => this.sampleIfDue() }];
   /** The attempts in a row that could not read the status. `since`: the first of them, by performance.now(). */
   private unread = { attempts: 0, since: 0 };
 

@@ -9,8 +9,9 @@ export const REASONS_SINCE = `(
     SELECT code, min(since::timestamptz) AS since FROM status_samples, jsonb_each_text(reasons) AS reason (code, since)
     WHERE at >= date_trunc('minute', now()) - ${GAP} GROUP BY code) AS present)`;
 
-export const IS_SAMPLE_DUE = `
-  SELECT NOT EXISTS (SELECT FROM status_samples WHERE at = date_trunc('minute', clock_timestamp())) AS "isDue"`;
+/** Returns a row if no process has written the sample of this minute. */
+export const DUE_SAMPLE = `
+  SELECT 1 WHERE NOT EXISTS (SELECT FROM status_samples WHERE at = date_trunc('minute', clock_timestamp()))`;
 
 // Deletes old samples in the same statement, since nothing else depends on them. If several processes write a sample, the first one stays.
 export const WRITE_SAMPLE = `

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/database.js';
-import { IS_SAMPLE_DUE, READ_HISTORY, WRITE_OUTAGE, WRITE_SAMPLE } from './samples.sql.js';
+import { DUE_SAMPLE, READ_HISTORY, WRITE_OUTAGE, WRITE_SAMPLE } from './samples.sql.js';
 
 /** The samples of one step. `figures`: by the names of sampleOf; null if no sample has the figure. */
 export interface SampleRow {
@@ -12,8 +12,7 @@ export interface SampleRow {
 // One sample of the status per minute is stored, for 8 days.
 
 /** Returns whether no process has written the sample of this minute. */
-export const isSampleDue = async (sql: Sql): Promise<boolean> =>
-  (await sql.query<{ isDue: boolean }>(IS_SAMPLE_DUE))[0]!.isDue;
+export const isSampleDue = async (sql: Sql): Promise<boolean> => (await sql.query(DUE_SAMPLE)).length > 0;
 
 /** `since`: null for a reason that begins with this sample. */
 export async function writeSample(

@@ -120,6 +120,8 @@ export const CLAIM_DUE = prepared('registrations.claim_due')`
     ${WITH_DUE('$3')}
     UPDATE registrations SET ${LEASED} WHERE id IN (SELECT id FROM due) RETURNING ${CLAIM_COLUMNS}`;
 
+export const ANY_DUE = `SELECT FROM registrations WHERE ${DUE}`;
+
 /** Locks the $1 registrations that CLAIM_DUE would claim. */
 export const LOCK_DUE = `${WITH_DUE('$1')} SELECT id FROM due`;
 
@@ -143,7 +145,10 @@ export const movedTo = (status: string, userId: string, lastError: string, nextM
 export const MOVE_REGISTRATION = prepared('registrations.move_registration')`
     UPDATE registrations SET ${movedTo('$2::text', '$3', '$4', '$5')} WHERE id = $1`;
 
-export const FIND_LEASES = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED} ${FOR_ABANDONED_LEASES}`;
+/** The registrations whose call may be in flight. */
+export const SENT = `SELECT lease_token AS lease FROM registrations WHERE ${IS_LEASED}`;
+
+export const FIND_LEASES = `${SENT} ${FOR_ABANDONED_LEASES}`;
 
 // A lease expires only if its sender died during the call or could not renew the lease.
 export const LOCK_ABANDONED = `

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
-import { BackgroundTasks } from '../../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
 import { NEVER } from '../../platform/database/lease.js';
 import { AbandonedLeases } from '../../platform/database/abandoned-leases.js';
 import { describeState } from '../../platform/database/sql-state.js';
@@ -17,6 +17,7 @@ import type { UserRecord } from '../user/user.view.js';
 import { readRegisterUserResponse, registerUserRequest, USER_RESPONSE } from '../remote/users.client.js';
 import { planSettlement, unstored, withForeignIds } from './registration.rules.js';
 import type { Claim, RegistrationStatus, Settlement } from './registration.rules.js';
+import { ANY_DUE, SENT } from './registrations.sql.js';
 import { RegistrationsStore } from './registrations.store.js';
 
 /** Remote calls that register users. If they take longer, their leases expire, and the registrations become `uncertain`. */
@@ -79,8 +80,8 @@ interface Settled {
 @Injectable()
 export class RegistrationSender extends BackgroundTasks {
   protected readonly tasks = [
-    { everyMs: PAUSE_MS, run: () => this.moveAbandoned() },
-    { everyMs: PAUSE_MS, run: (stop: AbortSignal) => this.sendDue(stop) },
+    { everyMs: PAUSE_MS, due: SENT, run: () => this.moveAbandoned() },
+    { everyMs: PAUSE_MS, due: ANY_DUE, run: (stop: AbortSignal) => this.sendDue(stop) },
   ];
   private readonly leases = new AbandonedLeases(() => this.registrations.findLeases());
 

@@ -12,6 +12,7 @@ import { Listener } from '../../../src/platform/database/connection/listen.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
+import { DueWork } from '../../../src/platform/tasks/due-work.js';
 import { environmentFor } from '../../setup/test-environment.js';
 
 export async function startWorker(
@@ -20,7 +21,7 @@ export async function startWorker(
   overrides: Record<string, string> = {},
 ): Promise<INestApplicationContext> {
   const environment = environmentFor(databaseUrl, { ROLE: 'worker', ...overrides });
-  const shared = [Database, Listener, Metrics, HeldRequests, ApiKeysStore, ActiveCallers];
+  const shared = [Database, Listener, DueWork, Metrics, HeldRequests, ApiKeysStore, ActiveCallers];
   const platform = {
     module: class Platform {},
     global: true,

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RoundTrips } from '../../../bench/harness/round-trips.js';
+import { FEATURES } from '../../../src/app.module.js';
 import { currentRequest } from '../../../src/platform/http/request-context.js';
 import { TestClient } from '../../setup/client.js';
+import { StatusModule } from '../../../src/status/status.module.js';
 import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
 
 /** Is executed beside the response, and no caller waits for it. */
 const BESIDE = 'events.try_to_assign_sequences';
@@ -31,4 +34,38 @@ describe('the round trips to PostgreSQL', () => {
     const { id } = await client.startNew();
     expect(await trips.of(() => client.session(id))).toHaveLength(1);
   });
+});
+
+/** An idle process asks once a second what is due, or whether its connection for notifications lives. */
+const isQuestion = (name: string) => /find_due|pg_listening_channels/.test(name);
+const SECONDS = 6;
+
+// The status samples itself once a minute, whatever the number of processes. That is another 0.3 statements a second.
+const WITHOUT_SAMPLES = { features: FEATURES.filter((each) => each !== StatusModule) };
+
+describe.each(['api', 'worker', 'all'] as const)('an idle process, ROLE=%s', (ROLE) => {
+  const names: string[] = [];
+  let trips: RoundTrips;
+
+  beforeAll(() => {
+    trips = new RoundTrips((name) => names.push(name) > 0);
+  });
+  useTestApp({ ROLE, POLL_TICK_MS: 1_000, POLL_MAX_INTERVAL_MS: 900_000 }, WITHOUT_SAMPLES);
+  afterAll(() => trips.end());
+
+  it('asks PostgreSQL at most twice a second', async () => {
+    let from = 0;
+    await waitFor(
+      `${2 * SECONDS} statements or fewer in ${SECONDS} seconds`,
+      () => {
+        const questions = names.flatMap((name, i) => (isQuestion(name) ? [i] : []));
+        const began = questions.filter((i) => i >= from);
+        if (began.length <= SECONDS) return false;
+        from = began[1]!;
+        return began[SECONDS]! - began[0]! <= 2 * SECONDS;
+      },
+      50_000,
+    );
+    expect(names.filter(isQuestion).length).toBeGreaterThan(SECONDS);
+  }, 60_000);
 });

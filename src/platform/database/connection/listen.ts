@@ -4,12 +4,25 @@ import pg from 'pg';
 import { Loop } from '../../async/loop.js';
 import { Environment } from '../../env/environment.js';
 import { STOP_WITHIN_MS } from '../../shutdown/limits.js';
+import { sqlState } from '../sql-state.js';
 
 const RECONNECT_MS = 500;
 /** The interval of heartbeats. They detect within 2.5 s a dead server, or a pooler that has switched to a connection without LISTEN. */
 const HEARTBEAT_MS = 1_000;
-const HEARTBEAT = 'SELECT FROM pg_listening_channels() AS channel WHERE channel = ANY ($1)';
+/** A question that came at most this long ago serves as a heartbeat. */
+const QUESTION_SERVES_MS = 1_500;
+const HEARTBEAT =
+  'SELECT (SELECT count(*)::int FROM pg_listening_channels() AS channel WHERE channel = ANY ($1)) AS channels';
 const RESPONSE_WITHIN_MS = 1_500;
+/** A question that waits for a lock fails before it is late, so that it does not seem lost. */
+const SET_LOCK_TIMEOUT = 'SET lock_timeout TO 1000';
+
+/** A question is a select list, in which $2 is `value`. */
+interface Question {
+  readonly name: string;
+  readonly columns: string;
+  readonly value: unknown;
+}
 
 /** Listens to NOTIFY, on one connection for all channels of this process. */
 @Injectable()
@@ -17,6 +30,9 @@ export class Listener implements OnApplicationShutdown {
   private readonly logger = new Logger('Listen');
   private readonly hints = new Map<string, () => void>();
   private client: pg.Client | undefined;
+  private lose: (error: unknown) => void = () => {};
+  /** When a question was last answered, by performance.now(). */
+  private answeredAt = -Infinity;
   private isLost = false;
   private listens = false;
   private readonly loop = new Loop({
@@ -47,6 +63,22 @@ export class Listener implements OnApplicationShutdown {
     return this.listens;
   }
 
+  /** Asks a question in the place of the next heartbeat. Returns null while no notifications arrive. */
+  async ask<Answer>({ name, columns, value }: Question): Promise<Answer | null> {
+    if (this.client === undefined || !this.listens) return null;
+    const prepared = this.environment.DATABASE_PREPARED_STATEMENTS ? { name } : {};
+    const query = { ...prepared, text: `${HEARTBEAT}, ${columns}` };
+    try {
+      const answer = await this.beat<Answer>(this.client, query, [value]);
+      this.answeredAt = performance.now();
+      return answer;
+    } catch (error) {
+      // A server that reports an error is there.
+      if (sqlState(error) === undefined) this.lose(error);
+      throw error;
+    }
+  }
+
   async onApplicationShutdown(): Promise<void> {
     await this.loop.stop(STOP_WITHIN_MS.listener);
   }
@@ -66,6 +98,7 @@ export class Listener implements OnApplicationShutdown {
     });
     const done = new AbortController();
     const loss = new Promise<never>((_, reject) => {
+      this.lose = reject;
       client.on('error', reject).on('end', () => reject(new Error('the server closed the connection')));
       stop.addEventListener('abort', () => reject(new Error('stopped')), { signal: done.signal });
     });
@@ -88,18 +121,25 @@ export class Listener implements OnApplicationShutdown {
   private async watch(client: pg.Client, stop: AbortSignal): Promise<never> {
     await client.connect();
     this.client = client;
+    await client.query(SET_LOCK_TIMEOUT);
     for (const channel of this.hints.keys()) await client.query(listenTo(channel));
     this.isLost = false;
     this.listens = true;
     this.hintAll();
     for (;;) {
       await sleep(HEARTBEAT_MS, undefined, { signal: stop });
-      const channels = [...this.hints.keys()];
-      // The heartbeat is not a NOTIFY, which could wait for the lock of a stalled commit.
-      const { rowCount } = await client.query(HEARTBEAT, [channels]);
-      if (rowCount !== channels.length)
-        throw new Error('a pooler has switched to a connection that does not listen');
+      if (performance.now() - this.answeredAt > QUESTION_SERVES_MS)
+        await this.beat(client, { text: HEARTBEAT });
     }
+  }
+
+  // The heartbeat is not a NOTIFY, which could wait for the lock of a stalled commit.
+  private async beat<Answer>(client: pg.Client, query: pg.QueryConfig, values: readonly unknown[] = []) {
+    const channels = [...this.hints.keys()];
+    const { rows } = await client.query<Answer & { channels: number }>(query, [channels, ...values]);
+    if (rows[0]!.channels !== channels.length)
+      throw new Error('a pooler has switched to a connection that does not listen');
+    return rows[0]!;
   }
 }
 

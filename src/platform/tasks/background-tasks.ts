@@ -1,13 +1,22 @@
-import { Logger } from '@nestjs/common';
+import { Inject, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import { backoffMs, type Backoff } from '../async/backoff.rules.js';
+import { Loop } from '../async/loop.js';
+import { WakeUp } from '../async/wake-up.js';
 import { errorText } from '../redaction/error-text.js';
-import { backoffMs, type Backoff } from './backoff.rules.js';
-import { Loop } from './loop.js';
-import type { WakeUp } from './wake-up.js';
+import { DueWork } from './due-work.js';
 
-interface BackgroundTask {
+/** The longest delay of setTimeout. */
+const UNTIL_WOKEN_MS = 2 ** 31 - 1;
+
+export interface BackgroundTask {
   /** The pause after a run, unless the run returns another pause. */
   readonly everyMs: number;
+  /**
+   * A SELECT that returns a row while the task has work. After its pause, the task then runs only if there is a row. DueWork asks for all
+   * tasks together. The first run does not wait.
+   */
+  readonly due?: string;
   /** The pause after consecutive failures. Default: `everyMs`. */
   readonly backoff?: Backoff;
   /** Its signals end the pause. */
@@ -22,6 +31,8 @@ export abstract class BackgroundTasks
 {
   protected readonly logger = new Logger(this.constructor.name);
   protected abstract readonly tasks: readonly BackgroundTask[];
+  // A property, so that no task has to pass it on.
+  @Inject(DueWork) private readonly dueWork!: DueWork;
   private loops: readonly Loop[] = [];
 
   /** Logs `failure` at the first of several consecutive failures of a task. `isActive`: whether this process runs the tasks. */
@@ -33,17 +44,7 @@ export abstract class BackgroundTasks
 
   onApplicationBootstrap(): void {
     if (!this.isActive) return;
-    this.loops = this.tasks.map(
-      ({ everyMs, backoff, wakeUp, run }) =>
-        new Loop({
-          step: async (stop) => (await run(stop)) ?? everyMs,
-          onError: (error, failures) => {
-            if (failures === 1) this.logger.warn(`${this.failure}: ${errorText(error)}`);
-            return backoff ? backoffMs(backoff, failures) : everyMs;
-          },
-          wakeUp,
-        }),
-    );
+    this.loops = this.tasks.map((task) => this.loopOf(task));
     for (const loop of this.loops) loop.start();
   }
 
@@ -55,5 +56,27 @@ export abstract class BackgroundTasks
   // Waits in this hook, because the next hook closes the database.
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.loops.map((loop) => loop.stop(this.stopWithinMs)));
+  }
+
+  private loopOf({ everyMs, due, backoff, wakeUp, run }: BackgroundTask): Loop {
+    const wakes = new WakeUp();
+    const wake = () => wakes.signal();
+    wakeUp?.onSignal(wake);
+    if (due !== undefined) this.dueWork.declare(due);
+    let endWait = (): void => {};
+    return new Loop({
+      step: async (stop) => {
+        endWait();
+        const pauseMs = (await run(stop)) ?? everyMs;
+        if (due === undefined || pauseMs === 0) return pauseMs;
+        endWait = this.dueWork.wait(due, pauseMs, wake);
+        return UNTIL_WOKEN_MS;
+      },
+      onError: (error, failures) => {
+        if (failures === 1) this.logger.warn(`${this.failure}: ${errorText(error)}`);
+        return backoff ? backoffMs(backoff, failures) : everyMs;
+      },
+      wakeUp: wakes,
+    });
   }
 }
