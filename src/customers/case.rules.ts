@@ -1,4 +1,5 @@
 import { LIVE, type InvitationFacts } from '../invitations/invitation.rules.js';
+import { isLeftToOwner } from '../invitations/invitation.stall.rules.js';
 import type { SessionView, StartView } from '../onboarding/api/sessions.view.js';
 import { later } from '../stalls/look.rules.js';
 import type { StalledView } from '../stalls/stalled.view.js';
@@ -45,11 +46,10 @@ export function decideCase(snapshot: Snapshot, now: Date) {
   const present = distinct(listed.filter(({ missingSince }) => missingSince === null).map(({ id }) => id));
   const wanted = inverters ?? distinct(listed.map(({ id }) => id)).length;
   const link = invitation !== undefined && LIVE.includes(invitation.state) ? invitation : undefined;
-  // The rule of starts belongs to the core, which does not know invitations. So it does not know that the owner can repeat a failed start
-  // in the page, or has repeated it.
-  const isLeft = ({ createdAt }: KnownStart) =>
-    link === undefined || (wishDueAt === null && createdAt > link.createdAt);
-  const starts = snapshot.starts.filter((start) => start.status !== 'failed' || isLeft(start));
+  const ofOwner = { linkedAt: link?.createdAt ?? null, wishDueAt };
+  const starts = snapshot.starts.filter(
+    (start) => start.status !== 'failed' || !isLeftToOwner(start, ofOwner),
+  );
   const waits = stepsOf(sessions, starts, brands).flatMap((step) =>
     step.session?.state === 'online' ? [] : waitOf(step, { ...snapshot, link }, now),
   );

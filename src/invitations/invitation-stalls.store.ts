@@ -2,8 +2,15 @@ import { prepared } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
 import { isSent } from '../remote/shared/operations.store.js';
 import type { DeclaredKind, SubjectFacts } from '../stalls/stall-kinds.js';
-import { INVITATION_CAUSES, invitationAges, stallOfInvitation } from './invitation.stall.rules.js';
-import { INVITATIONS, STATE } from './invitations.sql.js';
+import { START_STALLS } from '../onboarding/stalls/start-stalls.store.js';
+import type { StartFacts } from '../onboarding/stalls/start.stall.rules.js';
+import {
+  INVITATION_CAUSES,
+  invitationAges,
+  isLeftToOwner,
+  stallOfInvitation,
+} from './invitation.stall.rules.js';
+import { INVITATIONS, LIVE, STATE } from './invitations.sql.js';
 
 const FIND_FACTS = prepared('invitations.find_stall_facts')`
     SELECT i.id, u.id AS "userId", u.tenant_reference AS "tenantReference", i.grid_location_id AS "gridLocationId",
@@ -25,3 +32,19 @@ export function invitationStalls(
     look: (facts, now) => stallOfInvitation(facts, ages, now),
   };
 }
+
+const FIND_START_FACTS = prepared('invitations.find_start_stall_facts')`
+    SELECT f.*, i.created_at AS "linkedAt", i.wish_due_at AS "wishDueAt"
+      FROM (${START_STALLS.facts.text}) f LEFT JOIN invitations i ON i.grid_location_id = f."gridLocationId" AND ${LIVE}`;
+
+/** The stalls of starts, without the failed starts that an owner can repeat. */
+export const STARTS_OF_OWNERS: DeclaredKind<
+  SubjectFacts & StartFacts & { readonly linkedAt: Date | null; readonly wishDueAt: Date | null }
+> = {
+  ...START_STALLS,
+  facts: FIND_START_FACTS,
+  look(facts, now) {
+    const { stall, lookAgainAt } = START_STALLS.look(facts, now);
+    return { stall: isLeftToOwner(facts, facts) ? null : stall, lookAgainAt };
+  },
+};

@@ -97,6 +97,15 @@ export function causeOfStep({ openedAt, startedAt }: Pick<InvitationFacts, 'open
   return openedAt === null ? 'never_opened' : 'opened_not_started';
 }
 
+/**
+ * Returns whether a failed start is left to the owner: the live link is newer, so that the owner can repeat the start in the page, or the
+ * start is repeated after the owner's click. `linkedAt`: when the live invitation was created. Null if there is none.
+ */
+export const isLeftToOwner = (
+  start: { readonly createdAt: Date },
+  { linkedAt, wishDueAt }: { readonly linkedAt: Date | null; readonly wishDueAt: Date | null },
+): boolean => linkedAt !== null && (wishDueAt !== null || start.createdAt <= linkedAt);
+
 /** Decides why an invitation is stalled, the most important cause first. */
 export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: Date): Look<InvitationCause> {
   const { state, awaits, awaitsSince, wishedAt, wishDueAt, wishFailedAt, isServed } = invitation;

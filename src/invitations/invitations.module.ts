@@ -6,7 +6,7 @@ import { StallsModule } from '../stalls/stalls.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { FunnelController } from './funnel.controller.js';
 import { FunnelStore } from './funnel.store.js';
-import { invitationStalls } from './invitation-stalls.store.js';
+import { invitationStalls, STARTS_OF_OWNERS } from './invitation-stalls.store.js';
 import { InvitationUpkeep } from './invitation-upkeep.service.js';
 import { InvitationsController } from './invitations.controller.js';
 import { InvitationsService } from './invitations.service.js';
@@ -33,5 +33,6 @@ import { RemindersStore } from './reminders/reminders.store.js';
 export class InvitationsModule {
   constructor(kinds: StallKinds, environment: Environment) {
     kinds.declare(invitationStalls(environment));
+    kinds.declare(STARTS_OF_OWNERS);
   }
 }

@@ -23,7 +23,7 @@ export interface DeclaredKind<Facts extends SubjectFacts = SubjectFacts> {
   look(facts: Facts, now: Date): Look;
 }
 
-/** The kinds of subjects that can be stalled. The module of each room declares its own. */
+/** The kinds of subjects that can be stalled. The module of each room declares its own; a feature may declare one of the core with further facts. */
 @Injectable()
 export class StallKinds {
   private readonly declared = new Map<StallKind, DeclaredKind>();

@@ -1137,6 +1137,14 @@ BEGIN
       SELECT id FROM changed
       UNION SELECT r.id FROM registrations r JOIN changed c ON r.tenant_reference = c.tenant_reference WHERE r.status = 'rejected') due ORDER BY id
     ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
+  ELSIF TG_ARGV[0] = 'invitation' THEN
+    -- An owner with a live link can repeat a failed start.
+    INSERT INTO stall_looks (kind, subject)
+    SELECT kind, id FROM (
+      SELECT 'invitation' AS kind, id FROM changed
+      UNION SELECT 'start', s.id FROM session_starts s JOIN changed c ON s.grid_location_id = c.grid_location_id WHERE s.status = 'failed') due
+    ORDER BY kind, id
+    ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
   ELSE
     INSERT INTO stall_looks (kind, subject) SELECT TG_ARGV[0], id FROM changed ORDER BY id
     ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;

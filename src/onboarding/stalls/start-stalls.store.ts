@@ -5,7 +5,7 @@ import { START_CAUSES, stallOfStart, type StartFacts } from './start.stall.rules
 const FIND_FACTS = prepared('onboarding.find_start_stall_facts')`
     SELECT st.id, u.id AS "userId", u.tenant_reference AS "tenantReference", st.grid_location_id AS "gridLocationId", st.brand,
            (SELECT r.campaign_id FROM registrations r WHERE r.user_id = u.id LIMIT 1) AS "campaignId",
-           st.status, st.updated_at AS "updatedAt", st.attempts, st.orphans, st.last_error AS "lastError",
+           st.status, st.created_at AS "createdAt", st.updated_at AS "updatedAt", st.attempts, st.orphans, st.last_error AS "lastError",
            st.status = 'failed' AND (
              EXISTS (SELECT FROM session_starts o WHERE o.grid_location_id = st.grid_location_id AND o.brand IS NOT DISTINCT FROM st.brand
                         AND (o.created_at, o.id) > (st.created_at, st.id))

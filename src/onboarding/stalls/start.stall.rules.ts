@@ -18,6 +18,7 @@ export const START_CAUSES = causes({
 /** The facts that decide whether a start is stalled. */
 export interface StartFacts {
   readonly status: StartStatus;
+  readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly attempts: number;
   readonly orphans: number;

@@ -10,6 +10,7 @@ const DAY_MS = 24 * HOUR_MS;
 const ago = (ms: number) => later(NOW, -ms);
 const FAILED: StartFacts = {
   status: 'failed',
+  createdAt: ago(HOUR_MS),
   updatedAt: ago(HOUR_MS),
   attempts: 3,
   orphans: 1,

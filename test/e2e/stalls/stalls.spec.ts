@@ -131,6 +131,32 @@ describe('a stall', () => {
     },
   );
 
+  it('is not a failed start that an owner can repeat, or that is repeated after a click', async () => {
+    const id = await troubles['start start_failed']!.make();
+    const [start] = await query<{ place: string }>(
+      'SELECT grid_location_id AS place FROM session_starts WHERE id = $1',
+      [id],
+    );
+    const isStalled = async () => {
+      await look();
+      return (await stalled('kind=start')).some((each) => each.id === id);
+    };
+    expect(await isStalled()).toBe(true);
+    const { body: invitation } = await client.call<{ id: string }>('POST', '/invitations', {
+      gridLocationId: start!.place,
+    });
+    expect(await isStalled()).toBe(false);
+    await query(`UPDATE session_starts SET created_at = now() WHERE id = $1`, [id]);
+    expect(await isStalled()).toBe(true);
+    await query(
+      `UPDATE invitations SET opened_at = now(), wished_at = now(), wish_due_at = now() + interval '1 hour' WHERE id = $1`,
+      [invitation.id],
+    );
+    expect(await isStalled()).toBe(false);
+    await client.call('DELETE', `/invitations/${invitation.id}`);
+    expect(await isStalled()).toBe(true);
+  });
+
   it('is announced again when its cause changes, without having been cleared', async () => {
     const { id } = await client.startNew();
     await set('onboarding_sessions', aged(5))(id);
