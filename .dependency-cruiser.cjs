@@ -24,6 +24,7 @@ const ROOMS = {
   invitations: CORE,
   customers: [...CORE, 'invitations'],
   campaigns: [...CORE, 'invitations'],
+  bulk: ['platform', 'access'],
   'console-access': ['platform', 'access'],
   status: [...CORE, 'invitations', 'campaigns'],
   privacy: [...CORE, 'invitations', 'campaigns', 'webhooks'],

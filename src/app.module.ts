@@ -3,6 +3,7 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { AccessModule } from './access/access.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { BrokerModule } from './broker/broker.module.js';
+import { BulkModule } from './bulk/bulk.module.js';
 import { CampaignsModule } from './campaigns/campaigns.module.js';
 import { ConsoleAccessModule } from './console-access/console-access.module.js';
 import { CustomersModule } from './customers/customers.module.js';
@@ -36,6 +37,7 @@ export const FEATURES = [
   InvitationsModule,
   CustomersModule,
   CampaignsModule,
+  BulkModule,
   ConsoleAccessModule,
   StatusModule,
   PrivacyModule,

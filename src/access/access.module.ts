@@ -5,6 +5,7 @@ import { ApiKeysStore } from './api-keys.store.js';
 import { AuditLogController } from './audit-log.controller.js';
 import { Authentication } from './authentication.service.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
+import { InternalRequests } from './internal-requests.js';
 import { Operations } from './operations.js';
 import { RefusedRequests } from './refused-requests.service.js';
 import { RequestHooks } from './request-hooks.service.js';
@@ -18,6 +19,7 @@ import { SessionCredentials } from './session-credentials.js';
     ApiKeysStore,
     Authentication,
     IdempotencyKeys,
+    InternalRequests,
     Operations,
     RefusedRequests,
     RequestHooks,
@@ -28,6 +30,7 @@ import { SessionCredentials } from './session-credentials.js';
     ApiKeysStore,
     Authentication,
     IdempotencyKeys,
+    InternalRequests,
     Operations,
     RefusedRequests,
     SessionCredentials,

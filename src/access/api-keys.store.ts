@@ -65,6 +65,13 @@ export class ApiKeysStore {
     return key as (Principal & { id: string }) | null;
   }
 
+  /** Returns the principal of the key with this id, or null if the key is revoked. */
+  async findById(id: string): Promise<(Principal & { id: string }) | null> {
+    const select = { id: true, name: true, scopes: true };
+    const key = await this.database.prisma.apiKey.findUnique({ where: { id, revokedAt: null }, select });
+    return key as (Principal & { id: string }) | null;
+  }
+
   async findRevoked(ids: readonly string[]): Promise<string[]> {
     const where = { id: { in: [...ids] }, revokedAt: { not: null } };
     const rows = await this.database.prisma.apiKey.findMany({ where, select: { id: true } });

@@ -11,6 +11,7 @@ declare module 'fastify' {
     requiredScopes?: readonly Scope[];
     /** The caller needs one of these. */
     anyScope?: readonly Scope[];
+    isBulk?: boolean;
     operationId?: string;
   }
 }
@@ -26,6 +27,8 @@ export interface Documentation {
   readonly scopeOf?: Readonly<Record<string, Scope>>;
   /** Scopes of which one is enough, in addition to the required ones. */
   readonly anyScope?: readonly Scope[];
+  /** `POST /bulk-actions` may do it for many ids. Its path has one parameter: the id. It may be repeated, or is audited under that id. */
+  readonly bulk?: true;
   /** What it does that a person should confirm, as the end of a sentence, with parameters such as `{id}` and fields of the item. */
   readonly confirm?: string;
 }
@@ -34,7 +37,7 @@ export interface Documentation {
 export const Operation =
   (
     scopes: Scope | readonly Scope[],
-    { command, columns, confirm, scopeOf, anyScope, ...documentation }: Documentation,
+    { command, columns, confirm, scopeOf, anyScope, bulk, ...documentation }: Documentation,
     config: Pick<FastifyContextConfig, 'takesFile'> = {},
   ): MethodDecorator =>
   (target, operationId, descriptor) =>
@@ -43,6 +46,7 @@ export const Operation =
         ...config,
         requiredScopes: [scopes].flat(),
         ...(anyScope && { anyScope }),
+        ...(bulk && { isBulk: bulk }),
         operationId: String(operationId),
       }),
       ApiOperation(documentation),
@@ -58,6 +62,7 @@ export const Operation =
         'x-command': command,
         'x-columns': columns,
         'x-confirm': confirm,
+        'x-bulk': bulk,
       })
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => ApiExtension(name, value)),

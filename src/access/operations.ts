@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { Scope } from './scopes.js';
 
 /** How an operation is called. The path has parameters such as `:id`. */
 export interface OperationRoute {
   readonly method: string;
   readonly path: string;
+  /** Whether `POST /bulk-actions` may do it for many. */
+  readonly isBulk: boolean;
+  readonly requiredScopes: readonly Scope[];
+  /** Scopes of which one is enough. Undefined: there are none. */
+  readonly anyScope?: readonly Scope[];
 }
 
 /** The operations that this process serves, by operationId. A feature that is left out has none. */
@@ -20,8 +26,18 @@ export class Operations {
       const operationId = config?.operationId;
       // Fastify adds a HEAD route to each GET.
       if (operationId !== undefined && method !== 'HEAD')
-        this.routes.set(operationId, { method: [method].flat()[0]!, path: url });
+        this.routes.set(operationId, {
+          method: [method].flat()[0]!,
+          path: url,
+          isBulk: config?.isBulk === true,
+          requiredScopes: config?.requiredScopes ?? [],
+          ...(config?.anyScope && { anyScope: config.anyScope }),
+        });
     });
+  }
+
+  get bulk(): string[] {
+    return [...this.routes].filter(([, { isBulk }]) => isBulk).map(([operationId]) => operationId);
   }
 
   of(operationId: string): OperationRoute | undefined {

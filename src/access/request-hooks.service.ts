@@ -10,6 +10,7 @@ import { actAs } from './acting-caller.js';
 import { ActiveCallers } from './active-callers.service.js';
 import type { PresentedKey } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
+import { InternalRequests } from './internal-requests.js';
 import { RateLimit } from './rate-limit.js';
 import { RefusedRequests } from './refused-requests.service.js';
 import { requireAnyScope, requireScope, type Principal } from './scopes.js';
@@ -45,6 +46,7 @@ export class RequestHooks implements OnModuleInit {
     private readonly refused: RefusedRequests,
     private readonly sessions: SessionCredentials,
     private readonly callers: ActiveCallers,
+    private readonly internal: InternalRequests,
     private readonly environment: Environment,
   ) {
     this.server = host.httpAdapter?.getInstance<FastifyInstance>();
@@ -118,6 +120,8 @@ export class RequestHooks implements OnModuleInit {
 
   /** Returns the principal of the key, or of the session if the request has one and no key. */
   private async identify(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+    const internal = this.internal.find(keyOf(request));
+    if (internal !== undefined) return internal;
     const session = request.headers.authorization === undefined ? this.sessions.find(request) : null;
     const caller = session?.caller ?? { key: keyOf(request) };
     if ('key' in caller) request.presentedKey = caller.key;

@@ -76,6 +76,7 @@ export class InvitationsController {
 
   @Delete(':id')
   @Operation('onboarding:write', {
+    bulk: true,
     confirm: 'this revokes the invitation {id}. This cannot be undone.',
     summary: 'Revoke an invitation',
     description:

@@ -53,6 +53,14 @@ const VALID = {
     meaning: 'It is lost.',
     remedies: [],
   }),
+  bulk_actions: () => ({
+    operation_id: 'refreshSession',
+    arguments: {},
+    reason: 'Because.',
+    actor: 'environment',
+    caller_name: 'environment',
+  }),
+  bulk_action_items: () => ({ position: 1, target: randomUUID() }),
   invitations: () => ({
     token_hash: randomBytes(32),
     token_ciphertext: Buffer.alloc(64),

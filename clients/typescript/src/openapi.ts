@@ -981,6 +981,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/bulk-actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Do an operation for many ids
+         * @description For at most 1,000 ids, and for operations with `x-bulk`, with the scopes of the operation. Each id is acted on once, in the order given, also if the caller goes away or a process dies, and gets what a request of its own would get. What no longer exists or has changed so that the operation does not apply is skipped.
+         */
+        post: operations["createBulkAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bulk-actions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a bulk action, with the result for each id
+         * @description Needs the scopes of its operation. Actions are deleted `RETENTION_DELIVERIES_DAYS` after their end.
+         */
+        get: operations["readBulkAction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/status": {
         parameters: {
             query?: never;
@@ -1574,6 +1614,13 @@ export interface components {
             items: components["schemas"]["DecisionResultView"][];
             /** @description With `filter`: the `cursor` of the next call; null if no more registrations match */
             next: string | null;
+        };
+        DecisionCondition: {
+            /**
+             * Format: date-time
+             * @description Refused if the registration has changed at or after this instant
+             */
+            unchangedSince?: string;
         };
         ConfirmedGridLocationInput: {
             /** @description The EAN of the grid connection: 18 digits, not beginning with 0. A bare JSON number is also accepted, but clients whose numbers are doubles round it */
@@ -2560,6 +2607,64 @@ export interface components {
             userId: string | null;
             /** @description The link for the owner; null without the scope `links:read`, or if there is none */
             invitationUrl: string | null;
+        };
+        NewBulkAction: {
+            /** @description An operation of this API that has `x-bulk` in openapi.json */
+            operationId: string;
+            /** @description What the parameter in the path of the operation is to be, one after the other */
+            ids: string[];
+            /** @description The body of the operation, the same for each id. No personal data. Default: no body */
+            arguments?: {
+                [key: string]: unknown;
+            };
+            /** @description Why, for the audit log. No personal data */
+            reason: string;
+        };
+        BulkCountsView: {
+            pending: number;
+            done: number;
+            skipped: number;
+            failed: number;
+        };
+        BulkItemView: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description skipped: it does not exist, or has changed so that the operation does not apply
+             * @enum {string}
+             */
+            status: "pending" | "done" | "skipped" | "failed";
+            /** @description That of the problem; null if there was none */
+            code: string | null;
+            /** @description What is wrong, in our words */
+            detail: string | null;
+            /** Format: date-time */
+            doneAt: string | null;
+        };
+        BulkActionView: {
+            /**
+             * Format: uuid
+             * @description The requests of the action have the id `bulk-` and this, also in the audit log
+             */
+            id: string;
+            operationId: string;
+            /** @description As given; empty without a body */
+            arguments: {
+                [key: string]: unknown;
+            };
+            reason: string;
+            /** @description As `actor` in the audit log */
+            createdBy: string;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description null while ids are pending
+             */
+            finishedAt: string | null;
+            counts: components["schemas"]["BulkCountsView"];
+            /** @description In the order of the request */
+            items: components["schemas"]["BulkItemView"][];
         };
         ReasonRemedyView: {
             /** @description The operation of this API */
@@ -6840,7 +6945,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DecisionCondition"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -6888,7 +6997,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DecisionCondition"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -8303,6 +8416,81 @@ export interface operations {
             409: components["responses"]["campaign_conflict"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    createBulkAction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBulkAction"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    /** @description Path of the resource in the body */
+                    Location: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkActionView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readBulkAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkActionView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

@@ -1121,6 +1121,64 @@ COMMENT ON COLUMN stall_causes.meaning IS 'The cause in one sentence.';
 COMMENT ON COLUMN stall_causes.before IS 'What a person has to do before the remedies, or without any. Null: nothing.';
 COMMENT ON COLUMN stall_causes.remedies IS 'The operations of the API that end it, by their operationId.';
 
+CREATE TABLE bulk_actions (
+  id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
+  operation_id text NOT NULL,
+  arguments jsonb NOT NULL,
+  reason text NOT NULL,
+  actor text NOT NULL,
+  key_id uuid,
+  caller_name text NOT NULL,
+  caller_scopes text[],
+  console_until timestamptz(3),
+  created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  finished_at timestamptz(3),
+  lease_token uuid,
+  lease_until timestamptz(3),
+  due_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT bulk_actions_lease_is_whole CHECK ((lease_token IS NULL) = (lease_until IS NULL))
+);
+CREATE INDEX bulk_actions_open_idx ON bulk_actions(due_at) WHERE finished_at IS NULL;
+CREATE INDEX bulk_actions_finished_at_idx ON bulk_actions(finished_at);
+COMMENT ON TABLE bulk_actions IS 'Operations of the API that a caller wants done for many ids, one after the other (src/bulk).';
+COMMENT ON COLUMN bulk_actions.id IS 'Id of the action. Its requests have the id bulk-<id>, also in the audit log.';
+COMMENT ON COLUMN bulk_actions.operation_id IS 'The operation, by its operationId.';
+COMMENT ON COLUMN bulk_actions.arguments IS 'The body of each request.';
+COMMENT ON COLUMN bulk_actions.reason IS 'Why, as the caller has given it.';
+COMMENT ON COLUMN bulk_actions.actor IS 'Who acts, as in audit_log.';
+COMMENT ON COLUMN bulk_actions.key_id IS 'The key whose present scopes count. Null: the caller has none.';
+COMMENT ON COLUMN bulk_actions.caller_name IS 'Name of the caller.';
+COMMENT ON COLUMN bulk_actions.caller_scopes IS 'Scopes of a caller without a key. Null with a key.';
+COMMENT ON COLUMN bulk_actions.console_until IS 'When the session of the console ends in which the caller acts. Null: none.';
+COMMENT ON COLUMN bulk_actions.created_at IS 'When it was requested.';
+COMMENT ON COLUMN bulk_actions.finished_at IS 'When each id had a result. Null: not yet.';
+COMMENT ON COLUMN bulk_actions.lease_token IS 'Random id of the lease of the process that acts. Null without a lease.';
+COMMENT ON COLUMN bulk_actions.lease_until IS 'Until when the lease is valid; the process renews it. After that another process may go on.';
+COMMENT ON COLUMN bulk_actions.due_at IS 'When a process goes on with it; infinite while it is leased.';
+
+CREATE TABLE bulk_action_items (
+  action_id uuid NOT NULL REFERENCES bulk_actions(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  position integer NOT NULL,
+  target uuid NOT NULL,
+  status text DEFAULT 'pending' NOT NULL,
+  begun_at timestamptz(3),
+  code text,
+  detail text,
+  done_at timestamptz(3),
+  CONSTRAINT bulk_action_items_pkey PRIMARY KEY (action_id, position),
+  CONSTRAINT bulk_action_items_status_is_known CHECK (status IN ('pending', 'done', 'skipped', 'failed')),
+  CONSTRAINT bulk_action_items_result_is_dated CHECK ((status = 'pending') = (done_at IS NULL))
+);
+COMMENT ON TABLE bulk_action_items IS 'The ids of a bulk action, each with its result.';
+COMMENT ON COLUMN bulk_action_items.action_id IS 'The action.';
+COMMENT ON COLUMN bulk_action_items.position IS 'Place in the order of the request.';
+COMMENT ON COLUMN bulk_action_items.target IS 'The id.';
+COMMENT ON COLUMN bulk_action_items.status IS 'pending, done, skipped (it does not exist, or has changed so that the operation does not apply) or failed.';
+COMMENT ON COLUMN bulk_action_items.begun_at IS 'When its operation was first begun. If the process died then, the audit log says whether it was done. Null: not yet.';
+COMMENT ON COLUMN bulk_action_items.code IS 'The code of the problem. Null: there was none.';
+COMMENT ON COLUMN bulk_action_items.detail IS 'Our own words about the problem, without those of the remote service. Null: there are none.';
+COMMENT ON COLUMN bulk_action_items.done_at IS 'When the result was known. Null: not yet.';
+
 -- Makes the changed subjects of a statement due, in the order of their ids, which is the order of their locks. A new start may replace a
 -- failed one, and a registration a rejected one. Finds these in their own tables: a stall that is being written is not visible yet.
 CREATE FUNCTION look_for_stalls() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -32,6 +32,7 @@ export class SessionsController {
   @Post('onboarding/pv/:gridLocationId')
   @Operation('onboarding:write', {
     command: 'sessions start',
+    bulk: true,
     summary: 'Start a session for a grid location',
     description:
       'Returns 200 with the session of the same location and brand that is open or online, if there is one: a double click returns the same session, and a customer who is online is not asked to authorise again. The `startUrl` of an online session is null. Set `reuse` to false to connect further inverters of the brand.',
@@ -115,6 +116,7 @@ export class SessionsController {
   @HttpCode(200)
   @Operation('onboarding:read', {
     command: 'sessions refresh',
+    bulk: true,
     summary: 'Read a session from the remote service now',
     description:
       'Concurrent requests for one session share reads of the remote service. A shared read is always sent after the request has arrived, so the response is never older than the request.',

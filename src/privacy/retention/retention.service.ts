@@ -14,6 +14,7 @@ const KINDS = {
   sessions: [sql.PRUNE_SESSIONS, 'RETENTION_SESSIONS_DAYS'],
   observations: [sql.PRUNE_OBSERVATIONS, 'RETENTION_OBSERVATIONS_DAYS'],
   deliveries: [sql.PRUNE_DELIVERIES, 'RETENTION_DELIVERIES_DAYS'],
+  bulkActions: [sql.PRUNE_BULK_ACTIONS, 'RETENTION_DELIVERIES_DAYS'],
   events: [sql.PRUNE_EVENTS, 'RETENTION_EVENTS_DAYS'],
   // Runs after the events, since a registration is kept while events about it are stored.
   registrations: [sql.PRUNE_REGISTRATIONS, 'RETENTION_REGISTRATIONS_DAYS'],

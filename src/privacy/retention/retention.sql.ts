@@ -107,6 +107,12 @@ export const PRUNE_STARTS = `
     ), ${deleteGone('session_starts')}
     ${WHILE_FULL}`;
 
+export const PRUNE_BULK_ACTIONS = `
+    WITH gone AS MATERIALIZED (
+      SELECT id FROM bulk_actions WHERE finished_at < ${cutoff} ORDER BY finished_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    ), ${deleteGone('bulk_actions')}
+    ${WHILE_FULL}`;
+
 // Keeps the proof of each erasure. Reads the oldest entries after the id $3, like PRUNE_OBSERVATIONS.
 export const PRUNE_AUDIT = `
     WITH page AS MATERIALIZED (

@@ -59,6 +59,11 @@ export class BulkDecision {
   unchangedSince?: Date;
 }
 
+export class DecisionCondition {
+  @InstantParameter('Refused if the registration has changed at or after this instant')
+  unchangedSince?: Date;
+}
+
 export class DecisionResultView extends schemaOf({
   id: uuid(),
   ok: flag('Whether the decision holds: it was applied now, or to discard, before'),

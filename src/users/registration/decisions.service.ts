@@ -21,11 +21,16 @@ export class DecisionsService {
   ) {}
 
   /** Applies a decision. Throws Problem not_found, registration_conflict or, for a faulty `confirmed`, ean_rounded or invalid_request. */
-  async decide(id: string, actor: string, decision: PersonDecision, confirmed?: unknown) {
+  async decide(
+    id: string,
+    actor: string,
+    decision: PersonDecision,
+    { confirmed, unchangedSince }: { readonly confirmed?: unknown; readonly unchangedSince?: Date } = {},
+  ) {
     const registration = found(await this.registrations.findRegistration(id), `registration ${id}`);
     const { EAN_CHECK_DIGIT: rule } = this.environment;
     const user = decision === 'resolve' ? readConfirmed(confirmed, registration, rule) : undefined;
-    const decided = await this.decisions.decide({ id, actor, decision, user });
+    const decided = await this.decisions.decide({ id, actor, decision, user, unchangedSince });
     if (decided.status !== 'decided') throw problemOf(decided, decision, id);
     this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });
     return found(await this.registrations.findSequenced(id), `registration ${id}`);

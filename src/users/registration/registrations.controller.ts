@@ -9,7 +9,7 @@ import { ParseUuid } from '../../platform/http/parameters.js';
 import { found, type ProblemCode } from '../../platform/problem/problem.js';
 import { StallViews } from '../../stalls/stall-views.service.js';
 import { ConfirmedUserInput } from '../users.dto.js';
-import { BulkDecision, DecisionsView, MAX_DECISIONS } from './decisions.dto.js';
+import { BulkDecision, DecisionCondition, DecisionsView, MAX_DECISIONS } from './decisions.dto.js';
 import { DecisionsService } from './decisions.service.js';
 import type { PersonDecision } from './registration.rules.js';
 import { RegistrationView, toRegistrationView } from './registration.view.js';
@@ -83,25 +83,39 @@ export class RegistrationsController {
   }
 
   @Decides('retry', {
+    bulk: true,
     summary: 'Send a registration again',
     description:
       'For pending, uncertain and rejected registrations. If an uncertain one was registered after all, this may register it twice.',
     confirm:
       'this sends the registration {id} again. If an earlier call took effect, a second user is created at the provider. This cannot be undone.',
   })
-  async retryRegistration(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
-    return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'retry'), this.stalls);
+  @ApiBody({ type: DecisionCondition, required: false })
+  async retryRegistration(
+    @Param('id', ParseUuid) id: string,
+    @Body() condition: DecisionCondition,
+    @CurrentKey() key: Principal,
+  ) {
+    const decided = await this.decisions.decide(id, actorOf(key), 'retry', condition);
+    return toRegistrationView(decided, this.stalls);
   }
 
   @Decides('discard', {
+    bulk: true,
     summary: 'Discard a registration',
     description:
       'For pending, uncertain and rejected registrations. The tenantReference may then be registered again.',
     confirm:
       'this gives up the {status} registration {id} of {tenantReference}: it is never sent again. If its user exists after all, `registrations resolve` can still enter it.',
   })
-  async discardRegistration(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
-    return toRegistrationView(await this.decisions.decide(id, actorOf(key), 'discard'), this.stalls);
+  @ApiBody({ type: DecisionCondition, required: false })
+  async discardRegistration(
+    @Param('id', ParseUuid) id: string,
+    @Body() condition: DecisionCondition,
+    @CurrentKey() key: Principal,
+  ) {
+    const decided = await this.decisions.decide(id, actorOf(key), 'discard', condition);
+    return toRegistrationView(decided, this.stalls);
   }
 
   @Decides(
@@ -121,7 +135,7 @@ export class RegistrationsController {
     @CurrentKey() key: Principal,
   ): Promise<RegistrationView> {
     return toRegistrationView(
-      await this.decisions.decide(id, actorOf(key), 'resolve', confirmed),
+      await this.decisions.decide(id, actorOf(key), 'resolve', { confirmed }),
       this.stalls,
     );
   }

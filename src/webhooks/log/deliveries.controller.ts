@@ -59,6 +59,7 @@ export class WebhookDeliveriesController {
   @HttpCode(202)
   @Operation('webhooks:manage', {
     command: false,
+    bulk: true,
     summary: 'Send an event to an endpoint again',
     description:
       'Uses the same `webhook-id`, whatever its status. If the endpoint is disabled, the event is sent when the endpoint is enabled.',

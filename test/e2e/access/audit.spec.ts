@@ -24,6 +24,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   probeCredentials: 'credentials.probed',
   revokeInvitation: 'invitation.revoked',
   workOnStalled: 'stall.changed',
+  createBulkAction: 'bulk_action.created',
   createCampaign: 'campaign.created',
   pauseCampaign: 'campaign.paused',
   resumeCampaign: 'campaign.resumed',
@@ -41,7 +42,7 @@ interface Document {
 }
 
 /**
- * Returns all DELETE operations, and all other changes that are below /registrations/ or /stalled/, are of /campaigns, or need one of the scopes `admin`
+ * Returns all DELETE operations, and all other changes that are below /registrations/ or /stalled/, are of /campaigns or /bulk-actions, or need one of the scopes `admin`
  * and `webhooks:manage`.
  */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
@@ -52,7 +53,7 @@ const administrativeOperationsOf = ({ paths }: Document): string[] =>
         const isAdministrative =
           scope === 'admin' ||
           scope === 'webhooks:manage' ||
-          /^\/api\/v1\/(registrations\/|campaigns|stalled)/.test(path);
+          /^\/api\/v1\/(registrations\/|campaigns|stalled|bulk-actions)/.test(path);
         return method !== 'get' && (isAdministrative || method === 'delete');
       })
       .map(([, { operationId }]) => operationId),

@@ -182,6 +182,10 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('retryRegistration', 200, { parameters: { id: forRetry.id } });
   await ask('retryRegistration', 409, { parameters: { id: forResolve.id } });
   const forMany = await loseResponse('customer-1005');
+  const action = await ask('createBulkAction', 202, {
+    request: { operationId: 'refreshSession', ids: [forMany.id], reason: 'The provider was down' },
+  });
+  await ask('readBulkAction', 200, { parameters: { id: action.id } });
   await ask('decideRegistrations', 200, {
     request: { decision: 'discard', ids: [forMany.id, forResolve.id] },
   });

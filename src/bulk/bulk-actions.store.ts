@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { isAudited, recordAudit } from '../access/audit-log.store.js';
+import { actorOf, type Principal, type Scope } from '../access/scopes.js';
+import { OUTCOME } from '../platform/database/connection/patience.js';
+import { Database, type Transaction } from '../platform/database/database.js';
+import type { Prisma } from '../platform/database/generated/client.js';
+import type { BulkActionView, ItemStatus, NewBulkAction } from './bulk-actions.dto.js';
+import * as sql from './bulk-actions.sql.js';
+
+/** An action as its process executes it. */
+export interface BulkAction {
+  readonly id: string;
+  readonly operationId: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly caller: Principal;
+}
+
+export interface BegunItem {
+  readonly position: number;
+  readonly id: string;
+  readonly wasBegun: boolean;
+}
+
+export interface ItemResult {
+  readonly status: Exclude<ItemStatus, 'pending'>;
+  readonly code: string | null;
+  readonly detail: string | null;
+}
+
+/** The id of the requests of an action, by which the audit log tells what is done. */
+export const requestIdOf = (actionId: string): string => `bulk-${actionId}`;
+
+@Injectable()
+export class BulkActionsStore {
+  constructor(private readonly database: Database) {}
+
+  async create(
+    tx: Transaction,
+    { operationId, ids, arguments: given = {}, reason }: NewBulkAction,
+    caller: Principal,
+  ): Promise<string> {
+    const actor = actorOf(caller);
+    const { id } = await tx.prisma.bulkAction.create({
+      data: {
+        operationId,
+        arguments: given as Prisma.InputJsonObject,
+        reason,
+        actor,
+        keyId: caller.id,
+        callerName: caller.name,
+        callerScopes: caller.id === null ? [...caller.scopes] : [],
+        consoleUntil: caller.consoleUntil === undefined ? null : new Date(caller.consoleUntil),
+      },
+    });
+    await tx.query(sql.INSERT_ITEMS, [id, ids]);
+    const details = { operationId, ids: ids.length, reason };
+    await recordAudit(tx, { actor, action: 'bulk_action.created', target: id, details });
+    return id;
+  }
+
+  async find(id: string): Promise<BulkActionView | null> {
+    const action = await this.database.prisma.bulkAction.findUnique({
+      where: { id },
+      include: { items: { orderBy: { position: 'asc' } } },
+    });
+    if (action === null) return null;
+    const counts = { pending: 0, done: 0, skipped: 0, failed: 0 };
+    const items = action.items.map(({ target, status, code, detail, doneAt }) => {
+      counts[status as ItemStatus] += 1;
+      return { id: target, status: status as ItemStatus, code, detail, doneAt };
+    });
+    const { operationId, arguments: given, reason, actor, createdAt, finishedAt } = action;
+    return {
+      id,
+      operationId,
+      arguments: given as object,
+      reason,
+      createdBy: actor,
+      createdAt,
+      finishedAt,
+      counts,
+      items,
+    };
+  }
+
+  async findDue(limit: number): Promise<string[]> {
+    return (await this.database.query<{ id: string }>(sql.FIND_DUE, [limit])).map(({ id }) => id);
+  }
+
+  async read(id: string): Promise<BulkAction> {
+    const action = await this.database.prisma.bulkAction.findUniqueOrThrow({ where: { id } });
+    const { operationId, arguments: given, keyId, callerName: name, callerScopes, consoleUntil } = action;
+    const scopes = callerScopes as Scope[];
+    return {
+      id,
+      operationId,
+      arguments: given as Readonly<Record<string, unknown>>,
+      caller: { id: keyId, name, scopes, ...(consoleUntil && { consoleUntil: consoleUntil.getTime() }) },
+    };
+  }
+
+  begin(id: string, token: string, limit: number): Promise<BegunItem[]> {
+    return this.database.query<BegunItem>(sql.BEGIN_ITEMS, [id, token, limit], OUTCOME);
+  }
+
+  /** Returns whether the operation has already committed for this id of the action. */
+  async isDone(actionId: string, id: string): Promise<boolean> {
+    return isAudited(this.database, { target: id, requestId: requestIdOf(actionId) });
+  }
+
+  async settle(id: string, token: string, position: number, result: ItemResult): Promise<void> {
+    const { status, code, detail } = result;
+    await this.database.query(sql.SETTLE_ITEM, [id, token, position, status, code, detail], OUTCOME);
+  }
+
+  async finish(id: string, token: string): Promise<void> {
+    await this.database.query(sql.FINISH, [id, token], OUTCOME);
+  }
+}

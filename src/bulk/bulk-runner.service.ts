@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import { ApiKeysStore } from '../access/api-keys.store.js';
+import { InternalRequests, type InternalResponse } from '../access/internal-requests.js';
+import { Operations } from '../access/operations.js';
+import type { Principal } from '../access/scopes.js';
+import { BackgroundTasks } from '../platform/async/background-tasks.js';
+import { WakeUp } from '../platform/async/wake-up.js';
+import { within } from '../platform/async/within.js';
+import { Database } from '../platform/database/database.js';
+import { Leases, type Lease } from '../platform/database/lease.js';
+import { Environment } from '../platform/env/environment.js';
+import { errorText } from '../platform/redaction/error-text.js';
+import { stopsWithin } from '../platform/shutdown/limits.js';
+import { resultOf, UNAUTHENTICATED } from './bulk-result.rules.js';
+import { BULK_LEASES } from './bulk-actions.sql.js';
+import {
+  BulkActionsStore,
+  requestIdOf,
+  type BegunItem,
+  type BulkAction,
+  type ItemResult,
+} from './bulk-actions.store.js';
+
+const STOP_WITHIN_MS = stopsWithin(1_000);
+const LEASE_MS = 30_000;
+const BACKOFF = { firstMs: 500, mostMs: 30_000 };
+const SEARCH_EVERY_MS = 1_000;
+/** How many ids are begun at once. After a crash, the audit log is asked about these. */
+const AT_ONCE = 10;
+const MOST_ACTIONS = 4;
+/** How often a request is sent that was refused for now, and the most seconds in between. */
+const TRIES = 4;
+const MOST_WAIT_SECONDS = 10;
+
+/*
+ * An action runs in a process that serves the API, as one request after the other within this process. So each id gets what its operation
+ * does for one caller: its checks, its preconditions, its audit entry. The caller is read anew for each id: a revoked key acts no more.
+ *
+ * What a crash leaves: the ids of a batch that were begun and have no result. Another process claims the action at the end of the lease. An
+ * operation that must not be repeated has an audit entry in its own transaction, with the request id of the action, so the process sends no
+ * second request for it. The others may be repeated.
+ */
+/** Executes bulk actions. */
+@Injectable()
+export class BulkRunner extends BackgroundTasks {
+  /** Signalled when an action is created in this process. */
+  readonly wakeUp = new WakeUp();
+  protected readonly tasks = [
+    { everyMs: SEARCH_EVERY_MS, wakeUp: this.wakeUp, run: (stop: AbortSignal) => this.startDue(stop) },
+  ];
+  private readonly leases = new Leases(this.database, BULK_LEASES, { leaseMs: LEASE_MS, backoff: BACKOFF });
+  private readonly running = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly store: BulkActionsStore,
+    private readonly operations: Operations,
+    private readonly requests: InternalRequests,
+    private readonly keys: ApiKeysStore,
+    { ROLE }: Environment,
+  ) {
+    // A worker serves no operations.
+    super('bulk actions could not be found', STOP_WITHIN_MS, ROLE !== 'worker');
+  }
+
+  override async beforeApplicationShutdown(): Promise<void> {
+    await super.beforeApplicationShutdown();
+    await within(STOP_WITHIN_MS, Promise.all(this.running.values()));
+  }
+
+  private async startDue(stop: AbortSignal): Promise<void> {
+    const free = MOST_ACTIONS - this.running.size;
+    if (free === 0) return;
+    for (const id of await this.store.findDue(free)) {
+      if (this.running.has(id)) continue;
+      this.running.set(
+        id,
+        this.runUnderLease(id, stop).finally(() => this.running.delete(id)),
+      );
+    }
+  }
+
+  private async runUnderLease(id: string, stop: AbortSignal): Promise<void> {
+    try {
+      await this.leases.runUnderLease(id, stop, (lease) => this.run(id, lease));
+    } catch (error) {
+      if (!stop.aborted) this.logger.warn(`bulk action ${id} is interrupted: ${errorText(error)}`);
+    }
+  }
+
+  private async run(id: string, lease: Lease): Promise<number> {
+    const action = await this.store.read(id);
+    while (!lease.signal.aborted) {
+      const items = await this.store.begin(id, lease.token, AT_ONCE);
+      if (items.length === 0) {
+        await this.store.finish(id, lease.token);
+        break;
+      }
+      for (const item of items) {
+        const result = await this.act(action, item, lease);
+        if (result === null) return 0;
+        await this.store.settle(id, lease.token, item.position, result);
+      }
+    }
+    return 0;
+  }
+
+  /** Returns null if the lease is lost or the process stops. */
+  private async act(action: BulkAction, item: BegunItem, lease: Lease): Promise<ItemResult | null> {
+    if (item.wasBegun && (await this.store.isDone(action.id, item.id)))
+      return { status: 'done', code: null, detail: null };
+    const pause = new WakeUp();
+    for (let attempt = 1; ; attempt++) {
+      const caller = await this.findCaller(action.caller);
+      if (caller === null) return UNAUTHENTICATED;
+      if (lease.signal.aborted || !lease.isCertain()) return null;
+      const response = await this.send(action, item.id, caller);
+      const mayPass = response.status === 429 || response.status === 503;
+      if (!mayPass || attempt === TRIES) return resultOf(response);
+      const seconds = Math.min(response.retryAfterSeconds ?? 1, MOST_WAIT_SECONDS);
+      await pause.wait(lease.signal, seconds * 1_000);
+    }
+  }
+
+  private async findCaller(caller: Principal): Promise<Principal | null> {
+    if ((caller.consoleUntil ?? Infinity) <= Date.now()) return null;
+    if (caller.id === null) return caller;
+    const key = await this.keys.findById(caller.id);
+    return key && { ...caller, ...key };
+  }
+
+  private send(action: BulkAction, id: string, caller: Principal): Promise<InternalResponse> {
+    const { method, path } = this.operations.of(action.operationId)!;
+    return this.requests.send(caller, {
+      method,
+      path: path.replace(/:\w+/, id),
+      requestId: requestIdOf(action.id),
+      ...(Object.keys(action.arguments).length > 0 && { body: action.arguments }),
+    });
+  }
+}

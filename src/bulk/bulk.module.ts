@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { BulkActionsController } from './bulk-actions.controller.js';
+import { BulkActionsStore } from './bulk-actions.store.js';
+import { BulkRunner } from './bulk-runner.service.js';
+
+@Module({ controllers: [BulkActionsController], providers: [BulkActionsStore, BulkRunner] })
+export class BulkModule {}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { insertRow } from '../../db/valid-rows.js';
+import { TestClient } from '../../setup/client.js';
+import { useTestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
+import { createKey } from '../keys.js';
+
+// Starts no worker, which would send registrations again.
+const service = useTestApp({ ROLE: 'api' });
+const client = TestClient.of(service);
+const database = () => service.app.get(Database);
+
+/** Inserts registrations of which nobody knows the outcome. Returns their ids. */
+async function insertUncertain(count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let nth = 0; nth < count; nth++) {
+    const row = { status: 'uncertain', attempts: 1, last_error: 'reset' };
+    ids.push((await insertRow<{ id: string }>(database().pool, 'registrations', row)).id);
+  }
+  return ids;
+}
+
+const create = (input: object, by = client, headers: Readonly<Record<string, string>> = {}) =>
+  by.call<BulkActionView>(
+    'POST',
+    '/bulk-actions',
+    { operationId: 'discardRegistration', reason: 'Ended.', ...input },
+    headers,
+  );
+const finished = (id: string) =>
+  waitFor('each id to have a result', async () => {
+    const { body } = await client.call<BulkActionView>('GET', `/bulk-actions/${id}`);
+    return body.finishedAt !== null && body;
+  });
+const auditOf = (id: string) =>
+  database().query<{ action: string; actor: string; requestId: string }>(
+    `SELECT action, actor, request_id AS "requestId" FROM audit_log WHERE target = $1`,
+    [id],
+  );
+
+describe('a bulk action', () => {
+  it('acts on exactly these ids, once each, and says what each got', async () => {
+    const [first, second, discarded, other] = (await insertUncertain(4)) as [string, string, string, string];
+    await client.call('POST', `/registrations/${discarded}/discard`);
+    const unknown = randomUUID();
+    const { app, id: keyId } = await createKey(client, 'registrations:decide');
+    const { status, headers, body } = await create({ ids: [first, discarded, unknown, second] }, app);
+    expect([status, headers.get('location')]).toEqual([202, `/api/v1/bulk-actions/${body.id}`]);
+    const action = await finished(body.id);
+    expect(action).toMatchObject({
+      ...{ operationId: 'discardRegistration', reason: 'Ended.', createdBy: `key:${keyId}` },
+      counts: { pending: 0, done: 2, skipped: 2, failed: 0 },
+      items: [
+        { id: first, status: 'done', code: null },
+        { id: discarded, status: 'skipped', code: 'registration_conflict' },
+        { id: unknown, status: 'skipped', code: 'not_found' },
+        { id: second, status: 'done', code: null },
+      ],
+    });
+    expect(await auditOf(first)).toEqual([
+      { action: 'registration.discarded', actor: `key:${keyId}`, requestId: `bulk-${body.id}` },
+    ]);
+    expect(await auditOf(other)).toEqual([]);
+    const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${body.id}`);
+    expect(log.items).toMatchObject([
+      {
+        action: 'bulk_action.created',
+        details: { operationId: 'discardRegistration', ids: 4, reason: 'Ended.' },
+      },
+    ]);
+  });
+
+  it('skips what has changed since its preview', async () => {
+    const [changed, same] = (await insertUncertain(2)) as [string, string];
+    await database().query(
+      `UPDATE registrations SET updated_at = clock_timestamp() - interval '1 h' WHERE id = $1`,
+      [same],
+    );
+    const unchangedSince = new Date(Date.now() - 60_000).toISOString();
+    const { body } = await create({ ids: [changed, same], arguments: { unchangedSince } });
+    const { items } = await finished(body.id);
+    expect(items.map(({ status }) => status)).toEqual(['skipped', 'done']);
+  });
+
+  it('is done once, also if a process died after a commit and before it knew the result', async () => {
+    const [committed, begun] = (await insertUncertain(2)) as [string, string];
+    const { id } = await insertRow<{ id: string }>(database().pool, 'bulk_actions', {
+      operation_id: 'retryRegistration',
+      lease_token: randomUUID(),
+      lease_until: new Date(Date.now() - 1_000),
+      caller_scopes: ['admin'],
+    });
+    for (const [index, target] of [committed, begun].entries())
+      await insertRow(database().pool, 'bulk_action_items', {
+        ...{ action_id: id, position: index + 1, target, begun_at: 'now' },
+      });
+    await database().query(
+      `INSERT INTO audit_log (actor, action, target, details, request_id)
+       VALUES ('environment', 'registration.retried', $1, '{}', 'bulk-' || $2)`,
+      [committed, id],
+    );
+    expect((await finished(id)).counts).toEqual({ pending: 0, done: 2, skipped: 0, failed: 0 });
+    expect([await auditOf(committed), await auditOf(begun)].map(({ length }) => length)).toEqual([1, 1]);
+    expect(await database().query('SELECT status FROM registrations WHERE id = $1', [committed])).toEqual([
+      { status: 'uncertain' },
+    ]);
+  });
+
+  it('of a revoked key acts no more', async () => {
+    const ids = await insertUncertain(2);
+    const { app, id: keyId } = await createKey(client, 'registrations:decide');
+    const { body } = await service.app.get(Database).transaction(async (tx) => {
+      // The first decision waits for this lock, so the key is revoked before the second.
+      await tx.query('SELECT FROM registrations WHERE id = $1 FOR UPDATE', [ids[0]]);
+      const created = await create({ ids }, app);
+      await waitFor(
+        'the decision to wait',
+        async () =>
+          (
+            await database().query(
+              `SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE NOT l.granted AND a.datname = current_database()`,
+            )
+          ).length > 0,
+      );
+      await client.call('DELETE', `/api-keys/${keyId}`);
+      return created;
+    });
+    const { items } = await finished(body.id);
+    expect(items).toMatchObject(ids.map((id) => ({ id, status: 'failed', code: 'unauthenticated' })));
+    for (const id of ids) expect(await auditOf(id)).toEqual([]);
+  });
+
+  it('needs the scopes of its operation, and an operation that may be done for many', async () => {
+    const { app } = await createKey(client, 'users:read');
+    expect((await create({ ids: [randomUUID()] }, app)).status).toBe(403);
+    const { body } = await create({ ids: [randomUUID()] });
+    expect((await app.call('GET', `/bulk-actions/${body.id}`)).status).toBe(403);
+    const refused = await create({ operationId: 'eraseUser', ids: [randomUUID()] });
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ field: 'operationId' }] } });
+    for (const [field, value] of [
+      ['ids', []],
+      ['ids', ['1']],
+      ['reason', ' '],
+      ['arguments', []],
+    ] as const)
+      expect(await create({ ids: [randomUUID()], [field]: value })).toMatchObject({
+        status: 400,
+        body: { errors: [{ field }] },
+      });
+  });
+
+  it('is created once if its request is repeated with its Idempotency-Key', async () => {
+    const ids = [randomUUID()];
+    const repeat = { 'idempotency-key': randomUUID() };
+    const [one, other] = [await create({ ids }, client, repeat), await create({ ids }, client, repeat)];
+    expect(other.body.id).toBe(one.body.id);
+  });
+});
