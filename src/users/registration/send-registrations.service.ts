@@ -24,8 +24,8 @@ import { RegistrationsStore } from './registrations.store.js';
 const STOP_WITHIN_MS = stopsWithin(3_000);
 /** The pause between two rounds of a loop. A due registration waits for half of it on average, which no caller notices after a 202. */
 const PAUSE_MS = 1_000;
-/** Registrations per claim. All are sent at once, so this limits a replica's concurrent calls and leaves room for the poller's reads. */
-const BATCH = 8;
+/** The concurrent calls of a replica: few, to leave room for the poller's reads. */
+const AT_ONCE = 8;
 
 /** The statuses after which `sendDue` ends, so that the loop pauses before the next calls. */
 const TROUBLE: readonly (RegistrationStatus | undefined)[] = ['pending', 'uncertain'];
@@ -174,23 +174,40 @@ export class RegistrationSender extends BackgroundTasks {
     for (const registrationId of ids) this.logger.warn({ message, registrationId });
   }
 
-  /** Sends due registrations until none is left or a call fails. Claims only as many as may be sent to the remote service now. */
+  /**
+   * Sends due registrations until none is left or a call fails, several at once: each call that ends makes room for the next. Claims only as
+   * many as may be sent to the remote service now.
+   */
   private async sendDue(stop: AbortSignal): Promise<void> {
-    let mayMoreBeDue = true;
-    while (mayMoreBeDue && !stop.aborted) {
-      const limit = Math.min(BATCH, this.remote.roomFor('register_user'));
-      if (limit === 0) return;
-      const claims = await this.registrations.claimDue(limit);
-      const results = await Promise.allSettled(claims.map((claim) => this.send(claim, 'background')));
-      results.forEach((result, i) => {
-        if (result.status === 'fulfilled') return;
-        const message = `the outcome of a registration was not stored: ${errorText(result.reason)}`;
-        this.logger.error({ message, registrationId: claims[i]!.id });
-      });
-      const isAccepting = results.every(
-        (result) => result.status === 'fulfilled' && !TROUBLE.includes(result.value?.status),
-      );
-      mayMoreBeDue = claims.length === limit && isAccepting;
+    const inFlight = new Set<Promise<void>>();
+    let isAccepting = true;
+    const sendNext = async (claim: Claim): Promise<void> => {
+      if (!(await this.sendClaimed(claim))) isAccepting = false;
+    };
+    try {
+      while (isAccepting && !stop.aborted) {
+        const free = Math.min(AT_ONCE, this.remote.roomFor('register_user')) - inFlight.size;
+        const claims = free > 0 ? await this.registrations.claimDue(free) : [];
+        for (const claim of claims) {
+          const call: Promise<void> = sendNext(claim).finally(() => inFlight.delete(call));
+          inFlight.add(call);
+        }
+        if (inFlight.size === 0) return;
+        await Promise.race(inFlight);
+      }
+    } finally {
+      await Promise.all(inFlight);
+    }
+  }
+
+  /** Sends the call. Returns whether the next calls may follow at once. Never throws. */
+  private async sendClaimed(claim: Claim): Promise<boolean> {
+    try {
+      return !TROUBLE.includes((await this.send(claim, 'background'))?.status);
+    } catch (error) {
+      const message = `the outcome of a registration was not stored: ${errorText(error)}`;
+      this.logger.error({ message, registrationId: claim.id });
+      return false;
     }
   }
 }

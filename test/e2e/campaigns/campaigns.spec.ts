@@ -72,6 +72,18 @@ describe('a running campaign', () => {
     ]);
   });
 
+  it('sends the other rows while one has no response', async () => {
+    const hold = await control.addFault({ kind: 'hold', operation: 'register_user', times: 1 });
+    const rows = Array.from({ length: 12 }, () => ({ tenantReference: randomUUID() }));
+    const id = await insertCampaign(database, rows);
+    await waitFor('all rows but one are registered', async () => {
+      const open = (await statusesOf(id)).filter((status) => status !== 'registered');
+      return open.join() === 'sent';
+    });
+    await control.release(hold.id);
+    await finished(id);
+  });
+
   it('sends nothing for a reference that is registered: with the same EANs it is known, with others invalid', async () => {
     const [same, other] = [randomUUID(), randomUUID()];
     const ean = newEan();
