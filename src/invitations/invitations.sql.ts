@@ -1,5 +1,6 @@
 import { mayAct } from '../access/acting-caller.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
+import { SQL_OPEN_STATES } from '../onboarding/store/sessions.sql.js';
 import { prepared } from '../platform/database/database.js';
 import { stallOf } from '../stalls/stalls.sql.js';
 
@@ -132,7 +133,7 @@ const STEP = `coalesce(max(CASE
  */
 export const FIND_STEPS = `
     SELECT coalesce(b.brand, (array_agg(s.brand ORDER BY s.recorded_at DESC, s.id)
-                       FILTER (WHERE s.state IN ('awaiting_owner', 'awaiting_installation') AND s.closed_at IS NULL))[1]) AS brand,
+                       FILTER (WHERE s.state IN ${SQL_OPEN_STATES} AND s.closed_at IS NULL))[1]) AS brand,
            (ARRAY['todo', 'started', 'waiting', 'online'])[1 + ${STEP}] AS kind, coalesce(bool_or(${IS_LATE}), false) AS "isLate"
       FROM invitations i ${BRANDS}
      WHERE i.id = $1

@@ -1,5 +1,5 @@
 import { prepared } from '../../platform/database/database.js';
-import { LIVE } from '../../users/registration/registrations.sql.js';
+import { LIVE, UNDECIDED } from '../../users/registration/registrations.sql.js';
 
 /**
  * Marks the rows of campaign $1 that repeat an earlier row. If two rows of a reference differ, marks all rows of the reference: each row
@@ -47,7 +47,7 @@ export const MARK_CONTRADICTIONS = prepared('campaign_rows.mark_contradictions')
         FROM given CROSS JOIN jsonb_array_elements(locations) WITH ORDINALITY AS location (value, number)
     ), contradictions AS (
       SELECT line, 1 AS place, 'tenantReference' AS field, 'the reference has an open registration: decide about it first' AS message
-        FROM given JOIN registrations USING (tenant_reference) WHERE registrations.status IN ('pending', 'uncertain')
+        FROM given JOIN registrations USING (tenant_reference) WHERE registrations.status IN ${UNDECIDED}
       UNION ALL
       SELECT line, 2, 'user.id', 'the reference is registered with another user'
         FROM given JOIN registrations USING (tenant_reference)

@@ -1,5 +1,6 @@
 import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
+import { UNDECIDED } from '../../users/registration/registrations.sql.js';
 
 // The statements are SQL, since they take and settle rows in sets, under a lease by the database's clock.
 
@@ -107,7 +108,7 @@ export const FINISH = prepared('campaigns.finish')`
 export const FIND_DECIDED = `
     SELECT DISTINCT c.id, c.invites FROM campaign_rows r
       JOIN campaigns c ON c.id = r.campaign_id AND c.finished_at IS NOT NULL AND c.cleared_at IS NULL
-      JOIN registrations ON registrations.id = r.registration_id AND registrations.status NOT IN ('pending', 'uncertain')
+      JOIN registrations ON registrations.id = r.registration_id AND registrations.status NOT IN ${UNDECIDED}
      WHERE r.status = 'uncertain'`;
 
 /** Changes campaign $1 to status $2 if it has one of the statuses $3, and makes it due. */

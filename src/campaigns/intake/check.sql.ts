@@ -1,4 +1,4 @@
-import { LIVE } from '../../users/registration/registrations.sql.js';
+import { LIVE, UNDECIDED } from '../../users/registration/registrations.sql.js';
 import type { RowProblemCode } from '../campaign.rules.js';
 
 /** Without statistics, the planner knows nothing about the rows of a new file, and may compare each row with each other. */
@@ -122,7 +122,7 @@ export const WARN_ELSEWHERE = `
               SELECT line, value ->> 'ean', tenant_reference FROM given, jsonb_array_elements(adoption #> '{user,gridLocations}')) AS eans
       WINDOW same AS (PARTITION BY ean)
     ), open AS MATERIALIZED (
-      SELECT tenant_reference, unnest(eans) AS ean FROM registrations WHERE status IN ('pending', 'uncertain')
+      SELECT tenant_reference, unnest(eans) AS ean FROM registrations WHERE status IN ${UNDECIDED}
     ), elsewhere AS (
       SELECT line FROM wanted WHERE in_file
       UNION

@@ -5,7 +5,7 @@ import type { StartedSession } from '../remote/session.client.js';
 import { classify, OPEN_STATES, type SessionState } from '../rules/machine.rules.js';
 import { phaseOf } from '../rules/schedule.rules.js';
 import { startedEvent, type EventSubject } from '../rules/session-events.rules.js';
-import { startUrlContext } from '../store/sessions.sql.js';
+import { START_URLS } from '../store/sessions.sql.js';
 import { END_START, INSERT_SESSION, LOCK_CURRENT_AND_KNOWN, LOCK_START } from './starts.sql.js';
 
 export interface WantedSession {
@@ -78,7 +78,7 @@ export async function recordSession(
   }
   const classification = classify(started);
   const startUrlCiphertext = OPEN_STATES.includes(classification.state)
-    ? cipher.encrypt(started.startUrl, startUrlContext(id))
+    ? cipher.encrypt(started.startUrl, START_URLS.context(id))
     : null;
   if (known === undefined) {
     const { userId, tenantReference } = start;

@@ -94,7 +94,7 @@ export class SessionViewsStore {
   /** Returns the startUrl, or null if the web flow is no longer open or no key decrypts the startUrl. */
   findStartUrl({ id, state, closedAt, startUrlCiphertext }: SessionRow): string | null {
     if (startUrlCiphertext === null || closedAt !== null || !OPEN_STATES.includes(state)) return null;
-    const startUrl = this.cipher.tryDecrypt(startUrlCiphertext, sql.startUrlContext(id));
+    const startUrl = this.cipher.tryDecrypt(startUrlCiphertext, sql.START_URLS.context(id));
     if (startUrl === null) this.logger.warn({ message: 'a startUrl cannot be decrypted', sessionId: id });
     return startUrl;
   }

@@ -3,10 +3,8 @@ import { encryptedColumn } from '../../platform/crypto/re-encryption.store.js';
 import { prepared, type Transaction } from '../../platform/database/database.js';
 import { stallOf } from '../../stalls/stalls.sql.js';
 import { STRETCH } from '../poll/read-budget.store.js';
+import { OPEN_STATES } from '../rules/machine.rules.js';
 import type { RecordedResponse } from '../rules/reconcile.rules.js';
-
-/** Returns the context to which the ciphertext of a startUrl is bound. */
-export const startUrlContext = (sessionId: string) => `onboarding_sessions/${sessionId}/start_url`;
 
 export const START_URLS = {
   ...encryptedColumn('onboarding_sessions', 'start_url_ciphertext'),
@@ -98,6 +96,9 @@ export const MISS_INVERTERS = `
       FROM jsonb_to_recordset($1::jsonb) AS m("sessionId" uuid, id uuid, at timestamptz)
      WHERE i.session_id = m."sessionId" AND i.id = m.id AND i.missing_since IS NULL`;
 
+/** OPEN_STATES for SQL. */
+export const SQL_OPEN_STATES = `('${OPEN_STATES.join("', '")}')`;
+
 const IS_ONLINE = `state = 'online' AND close_reason IS DISTINCT FROM 'erased'`;
 
 /** Selects the current session that is open and has a startUrl. */
@@ -105,7 +106,7 @@ const IS_ONLINE = `state = 'online' AND close_reason IS DISTINCT FROM 'erased'`;
 // that had passed when we recorded the session as active is ignored.
 const IS_OPEN = `
   superseded_at IS NULL AND closed_at IS NULL
-  AND state IN ('awaiting_owner', 'awaiting_installation') AND start_url_ciphertext IS NOT NULL
+  AND state IN ${SQL_OPEN_STATES} AND start_url_ciphertext IS NOT NULL
   AND (state <> 'awaiting_owner' OR expires_at <= recorded_at
        OR expires_at > clock_timestamp() + least(interval '1 minute', (expires_at - recorded_at) / 2))`;
 

@@ -51,9 +51,9 @@ export function planSettlement(outcome: Outcome<RemoteUser>, attempts: number, r
     case 'rejected': {
       const reason = `the Solar Curtailment Service refused it with status ${outcome.status}`;
       // An earlier call may have created the user with which a repeated call conflicts.
-      const isDoubtful = outcome.status === 409 && attempts > 1;
+      const mayBeOurs = outcome.status === 409 && attempts > 1;
       return {
-        status: isDoubtful ? 'uncertain' : 'rejected',
+        status: mayBeOurs ? 'uncertain' : 'rejected',
         lastError: outcome.detail ? `${reason}: ${outcome.detail}` : reason,
         reason,
       };

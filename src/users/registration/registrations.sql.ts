@@ -29,6 +29,9 @@ const DUE = `status = 'pending' AND lease_token IS NULL AND next_attempt_at <= c
 /** The statuses that prevent a reference from being registered anew. The partial unique index has the same condition. */
 export const LIVE = `status IN ('pending', 'registered', 'uncertain')`;
 
+/** The statuses of a registration of which nobody knows yet whether its user will exist. */
+export const UNDECIDED = `('pending', 'uncertain')`;
+
 /**
  * Inserts the intent of a registration, leased to the caller. Returns no row if its reference is live, or unchecked after a restore, or if
  * the key $6 has been revoked.

@@ -8,7 +8,7 @@ import {
   WEBHOOK_HEADERS,
   WEBHOOK_SECRETS,
 } from '../../../src/webhooks/secrets/sealing.service.js';
-import { START_URLS, startUrlContext } from '../../../src/onboarding/store/sessions.sql.js';
+import { START_URLS } from '../../../src/onboarding/store/sessions.sql.js';
 import { Cipher, HEADER_BYTES } from '../../../src/platform/crypto/cipher.js';
 import { reEncrypt, type EncryptedColumn } from '../../../src/platform/crypto/re-encryption.store.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -55,7 +55,7 @@ describe('R37: keys are changed while the service keeps running', () => {
   async function putUnderOldKey(): Promise<void> {
     await write(
       sessionIds,
-      sessionIds.map((id) => oldCipher.encrypt(startUrlOf(id), startUrlContext(id))),
+      sessionIds.map((id) => oldCipher.encrypt(startUrlOf(id), START_URLS.context(id))),
     );
     const [row] = await database.query<{ token: Buffer }>(
       'SELECT token_ciphertext AS token FROM remote_tokens',
@@ -135,7 +135,7 @@ describe('R37: keys are changed while the service keeps running', () => {
     expect(started.length).toBeGreaterThan(10);
     expect(await countUnder(oldCipher)).toBe(0);
     const opened = await Promise.all(
-      sessionIds.map(async (id) => newCipher.decrypt(await readRow(id), startUrlContext(id))),
+      sessionIds.map(async (id) => newCipher.decrypt(await readRow(id), START_URLS.context(id))),
     );
     expect(opened).toEqual(sessionIds.map(startUrlOf));
     const [token] = await database.query<{ ciphertext: Buffer }>(
@@ -222,15 +222,15 @@ describe('R37: keys are changed while the service keeps running', () => {
   /** Updates a row after the re-encryption has read its old ciphertext. Returns the final plaintext of the row. */
   async function writeNewerMeanwhile(column: EncryptedColumn): Promise<string> {
     const id = sessionIds.at(-1)!;
-    await write([id], [oldCipher.encrypt('older', startUrlContext(id))]);
+    await write([id], [oldCipher.encrypt('older', START_URLS.context(id))]);
     const slow = Object.assign(Object.create(database) as Database, {
       transaction: async (work: Parameters<Database['transaction']>[0]) => {
-        await write([id], [newCipher.encrypt('newer', startUrlContext(id))]);
+        await write([id], [newCipher.encrypt('newer', START_URLS.context(id))]);
         return database.transaction(work);
       },
     });
     await reEncrypt(slow, bothCipher, column);
-    return newCipher.decrypt(await readRow(id), startUrlContext(id));
+    return newCipher.decrypt(await readRow(id), START_URLS.context(id));
   }
 
   itAtLength('turns red when the row is not compared with what was read', async () => {
