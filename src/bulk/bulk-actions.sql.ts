@@ -4,7 +4,7 @@ export const BULK_LEASES = leasesOn({ table: 'bulk_actions', key: 'id' });
 
 /** Finds the unfinished actions that no process works on. */
 export const FIND_DUE = `
-    SELECT id FROM bulk_actions WHERE finished_at IS NULL AND ${BULK_LEASES.isClaimable} ORDER BY due_at LIMIT $1`;
+    SELECT id FROM bulk_actions WHERE finished_at IS NULL AND ${BULK_LEASES.isClaimable} ORDER BY due_at`;
 
 export const INSERT_ITEMS = `
     INSERT INTO bulk_action_items (action_id, position, target)

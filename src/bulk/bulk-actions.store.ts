@@ -83,8 +83,8 @@ export class BulkActionsStore {
     };
   }
 
-  async findDue(limit: number): Promise<string[]> {
-    return (await this.database.query<{ id: string }>(sql.FIND_DUE, [limit])).map(({ id }) => id);
+  async findDue(): Promise<string[]> {
+    return (await this.database.query<{ id: string }>(sql.FIND_DUE)).map(({ id }) => id);
   }
 
   async read(id: string): Promise<BulkAction> {

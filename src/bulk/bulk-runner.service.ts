@@ -3,7 +3,7 @@ import { ApiKeysStore } from '../access/api-keys.store.js';
 import { InternalRequests, type InternalResponse } from '../access/internal-requests.js';
 import { Operations } from '../access/operations.js';
 import type { Principal } from '../access/scopes.js';
-import { BackgroundTasks } from '../platform/async/background-tasks.js';
+import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { WakeUp } from '../platform/async/wake-up.js';
 import { within } from '../platform/async/within.js';
 import { Database } from '../platform/database/database.js';
@@ -12,7 +12,7 @@ import { Environment } from '../platform/env/environment.js';
 import { errorText } from '../platform/redaction/error-text.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { resultOf, UNAUTHENTICATED } from './bulk-result.rules.js';
-import { BULK_LEASES } from './bulk-actions.sql.js';
+import { BULK_LEASES, FIND_DUE } from './bulk-actions.sql.js';
 import {
   BulkActionsStore,
   requestIdOf,
@@ -46,7 +46,12 @@ export class BulkRunner extends BackgroundTasks {
   /** Signalled when an action is created in this process. */
   readonly wakeUp = new WakeUp();
   protected readonly tasks = [
-    { everyMs: SEARCH_EVERY_MS, wakeUp: this.wakeUp, run: (stop: AbortSignal) => this.startDue(stop) },
+    {
+      everyMs: SEARCH_EVERY_MS,
+      due: FIND_DUE,
+      wakeUp: this.wakeUp,
+      run: (stop: AbortSignal) => this.startDue(stop),
+    },
   ];
   private readonly leases = new Leases(this.database, BULK_LEASES, { leaseMs: LEASE_MS, backoff: BACKOFF });
   private readonly running = new Map<string, Promise<void>>();
@@ -69,9 +74,8 @@ export class BulkRunner extends BackgroundTasks {
   }
 
   private async startDue(stop: AbortSignal): Promise<void> {
-    const free = MOST_ACTIONS - this.running.size;
-    if (free === 0) return;
-    for (const id of await this.store.findDue(free)) {
+    for (const id of await this.store.findDue()) {
+      if (this.running.size >= MOST_ACTIONS) return;
       if (this.running.has(id)) continue;
       this.running.set(
         id,
