@@ -4,7 +4,7 @@ import { MAX_ROW_CHARACTERS } from './row.rules.js';
 
 export interface FileLine {
   readonly line: number;
-  /** If the line is too long, its first MAX_ROW_CHARACTERS characters. */
+  /** The line. Of a line that is too long, only its first MAX_ROW_CHARACTERS characters. */
   readonly text: string;
   readonly isTooLong: boolean;
 }

@@ -77,7 +77,7 @@ const DASHES =
   /&#(?:x201[0-5]|82(?:08|09|1[0-3]));|[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]|\xe2\x80[\x90-\x95]|\xe2\x88\x92|\xef\xb9[\x98\xa3]|\xef\xbc\x8d/gi;
 /** An escape of a URL or of quoted-printable. */
 const ESCAPE = /[=%]([\da-f]{2})/gi;
-/** Programs on the way of a mail escape a link again. */
+/** A program that forwards a mail may escape a link once more, so the text is unescaped this many times. */
 const MOST_READINGS = 4;
 
 /**

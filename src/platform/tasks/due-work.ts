@@ -5,7 +5,10 @@ import { Listener } from '../database/connection/listen.js';
 
 /** A task that waits is asked about up to this much early, and no more than half of its pause, so that one question covers many tasks. */
 const EARLY_MS = 500;
-/** A task that nobody has asked about for this long is due: what its condition shows may have been and gone, as after a suspension. */
+/**
+ * If a task has not been asked about for this long, as after a suspension of the process, it runs: its condition may have held and ended
+ * meanwhile.
+ */
 const LATE_MS = 10_000;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -41,7 +44,7 @@ export class DueWork implements OnModuleDestroy {
     this.waits.add(wait);
     this.added.signal();
     if (this.loop === undefined) {
-      // A failed step is impossible: an error of the question is an answer.
+      // `ask` does not throw: if the question fails, every task that it is about counts as due.
       this.loop = new Loop({ step: () => this.ask(), onError: () => EARLY_MS, wakeUp: this.added });
       this.loop.start();
     }
