@@ -48,8 +48,9 @@ const ABORT_WITHIN_MS = 500;
  * - Before TAKE commits: nothing. The next process reads the same events.
  * - During an attempt: a pending delivery. It is sent again after the lease (30 s), with the same id.
  * - After the receiver has accepted, before the attempt is recorded: the same. The receiver sees the id twice and ignores the second.
- * A SIGTERM waits 1 s for requests in flight and 2 s for handlers, records what has ended, aborts the rest and releases the lease. Another
- * process continues at once. An attempt that the database refuses to record is repeated by attempt-writes.ts, which delays no other.
+ * A SIGTERM waits 1 s for requests in flight, which are then aborted, and 2 s for handlers, whose results are then dropped. It records what
+ * has ended and releases the lease, so that another process continues at once.
+ * If the database refuses to record an attempt, attempt-writes.ts repeats the write, which delays no other delivery.
  *
  * Order of locks: the endpoint, then events in order of position (as an erasure does), then deliveries, then subjects. TAKE, SETTLE and
  * requests that make subjects due all follow it.
