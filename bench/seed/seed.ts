@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { newestSequence } from '../../src/events/sequence.sql.js';
-import { invitationStalls } from '../../src/invitations/invitation-stalls.store.js';
+import { invitationStalls, STARTS_OF_OWNERS } from '../../src/invitations/invitation-stalls.store.js';
 import { INVERTER_STALLS } from '../../src/onboarding/stalls/inverter-stalls.store.js';
 import { sessionStalls } from '../../src/onboarding/stalls/session-stalls.store.js';
-import { START_STALLS } from '../../src/onboarding/stalls/start-stalls.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database } from '../../src/platform/database/database.js';
 import { migrate } from '../../src/platform/database/migrations/migrate.js';
@@ -112,7 +111,7 @@ async function insert(client: pg.ClientBase, statements: readonly string[]): Pro
 export const declaredKinds = (environment: Environment): StallKinds => {
   const kinds = new StallKinds();
   kinds.declare(REGISTRATION_STALLS);
-  kinds.declare(START_STALLS);
+  kinds.declare(STARTS_OF_OWNERS);
   kinds.declare(sessionStalls(environment));
   kinds.declare(INVERTER_STALLS);
   kinds.declare(invitationStalls(environment));
