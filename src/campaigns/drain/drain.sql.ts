@@ -117,6 +117,20 @@ export const MOVE_CAMPAIGN = `
            paused_at = CASE $2 WHEN 'paused' THEN clock_timestamp() END
      WHERE id = $1 AND status = ANY ($3) RETURNING id`;
 
+export const FIND_SENT = `
+    SELECT DISTINCT registration_id AS id FROM campaign_rows WHERE campaign_id = $1 AND status = 'sent'`;
+
+/** Takes the registrations $2 away from the rows of campaign $1, unless another campaign waits for them. */
+// Finds the rows of other campaigns by the index on references.
+export const RELEASE_ROWS = `
+    UPDATE campaign_rows AS r SET status = 'accepted', registration_id = NULL
+      FROM campaign_rows AS old
+     WHERE r.campaign_id = $1 AND r.status = 'sent' AND r.registration_id = ANY ($2) AND (old.campaign_id, old.line) = (r.campaign_id, r.line)
+       AND NOT EXISTS (SELECT FROM campaign_rows AS other
+                        WHERE other.tenant_reference = r.tenant_reference AND other.registration_id = r.registration_id
+                          AND other.campaign_id <> r.campaign_id)
+    RETURNING old.registration_id AS id`;
+
 /** Deletes campaign $1 with its rows, if it has ended. */
 export const DELETE_ENDED = 'DELETE FROM campaigns WHERE id = $1 AND finished_at IS NOT NULL RETURNING id';
 

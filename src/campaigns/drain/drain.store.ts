@@ -10,7 +10,7 @@ import {
   type ChangeRows,
   type Work,
 } from '../../platform/database/refused-rows.js';
-import { insertPending } from '../../users/registration/campaign-registrations.store.js';
+import { insertPending, withdrawUnsent } from '../../users/registration/campaign-registrations.store.js';
 import { CONTROLS, type CampaignStatus, type Control } from '../campaign.rules.js';
 import { countRows } from '../campaigns.store.js';
 import { markRows, NOT_REGISTERED, requestsOf, type TakenRow } from './drain.rules.js';
@@ -164,7 +164,7 @@ export class DrainStore {
   }
 }
 
-/** Records the changed status in the audit log. If the campaigns are cancelled, also cancels their rows. */
+/** Records the changed status in the audit log. If the campaigns are to send no more, also takes back what they have not sent. */
 async function record(
   tx: Transaction,
   changed: readonly { readonly id: string }[],
@@ -173,9 +173,18 @@ async function record(
 ): Promise<void> {
   const { to } = CONTROLS[control];
   for (const { id } of changed) {
+    if (control !== 'resume') await withdraw(tx, id);
     if (control === 'cancel') await tx.query(sql.CANCEL_ROWS, [id]);
     await recordAudit(tx, { actor, action: `campaign.${to === 'running' ? 'resumed' : to}`, target: id });
   }
+}
+
+/** Makes the rows `accepted` again whose registration has not been sent. */
+async function withdraw(tx: Transaction, id: string): Promise<void> {
+  const idsOf = (rows: readonly { readonly id: string }[]) =>
+    rows.map(({ id: registrationId }) => registrationId);
+  const sent = idsOf(await tx.query<{ id: string }>(sql.FIND_SENT, [id]));
+  await withdrawUnsent(tx, id, sent, async (unsent) => idsOf(await tx.query(sql.RELEASE_ROWS, [id, unsent])));
 }
 
 /** Gives the rows whose registration has ended their results. Returns their lines. */

@@ -23,6 +23,21 @@ export async function insertPending(
   return tx.query(sql.FIND_LIVE_OF, [requests.map(({ tenantReference }) => tenantReference)]);
 }
 
+/**
+ * Deletes those of the pending registrations `ids` of a campaign that have not been sent. Nobody but the campaign knows of them: no event
+ * names them, and a request for the same reference would have sent them. `release` returns those that nothing else waits for.
+ */
+export async function withdrawUnsent(
+  tx: Transaction,
+  campaignId: string,
+  ids: readonly string[],
+  release: (unsent: readonly string[]) => Promise<readonly string[]>,
+): Promise<void> {
+  const unsent = await tx.query<{ id: string }>(sql.LOCK_UNSENT, [campaignId, ids]);
+  if (unsent.length === 0) return;
+  await tx.query(sql.DELETE_UNSENT, [await release(unsent.map(({ id }) => id))]);
+}
+
 interface AdoptedUser {
   readonly registrationId: string;
   /** The campaign that has registered the user. Null: none has. */

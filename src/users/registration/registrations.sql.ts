@@ -54,8 +54,18 @@ export const INSERT_PENDING = prepared('registrations.insert_pending')`
      ORDER BY "tenantReference"
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING`;
 
+/** Locks the registrations, so that none is withdrawn before the commit of the rows that wait for it. */
 export const FIND_LIVE_OF = prepared('registrations.find_live_of')`
-    SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}`;
+    SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}
+       FOR KEY SHARE`;
+
+/** Locks those of the pending registrations $2 of campaign $1 for which no call has begun, and which nobody else has locked. */
+export const LOCK_UNSENT = `
+    SELECT id FROM registrations
+     WHERE id = ANY ($2) AND campaign_id = $1 AND status = 'pending' AND attempts = 0 AND lease_token IS NULL
+       FOR UPDATE SKIP LOCKED`;
+
+export const DELETE_UNSENT = 'DELETE FROM registrations WHERE id = ANY ($1)';
 
 /** Inserts a registration that the same transaction confirms. Returns no row if its reference is live, or unchecked after a restore. */
 // The registration is never pending, so that no worker can send it.

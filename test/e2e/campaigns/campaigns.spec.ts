@@ -227,6 +227,63 @@ describe('the control of a campaign', () => {
     expect(await press(id, 'resume')).toMatchObject({ status: 409, body: { code: 'campaign_conflict' } });
   });
 
+  it.each([
+    ['pauses', 'pause', 'accepted'],
+    ['cancels', 'cancel', 'cancelled'],
+  ] as const)(
+    '%s: no registration is begun any more, though a worker had made it',
+    async (_, what, status) => {
+      await control.addFault({ kind: 'hold', operation: 'register_user', times: null });
+      const rows = Array.from({ length: 100 }, () => ({ tenantReference: randomUUID() }));
+      const id = await insertCampaign(database, rows);
+      const begun = async () =>
+        (await database.query(`SELECT FROM registrations WHERE campaign_id = $1 AND attempts > 0`, [id]))
+          .length;
+      const isMade = async () => (await statusesOf(id)).filter((each) => each === 'sent').length === 64;
+      await waitFor(
+        'as many are made as are made at once',
+        async () => (await isMade()) && (await begun()) > 0,
+      );
+      expect((await press(id, what)).status).toBe(200);
+      const sent = await begun();
+      expect(sent).toBeLessThan(64);
+      const statuses = await statusesOf(id);
+      expect(statuses.filter((each) => each === status)).toHaveLength(100 - sent);
+      expect(
+        await database.query(`SELECT FROM registrations WHERE campaign_id = $1 AND attempts = 0`, [id]),
+      ).toEqual([]);
+      await control.clearFaults();
+      await waitFor('all that was sent has a result', async () => !(await statusesOf(id)).includes('sent'));
+      const references = new Set<string>(rows.map(({ tenantReference }) => tenantReference));
+      const { users } = await control.ledger();
+      expect(users.filter(({ tenantReference }) => references.has(tenantReference))).toHaveLength(sent);
+      if (what === 'cancel') return;
+      await press(id, 'resume');
+      await finished(id);
+      expect(new Set(await statusesOf(id))).toEqual(new Set(['registered']));
+    },
+  );
+
+  it('cancels: a registration for which another campaign waits is sent all the same', async () => {
+    const { id, release } = await heldCampaign();
+    const unsent = async () =>
+      database.query<{ reference: string; eans: string[] }>(
+        `SELECT tenant_reference AS reference, eans FROM registrations WHERE campaign_id = $1 AND attempts = 0 ORDER BY 1 DESC`,
+        [id],
+      );
+    await waitFor('some wait', async () => (await unsent()).length > 0);
+    const [{ reference, eans }] = (await unsent()) as [{ reference: string; eans: string[] }];
+    const other = await insertCampaign(database, [{ tenantReference: reference, ean: eans[0]! }]);
+    await waitFor('the other waits', async () => (await statusesOf(other)).includes('sent'));
+    await press(id, 'cancel');
+    await release();
+    await finished(other);
+    expect(await statusesOf(other)).toEqual(['known']);
+    await waitFor('it is over', async () => (await campaignStatus(database, id)) === 'cancelled and over');
+    const row = (await readRows(database, id)).find(({ tenantReference }) => tenantReference === reference);
+    expect(row!.status).toBe('registered');
+  });
+
   it('deletes it with its rows once it has ended, and neither its users nor its registrations', async () => {
     const { id, release } = await heldCampaign();
     const remove = () => client.call('DELETE', `/campaigns/${id}`);
@@ -249,6 +306,8 @@ describe('the control of a campaign', () => {
   });
 
   it('shows no rate of a worker that has died', async () => {
+    // No worker takes up the campaign before it is read.
+    jest.spyOn(service.app.get(DrainStore), 'findDue').mockResolvedValue([]);
     const id = await insertCampaign(database, [], { status: 'paused' });
     const rateUntil = async (lease: string) => {
       await database.query(
