@@ -32,6 +32,8 @@ export default defineConfig(({ command }) => ({
     // An image in a data URL would escape the hash of its name.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    // Names the files of each page, of which `npm run check` adds up the sizes.
+    manifest: true,
     rolldownOptions: {
       // The directive is for servers that render React.
       onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning),

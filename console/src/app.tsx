@@ -1,30 +1,52 @@
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { listener } from './api/client.js';
 import { follow } from './api/live.js';
 import { queries } from './api/queries.js';
 import { readEntry, signOut, type SignedIn } from './api/sign-in.js';
 import { navigate, replacePath, useRoute } from './parts/link.js';
-import { Loaded } from './parts/loaded.js';
+import { Loaded, Loading } from './parts/loaded.js';
 import { MayContext } from './parts/may.js';
 import { Shell } from './parts/shell.js';
-import { CampaignsPage } from './pages/campaigns.js';
-import { CustomersPage } from './pages/customers.js';
-import { DutyPage } from './pages/duty.js';
-import { RegistrationsPage } from './pages/registrations.js';
-import { SearchPage } from './pages/search.js';
-import { SessionPage } from './pages/session.js';
-import { SessionsPage } from './pages/sessions.js';
 import { SignInPage } from './pages/sign-in.js';
-import { StalledPage } from './pages/stalled.js';
-import { WebhooksPage } from './pages/webhooks.js';
 import { PAGES, pathOf, type PageName, type Route } from './rules/route.js';
 import { mayIn, missingFor, type May } from './rules/scopes.js';
+import { theme } from './theme.js';
+
+// Each page is a file of its own, which the browser loads when the page is first opened.
+const AuditPage = lazy(async () => ({ default: (await import('./pages/audit.js')).AuditPage }));
+const BrandsPage = lazy(async () => ({ default: (await import('./pages/brands.js')).BrandsPage }));
+const CampaignPage = lazy(async () => ({ default: (await import('./pages/campaign.js')).CampaignPage }));
+const ImportPage = lazy(async () => ({ default: (await import('./pages/import.js')).ImportPage }));
+const CampaignsPage = lazy(async () => ({ default: (await import('./pages/campaigns.js')).CampaignsPage }));
+const CustomersPage = lazy(async () => ({ default: (await import('./pages/customers.js')).CustomersPage }));
+const DutyPage = lazy(async () => ({ default: (await import('./pages/duty.js')).DutyPage }));
+const EndpointPage = lazy(async () => ({ default: (await import('./pages/endpoint.js')).EndpointPage }));
+const InvitationsPage = lazy(async () => ({
+  default: (await import('./pages/invitations.js')).InvitationsPage,
+}));
+const InvitationPage = lazy(async () => ({
+  default: (await import('./pages/invitations.js')).InvitationPage,
+}));
+const KeysPage = lazy(async () => ({ default: (await import('./pages/keys.js')).KeysPage }));
+const RegistrationsPage = lazy(async () => ({
+  default: (await import('./pages/registrations.js')).RegistrationsPage,
+}));
+const SearchPage = lazy(async () => ({ default: (await import('./pages/search.js')).SearchPage }));
+const SessionPage = lazy(async () => ({ default: (await import('./pages/session.js')).SessionPage }));
+const SessionsPage = lazy(async () => ({ default: (await import('./pages/sessions.js')).SessionsPage }));
+const StalledPage = lazy(async () => ({ default: (await import('./pages/stalled.js')).StalledPage }));
+const WebhooksPage = lazy(async () => ({ default: (await import('./pages/webhooks.js')).WebhooksPage }));
 
 export const App = () => (
-  <QueryClientProvider client={queries}>
-    <Entrance />
-  </QueryClientProvider>
+  <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
+    <Notifications position="bottom-right" transitionDuration={0} />
+    <QueryClientProvider client={queries}>
+      <Entrance />
+    </QueryClientProvider>
+  </MantineProvider>
 );
 
 /** Shows the pages to a person who is signed in, and the sign-in page to anybody else. */
@@ -64,6 +86,12 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
   }, [route.page, route.id]);
   const pages = (Object.keys(PAGES) as PageName[]).filter((page) => missingFor(page, may) === null);
   const [first] = pages;
+  useEffect(() => {
+    // At Back, the browser itself returns to the position on the page.
+    const toTop = () => window.scrollTo(0, 0);
+    window.addEventListener('pushState', toTop);
+    return () => window.removeEventListener('pushState', toTop);
+  }, []);
   const isElsewhere = route.page === '' && first !== undefined && first !== '';
   useEffect(() => {
     if (isElsewhere) replacePath(pathOf(first));
@@ -71,11 +99,13 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
   return (
     <MayContext value={may}>
       <Shell route={route} who={who} pages={pages} onSearch={setTerm} onSignOut={onSignOut}>
-        {term === '' ? (
-          <Page route={route} may={may} />
-        ) : (
-          <SearchPage key={term} text={term} isOwnPage onFound={(path) => (setTerm(''), navigate(path))} />
-        )}
+        <Suspense fallback={<Loading />}>
+          {term === '' ? (
+            <Page route={route} may={may} />
+          ) : (
+            <SearchPage key={term} text={term} isOwnPage onFound={(path) => (setTerm(''), navigate(path))} />
+          )}
+        </Suspense>
       </Shell>
     </MayContext>
   );
@@ -94,7 +124,7 @@ function Page({ route: { page, id, filters }, may }: { readonly route: Route; re
     case '':
       return <DutyPage />;
     case 'stalled':
-      return <StalledPage />;
+      return <StalledPage filters={filters} />;
     case 'sessions':
       return id === null ? <SessionsPage filters={filters} /> : <SessionPage key={id} id={id} />;
     case 'customers':
@@ -102,9 +132,22 @@ function Page({ route: { page, id, filters }, may }: { readonly route: Route; re
     case 'registrations':
       return <RegistrationsPage filters={filters} />;
     case 'webhooks':
-      return <WebhooksPage filters={filters} />;
+      return id === null ? (
+        <WebhooksPage filters={filters} />
+      ) : (
+        <EndpointPage key={id} id={id} filters={filters} />
+      );
+    case 'invitations':
+      return id === null ? <InvitationsPage filters={filters} /> : <InvitationPage key={id} id={id} />;
+    case 'brands':
+      return <BrandsPage filters={filters} />;
+    case 'keys':
+      return <KeysPage />;
+    case 'audit':
+      return <AuditPage filters={filters} />;
     case 'campaigns':
-      return <CampaignsPage />;
+      if (id === 'new') return <ImportPage />;
+      return id === null ? <CampaignsPage /> : <CampaignPage key={id} id={id} filters={filters} />;
     case 'unknown':
       return <h1>There is no such page</h1>;
   }

@@ -1,5 +1,5 @@
 import { createRoot } from 'react-dom/client';
 import { App } from './app.js';
-import './style.css';
+import './theme.js';
 
 createRoot(document.getElementById('root')!).render(<App />);

@@ -7641,6 +7641,8 @@ export interface operations {
                 cursor?: string;
                 endpointId?: string;
                 status?: "pending" | "delivered" | "failed";
+                /** @description Only deliveries with an attempt, or only those without */
+                tried?: "true" | "false";
                 /** @description The `id` of the event, which is the `webhook-id` */
                 eventId?: string;
                 /** @description Only events about this subject, such as the id of a session or user */

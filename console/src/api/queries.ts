@@ -75,6 +75,17 @@ export const useFunnel = (days: number) => {
   });
 };
 
+/** Reads the names of the newest campaigns, by their ids. */
+export const useCampaigns = (isAllowed: boolean) =>
+  useQuery({
+    queryKey: ['campaigns', 'names'],
+    queryFn: async () => {
+      const { items } = await readPage(client, '/api/v1/campaigns', { limit: 200 });
+      return items.map(({ id, name }): [string, string] => [id, name ?? id.slice(0, 8)]);
+    },
+    enabled: isAllowed,
+  });
+
 export const useEndpoints = () => {
   const refetchInterval = useInterval(true);
   return useQuery({

@@ -1,3 +1,4 @@
+import { Button, Progress as Bar } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schemas } from '#client/client.js';
@@ -8,17 +9,19 @@ import { invalidate } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { countOf, formatNumber } from '../format/words.js';
 import { Dialog } from '../parts/dialog.js';
+import { Link, navigate } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { Failure, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Badge, type Tone } from '../parts/panel.js';
 import { ShortId } from '../parts/short-id.js';
 import { Instant } from '../parts/time.js';
+import { pathOf } from '../rules/route.js';
 
 type Campaign = Schemas['CampaignSummaryView'];
 type Act = 'pause' | 'resume' | 'cancel';
 
-const STATUSES: Readonly<Record<Campaign['status'], Tone>> = {
+export const STATUSES: Readonly<Record<Campaign['status'], Tone>> = {
   checked: 'quiet',
   running: 'well',
   paused: 'attention',
@@ -40,20 +43,50 @@ export function CampaignsPage() {
   const list = useList('campaigns', '/api/v1/campaigns', { limit: 50 });
   return (
     <>
-      <h1>Campaigns</h1>
+      <div className="title">
+        <h1>Campaigns</h1>
+        {mayAct && (
+          <Button variant="filled" onClick={() => navigate(pathOf('campaigns', 'new'))}>
+            Import customers
+          </Button>
+        )}
+      </div>
       <List
         label="Campaigns"
         list={list}
         unit="campaign"
         keyOf={({ id }) => id}
-        empty="No file of customers has been uploaded. The command pv-onboarding import uploads one."
+        pageOf={({ id }) => ({ to: 'campaigns', id })}
+        empty="No file of customers has been uploaded. Import one, or upload it with the command pv-onboarding import."
         columns={[
-          { title: 'Campaign', of: ({ id, name }) => <strong>{name ?? <ShortId of={id} />}</strong> },
-          { title: 'Status', of: ({ status }) => <Badge tone={STATUSES[status]}>{status}</Badge> },
+          {
+            title: 'Campaign',
+            of: ({ id, name }) => (
+              <Link to="campaigns" id={id}>
+                {name ?? id.slice(0, 8)}
+              </Link>
+            ),
+            text: ({ id, name }) => name ?? id,
+          },
+          {
+            title: 'Status',
+            of: ({ status, dryRun }) => (
+              <Badge tone={STATUSES[status]}>{dryRun ? 'only checked' : status}</Badge>
+            ),
+            text: ({ status }) => status,
+          },
           { title: 'Progress', of: (each) => <Progress of={each} /> },
           { title: 'Owners', of: ({ invite }) => (invite ? 'are invited' : 'are not invited') },
-          { title: 'Created', of: ({ createdAt }) => <Instant at={createdAt} /> },
-          { title: 'Finished', of: ({ finishedAt }) => <Instant at={finishedAt} none="not yet" /> },
+          {
+            title: 'Created',
+            of: ({ createdAt }) => <Instant at={createdAt} />,
+            text: ({ createdAt }) => createdAt,
+          },
+          {
+            title: 'Finished',
+            of: ({ finishedAt }) => <Instant at={finishedAt} none="not yet" />,
+            text: ({ finishedAt }) => finishedAt,
+          },
           ...(mayAct ? [{ title: 'Control', of: (each: Campaign) => <Control of={each} /> }] : []),
         ]}
       />
@@ -71,16 +104,13 @@ function Progress({ of: campaign }: { readonly of: Campaign }) {
   if (isOpen) return <Counts of={campaign} />;
   return (
     <>
-      {countOf(campaign.rows, 'row')}{' '}
-      <button type="button" className="small" onClick={() => setOpen(true)}>
-        Count the results
-      </button>
+      {countOf(campaign.rows, 'row')} <Button onClick={() => setOpen(true)}>Count the results</Button>
     </>
   );
 }
 
 /** Shows how many rows have each result. */
-function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) {
+export function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) {
   const campaign = useQuery({
     queryKey: ['campaigns', id],
     queryFn: async () => (await client.GET('/api/v1/campaigns/{id}', { params: { path: { id } } })).data,
@@ -93,7 +123,7 @@ function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) {
         const results = Object.entries(counts).filter(([, count]) => count > 0);
         return (
           <>
-            <progress aria-label="Rows with a result" max={Math.max(1, rows)} value={done} />
+            <Bar aria-label="Rows with a result" value={(100 * done) / Math.max(1, rows)} />
             <div>
               {formatNumber(done)} of {countOf(rows, 'row')}
               {perSecond !== null && `, ${formatNumber(perSecond)} rows/s`}
@@ -109,7 +139,7 @@ function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) {
   );
 }
 
-function Control({ of: { id, name, status } }: { readonly of: Campaign }) {
+export function Control({ of: { id, name, status } }: { readonly of: Campaign }) {
   const [isAsked, setAsked] = useState(false);
   const act = useMutation({
     mutationFn: (what: Act) =>
@@ -121,15 +151,15 @@ function Control({ of: { id, name, status } }: { readonly of: Campaign }) {
     <>
       <span className="actions">
         {ACTS[status].map((what) => (
-          <button
+          <Button
             key={what}
-            type="button"
-            className={what === 'cancel' ? 'small danger' : 'small'}
+            color={what === 'cancel' ? 'red' : undefined}
+            variant={what === 'cancel' ? 'light' : 'default'}
             disabled={act.isPending}
             onClick={() => (what === 'cancel' ? setAsked(true) : act.mutate(what))}
           >
             {{ pause: 'Pause', resume: 'Resume', cancel: 'Cancel' }[what]}
-          </button>
+          </Button>
         ))}
       </span>
       {isAsked && (

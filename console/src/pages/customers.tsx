@@ -1,3 +1,4 @@
+import { Button, TextInput } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { navigate } from '../parts/link.js';
 import { Empty } from '../parts/loaded.js';
@@ -18,11 +19,19 @@ export function CustomersPage({ userId }: { readonly userId: string | null }) {
     <>
       <h1>Customers</h1>
       <form className="filters" onSubmit={submit}>
-        <label>
-          Reference, EAN or user id
-          <input name="customer" autoComplete="off" spellCheck={false} maxLength={200} required />
-        </label>
-        <button type="submit">Find</button>
+        <TextInput
+          size="xs"
+          name="customer"
+          label="Reference, EAN or user id"
+          withAsterisk={false}
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={200}
+          required
+        />
+        <Button variant="filled" type="submit">
+          Find
+        </Button>
       </form>
       {text === '' ? (
         <Empty>Enter the reference of a customer in your system, or the EAN of a grid connection.</Empty>

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Status } from '../api/client.js';
 import { useHistory, useStalled, useStatus } from '../api/queries.js';
@@ -131,15 +132,14 @@ const Range = ({ hours, onChange }: RangeProps) => (
   <p className="range" role="group" aria-label="How far back the pictures go">
     Pictures of the last
     {([1, 24, 168] as const).map((each) => (
-      <button
+      <Button
         key={each}
-        type="button"
-        className="small"
+        variant={each === hours ? 'filled' : 'default'}
         aria-pressed={each === hours}
         onClick={() => onChange(each)}
       >
         {RANGES[each]}
-      </button>
+      </Button>
     ))}
   </p>
 );

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Registration } from '../api/client.js';
 import { useList } from '../api/lists.js';
@@ -30,9 +31,7 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
   const list = useList('registrations', '/api/v1/registrations', { status, limit: 50 });
   const [open, setOpen] = useState<Pick<DecisionProps, 'registration' | 'decision'> | null>(null);
   const decide = (registration: Registration, decision: DecisionProps['decision'], text: string) => (
-    <button type="button" className="small" onClick={() => setOpen({ registration, decision })}>
-      {text}
-    </button>
+    <Button onClick={() => setOpen({ registration, decision })}>{text}</Button>
   );
   return (
     <>

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client, type Session, type TimelineEntry } from '../api/client.js';
@@ -83,13 +84,9 @@ function About({ session }: { readonly session: Session }) {
       title="Now"
       isWide
       more={
-        <button
-          type="button"
-          disabled={refresh.isPending || closedAt !== null}
-          onClick={() => refresh.mutate()}
-        >
+        <Button disabled={refresh.isPending || closedAt !== null} onClick={() => refresh.mutate()}>
           {refresh.isPending ? 'Reading …' : 'Refresh now'}
-        </button>
+        </Button>
       }
     >
       <Failure of={refresh.error} />

@@ -1,3 +1,4 @@
+import { Button, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { signInByKey, type SignInBy } from '../api/sign-in.js';
 import { PREFIX } from '../rules/prefix.js';
@@ -14,9 +15,9 @@ export function SignInPage({ signIn, onSignedIn }: Props) {
       {signIn === 'oidc' ? (
         <>
           <p>Sign in with your account of the company.</p>
-          <a className="button" href={`${PREFIX}/console/sign-in`}>
+          <Button component="a" size="sm" variant="filled" href={`${PREFIX}/console/sign-in`}>
             Sign in
-          </a>
+          </Button>
         </>
       ) : (
         <ByKey onSignedIn={onSignedIn} />
@@ -47,16 +48,25 @@ function ByKey({ onSignedIn }: Pick<Props, 'onSignedIn'>) {
         Sign in with an API key. Its scopes decide what you see. The key is exchanged for a session of 12
         hours, and is not stored in the browser.
       </p>
-      <label htmlFor="key">API key</label>
-      <input ref={input} id="key" name="key" type="password" autoComplete="off" required spellCheck={false} />
+      <TextInput
+        ref={input}
+        id="key"
+        name="key"
+        type="password"
+        label="API key"
+        withAsterisk={false}
+        autoComplete="off"
+        required
+        spellCheck={false}
+      />
       {failure !== null && (
         <p className="failure" role="alert">
           {failure}
         </p>
       )}
-      <button type="submit" disabled={isBusy}>
+      <Button size="sm" variant="filled" type="submit" disabled={isBusy}>
         Sign in
-      </button>
+      </Button>
     </form>
   );
 }

@@ -1,72 +1,121 @@
-import type { Schemas } from '#client/client.js';
+import { Button } from '@mantine/core';
+import type { paths } from '#client/openapi.js';
 import type { StalledGroup, StalledItem } from '../api/client.js';
-import { useDrift, useStalled } from '../api/queries.js';
-import { countOf, formatNumber, wordsOf } from '../format/words.js';
+import { useList } from '../api/lists.js';
+import { useCampaigns, useStalled } from '../api/queries.js';
+import { countOf } from '../format/words.js';
 import { useNow } from '../parts/clock.js';
-import { Link } from '../parts/link.js';
-import { Empty, Loaded } from '../parts/loaded.js';
+import { replaceFilters } from '../parts/link.js';
+import { List, type Filter } from '../parts/list.js';
 import { useMay } from '../parts/may.js';
-import { Badge, Panel } from '../parts/panel.js';
+import { Badge } from '../parts/panel.js';
 import { Remedies } from '../parts/remedies.js';
 import { Sentence } from '../parts/sentence.js';
-import { ShortId } from '../parts/short-id.js';
+import { IdLink, ShortId } from '../parts/short-id.js';
+import { Work, WorkAct } from '../parts/stall-work.js';
 import { Urgency } from '../parts/state.js';
-import { Table } from '../parts/table.js';
-import { Age, Instant } from '../parts/time.js';
-import { isNew, pageAbout, WAITS_FOR } from '../rules/stalled.js';
+import { Age } from '../parts/time.js';
+import type { Filters } from '../rules/route.js';
+import { isNew, KINDS, pageAbout, WAITS_FOR } from '../rules/stalled.js';
 
-export function StalledPage() {
-  const stalled = useStalled();
+type Query = NonNullable<paths['/api/v1/stalled']['get']['parameters']['query']>;
+
+const SHORT_WAITS: Readonly<Record<StalledItem['waitsFor'], string>> = {
+  tenant: 'you',
+  remote_service: 'the provider',
+  owner: 'the owner',
+  installation: 'the installation',
+  us: 'the operators',
+  nobody: 'nobody',
+};
+
+export function StalledPage({ filters }: { readonly filters: Filters }) {
+  const groups = useStalled();
+  const campaigns = useCampaigns(useMay()('users:read'));
+  const { kind, cause, waitsFor, campaignId, brand } = filters;
+  const list = useList('stalled', '/api/v1/stalled', {
+    ...({ kind, waitsFor } as Pick<Query, 'kind' | 'waitsFor'>),
+    cause,
+    campaignId,
+    brand,
+    limit: 50,
+  });
+  const causes = new Map((groups.data ?? []).map((each) => [each.cause, each.title]));
+  const choices: Filter[] = [
+    {
+      kind: 'choice',
+      name: 'cause',
+      label: 'Cause',
+      options: [['', 'any'], ...causes, ...known(cause, causes)],
+    },
+    {
+      kind: 'choice',
+      name: 'kind',
+      label: 'What',
+      options: [['', 'any'], ...KINDS.map((each) => [each, each] as const)],
+    },
+    {
+      kind: 'choice',
+      name: 'waitsFor',
+      label: 'Waits for',
+      options: [['', 'anybody'], ...Object.entries(SHORT_WAITS)],
+    },
+    {
+      kind: 'choice',
+      name: 'campaignId',
+      label: 'Campaign',
+      options: [['', 'any'], ...(campaigns.data ?? []), ...known(campaignId, new Map(campaigns.data))],
+    },
+    { kind: 'text', name: 'brand', label: 'Brand' },
+  ];
+  const isFiltered = choices.some(({ name }) => filters[name] !== undefined);
   return (
     <>
       <h1>Stalled</h1>
-      <p className="soft">What does not continue by itself, or has not for too long.</p>
-      <Loaded query={stalled}>
-        {(groups) => (
-          <>
-            {groups.length === 0 && <Empty>Nothing is stalled.</Empty>}
-            {groups.map((group) => (
-              <Group key={`${group.kind} ${group.cause}`} of={group} />
-            ))}
-          </>
-        )}
-      </Loaded>
-      <Drift />
+      <p className="soft">What does not go on by itself, or has not for too long. The most urgent first.</p>
+      <div className="filters" role="group" aria-label="Causes">
+        {(groups.data ?? []).map((group) => (
+          <Cause key={`${group.kind} ${group.cause}`} of={group} filters={filters} />
+        ))}
+      </div>
+      <List
+        label="Stalled"
+        list={list}
+        unit="item"
+        keyOf={({ kind: what, id }) => `${what} ${id}`}
+        empty={isFiltered ? 'Nothing that is stalled matches the filters.' : 'Nothing is stalled.'}
+        filters={choices}
+        values={filters}
+        onFilter={(name, value) => replaceFilters('stalled', { ...filters, [name]: value })}
+        pageOf={(item) => pageAbout(item)}
+        columns={COLUMNS}
+      />
     </>
   );
 }
 
-function Group({
-  of: { kind, cause, title, waitsFor, urgency, count, oldest },
-}: {
-  readonly of: StalledGroup;
-}) {
-  const before = oldest[0]?.before ?? null;
-  const more = `${formatNumber(count - oldest.length)} more for the same cause`;
+/** Returns an option for a value of the address that is in no list, such as a cause that nothing has any more. */
+const known = (value: string | undefined, names: ReadonlyMap<string, string>) =>
+  value === undefined || names.has(value) ? [] : [[value, value] as const];
+
+/** A button that shows only what is stalled for one cause. */
+function Cause({ of: { kind, cause, title, count }, filters }: CauseProps) {
+  const isChosen = filters.cause === cause && filters.kind === kind;
+  const { kind: _kind, cause: _cause, ...others } = filters;
   return (
-    <Panel title={`${countOf(count, kind)}: ${title}`} isWide>
-      <p>
-        <Urgency of={urgency} /> {WAITS_FOR[waitsFor]}.{' '}
-        {before !== null && (
-          <>
-            First: <Sentence text={before} />
-          </>
-        )}
-      </p>
-      <Table label={title} rows={oldest} keyOf={({ id }) => id} columns={columnsOf(title, oldest)} />
-      {count > oldest.length && (
-        <p className="more">
-          {kind === 'session' ? (
-            <Link to="sessions" filters={{ stalled: cause }}>
-              {more}
-            </Link>
-          ) : (
-            `${more}.`
-          )}
-        </p>
-      )}
-    </Panel>
+    <Button
+      variant={isChosen ? 'filled' : 'default'}
+      aria-pressed={isChosen}
+      onClick={() => replaceFilters('stalled', isChosen ? others : { ...others, kind, cause })}
+    >
+      {countOf(count, kind)}: {title.replace(/\.$/, '')}
+    </Button>
   );
+}
+
+interface CauseProps {
+  readonly of: StalledGroup;
+  readonly filters: Filters;
 }
 
 const COLUMNS = [
@@ -77,71 +126,68 @@ const COLUMNS = [
         <Age at={item.since} /> <New item={item} />
       </>
     ),
+    text: ({ since }: StalledItem) => since,
+  },
+  {
+    title: 'Urgent',
+    of: ({ urgency }: StalledItem) => <Urgency of={urgency} />,
+    text: ({ urgency }: StalledItem) => urgency,
   },
   {
     title: 'Customer',
     of: ({ tenantReference }: StalledItem) => tenantReference ?? <span className="soft">–</span>,
+    text: ({ tenantReference }: StalledItem) => tenantReference,
   },
-  { title: 'Which', of: (item: StalledItem) => <Which item={item} /> },
-];
-const WHY = { title: 'Why', of: ({ text }: StalledItem) => <Sentence text={text} /> };
-const WHAT_TO_DO = {
-  title: 'What to do',
-  of: (item: StalledItem) => <Remedies of={item} page={pageAbout(item)} />,
-};
-
-/** Omits the columns that say no more than the title of the group. */
-const columnsOf = (title: string, items: readonly StalledItem[]) => [
-  ...COLUMNS,
-  ...(items.some(({ text }) => text !== title) ? [WHY] : []),
-  ...(items.some(({ remedies }) => remedies.length > 0) ? [WHAT_TO_DO] : []),
+  { title: 'Brand', of: ({ brand }: StalledItem) => brand },
+  {
+    title: 'What',
+    of: (item: StalledItem) => (
+      <>
+        {item.kind} <Id item={item} />
+      </>
+    ),
+    text: ({ kind, id }: StalledItem) => `${kind} ${id}`,
+  },
+  {
+    title: 'Why',
+    of: ({ text, before }: StalledItem) => (
+      <>
+        <Sentence text={text} />
+        {before !== null && (
+          <div className="soft">
+            First: <Sentence text={before} />
+          </div>
+        )}
+      </>
+    ),
+    text: ({ text }: StalledItem) => text,
+  },
+  {
+    title: 'Waits for',
+    of: ({ waitsFor }: StalledItem) => <span title={WAITS_FOR[waitsFor]}>{SHORT_WAITS[waitsFor]}</span>,
+    text: ({ waitsFor }: StalledItem) => SHORT_WAITS[waitsFor],
+  },
+  {
+    title: 'Who, note',
+    of: (item: StalledItem) => <Work of={item} />,
+    text: ({ assignee, note }: StalledItem) => [assignee, note].filter((each) => each !== null).join(': '),
+  },
+  {
+    title: 'What to do',
+    of: (item: StalledItem) => (
+      <span className="actions">
+        <Remedies of={item} page={pageAbout(item)} />
+        <WorkAct of={item} />
+      </span>
+    ),
+    text: ({ remedies }: StalledItem) => remedies.map(({ label }) => label).join('; '),
+  },
 ];
 
 const New = ({ item }: { readonly item: StalledItem }) =>
   isNew(item, useNow()) && <Badge tone="attention">new</Badge>;
 
-function Which({ item }: { readonly item: StalledItem }) {
+function Id({ item }: { readonly item: StalledItem }) {
   const page = pageAbout(item);
-  const short = <ShortId of={item.id} />;
-  return page === null ? short : <Link {...page}>{short}</Link>;
+  return page === null ? <ShortId of={item.id} /> : <IdLink {...page} of={item.id} />;
 }
-
-const DRIFT = 'pv.remote.contract_drift.v1';
-type DriftEvent = Schemas[typeof DRIFT];
-
-function Drift() {
-  const may = useMay();
-  const drift = useDrift(may('events:read'));
-  if (!may('events:read')) return null;
-  return (
-    <Panel title="Drift of the interface" isWide>
-      <p className="soft">
-        Responses of the remote service that differ from the description of its interface.
-      </p>
-      <Loaded query={drift}>
-        {(events) => (
-          <Table
-            label="Drift of the interface"
-            rows={events.filter((each) => each.type === DRIFT).reverse()}
-            keyOf={({ id }) => id}
-            empty="All responses were as described."
-            columns={[
-              { title: 'When', of: ({ time }) => <Instant at={time} /> },
-              { title: 'Operation', of: ({ subject }) => subject },
-              { title: 'Difference', of: ({ data }) => <Difference of={data} /> },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Panel>
-  );
-}
-
-/** Describes how a response differs from the interface. `expected` and `found` are names of types, never values. */
-const Difference = ({ of: { kind, field, expected, found } }: { readonly of: DriftEvent['data'] }) => (
-  <>
-    {wordsOf(kind)}: <code>{field}</code>
-    {expected !== null && `; expected ${expected}`}
-    {found !== null && `; found ${found}`}
-  </>
-);

@@ -1,3 +1,5 @@
+import { NativeSelect } from '@mantine/core';
+
 interface Props {
   readonly label: string;
   readonly value: string;
@@ -8,14 +10,11 @@ interface Props {
 
 /** A filter of a list. */
 export const Choice = ({ label, value, options, onChoice }: Props) => (
-  <label>
-    {label}
-    <select value={value} onChange={(event) => onChoice(event.target.value)}>
-      {options.map(([each, words]) => (
-        <option key={each} value={each}>
-          {words}
-        </option>
-      ))}
-    </select>
-  </label>
+  <NativeSelect
+    size="xs"
+    label={label}
+    value={value}
+    data={options.map(([each, words]) => ({ value: each, label: words }))}
+    onChange={(event) => onChoice(event.currentTarget.value)}
+  />
 );

@@ -1,6 +1,8 @@
 import type { Case, Customer, Session } from '../api/client.js';
 import { countOf, wordsOf } from '../format/words.js';
 import { useList } from '../api/lists.js';
+import { Erase, LocationActs, Refresh } from './customer-acts.js';
+import { InvitationActs } from './invitation-acts.js';
 import { Link } from './link.js';
 import { List } from './list.js';
 import { useMay } from './may.js';
@@ -58,7 +60,10 @@ export function CustomerCases({ customers }: { readonly customers: readonly Cust
   const may = useMay();
   return customers.map((customer) => (
     <article key={customer.tenantReference}>
-      <h2>Customer {customer.tenantReference}</h2>
+      <div className="title">
+        <h2>Customer {customer.tenantReference}</h2>
+        <Erase of={customer} />
+      </div>
       <Waits of={customer} />
       {customer.registration !== null && (
         <StalledParts
@@ -167,7 +172,11 @@ function Location({ of: location }: { readonly of: Case }) {
     ...new Map(sessions.flatMap((each) => each.inverters).map((each) => [each.id, each])).values(),
   ];
   return (
-    <Panel title={`Grid location ${location.ean ?? location.gridLocationId}`} isWide>
+    <Panel
+      title={`Grid location ${location.ean ?? location.gridLocationId}`}
+      isWide
+      more={<LocationActs of={location} />}
+    >
       <Waits of={location} />
       <StalledParts of={[...location.starts, ...sessions, ...invitations]} />
       <Facts
@@ -196,6 +205,7 @@ function Location({ of: location }: { readonly of: Case }) {
           { title: 'State', of: (session) => <State session={session} /> },
           { title: 'Stalled', of: ({ stalled }) => <Stall stalled={stalled} /> },
           { title: 'Changed', of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
+          { title: 'Control', of: ({ id }) => <Refresh id={id} /> },
         ]}
       />
       <h3>Inverters</h3>
@@ -224,6 +234,7 @@ function Location({ of: location }: { readonly of: Case }) {
           { title: 'Created', of: ({ createdAt }) => <Instant at={createdAt} /> },
           { title: 'Opened', of: ({ openedAt }) => <Instant at={openedAt} none="not yet" /> },
           { title: 'Expires', of: ({ expiresAt }) => <Instant at={expiresAt} /> },
+          { title: 'Control', of: (each) => <InvitationActs of={each} /> },
         ]}
       />
     </Panel>

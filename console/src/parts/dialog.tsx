@@ -1,4 +1,6 @@
-import { useEffect, useId, useRef, type FormEvent, type ReactNode } from 'react';
+import { Button, Group, Stack } from '@mantine/core';
+import type { FormEvent, ReactNode } from 'react';
+import { Window } from './window.js';
 
 interface Props {
   readonly title: string;
@@ -6,35 +8,40 @@ interface Props {
   readonly button: string;
   readonly isDanger?: boolean;
   readonly isDisabled?: boolean;
+  readonly isWide?: boolean;
   readonly onSubmit: (form: FormData) => void;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-/** A form in a dialog of the browser, which takes the focus, closes with Escape, and returns the focus. */
+/** A form in a dialog, which takes the focus, closes with Escape, and returns the focus. */
 export function Dialog(props: Props) {
-  const { title, button, isDanger = false, isDisabled = false, onSubmit, onClose, children } = props;
-  const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  const { title, button, isDanger = false, isDisabled = false, isWide = false } = props;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    onSubmit(new FormData(event.currentTarget));
+    props.onSubmit(new FormData(event.currentTarget));
   };
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
-      <h2 id={id}>{title}</h2>
+    <Window title={title} size={isWide ? 'lg' : 'md'} onClose={props.onClose}>
       <form onSubmit={submit}>
-        {children}
-        <p className="actions">
-          <button type="submit" className={isDanger ? 'danger' : ''} disabled={isDisabled}>
-            {button}
-          </button>
-          <button type="button" className="plain" onClick={onClose}>
-            Go back
-          </button>
-        </p>
+        <Stack>
+          {props.children}
+          <Group gap="xs" justify="flex-end">
+            <Button size="sm" onClick={props.onClose}>
+              Go back
+            </Button>
+            <Button
+              size="sm"
+              variant="filled"
+              type="submit"
+              color={isDanger ? 'red' : undefined}
+              disabled={isDisabled}
+            >
+              {button}
+            </Button>
+          </Group>
+        </Stack>
       </form>
-    </dialog>
+    </Window>
   );
 }

@@ -1,41 +1,186 @@
+import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
+import type { RowData } from '@tanstack/react-table';
+import { useState, type ReactNode } from 'react';
 import type { ListResult } from '../api/lists.js';
 import { countOf } from '../format/words.js';
+import { Choice } from './choice.js';
 import { Loaded } from './loaded.js';
+import { has, saveRows } from './save-rows.js';
 import { Table, type TableProps } from './table.js';
+import { Window } from './window.js';
 
-interface Props<Item> extends Omit<TableProps<Item>, 'rows'> {
+/** A filter of the list in the API. Its value is in the address, so it must not identify a person. */
+export type Filter = {
+  readonly name: string;
+  readonly label: string;
+} & (
+  | { readonly kind: 'choice'; readonly options: readonly (readonly [value: string, words: string])[] }
+  | { readonly kind: 'text'; readonly placeholder?: string }
+  | { readonly kind: 'date' }
+);
+
+interface Props<Item> extends Omit<TableProps<Item>, 'rows' | 'selection' | 'hidden'> {
   readonly list: ListResult<Item>;
   readonly unit: string;
   /** Default: `unit` with an s. */
   readonly units?: string;
+  readonly filters?: readonly Filter[];
+  /** The values of the filters. */
+  readonly values?: Readonly<Record<string, string>>;
+  readonly onFilter?: (name: string, value: string) => void;
+  /** What a person can do with the selected items; without it, none can be selected. */
+  readonly acts?: (selected: readonly Item[], clear: () => void) => ReactNode;
 }
 
-/** A list of the API with its count, and a button for the next page. */
-export function List<Item>({ list, unit, units, ...table }: Props<Item>) {
+const NONE: ReadonlySet<string> = new Set();
+
+/** A list of the API: its filters, its columns, its count, a button for the next page, and what is shown as a file. */
+export function List<Item extends RowData>(props: Props<Item>) {
+  const { list, unit, units, filters = [], values = {}, onFilter, acts, ...table } = props;
+  const [hidden, setHidden] = useState(NONE);
+  const [keys, setKeys] = useState(NONE);
+  const [within, setWithin] = useState('');
   return (
-    <Loaded query={list}>
-      {({ pages }) => {
-        const rows = pages.flatMap(({ items }) => items);
-        return (
-          <>
-            <Table {...table} rows={rows} />
-            <p className="more">
-              {list.hasNextPage && 'The first '}
-              {countOf(rows.length, unit, units)}.{' '}
-              {list.hasNextPage && (
-                <button
-                  type="button"
-                  className="small"
-                  disabled={list.isFetchingNextPage}
-                  onClick={() => void list.fetchNextPage()}
-                >
-                  Show more
-                </button>
+    <Stack gap="xs">
+      <Group gap="xs" align="end" className="tools">
+        {filters.map((filter) => (
+          <Field
+            key={filter.name}
+            of={filter}
+            value={values[filter.name] ?? ''}
+            onChange={(value) => onFilter?.(filter.name, value)}
+          />
+        ))}
+        <TextInput
+          size="xs"
+          label="Within what is shown"
+          value={within}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setWithin(event.currentTarget.value)}
+        />
+        <Columns columns={table.columns} hidden={hidden} onChange={setHidden} />
+      </Group>
+      <Loaded query={list}>
+        {({ pages }) => {
+          const all = pages.flatMap(({ items }) => items);
+          const rows = within === '' ? all : all.filter((row) => has(table.columns, row, within));
+          const selected = rows.filter((row) => keys.has(table.keyOf(row)));
+          return (
+            <>
+              {acts !== undefined && selected.length > 0 && (
+                <Group gap="xs" className="selected" role="group" aria-label="What is selected">
+                  <strong>{countOf(selected.length, unit, units)} selected</strong>
+                  {acts(selected, () => setKeys(NONE))}
+                  <Button variant="subtle" onClick={() => setKeys(NONE)}>
+                    Clear
+                  </Button>
+                </Group>
               )}
-            </p>
-          </>
-        );
-      }}
-    </Loaded>
+              <Table {...table} rows={rows} hidden={hidden} selection={acts && { keys, onChange: setKeys }} />
+              <Group gap="xs" className="more">
+                <span>
+                  {list.hasNextPage && 'The first '}
+                  {countOf(rows.length, unit, units)}.
+                </span>
+                {list.hasNextPage && (
+                  <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+                    Show more
+                  </Button>
+                )}
+                {rows.length > 0 && (
+                  <Button
+                    variant="subtle"
+                    onClick={() =>
+                      saveRows(
+                        table.label,
+                        table.columns.filter(({ title }) => !hidden.has(title)),
+                        rows,
+                      )
+                    }
+                  >
+                    Save as CSV
+                  </Button>
+                )}
+              </Group>
+            </>
+          );
+        }}
+      </Loaded>
+    </Stack>
   );
+}
+
+interface FieldProps {
+  readonly of: Filter;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function Field({ of: filter, value, onChange }: FieldProps) {
+  if (filter.kind === 'choice')
+    return <Choice label={filter.label} value={value} options={filter.options} onChoice={onChange} />;
+  if (filter.kind === 'date')
+    return (
+      <TextInput
+        size="xs"
+        type="date"
+        label={filter.label}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    );
+  // A text applies when it is whole: at Enter, or when the field is left.
+  return (
+    <TextInput
+      key={value}
+      size="xs"
+      label={filter.label}
+      placeholder={filter.placeholder}
+      defaultValue={value}
+      autoComplete="off"
+      spellCheck={false}
+      onBlur={(event) => event.currentTarget.value !== value && onChange(event.currentTarget.value.trim())}
+      onKeyDown={(event) => event.key === 'Enter' && onChange(event.currentTarget.value.trim())}
+    />
+  );
+}
+
+interface ColumnsProps {
+  readonly columns: readonly { readonly title: string }[];
+  readonly hidden: ReadonlySet<string>;
+  readonly onChange: (hidden: ReadonlySet<string>) => void;
+}
+
+/** Lets a person choose the columns that are shown. */
+function Columns({ columns, hidden, onChange }: ColumnsProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="subtle" onClick={() => setOpen(true)}>
+        Columns
+      </Button>
+      {isOpen && (
+        <Window title="Columns" size="xs" onClose={() => setOpen(false)}>
+          <Stack>
+            {columns.map(({ title }) => (
+              <Checkbox
+                key={title}
+                label={title}
+                checked={!hidden.has(title)}
+                disabled={!hidden.has(title) && hidden.size === columns.length - 1}
+                onChange={() => onChange(toggled(hidden, title))}
+              />
+            ))}
+          </Stack>
+        </Window>
+      )}
+    </>
+  );
+}
+
+function toggled(set: ReadonlySet<string>, each: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(each)) next.add(each);
+  return next;
 }

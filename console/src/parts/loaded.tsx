@@ -1,7 +1,11 @@
+import { Alert, Button, Loader } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ProblemError } from '#client/problem.js';
 import { Age } from './time.js';
+
+/** Why the console itself refuses to go on, in words for people. */
+export class Refusal extends Error {}
 
 /** Returns why something failed, for people. */
 export function failureOf(error: unknown): string {
@@ -9,15 +13,15 @@ export function failureOf(error: unknown): string {
     const fields = error.errors.map(({ field, message }) => `${field} ${message}`);
     return [error.detail, ...fields].join('; ');
   }
-  return 'The service cannot be reached.';
+  return error instanceof Refusal ? error.message : 'The service cannot be reached.';
 }
 
 /** Shows why the action of a person failed; nothing if it has not failed. */
 export const Failure = ({ of: error }: { readonly of: Error | null }) =>
   error !== null && (
-    <p className="failure" role="alert">
+    <Alert color="red" className="failure">
       {failureOf(error)}
-    </p>
+    </Alert>
   );
 
 interface Props<Data> {
@@ -29,18 +33,18 @@ interface Props<Data> {
 export function Loaded<Data>({ query, children }: Props<Data>) {
   const { data, error, dataUpdatedAt, isFetching, refetch } = query;
   const failure = error !== null && (
-    <p className="failure" role="alert">
+    <Alert color="red" className="failure">
       {failureOf(error)}
       {data !== undefined && (
         <>
           {' '}
-          This was read <Age at={new Date(dataUpdatedAt)} />.
+          Last read <Age at={new Date(dataUpdatedAt)} />.
         </>
       )}{' '}
-      <button type="button" className="small" disabled={isFetching} onClick={() => void refetch()}>
+      <Button disabled={isFetching} onClick={() => void refetch()}>
         Try again
-      </button>
-    </p>
+      </Button>
+    </Alert>
   );
   if (data !== undefined)
     return (
@@ -49,7 +53,13 @@ export function Loaded<Data>({ query, children }: Props<Data>) {
         {children(data)}
       </>
     );
-  return failure || <p className="loading">Loading …</p>;
+  return failure || <Loading />;
 }
+
+export const Loading = () => (
+  <p className="loading">
+    <Loader size="xs" type="dots" aria-hidden="true" /> Loading …
+  </p>
+);
 
 export const Empty = ({ children }: { readonly children: ReactNode }) => <p className="empty">{children}</p>;

@@ -1,8 +1,9 @@
+import { Badge as Label, Paper } from '@mantine/core';
 import { useId, type ReactNode } from 'react';
 
 interface Props {
   readonly title: string;
-  /** A link to the list behind the panel. */
+  /** A link to the list behind the panel, or a button. */
   readonly more?: ReactNode;
   readonly isWide?: boolean;
   readonly children: ReactNode;
@@ -11,28 +12,37 @@ interface Props {
 export function Panel({ title, more, isWide = false, children }: Props) {
   const id = useId();
   return (
-    <section className={isWide ? 'panel wide' : 'panel'} aria-labelledby={id}>
+    <Paper component="section" withBorder className={isWide ? 'panel wide' : 'panel'} aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
         {more}
       </header>
       {children}
-    </section>
+    </Paper>
   );
 }
 
 export type Tone = 'well' | 'attention' | 'quiet' | 'unknown';
 
-const SIGNS: Readonly<Record<Tone, string>> = { well: '✓', attention: '!', quiet: '•', unknown: '?' };
+const TONES: Readonly<Record<Tone, { readonly sign: string; readonly color: string }>> = {
+  well: { sign: '✓', color: 'green' },
+  attention: { sign: '!', color: 'red' },
+  quiet: { sign: '•', color: 'gray' },
+  unknown: { sign: '?', color: 'yellow' },
+};
 
 /** A word on a colour, with a symbol, so that the meaning never depends on the colour alone. */
-export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
-  return (
-    <span className={`badge ${tone}`}>
-      <span aria-hidden="true">{SIGNS[tone]}</span> {children}
-    </span>
-  );
-}
+export const Badge = ({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) => (
+  <Label
+    className="badge"
+    variant="light"
+    tt="none"
+    color={TONES[tone].color}
+    leftSection={<span aria-hidden="true">{TONES[tone].sign}</span>}
+  >
+    {children}
+  </Label>
+);
 
 type Fact = readonly [name: string, value: ReactNode];
 

@@ -1,3 +1,4 @@
+import { Alert, Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { callRemedy, type Remedy, type Stalled } from '../api/client.js';
@@ -8,6 +9,7 @@ import { Dialog } from './dialog.js';
 import { Link } from './link.js';
 import { Failure } from './loaded.js';
 import { useMay } from './may.js';
+import { tellDone } from './notify.js';
 import { Sentence } from './sentence.js';
 import { Stall } from './state.js';
 
@@ -22,7 +24,7 @@ export function StalledNotice({
   readonly children?: ReactNode;
 }) {
   return (
-    <div className="notice">
+    <Alert color="yellow" className="notice">
       <p>
         <strong>Stalled:</strong> <Stall stalled={stalled} /> {WAITS_FOR[stalled.waitsFor]}.
       </p>
@@ -33,7 +35,7 @@ export function StalledNotice({
       )}
       <Remedies of={stalled} page={page} />
       {children}
-    </div>
+    </Alert>
   );
 }
 
@@ -49,7 +51,10 @@ export function Remedies({ of: { before, remedies }, page }: Props) {
   const [asked, setAsked] = useState<Remedy | null>(null);
   const apply = useMutation({
     mutationFn: async (remedy: Remedy) => outcomeOf(await callRemedy(remedy)),
-    onSuccess: () => setAsked(null),
+    onSuccess: ({ isDone, sentence }) => {
+      setAsked(null);
+      if (isDone) tellDone(sentence);
+    },
     onSettled: () => invalidate(...changedBy('pv.stall.cleared.v1')),
   });
   const isDone = ({ operationId }: Remedy) =>
@@ -68,15 +73,15 @@ export function Remedies({ of: { before, remedies }, page }: Props) {
             );
           if (way !== 'call') return null;
           return (
-            <button
+            <Button
               key={operationId}
-              type="button"
-              className={confirm === null ? 'small' : 'small danger'}
+              variant={confirm === null ? 'default' : 'light'}
+              color={confirm === null ? undefined : 'red'}
               disabled={apply.isPending || isDone(remedy)}
               onClick={() => (confirm === null ? apply.mutate(remedy) : (apply.reset(), setAsked(remedy)))}
             >
               {label}
-            </button>
+            </Button>
           );
         })}
       </span>
@@ -100,8 +105,8 @@ export function Remedies({ of: { before, remedies }, page }: Props) {
           <Failure of={apply.error} />
         </Dialog>
       )}
-      {apply.data !== undefined && (
-        <p className={apply.data.isDone ? 'soft' : 'failure'} role="status">
+      {apply.data?.isDone === false && (
+        <p className="failure" role="status">
           {apply.data.sentence}
         </p>
       )}

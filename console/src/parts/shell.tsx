@@ -1,3 +1,4 @@
+import { Button, TextInput } from '@mantine/core';
 import { useEffect, useRef, type FormEvent, type ReactNode } from 'react';
 import type { SignedIn } from '../api/sign-in.js';
 import { PAGES, type PageName, type Route } from '../rules/route.js';
@@ -25,26 +26,28 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
         <Search onSearch={onSearch} />
         <span className="who">
           <span title={who.scopes.join(', ')}>{who.name}</span>
-          <button type="button" className="small" onClick={onSignOut}>
-            Sign out
-          </button>
+          <Button onClick={onSignOut}>Sign out</Button>
         </span>
       </header>
-      <nav aria-label="Pages">
-        {pages.map((page) => (
-          <Link key={page} to={page} isCurrent={route.page === page}>
-            {PAGES[page]}
-          </Link>
-        ))}
-      </nav>
-      <Connection />
-      <main id="main" tabIndex={-1}>
-        {children}
-      </main>
-      <footer>
-        Signed in until <Instant at={who.expiresAt} />. Times are in your zone; point at one for the instant
-        in UTC. Press <kbd>/</kbd> to search.
-      </footer>
+      <div className="frame">
+        <nav aria-label="Pages">
+          {pages.map((page) => (
+            <Link key={page} to={page} isCurrent={route.page === page}>
+              {PAGES[page]}
+            </Link>
+          ))}
+        </nav>
+        <div className="page">
+          <Connection />
+          <main id="main" tabIndex={-1}>
+            {children}
+          </main>
+          <footer>
+            Signed in until <Instant at={who.expiresAt} />. Times are in your time zone; point at one to see
+            UTC. Press <kbd>/</kbd> to search.
+          </footer>
+        </div>
+      </div>
     </>
   );
 }
@@ -54,7 +57,7 @@ function Search({ onSearch }: Pick<Props, 'onSearch'>) {
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
       const isTyping =
-        event.target instanceof Element && event.target.closest('input, textarea, select, dialog');
+        event.target instanceof Element && event.target.closest('input, textarea, select, [role="dialog"]');
       if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
       event.preventDefault();
       input.current?.select();
@@ -74,8 +77,9 @@ function Search({ onSearch }: Pick<Props, 'onSearch'>) {
   };
   return (
     <form role="search" onSubmit={submit} onKeyDown={({ key }) => key === 'Escape' && leave()}>
-      <input
+      <TextInput
         ref={input}
+        size="xs"
         type="search"
         name="term"
         autoComplete="off"

@@ -1,10 +1,28 @@
+import { Copy } from './copy.js';
+import type { Target } from '../rules/stalled.js';
 import { Link } from './link.js';
 
-/** Shows the beginning of an id. The tooltip is the whole id. */
-export const ShortId = ({ of: id }: { readonly of: string }) => <code title={id}>{id.slice(0, 8)}</code>;
-
-export const SessionLink = ({ id }: { readonly id: string }) => (
-  <Link to="sessions" id={id}>
-    <ShortId of={id} />
-  </Link>
+/** Shows the beginning of an id. A click copies the whole id. */
+export const ShortId = ({ of: id }: { readonly of: string }) => (
+  <Copy text={id}>
+    <code>{id.slice(0, 8)}</code>
+  </Copy>
 );
+
+interface Props extends Target {
+  readonly of: string;
+}
+
+/** Shows the beginning of an id, which leads to the page about it. A click on the sign copies the whole id. */
+export const IdLink = ({ of: id, ...page }: Props) => (
+  <span className="id">
+    <Link {...page}>
+      <code>{id.slice(0, 8)}</code>
+    </Link>{' '}
+    <Copy text={id} label={`Copy ${id}`}>
+      ⧉
+    </Copy>
+  </span>
+);
+
+export const SessionLink = ({ id }: { readonly id: string }) => <IdLink of={id} to="sessions" id={id} />;

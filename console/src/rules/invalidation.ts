@@ -9,6 +9,9 @@ export type Subject =
   | 'webhooks'
   | 'campaigns'
   | 'customers'
+  | 'invitations'
+  | 'keys'
+  | 'audit'
   | 'funnel'
   | 'drift';
 
@@ -30,10 +33,11 @@ export function changedBy(type: string): readonly Subject[] {
         'session',
         'timeline',
         'customers',
+        'invitations',
         'webhooks',
       ];
     case 'invitation':
-      return ['customers', 'funnel'];
+      return ['customers', 'funnel', 'invitations'];
     case 'campaign':
       return ['campaigns'];
     case 'webhook_endpoint':

@@ -4,11 +4,15 @@ import { PREFIX } from './prefix.js';
 export const PAGES = {
   '': 'On duty',
   stalled: 'Stalled',
-  sessions: 'Sessions',
   customers: 'Customers',
+  sessions: 'Sessions',
   registrations: 'Registrations',
-  webhooks: 'Webhooks',
+  invitations: 'Invitations',
   campaigns: 'Campaigns',
+  brands: 'Brands',
+  webhooks: 'Webhooks',
+  keys: 'Keys',
+  audit: 'Audit log',
 } as const;
 
 export type PageName = keyof typeof PAGES;
@@ -18,24 +22,16 @@ export type Filters = Readonly<Record<string, string>>;
 
 export interface Route {
   readonly page: PageName | 'unknown';
-  /** The session or user that the page is about. */
+  /** What the page is about, such as a session or a user. */
   readonly id: string | null;
   readonly filters: Filters;
 }
 
-const BASE = `${PREFIX}/console`;
+/** Returns the path of the first page. Without its proxy, the service is opened below no prefix. */
+export const baseOf = (pathname: string, prefix: string): string =>
+  new RegExp(`^/console(/|$)`).test(pathname) ? '/console' : `${prefix}/console`;
 
-/** Returns the page at a path. Also finds it without the path of PUBLIC_URL, because the service can be opened without its proxy. */
-export function routeOf(pathname: string, search = '', prefix = PREFIX): Route {
-  const path = pathname.startsWith(`${prefix}/console`) ? pathname.slice(prefix.length) : pathname;
-  const [base, page = '', id = null, ...rest] = path.split('/').filter(Boolean);
-  const isKnown = base === 'console' && Object.hasOwn(PAGES, page) && rest.length === 0;
-  return {
-    page: isKnown ? (page as PageName) : 'unknown',
-    id,
-    filters: Object.fromEntries(new URLSearchParams(search)),
-  };
-}
+export const BASE = baseOf(globalThis.location?.pathname ?? '', PREFIX);
 
 /** Returns the path of a page. Omits empty filters. */
 export function pathOf(page: PageName, id?: string, filters: Filters = {}): string {

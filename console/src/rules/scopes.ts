@@ -19,7 +19,11 @@ const NEEDED: Readonly<Record<PageName, readonly (readonly Scope[])[]>> = {
   customers: [['users:read'], ['onboarding:read']],
   registrations: [['users:read']],
   webhooks: [['webhooks:manage']],
+  invitations: [['onboarding:read']],
   campaigns: [['users:read']],
+  brands: [['onboarding:read']],
+  keys: [['admin']],
+  audit: [['admin']],
 };
 
 /** Returns the scopes that a person lacks to open a page, in words; null if the person may open it. */

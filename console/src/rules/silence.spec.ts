@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Endpoint } from '../api/client.js';
-import { deliveriesOf, remediesOf, silenceOf } from './silence.js';
+import { remediesOf, silenceOf } from './silence.js';
 
 const NOW = new Date('2026-11-26T12:00:00Z');
 const ENDPOINT: Endpoint = {
@@ -80,11 +80,6 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
     sentence,
     next: next === undefined ? null : expect.stringContaining(next),
   });
-});
-
-it('is explained by its deliveries: by those that fail, if it fails', () => {
-  expect(deliveriesOf({ ...ENDPOINT, failures: 1 })).toEqual({ endpoint: 'e', status: 'pending' });
-  expect(deliveriesOf(ENDPOINT)).toEqual({ endpoint: 'e', status: 'any' });
 });
 
 it('can be enabled by a person who finds it disabled, and is left alone otherwise', () => {

@@ -1,7 +1,6 @@
 import type { Endpoint, Remedy, Stalled } from '../api/client.js';
 import { formatSeconds } from '../format/duration.js';
 import { countOf } from '../format/words.js';
-import type { Filters } from './route.js';
 
 interface Silence {
   readonly tone: 'well' | 'attention' | 'quiet';
@@ -78,9 +77,3 @@ export function remediesOf({
   };
   return { before: null, remedies: [enable] };
 }
-
-/** Returns the filters that select the deliveries which explain the state of an endpoint: its failing ones if it fails, else all. */
-export const deliveriesOf = ({ id, failures }: Endpoint): Filters => ({
-  endpoint: id,
-  status: failures > 0 ? 'pending' : 'any',
-});

@@ -30,7 +30,7 @@ describe('a remedy', () => {
 it.each([
   ['session', 'flapping', { to: 'sessions', id: '1' }],
   ['registration', 'pending_too_long', { to: 'registrations', filters: { status: 'pending' } }],
-  ['endpoint', 'failing', { to: 'webhooks', filters: { endpoint: '1', status: 'any' } }],
+  ['endpoint', 'failing', { to: 'webhooks', id: '1' }],
   ['inverter', 'shared', null],
 ] as const)('the page about a stalled %s (%s) is %j', (kind, cause, page) =>
   expect(pageAbout({ kind, cause, id: '1' })).toEqual(page),

@@ -18,6 +18,26 @@ export const WAITS_FOR: Readonly<Record<Stalled['waitsFor'], string>> = {
   nobody: 'Waits for nobody',
 };
 
+/** What can be stalled. */
+export const KINDS: readonly StalledItem['kind'][] = [
+  'registration',
+  'start',
+  'session',
+  'invitation',
+  'inverter',
+  'endpoint',
+];
+
+/** The scopes of a person who may work on what is stalled, by its kind: one of them is enough. */
+export const WORK_SCOPES: Readonly<Record<StalledItem['kind'], readonly Scope[]>> = {
+  registration: ['users:write', 'registrations:decide'],
+  start: ['onboarding:write'],
+  session: ['onboarding:write'],
+  invitation: ['onboarding:write', 'invitations:write'],
+  inverter: ['onboarding:write'],
+  endpoint: ['webhooks:manage'],
+};
+
 /** Returns the next step of a person: what comes before the remedies, or the first of them. */
 export const nextOf = ({ before, remedies }: Pick<Stalled, 'before' | 'remedies'>): string =>
   before ?? (remedies[0] === undefined ? 'Nothing that this service can do.' : `${remedies[0].label}.`);
@@ -43,9 +63,10 @@ export function pageAbout({ kind, id, cause }: Pick<StalledItem, 'kind' | 'id' |
     case 'registration':
       return { to: 'registrations', filters: { status: STATUS_OF[cause] ?? 'uncertain' } };
     case 'endpoint':
-      return { to: 'webhooks', filters: { endpoint: id, status: 'any' } };
-    case 'start':
+      return { to: 'webhooks', id };
     case 'invitation':
+      return { to: 'invitations', id };
+    case 'start':
     case 'inverter':
       return null;
   }

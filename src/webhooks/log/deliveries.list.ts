@@ -1,4 +1,4 @@
-import { UuidParameter } from '../../platform/http/parameters.js';
+import { ChoiceParameter, UuidParameter } from '../../platform/http/parameters.js';
 import * as by from '../../platform/list/filters.js';
 import { List } from '../../platform/list/list.js';
 import { DELIVERY_STATUSES } from './deliveries.dto.js';
@@ -34,6 +34,10 @@ export const DELIVERIES = new List({
   filters: {
     endpointId: by.uuid('endpoint.id'),
     status: by.choice('delivery.status', DELIVERY_STATUSES),
+    tried: by.parameter<'true' | 'false'>(
+      ChoiceParameter(['true', 'false'], 'Only deliveries with an attempt, or only those without'),
+      '(delivery.attempts > 0) = ?::boolean',
+    ),
     eventId: by.parameter<string>(
       UuidParameter('The `id` of the event, which is the `webhook-id`'),
       'delivery.position = (SELECT position FROM domain_events WHERE id = ?)',

@@ -6,7 +6,7 @@ import { Link } from '../../parts/link.js';
 import { Empty, Loaded } from '../../parts/loaded.js';
 import { Badge, Panel } from '../../parts/panel.js';
 import { Trend } from '../../parts/trend.js';
-import { deliveriesOf, SILENCE_WORDS, silenceOf } from '../../rules/silence.js';
+import { SILENCE_WORDS, silenceOf } from '../../rules/silence.js';
 
 const MOST = 8;
 const ORDER = ['attention', 'quiet', 'well'];
@@ -29,7 +29,7 @@ export function EndpointsPanel({ history }: { readonly history: History | undefi
                 {all.slice(0, MOST).map(({ endpoint, tone, sentence }) => (
                   <li key={endpoint.id}>
                     <p className="address">
-                      <Link to="webhooks" filters={deliveriesOf(endpoint)}>
+                      <Link to="webhooks" id={endpoint.id}>
                         {endpoint.url}
                       </Link>
                     </p>

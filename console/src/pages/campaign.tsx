@@ -1,0 +1,142 @@
+import { Button } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type { paths } from '#client/openapi.js';
+import { client } from '../api/client.js';
+import { POLL_MS } from '../api/live.js';
+import { formatNumber, wordsOf } from '../format/words.js';
+import { Copy } from '../parts/copy.js';
+import { Link, replaceFilters } from '../parts/link.js';
+import { List } from '../parts/list.js';
+import { Loaded } from '../parts/loaded.js';
+import { useMay } from '../parts/may.js';
+import { Badge, Facts, Panel } from '../parts/panel.js';
+import { Instant } from '../parts/time.js';
+import { PREFIX } from '../rules/prefix.js';
+import type { Filters } from '../rules/route.js';
+import { Control, Counts, STATUSES } from './campaigns.js';
+
+type Query = NonNullable<paths['/api/v1/campaigns/{id}/rows']['get']['parameters']['query']>;
+
+const ROW_STATUSES = ['accepted', 'registered', 'known', 'invalid', 'rejected', 'uncertain', 'cancelled'];
+
+/** Shows one campaign: its progress, its rows by status, and what became of its invitations. */
+export function CampaignPage({ id, filters }: { readonly id: string; readonly filters: Filters }) {
+  const may = useMay();
+  const campaign = useQuery({
+    queryKey: ['campaigns', id],
+    queryFn: async () => (await client.GET('/api/v1/campaigns/{id}', { params: { path: { id } } })).data,
+    refetchInterval: ({ state }) => (state.data?.status === 'running' ? POLL_MS / 5 : false),
+  });
+  return (
+    <Loaded query={campaign}>
+      {(data) => (
+        <>
+          <div className="title">
+            <h1>{data.name ?? `Campaign ${id.slice(0, 8)}`}</h1>
+            <span className="actions">
+              {may('users:write') && <Control of={data} />}
+              <Button component="a" href={`${PREFIX}/api/v1/campaigns/${id}/result.csv`} download>
+                Save result.csv
+              </Button>
+            </span>
+          </div>
+          <Panel title="Now" isWide>
+            <Counts of={data} />
+            <Facts
+              facts={[
+                [
+                  'Status',
+                  <Badge key="status" tone={STATUSES[data.status]}>
+                    {data.dryRun ? 'only checked' : data.status}
+                  </Badge>,
+                ],
+                ['Owners', data.invite ? 'are invited' : 'are not invited'],
+                ['Created', <Instant key="created" at={data.createdAt} />],
+                ['Finished', <Instant key="finished" at={data.finishedAt} none="not yet" />],
+                ...(data.brands.length === 0
+                  ? []
+                  : ([
+                      [
+                        'Brands',
+                        data.brands.map(({ brand, rows }) => `${brand} ${formatNumber(rows)}`).join(', '),
+                      ],
+                    ] as const)),
+                [
+                  'What became of it',
+                  <span key="links">
+                    <Link to="invitations" filters={{ campaignId: id }}>
+                      Invitations
+                    </Link>
+                    {' · '}
+                    <Link to="stalled" filters={{ campaignId: id }}>
+                      Stalled customers
+                    </Link>
+                    {' · '}
+                    <Link to="brands" filters={{ by: 'campaign' }}>
+                      Funnel by campaign
+                    </Link>
+                  </span>,
+                ],
+                ['Id', <Copy key="id" text={id} />],
+              ]}
+            />
+          </Panel>
+          <Rows id={id} filters={filters} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Rows({ id, filters }: { readonly id: string; readonly filters: Filters }) {
+  const { status } = filters as Pick<Query, 'status'>;
+  const list = useInfiniteQuery({
+    queryKey: ['campaigns', id, 'rows', status],
+    queryFn: async ({ pageParam }: { pageParam: string | null }) => {
+      const query: Query = { status, limit: 50, ...(pageParam !== null && { cursor: pageParam }) };
+      return (await client.GET('/api/v1/campaigns/{id}/rows', { params: { path: { id }, query } })).data;
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+  });
+  return (
+    <Panel title="Rows" isWide>
+      <List
+        label="Rows"
+        list={list}
+        unit="row"
+        keyOf={({ line }) => String(line)}
+        empty="No row is like this."
+        filters={[
+          {
+            kind: 'choice',
+            name: 'status',
+            label: 'Status',
+            options: [['', 'any'], ...ROW_STATUSES.map((each) => [each, each] as const)],
+          },
+        ]}
+        values={filters}
+        onFilter={(name, value) => replaceFilters('campaigns', { ...filters, [name]: value }, id)}
+        pageOf={({ userId }) => (userId === null ? null : { to: 'customers', id: userId })}
+        columns={[
+          { title: 'Line', of: ({ line }) => line, isNumber: true },
+          {
+            title: 'Customer',
+            of: ({ tenantReference, userId }) =>
+              userId === null ? (
+                tenantReference
+              ) : (
+                <Link to="customers" id={userId}>
+                  {tenantReference}
+                </Link>
+              ),
+            text: ({ tenantReference }) => tenantReference,
+          },
+          { title: 'EAN', of: ({ ean }) => ean !== null && <Copy text={ean} />, text: ({ ean }) => ean },
+          { title: 'Status', of: ({ status: each }) => wordsOf(each) },
+          { title: 'Problems', of: ({ problems }) => problems.map(({ message }) => message).join('; ') },
+        ]}
+      />
+    </Panel>
+  );
+}

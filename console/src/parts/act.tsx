@@ -1,0 +1,72 @@
+import { Button } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { invalidate } from '../api/queries.js';
+import type { Subject } from '../rules/invalidation.js';
+import { Dialog } from './dialog.js';
+import { Failure } from './loaded.js';
+import { tellDone, tellFailed } from './notify.js';
+
+interface Props<Result> {
+  readonly label: string;
+  /** Calls the operation. `form`: what a person has entered in the dialog. */
+  readonly run: (form: FormData) => Promise<Result>;
+  /** What a person is told afterwards. */
+  readonly done: string | ((result: Result) => ReactNode);
+  /** What has changed, and is read again. */
+  readonly changes: readonly Subject[];
+  /** What happens and cannot be undone, or the fields that the operation needs. Without it, the button acts at once. */
+  readonly ask?: ReactNode;
+  readonly isDanger?: boolean;
+  readonly isMain?: boolean;
+  readonly isDisabled?: boolean;
+  readonly onDone?: (result: Result) => void;
+}
+
+/** A button that calls an operation of the API. */
+export function Act<Result>(props: Props<Result>) {
+  const { label, run, done, changes, ask, isDanger = false, isMain = false, onDone } = props;
+  const [isOpen, setOpen] = useState(false);
+  const act = useMutation({
+    mutationFn: run,
+    onSuccess: (result) => {
+      setOpen(false);
+      tellDone(typeof done === 'string' ? done : done(result));
+      onDone?.(result);
+    },
+    onError: (error) => ask === undefined && tellFailed(error),
+    onSettled: () => invalidate(...changes),
+  });
+  const open = () => (act.reset(), setOpen(true));
+  return (
+    <>
+      <Button
+        variant={isMain ? 'filled' : isDanger ? 'light' : 'default'}
+        color={isDanger ? 'red' : undefined}
+        disabled={act.isPending || props.isDisabled}
+        onClick={() => (ask === undefined ? act.mutate(new FormData()) : open())}
+      >
+        {label}
+      </Button>
+      {isOpen && (
+        <Dialog
+          title={label}
+          button={label}
+          isDanger={isDanger}
+          isDisabled={act.isPending}
+          onSubmit={(form) => act.mutate(form)}
+          onClose={() => setOpen(false)}
+        >
+          {ask}
+          <Failure of={act.error} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** Returns a text that a person has entered, or undefined if it is empty. */
+export function textIn(form: FormData, name: string): string | undefined {
+  const value = form.get(name);
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}

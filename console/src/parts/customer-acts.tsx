@@ -1,0 +1,139 @@
+import { NativeSelect, TextInput } from '@mantine/core';
+import type { Schemas } from '#client/client.js';
+import { client, type Case, type Customer, type Session } from '../api/client.js';
+import { countOf } from '../format/words.js';
+import { Act, textIn } from './act.js';
+import { copy } from './copy.js';
+import { useMay } from './may.js';
+import { saveFile } from './save.js';
+
+const CHANGES = ['customers', 'invitations', 'sessions', 'stalled', 'status', 'registrations'] as const;
+const LANGUAGES = [
+  { value: '', label: 'that of the browser' },
+  { value: 'nl', label: 'Dutch' },
+  { value: 'fr', label: 'French' },
+  { value: 'de', label: 'German' },
+  { value: 'en', label: 'English' },
+];
+const OVER: readonly string[] = ['online', 'expired', 'revoked'];
+
+/** The buttons of a grid location: invite its owner, begin the web flow anew. */
+export function LocationActs({ of: location }: { readonly of: Case }) {
+  const may = useMay();
+  const { gridLocationId, expected, invitations } = location;
+  const mayInvite = may('onboarding:write') || may('invitations:write');
+  const isInvited = invitations.some(({ state }) => !OVER.includes(state));
+  return (
+    <span className="actions">
+      {mayInvite && !isInvited && (
+        <Act
+          label="Invite the owner"
+          isMain
+          run={(form) => invite(gridLocationId, form)}
+          done={({ url }) =>
+            url === null ? 'The owner has an invitation.' : 'The owner has an invitation. Its link is copied.'
+          }
+          onDone={({ url }) => url !== null && void copy(url)}
+          changes={CHANGES}
+          ask={
+            <>
+              <p>Creates a link for the owner of this location. Your mailing sends it, or you do.</p>
+              <TextInput
+                name="brands"
+                label="Brands"
+                description="Separated by commas. Empty: the owner chooses"
+                defaultValue={expected.brands.join(', ')}
+              />
+              <NativeSelect name="locale" label="Language" data={LANGUAGES} />
+            </>
+          }
+        />
+      )}
+      {may('onboarding:write') && (
+        <Act
+          label="Start again"
+          run={(form) => start(gridLocationId, form)}
+          done={(session) => `A session is started.${session.startUrl ? ' Its link is copied.' : ''}`}
+          onDone={(session) => session.startUrl && void copy(session.startUrl)}
+          changes={CHANGES}
+          ask={
+            <>
+              <p>
+                Starts a new session at the provider. The owner has to follow its link, and to authorise
+                again.
+              </p>
+              <TextInput name="brand" label="Brand" defaultValue={expected.brands[0] ?? ''} />
+            </>
+          }
+        />
+      )}
+    </span>
+  );
+}
+
+async function invite(gridLocationId: string, form: FormData): Promise<Schemas['InvitationView']> {
+  const brands = (textIn(form, 'brands') ?? '').split(',').map((each) => each.trim());
+  const locale = textIn(form, 'locale') as Schemas['NewInvitation']['locale'];
+  const body = { gridLocationId, brands: brands.filter(Boolean), ...(locale !== undefined && { locale }) };
+  return (await client.POST('/api/v1/invitations', { body })).data;
+}
+
+async function start(id: string, form: FormData): Promise<Session> {
+  const brand = textIn(form, 'brand');
+  const body = { reuse: false, ...(brand !== undefined && { brand }) };
+  return (await client.POST('/api/v1/onboarding/pv/{id}', { params: { path: { id } }, body })).data;
+}
+
+/** Reads a session from the remote service at once. */
+export const Refresh = ({ id }: { readonly id: string }) => (
+  <Act
+    label="Refresh"
+    run={async () =>
+      (
+        await client.POST('/api/v1/onboarding/pv/{sessionId}/refresh', {
+          params: { path: { sessionId: id } },
+        })
+      ).data
+    }
+    done={({ state }) => `It is read. Its state is ${state.replaceAll('_', ' ')}.`}
+    changes={['session', 'timeline', ...CHANGES]}
+  />
+);
+
+/** Erases a customer, after a preview of what goes. Offers the receipt as a file. */
+export function Erase({ of: customer }: { readonly of: Customer }) {
+  const may = useMay();
+  const { user, cases, tenantReference } = customer;
+  if (user === null || !may('users:erase')) return null;
+  const sessions = cases.reduce((sum, each) => sum + each.sessions.length, 0);
+  const invitations = cases.reduce((sum, each) => sum + each.invitations.length, 0);
+  return (
+    <Act
+      label="Erase"
+      isDanger
+      run={async () =>
+        (await client.DELETE('/api/v1/users/{userId}', { params: { path: { userId: user.id } } })).data
+      }
+      done="The customer is erased. The receipt is saved as a file."
+      onDone={(receipt) =>
+        saveFile(`erasure-${receipt.id}.json`, 'application/json', `${JSON.stringify(receipt, null, 2)}\n`)
+      }
+      changes={[...CHANGES, 'audit']}
+      ask={
+        <>
+          <p>
+            Customer <strong>{tenantReference}</strong>
+          </p>
+          <p>
+            These go: the reference, names, email and metadata, {countOf(cases.length, 'grid location')} with
+            the EANs, {countOf(invitations, 'invitation')} and what was read of {countOf(sessions, 'session')}
+            .
+          </p>
+          <p className="danger">
+            This cannot be undone. The provider is not told: ask it to erase the customer, too.
+          </p>
+        </>
+      }
+    />
+  );
+}

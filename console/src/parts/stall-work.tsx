@@ -1,0 +1,69 @@
+import { Textarea, TextInput } from '@mantine/core';
+import type { Schemas } from '#client/client.js';
+import { client, type StalledItem } from '../api/client.js';
+import { WORK_SCOPES } from '../rules/stalled.js';
+import { Act, textIn } from './act.js';
+import { useMay } from './may.js';
+import { Badge } from './panel.js';
+import { Instant } from './time.js';
+
+/** Shows who works on something that is stalled, what they have noted, and until when it is left. */
+export const Work = ({ of: { note, assignee, snoozedUntil } }: { readonly of: StalledItem }) => (
+  <>
+    {assignee !== null && <div>{assignee}</div>}
+    {note !== null && <div className="soft">{note}</div>}
+    {snoozedUntil !== null && (
+      <div>
+        <Badge tone="quiet">snoozed</Badge> until <Instant at={snoozedUntil} />
+      </div>
+    )}
+  </>
+);
+
+/** Lets a person say who works on something, note what is known, and leave it until later. */
+export function WorkAct({ of: item }: { readonly of: StalledItem }) {
+  const may = useMay();
+  if (!WORK_SCOPES[item.kind].some(may)) return null;
+  return (
+    <Act
+      label="Note"
+      run={async (form) => {
+        const snooze = textIn(form, 'snooze');
+        const body: Schemas['StallChange'] = {
+          kind: item.kind,
+          note: textIn(form, 'note') ?? null,
+          assignee: textIn(form, 'assignee') ?? null,
+          snoozedUntil: snooze === undefined ? null : new Date(snooze).toISOString(),
+        };
+        return client.PATCH('/api/v1/stalled/{id}', { params: { path: { id: item.id } }, body });
+      }}
+      done="It is noted."
+      changes={['stalled']}
+      ask={
+        <>
+          <TextInput
+            name="assignee"
+            label="Who works on it"
+            defaultValue={item.assignee ?? ''}
+            maxLength={200}
+          />
+          <Textarea name="note" label="Note for the next person" defaultValue={item.note ?? ''} rows={3} />
+          <TextInput
+            name="snooze"
+            type="datetime-local"
+            label="Leave it until"
+            description="It wakes earlier if something changes. Empty: do not leave it"
+            defaultValue={localOf(item.snoozedUntil)}
+          />
+        </>
+      }
+    />
+  );
+}
+
+/** Returns an instant as a field of the browser has it: in the time zone of the viewer, without one. */
+function localOf(at: string | null): string {
+  if (at === null) return '';
+  const date = new Date(at);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -1,0 +1,77 @@
+/** The columns of a file of customers, with the words by which people know them. */
+export const COLUMNS = {
+  tenantReference: 'Customer reference',
+  ean: 'EAN',
+  brand: 'Brand',
+  locale: 'Language',
+  expectedInverters: 'Number of inverters',
+  eanConfirmed: 'EAN is confirmed',
+} as const;
+
+export type Field = keyof typeof COLUMNS;
+/** What a column of the file becomes: a field, metadata of this name, or nothing. */
+export type Use = Field | `metadata.${string}` | '';
+
+/** Names that people give to these columns in English, Dutch, French and German, without what `plain` removes. */
+const NAMES: Readonly<Record<Field, readonly string[]>> = {
+  tenantReference: [
+    ...[
+      'tenantreference',
+      'reference',
+      'customer',
+      'customernumber',
+      'customerno',
+      'customerid',
+      'clientnumber',
+    ],
+    ...['klantnummer', 'klantnr', 'klant', 'klantid', 'klantreferentie', 'referentie', 'relatienummer'],
+    ...['client', 'numeroclient', 'noclient', 'referenceclient', 'numerodeclient', 'idclient'],
+    ...['kundennummer', 'kundennr', 'kunde', 'kundenid', 'referenz', 'kundenreferenz'],
+  ],
+  ean: [
+    ...['ean', 'eancode', 'eannumber', 'ean18', 'eannummer', 'eannr', 'aansluiting', 'aansluitingsnummer'],
+    ...['codeean', 'numeroean', 'pointdeprelevement', 'gsrn', 'zaehlpunkt', 'zahlpunkt', 'gridlocation'],
+  ],
+  brand: [
+    ...['brand', 'merk', 'marque', 'marke', 'inverterbrand', 'merkomvormer', 'omvormermerk', 'hersteller'],
+    ...['fabrikant', 'fabricant', 'marqueonduleur', 'wechselrichter', 'omvormer', 'onduleur', 'inverter'],
+  ],
+  locale: ['locale', 'language', 'lang', 'taal', 'langue', 'sprache'],
+  expectedInverters: [
+    ...['expectedinverters', 'inverters', 'numberofinverters', 'aantalomvormers', 'omvormers'],
+    ...['nombredonduleurs', 'onduleurs', 'anzahlwechselrichter', 'wechselrichteranzahl'],
+  ],
+  eanConfirmed: ['eanconfirmed', 'eanbevestigd', 'eanconfirme', 'eanbestaetigt'],
+};
+
+const plain = (name: string): string =>
+  name
+    .normalize('NFD')
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase();
+
+/** Returns what each column of a file probably is. A field is proposed once. */
+export function proposalOf(headers: readonly string[]): Use[] {
+  const used = new Set<Field>();
+  return headers.map((header): Use => {
+    const metadata = /^metadata\.(.+)$/i.exec(header.trim());
+    if (metadata !== null) return `metadata.${metadata[1]!}`;
+    const field = (Object.keys(NAMES) as Field[]).find((each) => NAMES[each].includes(plain(header)));
+    if (field === undefined || used.has(field)) return '';
+    used.add(field);
+    return field;
+  });
+}
+
+/** Returns what is wrong with a mapping, in words; null if nothing is. */
+export function mappingFault(uses: readonly Use[]): string | null {
+  const twice = uses.find((use, index) => use !== '' && uses.indexOf(use) !== index);
+  if (twice !== undefined) return `Two columns are “${nameOf(twice)}”. Choose one.`;
+  const missing = (['tenantReference', 'ean'] as const).filter((each) => !uses.includes(each));
+  return missing.length === 0
+    ? null
+    : `Say which column is ${missing.map((each) => `“${COLUMNS[each]}”`).join(' and which is ')}.`;
+}
+
+export const nameOf = (use: Use): string =>
+  Object.hasOwn(COLUMNS, use) ? COLUMNS[use as Field] : use.replace(/^metadata\./, 'own data: ');

@@ -1,0 +1,31 @@
+import { expect, it } from '@jest/globals';
+import { csvFor, decode, readTable } from './table-file.js';
+
+it.each([
+  ['a comma', 'a,b\n1,2\n'],
+  ['a semicolon, as Excel writes it', 'sep=;\r\na;b\r\n1;2\r\n'],
+  ['a tab, as a paste from a spreadsheet has it', 'a\tb\n1\t2'],
+  ['a byte order mark', '\uFEFFa,b\n1,2\n\n\n'],
+])('reads rows with %s', (_, text) => {
+  expect(readTable('file', text)).toEqual({ name: 'file', headers: ['a', 'b'], rows: [['1', '2']] });
+});
+
+it.each([
+  ['a,b\n', 'There must be a line with the names'],
+  ['', 'There must be a line with the names'],
+  ['a,b\n"1,2\n', 'A quote is not closed'],
+])('refuses %j: %s', (text, message) => {
+  expect(() => readTable('file', text)).toThrow(message);
+});
+
+it('decodes Windows-1252 and UTF-16, too', () => {
+  expect(decode(Uint8Array.of(0x4e, 0xe9))).toBe('Né');
+  expect(decode(new Uint8Array(new TextEncoder().encode('Né')))).toBe('Né');
+  expect(decode(Uint8Array.of(0xff, 0xfe, 0x41, 0x00))).toBe('A');
+});
+
+it('writes the used columns under the names of the API, each row on one line', () => {
+  expect(csvFor([['7', 'x', 'two\nlines']], ['tenantReference', '', 'metadata.note'])).toBe(
+    'tenantReference,metadata.note\r\n7,two lines',
+  );
+});
