@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { FileText } from './file-text.js';
 import { SAMPLE_BYTES } from './file-format.rules.js';
+import { LineReader } from './line-reader.js';
+import { MAX_ROW_CHARACTERS } from './row.rules.js';
 
 /** Reads `bytes` in parts of these lengths. All further parts are as long as the last. */
 async function read(bytes: Buffer, lengths: readonly number[]) {
@@ -59,5 +61,48 @@ describe('the text of a file', () => {
     expect(await read(Buffer.from('a'.repeat(SAMPLE_BYTES + 1)), [1_000])).toMatchObject({
       encoding: 'utf-8',
     });
+  });
+});
+
+describe('the lines of a file', () => {
+  const linesOf = (parts: readonly string[]) => {
+    const reader = new LineReader({ encoding: 'utf-8' });
+    return [...parts.flatMap((part) => [...reader.read(part)]), ...reader.end()];
+  };
+  const line = (number: number, text: string, isTooLong = false) => ({ line: number, text, isTooLong });
+  const longest = 'a'.repeat(MAX_ROW_CHARACTERS);
+
+  it.each([
+    [['{"a":1}\n{"b":2}'], [line(1, '{"a":1}'), line(2, '{"b":2}')]],
+    [
+      ['{"a"', ':1}\n{', '"b":2}\n'],
+      [line(1, '{"a":1}'), line(2, '{"b":2}')],
+    ],
+    [
+      ['\n\n {} \n  \n', '\n[]'],
+      [line(3, ' {} '), line(6, '[]')],
+    ],
+    [['', ''], []],
+    [
+      [longest, '\n', longest],
+      [line(1, longest), line(2, longest)],
+    ],
+    [
+      [longest, 'a', 'a', '\nb\n', 'c'],
+      [line(1, longest, true), line(2, 'b'), line(3, 'c')],
+    ],
+    [[`${longest}a\nb`], [line(1, longest, true), line(2, 'b')]],
+  ])('of case %# have their numbers, in whatever parts they arrive', (parts, lines) => {
+    expect(linesOf(parts)).toEqual(lines);
+  });
+
+  it.each([
+    [['\0'], 'Line 1, character 1: there is a byte 0'],
+    [['a\ufffd'], 'Line 1, character 2: there is a byte that is not utf-8'],
+    [['a\nbc\ufffdd'], 'Line 2, character 3: there is a byte that is not utf-8'],
+    [['a\nbc', 'd\0\n'], 'Line 2, character 4: there is a byte 0'],
+    [['a\n', '\n', 'b\n\0'], 'Line 4, character 1: there is a byte 0'],
+  ])('of case %# are refused at the first character that no text has', (parts, message) => {
+    expect(() => linesOf(parts)).toThrow(message);
   });
 });

@@ -396,6 +396,9 @@ describe('an unknown name', () => {
     const read = () => readEnvironment({ ...COMPLETE, SCS_BASE_URL: undefined, SCS_BASEURL: 'canary' });
     expect(read).toThrow(/SCS_BASE_URL is required\nAlso:\n {2}- SCS_BASEURL is not read: this service has/);
     expect(read).not.toThrow('canary');
+    const without = () => readEnvironment({ ...COMPLETE, SCS_BASE_URL: undefined });
+    expect(without).toThrow(/SCS_BASE_URL is required/);
+    expect(without).not.toThrow('Also:');
   });
 
   it('is not reported if it belongs to other programs', () => {

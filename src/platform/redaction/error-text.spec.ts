@@ -19,8 +19,14 @@ describe('the text of an error', () => {
     ['a token', 'Bearer eyJhbGciOiJIUzI1NiJ9.e30.ZRrHA1JJJW8opsbCGfG_HACGpVUMN_a9IV7pAx', 'eyJ'],
     ['an address', 'GET https://owner.example/pv-onboarding/secret failed', 'secret'],
     ['an EAN', 'no location 541448860000000012', '5414'],
+    ['a word of 18 characters with a digit', 'no abcdefghijklmnopq1', 'abc'],
+    ['the second of two words', 'no abcdefghijklmnopq1 and bcdefghijklmnopqr2', 'bcd'],
   ])('leaves out %s', (_what, message, secret) => {
     expect(errorText(new Error(message))).not.toContain(secret);
+  });
+
+  it.each(['no abcdefghijklmnop1', 'no abcdefghijklmnopqrstuvwxyz'])('has all of %j', (message) => {
+    expect(errorText(new Error(message))).toBe(`Error: ${message}`);
   });
 
   it('leaves ids, which are needed to find the row', () => {

@@ -1,4 +1,5 @@
-import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { Sampler } from '../../../src/status/history/sampler.service.js';
 import type { StatusHistoryView } from '../../../src/status/history/history.view.js';
@@ -6,7 +7,7 @@ import { FIND_OLDEST_TRANSACTION } from '../../../src/status/status.sql.js';
 import { StatusStore } from '../../../src/status/status.store.js';
 import type { StatusView } from '../../../src/status/status.view.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { insertCustomer, insertRow } from '../../db/valid-rows.js';
+import { HANDLER, insertCustomer, insertRow, type Table } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -31,7 +32,264 @@ beforeAll(() => {
   database = service.app.get(Database);
 });
 
+/** Matches a duration that began so many seconds before the rows were inserted, however slow the machine is. */
+const about = (seconds: number): unknown => ({
+  asymmetricMatch: (actual: unknown) => Number(actual) >= seconds - 1 && Number(actual) < seconds + 90,
+});
+
 const status = async () => (await client.call<Status>('GET', '/status')).body;
+
+describe('the facts', () => {
+  const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1_000);
+  const HOUR = 3_600;
+  const DAY = 24 * HOUR;
+  const insert = (...given: Parameters<typeof insertRow> extends [unknown, ...infer Rest] ? Rest : never) =>
+    insertRow<{ id: string; position: string }>(database.pool, ...given);
+  /** Inserts one row for each of `values`. */
+  const insertAll = async (table: Table, values: readonly Readonly<Record<string, unknown>>[]) => {
+    for (const each of values) await insert(table, each);
+  };
+  const ofLocation = async () => ({ grid_location_id: (await insertCustomer(database.pool)).gridLocationId });
+  const DISABLED = { disabled_at: ago(9), disabled_reason: 'failing' };
+
+  const clear = () =>
+    database.query(
+      `TRUNCATE users, grid_locations, registrations, domain_events, webhook_endpoints, broker_positions, poll_batches, remote_drift, stalls,
+         stall_causes CASCADE`,
+    );
+  beforeEach(clear);
+  afterAll(clear);
+
+  /** What is inserted, and what the facts then say. Each has a row that counts and one that just does not. */
+  const FACTS: [what: string, insert: () => Promise<unknown>, facts: object][] = [
+    [
+      'registrations that are pending, or were rejected within a day',
+      () =>
+        insertAll('registrations', [
+          { status: 'pending', created_at: ago(500) },
+          { status: 'pending', created_at: ago(100) },
+          {
+            status: 'uncertain',
+            next_attempt_at: null,
+            attempts: 1,
+            sent_at: ago(300),
+            created_at: ago(900),
+          },
+          {
+            status: 'uncertain',
+            next_attempt_at: null,
+            attempts: 1,
+            sent_at: ago(200),
+            created_at: ago(800),
+          },
+          { status: 'rejected', next_attempt_at: null, attempts: 1, updated_at: ago(DAY - 600) },
+          { status: 'rejected', next_attempt_at: null, attempts: 1, updated_at: ago(DAY + 60) },
+          { status: 'discarded', next_attempt_at: null, attempts: 1 },
+        ]),
+      {
+        shared: {
+          registrations: {
+            pending: 2,
+            oldestPendingSeconds: about(500),
+            rejected: 1,
+          },
+        },
+      },
+    ],
+    [
+      'starts whose lease is over, and orphans of a day and of an hour',
+      async () => {
+        for (const values of [
+          { status: 'sending', lease_until: ago(200) },
+          { status: 'sending', lease_until: ago(100) },
+          { status: 'sending', lease_until: ago(-100) },
+          { status: 'failed', lease_until: ago(200), orphans: 2, updated_at: ago(HOUR - 600) },
+          { status: 'failed', lease_until: ago(200), orphans: 1, updated_at: ago(HOUR + 60) },
+          { status: 'failed', lease_until: ago(200), orphans: 4, updated_at: ago(DAY + 60) },
+        ])
+          await insert('session_starts', { ...(await ofLocation()), ...values });
+      },
+      { shared: { starts: { abandoned: 2, oldestAbandonedSeconds: about(200), orphans: 3, newOrphans: 2 } } },
+    ],
+    [
+      'endpoints of webhooks that are enabled, without handlers',
+      () =>
+        insertAll('webhook_endpoints', [
+          {},
+          { failures: 2, failing_since: ago(300) },
+          { failures: 1, failing_since: ago(100) },
+          { ...DISABLED, failures: 9, failing_since: ago(900) },
+          { ...DISABLED, disabled_reason: 'requested' },
+          { ...HANDLER, failures: 3, failing_since: ago(900) },
+        ]),
+      {
+        outbox: {
+          readers: {
+            webhooks: {
+              endpoints: 3,
+            },
+          },
+        },
+      },
+    ],
+    [
+      'deliveries that are pending, of enabled endpoints and of handlers',
+      async () => {
+        const endpoints = [{ read_to: 9 }, { read_to: 9, ...DISABLED }, { ...HANDLER, read_to: 9 }];
+        for (const values of endpoints) {
+          const { id: endpoint_id } = await insert('webhook_endpoints', values);
+          for (const [nth, delivery] of [
+            { created_at: ago(300) },
+            { created_at: ago(200), attempts: 2 },
+            { created_at: ago(100), attempts: 1 },
+            { created_at: ago(900), attempts: 1, status: 'delivered', next_attempt_at: null },
+          ].entries()) {
+            const { position } = await insert('domain_events', {
+              sequence: endpoints.indexOf(values) * 4 + nth - 3,
+            });
+            await insert('webhook_deliveries', { endpoint_id, position, ...delivery });
+          }
+        }
+      },
+      {
+        outbox: {
+          readers: {
+            webhooks: { undelivered: 3, failing: 2, unread: 0, oldestUndeliveredSeconds: about(300) },
+            handlers: {
+              undelivered: 3,
+              failing: 2,
+              oldestFailingSeconds: about(200),
+              oldestUndeliveredSeconds: about(300),
+            },
+          },
+        },
+      },
+    ],
+    [
+      'events that readers have not read, each by what it reads',
+      async () => {
+        for (const [sequence, name] of [
+          [1, 'session.online'],
+          [2, 'session.online'],
+          [3, 'session.lost'],
+          [4, 'session.online'],
+        ] as const)
+          await insert('domain_events', { sequence, name, time: ago(500 - 100 * sequence) });
+        await insertAll('webhook_endpoints', [
+          { read_to: 2 },
+          { read_to: 3 },
+          { read_to: 0, ...DISABLED },
+          { ...HANDLER, read_to: 1 },
+        ]);
+        await insert('broker_positions', { read_to: 1, lease_token: randomUUID(), lease_until: ago(1) });
+      },
+      {
+        outbox: {
+          unsequenced: 0,
+          oldestUnsequencedSeconds: 0,
+          readers: {
+            webhooks: { unread: 2, undelivered: 0, oldestUndeliveredSeconds: about(200) },
+            handlers: { undelivered: 2, failing: 0, oldestUndeliveredSeconds: about(300) },
+            broker: { unpublished: 3, oldestUnpublishedSeconds: about(300), isPublishing: false },
+          },
+        },
+      },
+    ],
+    [
+      'differences from the interface, of an hour and in all',
+      () =>
+        insertAll('remote_drift', [
+          { field: 'a', first_seen_at: ago(HOUR - 600) },
+          { field: 'b', first_seen_at: ago(HOUR + 60) },
+        ]),
+      { deployment: { contractDrift: 2, newDrift: 1 } },
+    ],
+    [
+      'clicks of owners that have waited for a minute',
+      async () => {
+        for (const seconds of [70, 10]) {
+          const wish = { opened_at: ago(90), wished_at: ago(seconds), wish_due_at: ago(seconds) };
+          await insert('invitations', { ...(await ofLocation()), ...wish });
+        }
+        await insert('invitations', { ...(await ofLocation()), opened_at: ago(90) });
+      },
+      { pendingWishes: 1 },
+    ],
+    [
+      'what is stalled, by its cause',
+      async () => {
+        const stalls = [
+          { cause: 'unrecognised' },
+          { cause: 'too_many_inverters' },
+          { cause: 'lost', evidence: { isClosed: false } },
+          { cause: 'lost', evidence: { isClosed: true } },
+          { cause: 'all_inverters_missing' },
+          { cause: 'some_inverters_missing' },
+          { kind: 'inverter', cause: 'shared' },
+          { kind: 'inverter', cause: 'lost', evidence: { isClosed: false } },
+        ];
+        await insertAll(
+          'stall_causes',
+          stalls.filter(({ evidence }) => !evidence?.isClosed).map(({ evidence: _, ...each }) => each),
+        );
+        await insertAll('stalls', [...stalls, { cause: 'some_inverters_missing' }]);
+      },
+      {
+        shared: {
+          sessions: {
+            unrecognised: 2,
+            lost: 1,
+            allInvertersMissing: 1,
+            someInvertersMissing: 2,
+            sharedInverters: 1,
+          },
+        },
+      },
+    ],
+    [
+      'sessions that are due, and those in a batch',
+      async () => {
+        const batch = async (lease_until: Date, size: number) => ({
+          batch_id: (await insert('poll_batches', { lease_until, size })).id,
+        });
+        for (const values of [
+          { due_at: ago(300) },
+          { due_at: ago(200), phase: 'late' },
+          { due_at: ago(-300) },
+          { due_at: ago(400), ...(await batch(ago(-60), 2)) },
+          { due_at: ago(-400), ...(await batch(ago(60), 3)) },
+        ]) {
+          const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(database.pool);
+          const { id: session_id } = await insert('onboarding_sessions', { user_id, grid_location_id });
+          await insert('session_polls', { session_id, user_id, ...values });
+        }
+      },
+      {
+        shared: {
+          poller: {
+            watched: 5,
+            overdue: 2,
+            oldestOverdueSeconds: about(300),
+            reading: 5,
+            batches: 2,
+            abandonedBatches: 1,
+          },
+          budget: {
+            late: [
+              { phase: 'awaiting_owner', overdue: 1 },
+              { phase: 'late', overdue: 1 },
+            ],
+          },
+        },
+      },
+    ],
+  ];
+
+  it.each(FACTS)('count %s', async (_what, insertRows, facts) => {
+    await insertRows();
+    expect(await service.app.get(StatusStore).readFacts()).toMatchObject(facts);
+  });
+});
 
 describe('the activity', () => {
   const store = () => service.app.get(StatusStore);
