@@ -41,3 +41,12 @@ export class InvitationView extends schema.schemaOf({
     'The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`',
   ),
 }) {}
+
+export class InvitationLinkView extends schema.schemaOf({
+  url: schema.field<string>(
+    { type: String, format: 'uri', ...schema.SECRET },
+    'The link for the owner. Anyone who has it may act for the owner',
+  ),
+  state: schema.oneOf(INVITATION_STATES, 'That of the invitation, for which its page serves'),
+  expiresAt: INVITATION.expiresAt,
+}) {}

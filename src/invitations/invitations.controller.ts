@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
@@ -7,14 +7,18 @@ import { ApiPage, mapPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/parameters.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
 import { LOCATION } from '../platform/openapi/response-headers.js';
-import { found } from '../platform/problem/problem.js';
+import { found, Problem } from '../platform/problem/problem.js';
+import { WRITE_SCOPES_OF_KIND } from '../stalls/cause.rules.js';
 import { StallViews } from '../stalls/stall-views.service.js';
-import { InvitationView } from './invitation.view.js';
+import { InvitationLinkView, InvitationView } from './invitation.view.js';
 import { NewInvitation } from './invitations.dto.js';
 import { InvitationsQuery } from './invitations.list.js';
 import { InvitationsService } from './invitations.service.js';
 import { InvitationsStore, withoutLink, type InvitationRow } from './invitations.store.js';
 import { Query } from '../platform/http/query.decorator.js';
+
+/** A person on the telephone reads some ten an hour. */
+const LINKS_PER_HOUR = 100;
 
 @ApiTags('Invitations')
 @Controller('invitations')
@@ -26,7 +30,8 @@ export class InvitationsController {
   ) {}
 
   @Post()
-  @Operation('onboarding:write', {
+  @Operation([], {
+    anyScope: WRITE_SCOPES_OF_KIND.invitation,
     summary: 'Invite the owner of a grid location',
     description:
       'Returns 200 with the live invitation of the location, unchanged, if there is one. The link stays valid until the installation is online, or the invitation is revoked or past its date.',
@@ -74,8 +79,35 @@ export class InvitationsController {
     return this.view(found(await this.store.find(id), `invitation ${id}`), key);
   }
 
+  @Post(':id/link')
+  @HttpCode(200)
+  @Operation([], {
+    anyScope: ['invitations:write', 'links:read'],
+    command: 'invitations link',
+    summary: 'Read the link of one invitation',
+    description:
+      `For a person who gives it to the owner. Each time is in the audit log. A key without \`links:read\` reads at most ${LINKS_PER_HOUR} ` +
+      'links an hour, so that nobody collects them.',
+  })
+  @ApiOkResponse({ type: InvitationLinkView })
+  async readInvitationLink(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<InvitationLinkView> {
+    const what = `invitation ${id}`;
+    const { state, expiresAt, ...row } = found(await this.store.find(id), what);
+    const url = found(this.invitations.urlOf({ ...row, state, expiresAt }), `link of ${what}`);
+    const limit = hasScope(key, 'links:read') ? null : LINKS_PER_HOUR;
+    if (!(await this.store.recordLinkRead(id, actorOf(key), limit)))
+      throw new Problem('too_many_requests', `This key may read ${LINKS_PER_HOUR} links an hour`, {
+        retryAfterSeconds: 600,
+      });
+    return { url, state, expiresAt };
+  }
+
   @Delete(':id')
-  @Operation('onboarding:write', {
+  @Operation([], {
+    anyScope: WRITE_SCOPES_OF_KIND.invitation,
     bulk: true,
     confirm: 'this revokes the invitation {id}. This cannot be undone.',
     summary: 'Revoke an invitation',

@@ -69,6 +69,13 @@ export const REVOKE = `
     UPDATE invitations i SET revoked_at = clock_timestamp(), wish_due_at = NULL
      WHERE i.id = $1 AND ${LIVE} RETURNING i.id`;
 
+/** Serialises the callers $1 that read links, so that requests at the same time do not pass the limit. */
+export const LOCK_LINK_READER = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/link-reads/' || $1, 0))`;
+
+/** Finds at most $3 links that caller $1 has read within an hour. */
+export const FIND_LINK_READS = `
+    SELECT 1 FROM audit_log WHERE at > now() - interval '1 hour' AND actor = $1 AND action = $2 LIMIT $3`;
+
 /** Records the owner's wish to start, before the start. Unless the wish is fulfilled, it is due again after $3 ms. */
 export const WISH = `
     UPDATE invitations i

@@ -22,6 +22,7 @@ import type { Step } from './owner/owner-page.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */
 const TOKEN_BYTES = 32;
+const LINK_READ = 'invitation.link_read';
 /** The most invitations whose expiry one transaction records. */
 const EXPIRE_AT_ONCE = 200;
 
@@ -152,6 +153,19 @@ export class InvitationsStore {
       await announce(tx, 'invitation.revoked', [id]);
       await recordAudit(tx, { actor, action: 'invitation.revoked', target: id });
     }, OUTCOME);
+  }
+
+  /** Records that a caller reads a link. Returns false if the caller has read `limit` within an hour; null: there is no limit. */
+  async recordLinkRead(id: string, actor: string, limit: number | null): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      if (limit !== null) {
+        await tx.query(sql.LOCK_LINK_READER, [actor]);
+        const read = await tx.query(sql.FIND_LINK_READS, [actor, LINK_READ, limit]);
+        if (read.length === limit) return false;
+      }
+      await recordAudit(tx, { actor, action: LINK_READ, target: id });
+      return true;
+    });
   }
 
   /** Records the owner's wish to start before the start. Returns false if the invitation is over. */

@@ -773,6 +773,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/invitations/{id}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the link of one invitation
+         * @description For a person who gives it to the owner. Each time is in the audit log. A key without `links:read` reads at most 100 links an hour, so that nobody collects them.
+         */
+        post: operations["readInvitationLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/funnel": {
         parameters: {
             query?: never;
@@ -2185,6 +2205,23 @@ export interface components {
              * @description The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`
              */
             url: string | null;
+        };
+        InvitationLinkView: {
+            /**
+             * Format: uri
+             * @description The link for the owner. Anyone who has it may act for the owner
+             */
+            url: string;
+            /**
+             * @description That of the invitation, for which its page serves
+             * @enum {string}
+             */
+            state: "invited" | "opened" | "started" | "owner_done" | "online" | "expired" | "revoked";
+            /**
+             * Format: date-time
+             * @description From then on the owner cannot begin; one who has begun may finish
+             */
+            expiresAt: string;
         };
         FunnelView: {
             /** @description The day in UTC, the brand or the campaign; null for invitations without brand or campaign */
@@ -7943,6 +7980,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InvitationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    readInvitationLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationLinkView"];
                 };
             };
             400: components["responses"]["invalid_request-or-invalid_json"];

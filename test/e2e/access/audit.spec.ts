@@ -23,6 +23,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   redeliverWebhookDelivery: 'webhook_delivery.redelivered',
   probeCredentials: 'credentials.probed',
   revokeInvitation: 'invitation.revoked',
+  readInvitationLink: 'invitation.link_read',
   workOnStalled: 'stall.changed',
   createBulkAction: 'bulk_action.created',
   createCampaign: 'campaign.created',
@@ -42,7 +43,7 @@ interface Document {
 }
 
 /**
- * Returns all DELETE operations, and all other changes that are below /registrations/ or /stalled/, are of /campaigns or /bulk-actions, or need one of the scopes `admin`
+ * Returns all DELETE operations, and all other changes that are below /registrations/ or /stalled/, are of /campaigns or /bulk-actions, read a link, or need one of the scopes `admin`
  * and `webhooks:manage`.
  */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
@@ -53,7 +54,7 @@ const administrativeOperationsOf = ({ paths }: Document): string[] =>
         const isAdministrative =
           scope === 'admin' ||
           scope === 'webhooks:manage' ||
-          /^\/api\/v1\/(registrations\/|campaigns|stalled|bulk-actions)/.test(path);
+          /^\/api\/v1\/(registrations\/|campaigns|stalled|bulk-actions|invitations\/.*\/link$)/.test(path);
         return method !== 'get' && (isAdministrative || method === 'delete');
       })
       .map(([, { operationId }]) => operationId),

@@ -222,6 +222,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('createInvitation', 200, invite);
   await ask('listInvitations', 200, { parameters: { state: 'invited' } });
   await ask('readInvitation', 200, { parameters: { id: invitation.id } });
+  await ask('readInvitationLink', 200, { parameters: { id: invitation.id } });
   await ask('revokeInvitation', 200, { parameters: { id: invitation.id } });
   await controlCampaigns();
   await runCampaign();

@@ -57,6 +57,32 @@ async function sessionOf({ gridLocationId }: Pick<Invitation, 'gridLocationId'>)
 afterEach(() => service.sandbox!.control.clearFaults());
 
 describe('an invitation', () => {
+  it('is created and revoked by a key that sees one link at a time, so many an hour', async () => {
+    const { app, id: keyId } = await createKey(client, 'invitations:write');
+    const gridLocationId = await client.locate();
+    const { status, body } = await app.call<Invitation>('POST', '/invitations', { gridLocationId });
+    expect([status, body.url]).toEqual([201, null]);
+    expect((await app.call('GET', '/invitations')).status).toBe(403);
+    expect((await app.call('POST', `/onboarding/pv/${gridLocationId}`)).status).toBe(403);
+    const link = () => app.call<{ url: string; state: string }>('POST', `/invitations/${body.id}/link`);
+    const shown = await link();
+    expect(shown).toMatchObject({ status: 200, body: { url: (await read(body.id)).url, state: 'invited' } });
+    const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${body.id}`);
+    expect(log.items).toMatchObject([{ action: 'invitation.link_read', actor: `key:${keyId}` }]);
+    expect(JSON.stringify(log)).not.toContain(shown.body.url);
+    await service.app.get(Database).query(
+      `INSERT INTO audit_log (actor, action, details)
+       SELECT 'key:' || $1, 'invitation.link_read', '{}' FROM generate_series(1, 98)`,
+      [keyId],
+    );
+    expect((await link()).status).toBe(200);
+    const refused = await link();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '600']);
+    const { app: reader } = await createKey(client, 'links:read');
+    expect((await reader.call('POST', `/invitations/${body.id}/link`)).status).toBe(200);
+    expect((await app.call('DELETE', `/invitations/${body.id}`)).body).toMatchObject({ state: 'revoked' });
+  });
+
   it('is created once for a location, with a link that is shown to keys with links:read only', async () => {
     const gridLocationId = await client.locate();
     const wanted = {
