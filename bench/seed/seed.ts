@@ -131,6 +131,7 @@ async function lookForStalls(store: StallsStore, say: Seeding['say']): Promise<v
     }
   };
   await Promise.all(Array.from({ length: LOOKERS }, look));
+  await store.mergeCounts();
 }
 
 const ENDPOINTS = [

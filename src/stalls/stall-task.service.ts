@@ -61,5 +61,6 @@ export class StallTask extends BackgroundTasks {
   async run(stop?: AbortSignal): Promise<void> {
     await this.store.writeCauses();
     while (stop?.aborted !== true && (await this.store.lookAtDue(AT_ONCE)) === AT_ONCE);
+    await this.store.mergeCounts();
   }
 }

@@ -102,13 +102,32 @@ export const stallOf = (kind: string, id: string): string => `
            (SELECT json_build_object('cause', x.cause, 'since', x.since, 'evidence', x.evidence)
               FROM stalls x WHERE x.kind = '${kind}' AND x.subject = ${id})`;
 
-/** Counts the stalls of the kinds $1 by cause, with the oldest $2 of each. The counts come from an index alone. */
-// Counts cause by cause: with GROUP BY, which compares the texts of each row with those of the row before, it took three times as long.
+/** The number of the stalls whose rows of stall_counts are `n`. */
+export const COUNT = 'coalesce(sum(n.difference), 0)::int';
+
+/** The first full hour of the last 24 hours. */
+const FULL_HOURS = `date_trunc('hour', now() - interval '24 h', 'UTC') + interval '1 h'`;
+
+/** Counts the stalls of the kinds $1 by cause, with the oldest $2 of each. */
+// Reads no more stalls than the oldest, and those that began within one hour a day ago: counting all of them took 100 ms for 370,000.
 export const GROUP_STALLS = `
-    SELECT w.kind, w.cause, counted.count, recent.new, oldest.items FROM stall_causes w
-     CROSS JOIN LATERAL (SELECT count(*)::int AS count FROM stalls x WHERE ${OF_CAUSE}) counted
-     CROSS JOIN LATERAL (SELECT count(*)::int AS new FROM stalls x WHERE ${OF_CAUSE} AND x.since > now() - interval '24 h') recent
+    WITH counted AS MATERIALIZED (
+      SELECT kind, cause, ${COUNT} AS count, sum(n.difference) FILTER (WHERE hour >= ${FULL_HOURS}) AS recent
+        FROM stall_counts n WHERE kind = ANY ($1) GROUP BY kind, cause HAVING sum(n.difference) > 0)
+    SELECT w.kind, w.cause, w.count, (coalesce(w.recent, 0) + first_hour.count)::int AS new, oldest.items FROM counted w
+     CROSS JOIN LATERAL (
+           SELECT count(*) FROM stalls x WHERE ${OF_CAUSE} AND x.since > now() - interval '24 h' AND x.since < ${FULL_HOURS}) first_hour
      CROSS JOIN LATERAL (
            SELECT json_agg(first) AS items FROM (${SELECT_STALL} FROM stalls x WHERE ${OF_CAUSE} ORDER BY x.since LIMIT $2) first) oldest
-     WHERE w.kind = ANY ($1) AND counted.count > 0
-     ORDER BY recent.new DESC, counted.count DESC, w.kind, w.cause`;
+     ORDER BY new DESC, w.count DESC, w.kind, w.cause`;
+
+/** Merges the rows of stall_counts if there are more than $1. */
+// Skips rows that another process merges at the same time.
+export const MERGE_COUNTS = prepared('stalls.merge_counts')`
+    WITH merged AS (
+      DELETE FROM stall_counts
+       WHERE (SELECT count(*) FROM stall_counts) > $1 AND id = ANY (ARRAY(SELECT id FROM stall_counts FOR UPDATE SKIP LOCKED))
+      RETURNING kind, cause, stall_hour(hour) AS hour, difference
+    )
+    INSERT INTO stall_counts (kind, cause, hour, difference)
+    SELECT kind, cause, hour, sum(difference) FROM merged GROUP BY 1, 2, 3 HAVING sum(difference) <> 0`;

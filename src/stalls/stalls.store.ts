@@ -25,6 +25,9 @@ interface NextLook {
   readonly lookAt: Date | null;
 }
 
+/** More rows than causes and hours of a day, and few enough to be summed within a millisecond. */
+const MOST_COUNTS = 2_000;
+
 /** Looks at due subjects, and writes the difference between their rules and the table `stalls`, with its events. */
 @Injectable()
 export class StallsStore {
@@ -69,6 +72,11 @@ export class StallsStore {
       looks.filter(({ lookAt: at }) => at === null),
     );
     return [...due];
+  }
+
+  /** Merges the counts if they have more than `most` rows. */
+  async mergeCounts(most = MOST_COUNTS): Promise<void> {
+    await this.database.query(sql.MERGE_COUNTS, [most]);
   }
 
   /** Writes the catalogue, once per process: lists find the stalls by its causes. */

@@ -79,7 +79,7 @@ const COMPUTED = {
     ({ pendingWishes }) => [[[], pendingWishes]],
   ),
   stalled: figure(
-    'What does not continue by itself, counted up to 10,000 for each kind and cause',
+    'What does not continue by itself, counted by kind and cause',
     ({ stalled }) => stalled.map(({ kind, cause, count }) => [[kind, cause], count] as const),
     'kind',
     'cause',

@@ -241,7 +241,7 @@ export const FACTS = {
     ),
     stalled: list('StalledCauseView', 'cause', 'Those that are stalled, by cause', {
       cause: text('As in `GET /stalled`'),
-      sessions: count('Sessions that are stalled for this cause, counted up to 10,000'),
+      sessions: count('Sessions that are stalled for this cause'),
     }),
   }),
   registrations: part('OpenRegistrationsView', null, {

@@ -1,3 +1,4 @@
+import { COUNT } from '../stalls/stalls.sql.js';
 import type { SESSION_CAUSES } from '../onboarding/stalls/session.causes.rules.js';
 import type { StallKind } from '../stalls/cause.rules.js';
 import { REASONS_SINCE } from './history/samples.sql.js';
@@ -60,10 +61,8 @@ const stalledSeconds = (kind: StallKind, cause: string): string =>
 // these figures can be read even while that table is locked.
 export const READ_QUEUES = `
   WITH stalled AS (
-    SELECT c.kind, c.cause, counted.count, (SELECT min(x.since) FROM stalls x WHERE x.kind = c.kind AND x.cause = c.cause) AS oldest
-      FROM stall_causes c CROSS JOIN LATERAL (
-      SELECT count(*) FROM (
-        SELECT FROM stalls x WHERE x.kind = c.kind AND x.cause = c.cause LIMIT ${MOST_OF_FIGURE}) t) counted
+    SELECT c.kind, c.cause, ${COUNT} AS count, (SELECT min(x.since) FROM stalls x WHERE x.kind = c.kind AND x.cause = c.cause) AS oldest
+      FROM stall_causes c LEFT JOIN stall_counts n ON n.kind = c.kind AND n.cause = c.cause GROUP BY c.kind, c.cause
   ), outbox AS (
     SELECT count(*) AS unsequenced, ${age('min(time)')} AS "oldestUnsequencedSeconds" FROM domain_events WHERE sequence IS NULL
   ), handlers AS (

@@ -45,6 +45,7 @@ const VALID = {
   poll_batches: () => ({ worker: 'host:1', size: 1, lease_until: 'tomorrow' }),
   stalls: () => ({ kind: 'session', subject: randomUUID(), cause: 'lost', since: 'now', evidence: {} }),
   stall_looks: () => ({ kind: 'session', subject: randomUUID() }),
+  stall_counts: () => ({ kind: 'session', cause: 'lost', hour: 'now', difference: 1 }),
   stall_causes: () => ({
     kind: 'session',
     cause: randomUUID(),

@@ -3079,7 +3079,7 @@ export interface components {
         StalledCauseView: {
             /** @description As in `GET /stalled` */
             cause: string;
-            /** @description Sessions that are stalled for this cause, counted up to 10,000 */
+            /** @description Sessions that are stalled for this cause */
             sessions: number;
         };
         OpenSessionsView: {

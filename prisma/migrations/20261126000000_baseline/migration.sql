@@ -1066,7 +1066,7 @@ CREATE TABLE stalls (
 );
 -- Lists without a filter in SQL.
 CREATE INDEX stalls_since_subject_idx ON stalls(since, subject);
--- A list takes the oldest of each cause, and merges them. Counts the stalls of each cause from the index alone.
+-- A list takes the oldest of each cause, and merges them.
 CREATE INDEX stalls_kind_cause_since_subject_idx ON stalls(kind, cause, since, subject);
 CREATE INDEX stalls_brand_kind_cause_since_subject_idx ON stalls(brand, kind, cause, since, subject);
 CREATE INDEX stalls_campaign_id_kind_cause_since_subject_idx ON stalls(campaign_id, kind, cause, since, subject);
@@ -1088,6 +1088,43 @@ COMMENT ON COLUMN stalls.campaign_id IS 'The campaign that brought the customer.
 COMMENT ON COLUMN stalls.note IS 'What a person has noted. Kept while the subject is stalled, whatever its cause. Null: nothing.';
 COMMENT ON COLUMN stalls.assignee IS 'Who works on it, as a person has entered. Kept like the note. Null: nobody.';
 COMMENT ON COLUMN stalls.snoozed_until IS 'Until when a person wants to leave it. Cleared when the cause, since or evidence changes. Null: not snoozed.';
+
+-- Rows are only added to (each change of stalls adds its difference) and merged (src/stalls/stalls.sql.ts), so transactions that change the
+-- same cause do not wait for each other, and the sums are true for every snapshot.
+CREATE TABLE stall_counts (
+  id bigserial PRIMARY KEY,
+  kind text NOT NULL,
+  cause text NOT NULL,
+  hour timestamptz(3) NOT NULL,
+  difference integer NOT NULL
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
+COMMENT ON TABLE stall_counts IS 'How many stalls there are: the sum of difference. Written by triggers of stalls, so that counting a million needs no scan. Has several rows for the same kind, cause and hour until they are merged.';
+COMMENT ON COLUMN stall_counts.id IS 'Names the row for the statement that merges it.';
+COMMENT ON COLUMN stall_counts.kind IS 'As in stalls.';
+COMMENT ON COLUMN stall_counts.cause IS 'As in stalls.';
+COMMENT ON COLUMN stall_counts.hour IS 'The hour in which the trouble began; -infinity if that is more than a day ago.';
+COMMENT ON COLUMN stall_counts.difference IS 'By how many stalls the number has changed; negative if there are fewer.';
+
+CREATE FUNCTION stall_hour(since timestamptz) RETURNS timestamptz LANGUAGE sql STABLE
+RETURN CASE WHEN since > now() - interval '25 hours' THEN date_trunc('hour', since, 'UTC') ELSE '-infinity' END;
+COMMENT ON FUNCTION stall_hour(since timestamptz) IS 'The hour of stall_counts for this instant. Keeps each hour for a day and one hour.';
+
+CREATE FUNCTION count_stalls() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP <> 'DELETE' THEN
+    INSERT INTO stall_counts (kind, cause, hour, difference)
+    SELECT kind, cause, stall_hour(since), count(*) FROM added GROUP BY 1, 2, 3;
+  END IF;
+  IF TG_OP <> 'INSERT' THEN
+    INSERT INTO stall_counts (kind, cause, hour, difference)
+    SELECT kind, cause, stall_hour(since), -count(*) FROM removed GROUP BY 1, 2, 3;
+  END IF;
+  RETURN NULL;
+END $$;
+COMMENT ON FUNCTION count_stalls() IS 'Trigger: adds the difference that a statement makes in stalls to stall_counts.';
+CREATE TRIGGER count_stalls_of_inserted AFTER INSERT ON stalls REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_stalls();
+CREATE TRIGGER count_stalls_of_updated AFTER UPDATE ON stalls REFERENCING NEW TABLE AS added OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_stalls();
+CREATE TRIGGER count_stalls_of_deleted AFTER DELETE ON stalls REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_stalls();
 
 CREATE TABLE stall_looks (
   kind text NOT NULL,

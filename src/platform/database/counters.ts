@@ -10,6 +10,7 @@ export const COUNTERS: ReadonlySet<string> = new Set([
   'age',
   'attempts',
   'changed',
+  'difference',
   'earlyAttempts',
   'ended',
   'endingReads',

@@ -6,10 +6,11 @@ import { WAITS } from '../../../src/customers/waits.rules.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
 import { INVITATION_STATES } from '../../../src/invitations/invitation.rules.js';
-import { SCOPE_OF_KIND, type Wait } from '../../../src/stalls/cause.rules.js';
+import { SCOPE_OF_KIND, STALL_KINDS, type Wait } from '../../../src/stalls/cause.rules.js';
 import type { StalledItemView, StalledGroupsView } from '../../../src/stalls/stalled.view.js';
 import { StallKinds } from '../../../src/stalls/stall-kinds.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
+import { GROUP_STALLS } from '../../../src/stalls/stalls.sql.js';
 import { StallsStore } from '../../../src/stalls/stalls.store.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
@@ -266,6 +267,37 @@ describe('a stall', () => {
       ...{ waitsFor: 'owner', urgency: 'later', count, new: count },
       oldest: expect.arrayContaining([expect.objectContaining({ id, kind: 'session' })]),
     });
+  });
+
+  it('is counted as often as it is in the table, whatever concurrent statements insert, update, delete and merge', async () => {
+    const store = service.app.get(StallsStore);
+    const write = async (cause: string) => {
+      for (const hours of [0, 23.5, 24.5, 26, 999]) {
+        await query(
+          `INSERT INTO stalls (kind, subject, cause, since, evidence)
+           SELECT 'session', gen_random_uuid(), $1, now() - $2::float8 * interval '1 h', '{"planted": true}' FROM generate_series(1, 500)`,
+          [cause, hours],
+        );
+        await query(
+          `UPDATE stalls SET cause = 'lost', since = since - interval '30 minutes' WHERE cause = $1 AND random() < 0.3`,
+          [cause],
+        );
+        await query(`DELETE FROM stalls WHERE cause = $1 AND random() < 0.3`, [cause]);
+        await store.mergeCounts(0);
+      }
+    };
+    await Promise.all([write('flapping'), write('flapping'), write('refused'), write('unwatched')]);
+    await query(`UPDATE stalls SET note = 'seen' WHERE cause = 'flapping'`);
+    // One statement, so that both read the same snapshot.
+    const [found] = await query(
+      `SELECT (SELECT json_agg(json_build_array(kind, cause, count, new) ORDER BY kind, cause) FROM (${GROUP_STALLS}) g) AS counted,
+              (SELECT json_agg(json_build_array(kind, cause, count, new) ORDER BY kind, cause)
+                 FROM (SELECT kind, cause, count(*), count(*) FILTER (WHERE since > now() - interval '24 h') AS new
+                         FROM stalls GROUP BY kind, cause) t) AS stored`,
+      [STALL_KINDS, 1],
+    );
+    await query(`DELETE FROM stalls WHERE evidence ? 'planted'`);
+    expect(found!.counted).toEqual(found!.stored);
   });
 
   it('is shown to a key that may read its kind', async () => {
