@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { StallTask } from '../../src/stalls/stall-task.service.js';
@@ -389,6 +390,147 @@ if (CHROMIUM === null) {
         { name: 'Autumn', status: 'cancelled' },
         { name: 'Winter', status: 'finished' },
       ]);
+    });
+
+    it('imports a file after its columns are recognised and a wrong row is corrected', async () => {
+      const text =
+        'Klantnummer;EAN-code;Straat\nimport-1;541448820044186577;Dorp 1\nimport-2;54144882004418657;Dorp 2\n';
+      await signedIn('/campaigns', async (page) => {
+        await page.getByRole('button', { name: 'Import customers' }).click();
+        await page.getByLabel('Drop a CSV file here').setInputFiles({
+          name: 'klanten.csv',
+          mimeType: 'text/csv',
+          buffer: Buffer.from(text),
+        });
+        await page.getByRole('heading', { name: '2. The columns of klanten.csv' }).waitFor();
+        expect(await page.getByLabel('Klantnummer').inputValue()).toBe('tenantReference');
+        expect(await page.getByLabel('EAN-code').inputValue()).toBe('ean');
+        expect(await page.getByLabel('Straat').inputValue()).toBe('');
+        await page.getByRole('button', { name: 'Check the rows' }).click();
+        const cell = page.getByLabel('EAN-code of row 2');
+        await cell.waitFor();
+        await picture(page, 'console-import');
+        expect(await faultsOf(page)).toEqual([]);
+        await cell.fill('541448820044186584');
+        await page.getByRole('button', { name: 'Check again' }).click();
+        await page.getByRole('button', { name: 'Register 2 rows' }).click();
+        await page.getByRole('heading', { name: 'klanten' }).waitFor();
+        await page.getByRole('row', { name: /import-2/ }).waitFor();
+      });
+      await waitFor('the customers', async () => {
+        const { body } = await client.call<{ items: unknown[] }>('GET', '/users?tenantReference=import-2');
+        return body.items.length === 1;
+      });
+    });
+
+    it('creates a key for a role, shows it once, and revokes it, as the audit log says', async () => {
+      await signedIn('/keys', async (page) => {
+        await page.getByRole('button', { name: 'Create a key' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Create a key' });
+        await dialog.getByLabel('Name').fill('night shift');
+        await dialog.getByLabel('For').selectOption('duty');
+        await picture(page, 'console-key');
+        expect(await faultsOf(page)).toEqual([]);
+        await dialog.getByRole('button', { name: 'Create a key' }).click();
+        const once = page.getByRole('dialog', { name: 'The key “night shift”' });
+        const key = await once.locator('pre').innerText();
+        const url = `${service.url}/api/v1/registrations`;
+        const statusOf = async () =>
+          (await fetch(url, { headers: { authorization: `Bearer ${key}` } })).status;
+        expect(await statusOf()).toBe(200);
+        await once.getByRole('button', { name: 'Close' }).click();
+        expect(await page.getByText(key).count()).toBe(0);
+        const row = page.getByRole('row', { name: /night shift/ });
+        await row.getByRole('button', { name: 'Revoke' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+        await row.getByText('revoked').waitFor();
+        await page.getByRole('link', { name: 'Audit log' }).click();
+        await page
+          .getByRole('row', { name: /api key revoked/ })
+          .first()
+          .waitFor();
+      });
+    });
+
+    it('creates an endpoint with a secret that is shown once, tests it, and deletes it', async () => {
+      await signedIn('/webhooks', async (page) => {
+        await page.getByRole('button', { name: 'Create an endpoint' }).click();
+        await page.getByLabel('URL').fill(`${receiver.url}/new`);
+        await page.getByRole('dialog').getByRole('button', { name: 'Create an endpoint' }).click();
+        const once = page.getByRole('dialog', { name: /^The secret/ });
+        expect(await once.locator('pre').innerText()).toMatch(/^whsec_/);
+        await once.getByRole('button', { name: 'Close' }).click();
+        await page.getByRole('table', { name: 'Endpoints' }).getByRole('link', { name: '/new' }).click();
+        await page.getByRole('button', { name: 'Test' }).click();
+        await page.getByText('It took the test event: HTTP 204').waitFor();
+        await page.getByRole('button', { name: 'Delete' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+        await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+      });
+    });
+
+    it('invites a customer, revokes the invitation, and erases the customer with a receipt', async () => {
+      await client.locate('customer-20');
+      await signedIn('/customers', async (page) => {
+        await page.getByRole('searchbox').fill('customer-20');
+        await page.getByRole('searchbox').press('Enter');
+        await page
+          .getByRole('region', { name: /^Grid location/ })
+          .getByRole('button', { name: 'Invite the owner' })
+          .click();
+        const invitation = page
+          .getByRole('table', { name: 'Invitations of the location' })
+          .getByRole('row')
+          .nth(1);
+        await invitation.getByText('invited').waitFor();
+        await picture(page, 'console-customer');
+        await invitation.getByRole('button', { name: 'Revoke' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+        await invitation.getByText('revoked').waitFor();
+        await page.getByRole('button', { name: 'Erase' }).click();
+        await page.getByRole('dialog').getByText('1 grid location with the EANs').waitFor();
+        expect(await faultsOf(page)).toEqual([]);
+        const receipt = page.waitForEvent('download');
+        await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+        expect((await receipt).suggestedFilename()).toMatch(/^erasure-.*\.json$/);
+      });
+      expect((await client.call('GET', '/customers?tenantReference=customer-20')).status).toBe(404);
+    });
+
+    it('shows what is stalled by filters that the address keeps, and saves it as a file without formulas', async () => {
+      await signedIn('/stalled', async (page) => {
+        await page.getByLabel('Brand').fill('acme');
+        await page.getByLabel('Brand').press('Enter');
+        await page.getByRole('row', { name: /customer-7/ }).waitFor();
+        expect(new URL(page.url()).search).toBe('?brand=acme');
+        const saved = page.waitForEvent('download');
+        await page.getByRole('button', { name: 'Save as CSV' }).click();
+        expect(await readFile(await (await saved).path(), 'utf8')).toContain('customer-7');
+        await page.getByLabel('Brand').fill('another');
+        await page.getByLabel('Brand').press('Enter');
+        await page.getByText('Nothing that is stalled matches the filters.').waitFor();
+      });
+    });
+
+    it('gives up many registrations at once, for a reason that the audit log has', async () => {
+      const ids = [await loseRegistration('many-1'), await loseRegistration('many-2')];
+      await signedIn('/stalled?kind=registration', async (page) => {
+        for (const name of ['many-1', 'many-2'])
+          await page.getByRole('row', { name }).getByLabel('Select').check();
+        const chosen = page.getByRole('group', { name: 'What is selected' });
+        await chosen.getByText('2 items selected').waitFor();
+        await chosen.getByRole('button', { name: 'Give it up' }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByText('many-2').waitFor();
+        await picture(page, 'console-bulk');
+        expect(await faultsOf(page)).toEqual([]);
+        await dialog.getByLabel('Why').fill('They have left');
+        await dialog.getByRole('button', { name: 'Give it up' }).click();
+        for (const id of ids) await waitFor('the end', async () => (await registration(id)) === 'discarded');
+        await page.getByRole('row', { name: 'many-1' }).waitFor({ state: 'detached' });
+        await page.goto(`${service.url}/console/audit`);
+        await page.getByText('They have left').first().waitFor();
+      });
     });
 
     it('shows what has changed without being asked, by events or, while they are lost, by reading again', async () => {

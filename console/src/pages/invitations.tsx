@@ -10,6 +10,7 @@ import { InvitationActs } from '../parts/invitation-acts.js';
 import { List } from '../parts/list.js';
 import { Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
+import { BulkAct } from '../parts/bulk.js';
 import { Copy } from '../parts/copy.js';
 import { Badge, Facts, Panel, type Tone } from '../parts/panel.js';
 import { StalledNotice } from '../parts/remedies.js';
@@ -48,7 +49,9 @@ const lastOf = ({ onlineAt, ownerDoneAt, startedAt, openedAt }: Invitation): str
   onlineAt ?? ownerDoneAt ?? startedAt ?? openedAt;
 
 export function InvitationsPage({ filters }: { readonly filters: Filters }) {
-  const campaigns = useCampaigns(useMay()('users:read'));
+  const may = useMay();
+  const campaigns = useCampaigns(may('users:read'));
+  const mayRevoke = may('onboarding:write') || may('invitations:write');
   const { campaignId } = filters;
   const { state, stalled } = filters as Pick<Query, 'state' | 'stalled'>;
   const list = useList('invitations', '/api/v1/invitations', { state, stalled, campaignId, limit: 50 });
@@ -87,6 +90,18 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
         ]}
         values={filters}
         onFilter={(name, value) => replaceFilters('invitations', { ...filters, [name]: value })}
+        {...(mayRevoke && {
+          acts: (selected: readonly Invitation[], clear: () => void) => (
+            <BulkAct
+              label="Revoke"
+              operationId="revokeInvitation"
+              on={selected.map(({ id, tenantReference }) => ({ id, name: tenantReference }))}
+              unit="invitation"
+              danger="Their links stop working, also in mails that were sent."
+              onDone={clear}
+            />
+          ),
+        })}
         pageOf={({ userId }) => ({ to: 'customers', id: userId })}
         columns={[
           {

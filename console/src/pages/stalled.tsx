@@ -4,6 +4,7 @@ import type { StalledGroup, StalledItem } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { useCampaigns, useStalled } from '../api/queries.js';
 import { countOf } from '../format/words.js';
+import { BulkRemedies } from '../parts/bulk.js';
 import { useNow } from '../parts/clock.js';
 import { replaceFilters } from '../parts/link.js';
 import { List, type Filter } from '../parts/list.js';
@@ -88,6 +89,7 @@ export function StalledPage({ filters }: { readonly filters: Filters }) {
         values={filters}
         onFilter={(name, value) => replaceFilters('stalled', { ...filters, [name]: value })}
         pageOf={(item) => pageAbout(item)}
+        acts={(selected, clear) => <BulkRemedies of={selected} onDone={clear} />}
         columns={COLUMNS}
       />
     </>

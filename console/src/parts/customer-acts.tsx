@@ -22,7 +22,10 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
   const may = useMay();
   const { gridLocationId, expected, invitations } = location;
   const mayInvite = may('onboarding:write') || may('invitations:write');
-  const isInvited = invitations.some(({ state }) => !OVER.includes(state));
+  // If the API itself proposes the invitation, its remedy is the button.
+  const isInvited =
+    invitations.some(({ state }) => !OVER.includes(state)) ||
+    location.remedies.some(({ operationId }) => operationId === 'createInvitation');
   return (
     <span className="actions">
       {mayInvite && !isInvited && (

@@ -1,0 +1,113 @@
+import { Textarea } from '@mantine/core';
+import { client, type StalledItem } from '../api/client.js';
+import { invalidate } from '../api/queries.js';
+import { countOf, formatNumber } from '../format/words.js';
+import { commonRemedies } from '../rules/bulk.js';
+import type { Subject } from '../rules/invalidation.js';
+import { Act, textIn } from './act.js';
+import { tellDone, tellFailed } from './notify.js';
+
+const SAMPLES = 10;
+const POLL_MS = 1_000;
+const CHANGES: readonly Subject[] = [
+  'stalled',
+  'registrations',
+  'invitations',
+  'sessions',
+  'customers',
+  'webhooks',
+  'status',
+  'audit',
+];
+
+interface Props {
+  readonly label: string;
+  readonly operationId: string;
+  /** What is acted on, each with a name for a person. */
+  readonly on: readonly { readonly id: string; readonly name: string }[];
+  readonly body?: object;
+  readonly unit: string;
+  readonly units?: string;
+  /** What cannot be undone. */
+  readonly danger?: string | null;
+  readonly onDone: () => void;
+}
+
+/** A button that does an operation for many. It acts on exactly those that its preview shows, as a job of the service. */
+export const BulkAct = ({ label, operationId, on, body, unit, units, danger, onDone }: Props) => (
+  <Act
+    label={label}
+    isDanger={typeof danger === 'string'}
+    run={(form) => begin(operationId, on, body, textIn(form, 'reason') ?? '')}
+    done={`It is done for ${countOf(on.length, unit, units)}, one after the other, also if you close this page.`}
+    onDone={({ id }) => (onDone(), void follow(id))}
+    changes={CHANGES}
+    ask={
+      <>
+        <p>{countOf(on.length, unit, units)}:</p>
+        <ul>
+          {on.slice(0, SAMPLES).map(({ id, name }) => (
+            <li key={id}>{name}</li>
+          ))}
+          {on.length > SAMPLES && <li className="soft">and {formatNumber(on.length - SAMPLES)} more</li>}
+        </ul>
+        <p className="soft">Those that have changed meanwhile are skipped.</p>
+        {typeof danger === 'string' && <p className="danger">{danger}</p>}
+        <Textarea
+          name="reason"
+          label="Why"
+          description="For the audit log. No names of customers"
+          required
+          maxLength={500}
+        />
+      </>
+    }
+  />
+);
+
+async function begin(operationId: string, on: Props['on'], body: object | undefined, reason: string) {
+  const input = { operationId, ids: on.map(({ id }) => id), reason, ...(body && { arguments: { ...body } }) };
+  const header = { 'Idempotency-Key': crypto.randomUUID() };
+  return (await client.POST('/api/v1/bulk-actions', { params: { header }, body: input })).data;
+}
+
+/** Waits for the end of the job, and tells what came of it. */
+async function follow(id: string): Promise<void> {
+  try {
+    for (;;) {
+      const { data } = await client.GET('/api/v1/bulk-actions/{id}', { params: { path: { id } } });
+      if (data.finishedAt !== null) {
+        const { done, skipped, failed } = data.counts;
+        const why = data.items.find(({ status }) => status === 'failed')?.detail ?? '';
+        tellDone(
+          `${formatNumber(done)} done, ${formatNumber(skipped)} skipped, ${formatNumber(failed)} failed. ${why}`,
+        );
+        return void invalidate(...CHANGES);
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  } catch (error) {
+    tellFailed(error);
+  }
+}
+
+/** The remedies that all selected items have. */
+export const BulkRemedies = ({
+  of: items,
+  onDone,
+}: {
+  readonly of: readonly StalledItem[];
+  readonly onDone: () => void;
+}) =>
+  commonRemedies(items).map(({ operationId, label, confirm, body, on }) => (
+    <BulkAct
+      key={operationId}
+      label={label}
+      operationId={operationId}
+      on={on}
+      {...(body !== null && { body })}
+      unit="item"
+      danger={confirm}
+      onDone={onDone}
+    />
+  ));

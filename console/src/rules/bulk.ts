@@ -1,0 +1,40 @@
+import type { StalledItem } from '../api/client.js';
+
+/** The operations that `POST /bulk-actions` does for many, those with `x-bulk` in openapi.json. */
+const BULK: readonly string[] = [
+  'retryRegistration',
+  'discardRegistration',
+  'refreshSession',
+  'redeliverWebhookDelivery',
+  'revokeInvitation',
+  'startSession',
+];
+
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
+
+interface CommonRemedy {
+  readonly operationId: string;
+  readonly label: string;
+  readonly confirm: string | null;
+  readonly body: object | null;
+  /** The ids in the paths of the remedies, each with a name for a person. */
+  readonly on: readonly { readonly id: string; readonly name: string }[];
+}
+
+/** Returns the remedies that all of these items have with the same body, and that can be applied to many. */
+export function commonRemedies(items: readonly StalledItem[]): CommonRemedy[] {
+  const [first] = items;
+  if (first === undefined) return [];
+  return first.remedies
+    .filter(({ operationId }) => BULK.includes(operationId))
+    .flatMap(({ operationId, label, confirm, body }) => {
+      const on = items.flatMap((item) => {
+        const remedy = item.remedies.find((each) => each.operationId === operationId);
+        const id = remedy === undefined ? undefined : UUID.exec(remedy.path)?.[0];
+        if (id === undefined || JSON.stringify(remedy?.body) !== JSON.stringify(body)) return [];
+        return { id, name: item.tenantReference ?? item.id };
+      });
+      const isOfAll = on.length === items.length && new Set(on.map(({ id }) => id)).size === on.length;
+      return isOfAll ? [{ operationId, label, confirm, body, on }] : [];
+    });
+}
