@@ -41,6 +41,7 @@ const LOCK_LIVE_KEY = 'SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL
 export type Refused = Readonly<Record<'refused401' | 'refused403' | 'refused429', number>>;
 
 const API_KEYS = new List({
+  name: 'api-keys',
   select: `
     SELECT id, name, scopes, created_at AS "createdAt", created_by AS "createdBy", last_used_at AS "lastUsedAt",
            refused_401::float8 AS "refused401", refused_403::float8 AS "refused403", refused_429::float8 AS "refused429",

@@ -21,6 +21,7 @@ const Targets = applyDecorators(
 );
 
 export const AUDIT_LOG = new List({
+  name: 'audit-log',
   select:
     'SELECT entry_id::float8 AS id, at, actor, key_name AS "keyName", action, target, details FROM admin.audit_log',
   order: { id: ['entry_id', 'integer'] },

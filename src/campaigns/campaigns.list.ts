@@ -6,6 +6,7 @@ import type { RowProblemCode, RowStatus } from './campaign.rules.js';
 import { SELECT_CAMPAIGN, SELECT_ROWS } from './campaigns.sql.js';
 
 export const CAMPAIGNS = new List({
+  name: 'campaigns',
   select: SELECT_CAMPAIGN,
   where: `status <> 'receiving'`,
   order: { createdAt: ['created_at', 'instant'], id: ['id', 'uuid'] },
@@ -16,6 +17,7 @@ export const CAMPAIGNS = new List({
 export class CampaignsQuery extends CAMPAIGNS.Query {}
 
 export const CAMPAIGN_ROWS = new List({
+  name: 'campaign-rows',
   select: SELECT_ROWS,
   order: { line: ['line', 'integer'] },
   filters: {

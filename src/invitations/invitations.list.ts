@@ -7,6 +7,7 @@ import { INVITATION_CAUSES } from './invitation.stall.rules.js';
 import { SELECT_INVITATION, STATE } from './invitations.sql.js';
 
 export const INVITATIONS = new List({
+  name: 'invitations',
   select: SELECT_INVITATION,
   where: 'i.erased_at IS NULL',
   order: { createdAt: ['i.created_at', 'instant'], id: ['i.id', 'uuid'] },

@@ -11,6 +11,7 @@ const codeFault = (value: unknown) =>
     : 'must be a cause, such as never_opened';
 
 export const STALLED = new List({
+  name: 'stalled',
   select: selectStalls,
   where: OF_CAUSE,
   order: { since: ['x.since', 'instant'], id: ['x.subject', 'uuid'] },

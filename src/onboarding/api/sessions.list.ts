@@ -17,6 +17,7 @@ import { SELECT_INVERTER, SELECT_SESSION } from '../store/sessions.sql.js';
 const Brand = applyDecorators(ReadText(normaliseBrand), OptionalText(brandFault));
 
 export const SESSIONS = new List({
+  name: 'sessions',
   select: SELECT_SESSION,
   order: { changedAt: ['s.changed_at', 'instant'], id: ['s.id', 'uuid'] },
   filters: {
@@ -51,6 +52,7 @@ export const SESSIONS = new List({
 export class SessionsQuery extends SESSIONS.Query {}
 
 export const INVERTERS = new List({
+  name: 'inverters',
   select: SELECT_INVERTER,
   // Includes the session id, since two users may have the same inverter.
   order: {
@@ -65,6 +67,7 @@ export const INVERTERS = new List({
 export class InvertersQuery extends INVERTERS.Query {}
 
 export const STARTS = new List({
+  name: 'starts',
   select: `
     SELECT t.id, t.grid_location_id AS "gridLocationId", g.user_id AS "userId", u.tenant_reference AS "tenantReference", t.brand, t.status,
            t.last_error AS error, t.attempts, t.orphans, t.session_id AS "sessionId", t.created_at AS "createdAt",
@@ -87,6 +90,7 @@ export class StartsQuery extends STARTS.Query {}
 const ENTRY_AT = `date_trunc('milliseconds', at)`;
 
 export const TIMELINE = new List({
+  name: 'timeline',
   select: `SELECT ${ENTRY_AT} AS at, step, number, kind, summary, details FROM admin.session_timeline`,
   // `step` and `number` order the entries of the same millisecond.
   order: { at: [ENTRY_AT, 'instant'], step: ['step', 'integer'], number: ['number', 'integer'] },

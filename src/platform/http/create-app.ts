@@ -48,7 +48,9 @@ export async function createApp(
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (length === '0' && encoding === undefined) delete request.headers['content-type'];
     reply.headers({ ...RESPONSE_HEADERS, 'x-request-id': request.id });
-    runInContext(contextOf(request), () => done(headerProblem(request) ?? routeProblem(request, settings)));
+    runInContext(contextOf(request), () =>
+      done(headerProblem(request) ?? routeProblem(request, settings) ?? queryProblem(request)),
+    );
   });
   const metrics = app.get(Metrics);
   const { version, commit } = await readBuild();
@@ -171,6 +173,25 @@ function headerProblem({ raw, headers, host, protocol }: FastifyRequest): Proble
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect.trim()))
     return refusal('Expect', 'must be 100-continue');
   return undefined;
+}
+
+/** Returns a problem for a query with an escape that the parser of queries would leave as it is. An owner's link may contain any. */
+function queryProblem({ url, routeOptions }: FastifyRequest): Problem | undefined {
+  if (routeOptions.url?.startsWith('/api/') !== true) return undefined;
+  const query = url.slice(`${url.split('?', 1)[0]}?`.length);
+  const broken = query.split('&').find((parameter) => !isDecodable(parameter));
+  if (broken === undefined) return undefined;
+  const [field = ''] = broken.split('=', 1);
+  return invalidRequest([{ field, message: 'must be percent-encoded UTF-8' }]);
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function routeProblem(request: FastifyRequest, { ROLE, METRICS_PORT }: Settings): Error | undefined {

@@ -30,14 +30,14 @@ const CURSOR_VALUES: { readonly [K in keyof CursorValue]: (text: string) => Curs
 /** The sort values in a cursor, in their order. */
 type CursorShape = Readonly<Record<string, keyof CursorValue>>;
 
-/** Declares the optional parameter `cursor` of a list: decodes the cursors that `toPage` makes, and refuses all others. */
-export function CursorOf(shape: CursorShape): PropertyDecorator {
+/** Declares the optional parameter `cursor` of a list: decodes the cursors that `toPage` makes for it, and refuses all others. */
+export function CursorOf(list: string, shape: CursorShape): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
       description: 'The `next` of the previous page. Default: the first page',
       type: String,
     }),
-    Transform(({ value }: { value: unknown }) => decodeCursor(value, shape)),
+    Transform(({ value }: { value: unknown }) => decodeCursor(value, list, shape)),
     IsOptional(),
     IsObject({ message: '$property must be the `next` of a page of this list' }),
   );
@@ -48,8 +48,9 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
-/** Returns a page of rows of which one more than `limit` was read. `positionOf` returns the sort values of a row. */
+/** Returns a page of rows of which one more than `limit` was read. `positionOf` returns the sort values of a row of the list. */
 export function toPage<Row>(
+  list: string,
   rows: readonly Row[],
   limit: number,
   positionOf: (row: Row) => readonly unknown[],
@@ -60,7 +61,7 @@ export function toPage<Row>(
   const texts = positionOf(last).map((value) =>
     value instanceof Date ? value.toISOString() : String(value),
   );
-  return { items, next: Buffer.from(JSON.stringify(texts)).toString('base64url') };
+  return { items, next: Buffer.from(JSON.stringify([list, ...texts])).toString('base64url') };
 }
 
 export const mapPage = <Row, View>({ items, next }: Page<Row>, toView: (row: Row) => View): Page<View> => ({
@@ -69,13 +70,14 @@ export const mapPage = <Row, View>({ items, next }: Page<Row>, toView: (row: Row
 });
 
 /** Decodes a cursor to an object with its sort values. Returns an invalid cursor unchanged, so that validation refuses it. */
-function decodeCursor(cursor: unknown, shape: CursorShape): unknown {
-  const texts = readArray(cursor);
+function decodeCursor(cursor: unknown, list: string, shape: CursorShape): unknown {
+  const [name, ...texts] = readArray(cursor);
   const values = Object.entries(shape).map(([name, kind], index) => {
     const text = texts[index];
     return [name, typeof text === 'string' ? CURSOR_VALUES[kind](text) : undefined] as const;
   });
-  const fits = texts.length === values.length && values.every(([, value]) => value !== undefined);
+  const fits =
+    name === list && texts.length === values.length && values.every(([, value]) => value !== undefined);
   return fits ? Object.fromEntries(values) : cursor;
 }
 

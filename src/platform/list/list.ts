@@ -21,6 +21,8 @@ type QueryOf<O extends Order, Filters> = LimitQuery & { cursor?: PositionIn<O> }
 };
 
 interface Definition<O extends Order, Filters> {
+  /** Is in each cursor, so that no list takes the cursor of another. */
+  readonly name: string;
   /** A SELECT without WHERE, or a function that puts `WHERE … ORDER BY … LIMIT …` in its place in a statement. */
   readonly select: string | ((page: string, order: string) => string);
   readonly order: O;
@@ -47,9 +49,9 @@ export class List<const O extends Order, const Filters extends Readonly<Record<s
   readonly filters: Filters;
 
   constructor(private readonly definition: Definition<O, Filters>) {
-    const { order, filters } = definition;
+    const { name: list, order, filters } = definition;
     const kinds = Object.entries(order).map(([field, [, kind]]) => [field, kind] as const);
-    this.cursor = CursorOf(Object.fromEntries(kinds));
+    this.cursor = CursorOf(list, Object.fromEntries(kinds));
     this.filters = filters;
     class Query extends LimitQuery {}
     const parameters = Object.entries(filters).map(([name, { parameter }]) => [name, parameter] as const);
@@ -70,7 +72,7 @@ export class List<const O extends Order, const Filters extends Readonly<Record<s
     query: QueryOf<O, Filters>,
     ...within: readonly Condition[]
   ): Promise<Page<Row>> {
-    const { select, order, descending = false, where } = this.definition;
+    const { name, select, order, descending = false, where } = this.definition;
     const conditions = [...within, ...this.filtered(query), ...this.after(query.cursor)];
     const texts = conditions.map(([text]) => text);
     let values = 0;
@@ -85,7 +87,7 @@ export class List<const O extends Order, const Filters extends Readonly<Record<s
       text,
       conditions.flatMap(([, ...given]) => given),
     );
-    return toPage(rows, query.limit, (row) => Object.keys(order).map((field) => row[field]));
+    return toPage(name, rows, query.limit, (row) => Object.keys(order).map((field) => row[field]));
   }
 
   /** Returns the conditions of the filters that the query has. */

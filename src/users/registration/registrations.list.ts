@@ -7,6 +7,7 @@ import { SELECT_REGISTRATION } from './registrations.sql.js';
 const { tenantReference, ean, metadata } = USERS.filters;
 
 export const REGISTRATIONS = new List({
+  name: 'registrations',
   select: SELECT_REGISTRATION,
   order: { createdAt: ['created_at', 'instant'], id: ['id', 'uuid'] },
   descending: true,

@@ -15,6 +15,7 @@ export const userColumns = (locations: string): string => `
 export const SELECT_USERS = `SELECT ${userColumns('grid_locations')} FROM users`;
 
 export const USERS = new List({
+  name: 'users',
   select: SELECT_USERS,
   where: 'erased_at IS NULL',
   order: { registeredAt: ['registered_at', 'instant'], id: ['id', 'uuid'] },

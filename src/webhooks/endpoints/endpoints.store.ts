@@ -46,6 +46,7 @@ const LISTED = {
 type ListedRow = Prisma.WebhookEndpointGetPayload<typeof LISTED>;
 
 const ENDPOINTS = new List({
+  name: 'endpoints',
   select: 'SELECT id, created_at AS "createdAt" FROM webhook_endpoints',
   where: 'handler IS NULL',
   order: { createdAt: ['created_at', 'instant'], id: ['id', 'uuid'] },

@@ -17,6 +17,7 @@ export const DELIVERY_COLUMNS = `
   delivery.last_answer AS "lastAnswer", delivery.created_at AS "createdAt"`;
 
 export const DELIVERIES = new List({
+  name: 'deliveries',
   // Reads endpoint by endpoint to use the index by endpoint and time.
   select: (page, order) => `
   SELECT ${DELIVERY_COLUMNS}

@@ -44,7 +44,7 @@ class Optional {
 }
 
 class Filters extends LimitQuery {
-  @CursorOf({ row: 'integer' })
+  @CursorOf('rows', { row: 'integer' })
   cursor?: { row: string };
 
   @Field({ type: String })
@@ -86,7 +86,7 @@ class ThingsController {
   list(@Query() { limit, cursor, state }: Filters): object {
     const from = Number(cursor?.row ?? 0);
     const rows = Array.from({ length: limit + 1 }, (_, index) => from + index + 1).filter((row) => row <= 7);
-    const page = toPage(rows, limit, (row) => [row]);
+    const page = toPage('rows', rows, limit, (row) => [row]);
     return { ...page, limit, state: state ?? null };
   }
 

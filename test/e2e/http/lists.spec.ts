@@ -99,7 +99,7 @@ beforeAll(async () => {
       endpoint_id,
       subject,
       position,
-      ...(fits && { status: 'failed', next_attempt_at: null }),
+      ...(fits && { status: 'failed', next_attempt_at: null, attempts: 1 }),
     });
     await insert('api_keys', {});
     await insert('audit_log', { target: fits ? SUBJECT : randomUUID() });
@@ -114,9 +114,9 @@ beforeAll(async () => {
   }
 });
 
+const addressOf = (path: string): string => path.replace('{sessionId}', SESSION).replace('{id}', CAMPAIGN);
 const read = async (path: string, query: string): Promise<Page> => {
-  const of = path.replace('{sessionId}', SESSION).replace('{id}', CAMPAIGN);
-  const { status, body } = await client.call<Page>('GET', `${of}?${query}`);
+  const { status, body } = await client.call<Page>('GET', `${addressOf(path)}?${query}`);
   expect(status).toBe(200);
   return body;
 };
@@ -129,7 +129,13 @@ const LISTS: [path: string, filters: () => Record<string, string>, least?: numbe
   ['/webhook-endpoints', () => ({})],
   [
     '/webhook-deliveries',
-    () => ({ endpointId: ENDPOINT, status: 'failed', subject: SUBJECT, since: '2020-01-01T00:00:00Z' }),
+    () => ({
+      endpointId: ENDPOINT,
+      status: 'failed',
+      tried: 'true',
+      subject: SUBJECT,
+      since: '2020-01-01T00:00:00Z',
+    }),
   ],
   ['/webhook-deliveries', () => ({ eventId: EVENT }), 1],
   ['/users', () => ({ ean: EAN, 'metadata.season': 'autumn' })],
@@ -207,6 +213,21 @@ it.each(LISTS)(
     }
   },
 );
+
+it('no list takes the cursor of another', async () => {
+  const paths = [...new Set(LISTS.map(([path]) => path))];
+  const nexts = await Promise.all(paths.map(async (path) => (await read(path, 'limit=1')).next));
+  expect(nexts).not.toContain(null);
+  const taken: string[] = [];
+  for (const path of paths) {
+    for (const [index, next] of nexts.entries()) {
+      const query = new URLSearchParams({ cursor: next! });
+      const { status } = await client.call('GET', `${addressOf(path)}?${query.toString()}`);
+      if ((status === 200) !== (paths[index] === path)) taken.push(`${paths[index]} → ${path}: ${status}`);
+    }
+  }
+  expect(taken).toEqual([]);
+});
 
 it('every list and filter of the API is among them', async () => {
   interface Operation {

@@ -20,13 +20,13 @@ const SEED = 20_261_121;
 const EAN = '541448820044186577';
 
 const LISTS: Readonly<Record<string, (instant: string) => readonly string[]>> = {
-  '/users': (instant) => [instant, randomUUID()],
-  '/registrations': (instant) => [instant, randomUUID()],
-  '/onboarding/pv': (instant) => [instant, randomUUID()],
-  '/inverters': (instant) => [instant, randomUUID(), randomUUID()],
-  '/api-keys': (instant) => [instant, randomUUID()],
-  '/webhook-endpoints': (instant) => [instant, randomUUID()],
-  '/webhook-deliveries': (instant) => [instant, '7', randomUUID()],
+  '/users': (instant) => ['users', instant, randomUUID()],
+  '/registrations': (instant) => ['registrations', instant, randomUUID()],
+  '/onboarding/pv': (instant) => ['sessions', instant, randomUUID()],
+  '/inverters': (instant) => ['inverters', instant, randomUUID(), randomUUID()],
+  '/api-keys': (instant) => ['api-keys', instant, randomUUID()],
+  '/webhook-endpoints': (instant) => ['endpoints', instant, randomUUID()],
+  '/webhook-deliveries': (instant) => ['deliveries', instant, '7', randomUUID()],
 };
 const FILTERS = [
   ...['updatedSince', 'createdSince', 'startedBefore', 'expiresBefore'].map(
