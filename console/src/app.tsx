@@ -12,7 +12,7 @@ import { MayContext } from './parts/may.js';
 import { Shell } from './parts/shell.js';
 import { SignInPage } from './pages/sign-in.js';
 import { PAGES, pathOf, type PageName, type Route } from './rules/route.js';
-import { mayIn, missingFor, type May } from './rules/scopes.js';
+import { homeFor, mayIn, missingFor, type May } from './rules/scopes.js';
 import { theme } from './theme.js';
 
 // Each page is a file of its own, which the browser loads when the page is first opened.
@@ -96,6 +96,10 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
   useEffect(() => {
     if (isElsewhere) replacePath(pathOf(first));
   }, [isElsewhere, first]);
+  useEffect(() => {
+    const home = homeFor(may);
+    if (route.page === '' && pages.includes(home)) replacePath(pathOf(home));
+  }, []);
   return (
     <MayContext value={may}>
       <Shell route={route} who={who} pages={pages} onSearch={setTerm} onSignOut={onSignOut}>

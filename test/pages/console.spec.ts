@@ -597,11 +597,11 @@ if (CHROMIUM === null) {
       registrations: { path: '/registrations', until: 'customer-11' },
       webhooks: { path: '/webhooks?status=tried', until: 'HTTP 500' },
       endpoint: { path: '/webhooks/ENDPOINT', until: 'HTTP 500' },
-      invitations: { path: '/invitations', until: '1 invitation' },
+      invitations: { path: '/invitations', until: 'Save as CSV' },
       campaigns: { path: '/campaigns', until: 'Autumn' },
       brands: { path: '/brands', until: 'acme' },
       keys: { path: '/keys', until: 'reader' },
-      audit: { path: '/audit', until: 'environment' },
+      audit: { path: '/audit', until: 'api key revoked' },
     };
 
     it.each(allAtLength(LOOKS))(

@@ -129,8 +129,8 @@ interface RangeProps {
 
 /** Lets a person choose the time range of the charts. */
 const Range = ({ hours, onChange }: RangeProps) => (
-  <p className="range" role="group" aria-label="How far back the pictures go">
-    Pictures of the last
+  <p className="range" role="group" aria-label="How far back the charts go">
+    Charts:
     {([1, 24, 168] as const).map((each) => (
       <Button
         key={each}

@@ -51,7 +51,7 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
         <Choice
           label="Stalled"
           value={stalled}
-          options={[['', 'whether or not'], ['any', 'for any cause'], ...causes]}
+          options={[['', 'all'], ['any', 'only stalled'], ...causes]}
           onChoice={filter('stalled')}
         />
       </div>

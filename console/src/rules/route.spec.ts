@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { baseOf, pathOf } from './route.js';
-import { mayIn } from './scopes.js';
+import { homeFor, mayIn } from './scopes.js';
 
 it.each([
   ['/tools/pv/console', '/tools/pv', '/tools/pv/console'],
@@ -33,4 +33,15 @@ it('a scope is held by itself, or as one of admin', () => {
     false,
   ]);
   expect([admin('webhooks:manage'), admin('admin')]).toEqual([true, true]);
+});
+
+it.each([
+  [['users:read', 'onboarding:read', 'invitations:write'], 'customers'],
+  [['users:read', 'onboarding:read', 'registrations:decide'], ''],
+  [['users:read', 'onboarding:read', 'webhooks:manage'], ''],
+  [['webhooks:manage', 'events:read'], 'webhooks'],
+  [['onboarding:read'], ''],
+  [['admin'], ''],
+])('a person with %j begins at the page %j', (scopes, page) => {
+  expect(homeFor(mayIn(scopes))).toBe(page);
 });

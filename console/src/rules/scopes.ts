@@ -26,6 +26,16 @@ const NEEDED: Readonly<Record<PageName, readonly (readonly Scope[])[]>> = {
   audit: [['admin']],
 };
 
+/**
+ * Returns the page with which a person begins: the one who decides or is on duty at that of the night, the one who only knows customers at
+ * these, the one who manages integrations at these.
+ */
+export function homeFor(may: May): PageName {
+  const isOnDuty = may('registrations:decide') || (may('webhooks:manage') && may('users:read'));
+  if (!isOnDuty && may('users:read')) return 'customers';
+  return !isOnDuty && may('webhooks:manage') ? 'webhooks' : '';
+}
+
 /** Returns the scopes that a person lacks to open a page, in words; null if the person may open it. */
 export function missingFor(page: PageName, may: May): string | null {
   const missing = NEEDED[page].filter((scopes) => !scopes.some(may));

@@ -14,7 +14,7 @@ const MOST_NEEDS = 6;
 export function NeedsPanel() {
   const stalled = useStalled();
   return (
-    <Panel title="Needs a person" isWide more={<Link to="stalled">All of it</Link>}>
+    <Panel title="Needs a person" isWide more={<Link to="stalled">All</Link>}>
       <Loaded query={stalled}>
         {(groups) =>
           groups.length === 0 ? (

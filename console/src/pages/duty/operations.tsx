@@ -37,7 +37,7 @@ export function OperationsPanel({ status, history }: Overview) {
               successShare === null ? (
                 <span className="soft">none</span>
               ) : (
-                `${formatNumber(calls)}, ${formatPercent(100 * successShare)} responded to`
+                `${formatNumber(calls)}, ${formatPercent(100 * successShare)} answered`
               ),
           },
           {
@@ -99,9 +99,9 @@ export function OperationsPanel({ status, history }: Overview) {
         ]}
       />
       <p className="soft">
-        Calls and percentiles are of all processes. A call is responded to even if the response is a 404, or a
-        field in it cannot be read: see the last error, the drift and the stalled sessions. The last success,
-        the breaker and the queue are of the one that responded.
+        Calls and percentiles are of all processes. A 404 counts as an answer, and so does one with a field
+        that cannot be read: see the last error, the drift and the stalled sessions. The last success, the
+        breaker and the queue are of the process that answered this page.
       </p>
       <div className="trends">
         {(Object.keys(OPERATIONS) as OperationName[]).flatMap((name) => [
@@ -114,7 +114,7 @@ export function OperationsPanel({ status, history }: Overview) {
           />,
           <Trend
             key={`${name} success`}
-            title={`${OPERATIONS[name]}, responded to in %`}
+            title={`${OPERATIONS[name]}, answered in %`}
             history={history}
             of={(point) => {
               const share = figuresOf(point, name)?.successShare ?? null;
