@@ -39,7 +39,8 @@ export function AuditPage({ filters }: { readonly filters: Filters }) {
           },
           {
             title: 'Details',
-            of: ({ details }) => detailsOf(details),
+            of: ({ details }) => <span className="long">{detailsOf(details)}</span>,
+            text: ({ details }) => detailsOf(details),
           },
         ]}
       />

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '#client/client.js';
 import type { paths } from '#client/openapi.js';
 import { client, type FunnelDay } from '../api/client.js';
-import { useDrift } from '../api/queries.js';
+import { useCampaigns, useDrift } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { formatNumber, wordsOf } from '../format/words.js';
 import { Choice } from '../parts/choice.js';
@@ -34,6 +34,7 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
     from: new Date(from.getTime() - days * DAY_MS).toISOString(),
     to: from.toISOString(),
   });
+  const campaigns = useCampaigns(useMay()('users:read'));
   const past = new Map((before.data ?? []).map((row) => [row.key, row]));
   const filter = (name: string) => (value: string) => replaceFilters('brands', { ...filters, [name]: value });
   return (
@@ -58,7 +59,7 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
             rows={rows}
             keyOf={({ key }) => key ?? ''}
             empty="Nobody was invited in this time."
-            columns={columnsOf(by, past)}
+            columns={columnsOf(by, past, new Map(campaigns.data))}
           />
         )}
       </Loaded>
@@ -78,9 +79,17 @@ const percentOf = (part: number, whole: number): number | null =>
 const durationOf = (seconds: number | null) =>
   seconds === null ? <span className="soft">–</span> : formatSeconds(seconds);
 
-function columnsOf(by: string, past: ReadonlyMap<string | null, FunnelDay>): Column<FunnelDay>[] {
+/** `names`: those of the campaigns, by their ids. */
+function columnsOf(
+  by: string,
+  past: ReadonlyMap<string | null, FunnelDay>,
+  names: ReadonlyMap<string, string>,
+): Column<FunnelDay>[] {
   return [
-    { title: wordsOf(by)[0]!.toUpperCase() + by.slice(1), of: ({ key }) => key ?? 'no campaign' },
+    {
+      title: wordsOf(by)[0]!.toUpperCase() + by.slice(1),
+      of: ({ key }) => (key === null ? `no ${by}` : (names.get(key) ?? key)),
+    },
     ...STEPS.map((step) => ({
       title: STEP_NAMES[step],
       of: (row: FunnelDay) => formatNumber(row[step]),

@@ -20,7 +20,7 @@ export const IdLink = ({ of: id, ...page }: Props) => (
       <code>{id.slice(0, 8)}</code>
     </Link>{' '}
     <Copy text={id} label={`Copy ${id}`}>
-      ⧉
+      copy
     </Copy>
   </span>
 );
