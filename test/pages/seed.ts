@@ -34,6 +34,8 @@ export const seedOf = (sessions: number, mixed = sessions): string => `
     SELECT 'new-' || g, '{541448820044186577}', '{}', status, 1, CASE status WHEN 'pending' THEN now() + interval '1 h' END,
       now() - (g % 60) * interval '1 h'
     FROM seeds, LATERAL (SELECT (ARRAY['uncertain', 'pending', 'rejected', 'discarded'])[g / 10 % 4 + 1] AS status) s WHERE is_mixed AND g % 10 = 0;
+  INSERT INTO stalls (kind, subject, cause, since, evidence)
+    SELECT 'registration', id, 'uncertain', created_at, '{"attempts": 1, "lastError": "the response was lost"}' FROM registrations WHERE status = 'uncertain';
   INSERT INTO session_starts (grid_location_id, status, orphans, lease_token, lease_until, updated_at)
     SELECT location_id, CASE WHEN g % 2 = 0 THEN 'failed' ELSE 'sending' END, g % 3, gen_random_uuid(), now() - interval '2 h', now() - interval '2 h'
     FROM seeds WHERE is_mixed AND g % 25 < 2;
