@@ -7,25 +7,25 @@ export const FIND_DUE = `
     SELECT id FROM bulk_actions WHERE finished_at IS NULL AND ${BULK_LEASES.isClaimable} ORDER BY due_at`;
 
 export const INSERT_ITEMS = `
-    INSERT INTO bulk_action_items (action_id, position, target)
-    SELECT $1, position, target FROM unnest($2::uuid[]) WITH ORDINALITY AS given (target, position)`;
+    INSERT INTO bulk_action_items (action_id, ordinal, target)
+    SELECT $1, ordinal, target FROM unnest($2::uuid[]) WITH ORDINALITY AS given (target, ordinal)`;
 
 /** Begins the next $3 ids of action $1 under lease $2. `wasBegun`: a process that died may have done it already. */
 export const BEGIN_ITEMS = `
     WITH next AS (
-      SELECT i.position, i.begun_at FROM bulk_action_items i JOIN bulk_actions a ON a.id = i.action_id AND a.lease_token = $2
-       WHERE i.action_id = $1 AND i.status = 'pending' ORDER BY i.position LIMIT $3 FOR UPDATE OF i
+      SELECT i.ordinal, i.begun_at FROM bulk_action_items i JOIN bulk_actions a ON a.id = i.action_id AND a.lease_token = $2
+       WHERE i.action_id = $1 AND i.status = 'pending' ORDER BY i.ordinal LIMIT $3 FOR UPDATE OF i
     ), begun AS (
       UPDATE bulk_action_items i SET begun_at = coalesce(i.begun_at, clock_timestamp())
-        FROM next WHERE i.action_id = $1 AND i.position = next.position
-      RETURNING i.position, i.target AS id, next.begun_at IS NOT NULL AS "wasBegun"
+        FROM next WHERE i.action_id = $1 AND i.ordinal = next.ordinal
+      RETURNING i.ordinal, i.target AS id, next.begun_at IS NOT NULL AS "wasBegun"
     )
-    SELECT * FROM begun ORDER BY position`;
+    SELECT * FROM begun ORDER BY ordinal`;
 
 /** Writes a result of action $1 under lease $2. */
 export const SETTLE_ITEM = `
     UPDATE bulk_action_items i SET status = $4, code = $5, detail = $6, done_at = clock_timestamp()
-      FROM bulk_actions a WHERE a.id = i.action_id AND a.lease_token = $2 AND i.action_id = $1 AND i.position = $3 AND i.status = 'pending'`;
+      FROM bulk_actions a WHERE a.id = i.action_id AND a.lease_token = $2 AND i.action_id = $1 AND i.ordinal = $3 AND i.status = 'pending'`;
 
 export const FINISH = `
     UPDATE bulk_actions a SET finished_at = clock_timestamp()

@@ -16,7 +16,7 @@ export interface BulkAction {
 }
 
 export interface BegunItem {
-  readonly position: number;
+  readonly ordinal: number;
   readonly id: string;
   readonly wasBegun: boolean;
 }
@@ -61,7 +61,7 @@ export class BulkActionsStore {
   async find(id: string): Promise<BulkActionView | null> {
     const action = await this.database.prisma.bulkAction.findUnique({
       where: { id },
-      include: { items: { orderBy: { position: 'asc' } } },
+      include: { items: { orderBy: { ordinal: 'asc' } } },
     });
     if (action === null) return null;
     const counts = { pending: 0, done: 0, skipped: 0, failed: 0 };
@@ -108,9 +108,9 @@ export class BulkActionsStore {
     return isAudited(this.database, { target: id, requestId: requestIdOf(actionId) });
   }
 
-  async settle(id: string, token: string, position: number, result: ItemResult): Promise<void> {
+  async settle(id: string, token: string, ordinal: number, result: ItemResult): Promise<void> {
     const { status, code, detail } = result;
-    await this.database.query(sql.SETTLE_ITEM, [id, token, position, status, code, detail], OUTCOME);
+    await this.database.query(sql.SETTLE_ITEM, [id, token, ordinal, status, code, detail], OUTCOME);
   }
 
   async finish(id: string, token: string): Promise<void> {

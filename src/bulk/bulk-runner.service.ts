@@ -103,7 +103,7 @@ export class BulkRunner extends BackgroundTasks {
       for (const item of items) {
         const result = await this.act(action, item, lease);
         if (result === null) return 0;
-        await this.store.settle(id, lease.token, item.position, result);
+        await this.store.settle(id, lease.token, item.ordinal, result);
       }
     }
     return 0;

@@ -61,7 +61,7 @@ const VALID = {
     actor: 'environment',
     caller_name: 'environment',
   }),
-  bulk_action_items: () => ({ position: 1, target: randomUUID() }),
+  bulk_action_items: () => ({ ordinal: 1, target: randomUUID() }),
   invitations: () => ({
     token_hash: randomBytes(32),
     token_ciphertext: Buffer.alloc(64),

@@ -1195,20 +1195,20 @@ COMMENT ON COLUMN bulk_actions.due_at IS 'When a process goes on with it; infini
 
 CREATE TABLE bulk_action_items (
   action_id uuid NOT NULL REFERENCES bulk_actions(id) ON UPDATE CASCADE ON DELETE CASCADE,
-  position integer NOT NULL,
+  ordinal integer NOT NULL,
   target uuid NOT NULL,
   status text DEFAULT 'pending' NOT NULL,
   begun_at timestamptz(3),
   code text,
   detail text,
   done_at timestamptz(3),
-  CONSTRAINT bulk_action_items_pkey PRIMARY KEY (action_id, position),
+  CONSTRAINT bulk_action_items_pkey PRIMARY KEY (action_id, ordinal),
   CONSTRAINT bulk_action_items_status_is_known CHECK (status IN ('pending', 'done', 'skipped', 'failed')),
   CONSTRAINT bulk_action_items_result_is_dated CHECK ((status = 'pending') = (done_at IS NULL))
 );
 COMMENT ON TABLE bulk_action_items IS 'The ids of a bulk action, each with its result.';
 COMMENT ON COLUMN bulk_action_items.action_id IS 'The action.';
-COMMENT ON COLUMN bulk_action_items.position IS 'Place in the order of the request.';
+COMMENT ON COLUMN bulk_action_items.ordinal IS 'Place in the order of the request.';
 COMMENT ON COLUMN bulk_action_items.target IS 'The id.';
 COMMENT ON COLUMN bulk_action_items.status IS 'pending, done, skipped (it does not exist, or has changed so that the operation does not apply) or failed.';
 COMMENT ON COLUMN bulk_action_items.begun_at IS 'When its operation was first begun. If the process died then, the audit log says whether it was done. Null: not yet.';

@@ -26,6 +26,7 @@ export const COUNTERS: ReadonlySet<string> = new Set([
   'line',
   'notFound',
   'observations',
+  'ordinal',
   'orphans',
   'registrations',
   'remindersSent',

@@ -95,7 +95,7 @@ describe('a bulk action', () => {
     });
     for (const [index, target] of [committed, begun].entries())
       await insertRow(database().pool, 'bulk_action_items', {
-        ...{ action_id: id, position: index + 1, target, begun_at: 'now' },
+        ...{ action_id: id, ordinal: index + 1, target, begun_at: 'now' },
       });
     await database().query(
       `INSERT INTO audit_log (actor, action, target, details, request_id)
