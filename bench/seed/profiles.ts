@@ -67,16 +67,19 @@ interface InvitationProfile {
   readonly opened?: Range;
   /** Since when the owner's wish to start has failed. */
   readonly failed?: Range;
+  /** Since when a message with the link has come back. */
+  readonly bounced?: Range;
   readonly ended?: 'expired' | 'revoked';
 }
 
-/** Like SESSIONS. The last 4 are stalled, 30 of 100. An invitation is for 90 days. */
+/** Like SESSIONS. The last 5 are stalled, 30 of 100. An invitation is for 90 days. */
 export const INVITATIONS: readonly InvitationProfile[] = [
   { share: 30, created: [0.1, 60] },
   { share: 20, created: [65, 200], opened: [0.1, 60] },
   { share: 10, created: [2_200, 3_000], ended: 'expired' },
   { share: 10, created: [10, 1_000], ended: 'revoked' },
-  { share: 12, created: [80, 1_500] },
+  { share: 9, created: [80, 1_500] },
+  { share: 3, created: [80, 1_500], bounced: [1, 70] },
   { share: 10, created: [500, 1_500], opened: [80, 400] },
   { share: 5, created: [100, 500], opened: [30, 90], failed: [0.5, 5] },
   { share: 3, created: [2_030, 2_150], opened: [20, 90] },

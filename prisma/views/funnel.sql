@@ -1,6 +1,7 @@
 CREATE OR REPLACE VIEW admin.funnel AS
 SELECT (i.created_at AT TIME ZONE 'UTC')::date AS day,
        count(*) AS invited,
+       count(i.sent_at) AS sent,
        count(i.opened_at) AS opened,
        count(i.started_at) AS started,
        count(i.owner_done_at) AS owner_done,
@@ -13,6 +14,7 @@ SELECT (i.created_at AT TIME ZONE 'UTC')::date AS day,
 COMMENT ON VIEW admin.funnel IS 'Invitations by the day of their creation (UTC) and the steps that they reached, whenever that was. Each invitation counts once.';
 COMMENT ON COLUMN admin.funnel.day IS 'Day of the invitations, in UTC.';
 COMMENT ON COLUMN admin.funnel.invited IS 'Invitations created on this day.';
+COMMENT ON COLUMN admin.funnel.sent IS 'Of these, sent to the owner, as the mailer has said.';
 COMMENT ON COLUMN admin.funnel.opened IS 'Of these, opened by a person.';
 COMMENT ON COLUMN admin.funnel.started IS 'Of these, whose owner began the web flow.';
 COMMENT ON COLUMN admin.funnel.owner_done IS 'Of these, whose owner had probably completed it.';

@@ -22,7 +22,10 @@ SELECT i.id AS invitation_id,
        i.erased_at,
        i.reminders_sent,
        i.reminded_at,
-       i.reminder_due_at
+       i.reminder_due_at,
+       i.sent_at,
+       i.bounced_at,
+       i.bounced_channel
   FROM public.invitations i
   JOIN public.grid_locations g ON g.id = i.grid_location_id
   JOIN public.users u ON u.id = g.user_id;

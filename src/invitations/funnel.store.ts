@@ -33,7 +33,8 @@ export class FunnelStore {
     const toOnline = (share: number) =>
       `percentile_disc(${share}) WITHIN GROUP (ORDER BY extract(epoch FROM i.online_at - i.created_at)) FILTER (WHERE ${WAS_AWAITED})::float8`;
     return this.database.query(
-      `SELECT ${key} AS key, count(*)::int AS invited, count(i.opened_at)::int AS opened, count(i.started_at)::int AS started,
+      `SELECT ${key} AS key, count(*)::int AS invited, count(i.sent_at)::int AS sent,
+              count(i.opened_at)::int AS opened, count(i.started_at)::int AS started,
               count(i.owner_done_at)::int AS "ownerDone", count(i.online_at)::int AS online,
               (count(*) FILTER (WHERE ${STATE} = 'expired'))::int AS expired,
               ${toOnline(0.5)} AS "medianSecondsToOnline", ${toOnline(0.95)} AS "p95SecondsToOnline"

@@ -7,6 +7,7 @@ export class FunnelView extends schema.schemaOf({
     schema.text('The day in UTC, the brand or the campaign; null for invitations without brand or campaign'),
   ),
   invited: schema.count('Invitations created in the period, whatever became of them'),
+  sent: schema.count('Of these, sent to the owner, as `POST /invitations/{id}/messages` has said'),
   opened: schema.count('Of these, opened by a person'),
   started: schema.count('Whose owner began the web flow'),
   ownerDone: schema.count('Whose owner had probably completed it'),

@@ -10,13 +10,14 @@ import {
   isLeftToOwner,
   stallOfInvitation,
 } from './invitation.stall.rules.js';
-import { INVITATIONS, LIVE, STATE } from './invitations.sql.js';
+import { INVITATIONS, IS_BOUNCED, LIVE, STATE } from './invitations.sql.js';
 
 const FIND_FACTS = prepared('invitations.find_stall_facts')`
     SELECT i.id, u.id AS "userId", u.tenant_reference AS "tenantReference", i.grid_location_id AS "gridLocationId",
            CASE WHEN cardinality(i.brands) = 1 THEN i.brands[1] END AS brand, i.campaign_id AS "campaignId", ${STATE} AS state,
            i.awaits, i.awaits_since AS "awaitsSince", i.created_at AS "createdAt", i.opened_at AS "openedAt", i.started_at AS "startedAt",
            i.wished_at AS "wishedAt", i.wish_due_at AS "wishDueAt", i.wish_failed_at AS "wishFailedAt", i.expires_at AS "expiresAt",
+           CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt", i.bounced_channel AS "bouncedChannel",
            ${isSent('start_session')} AS "isServed"
       FROM ${INVITATIONS}
      WHERE i.id = ANY ($1::uuid[]) AND i.erased_at IS NULL AND u.erased_at IS NULL`;

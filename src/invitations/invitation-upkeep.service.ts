@@ -5,7 +5,7 @@ import { stopsWithin } from '../platform/shutdown/limits.js';
 import { ANY_CHANGED, ANY_OVERDUE, CHANGE_OVERLAP_MS, DUE_WISHES } from './invitations.sql.js';
 import { InvitationsStore } from './invitations.store.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
-import { scheduleOf } from './reminders/reminder.rules.js';
+import { scheduleIn } from './reminders/reminder.rules.js';
 import { DUE_REMINDERS, RemindersStore } from './reminders/reminders.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
@@ -59,8 +59,7 @@ export class InvitationUpkeep extends BackgroundTasks {
 
   /** Announces when owners should be reminded of their invitations. The tenant sends the mail. */
   private async remind(stop: AbortSignal): Promise<void> {
-    const { REMINDER_SCHEDULE_HOURS, TIME_ZONE, REMINDER_QUIET_HOURS } = this.environment;
-    const schedule = scheduleOf(REMINDER_SCHEDULE_HOURS, TIME_ZONE, REMINDER_QUIET_HOURS);
+    const schedule = scheduleIn(this.environment);
     if (schedule.afterHours.length === 0) return;
     while (!stop.aborted && (await this.reminders.remind(schedule)));
   }

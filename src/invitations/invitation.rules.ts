@@ -25,6 +25,10 @@ export const INVITATION_STATES = [
 ] as const;
 export type InvitationState = (typeof INVITATION_STATES)[number];
 
+/** How a tenant sends a link to an owner. A CHECK in the database contains the same list. */
+export const CHANNELS = ['email', 'sms', 'letter', 'other'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
 /** The states of an invitation that its owner may still use. */
 export const LIVE: readonly InvitationState[] = ['invited', 'opened', 'started', 'owner_done'];
 
@@ -44,6 +48,36 @@ export interface InvitationFacts {
   readonly wishFailedAt: Date | null;
   readonly expiresAt: Date;
   readonly erasedAt: Date | null;
+}
+
+/** Why something cannot be done to an invitation; null: it was done. */
+export interface InvitationConflict {
+  readonly conflict: string | null;
+}
+
+/** What decides whether an invitation can be changed, or its owner reminded. */
+export type LockedInvitation = Pick<InvitationFacts, 'awaits' | 'wishDueAt'> & {
+  readonly state: InvitationState | 'erased';
+};
+
+const OVER: Readonly<Partial<Record<LockedInvitation['state'], string>>> = {
+  erased: 'The user of the invitation has been erased',
+  revoked: 'The invitation is revoked',
+  online: 'The installation of the invitation is online',
+};
+const EXPIRED = 'The invitation has expired: give `expiresAt` to make it valid again';
+export const OTHER_IS_LIVE = 'The grid location has another invitation, which is valid';
+
+/** Returns why an invitation cannot be changed, else null. */
+export const changeConflict = ({ state }: LockedInvitation, isProlonged: boolean): string | null =>
+  OVER[state] ?? (state === 'expired' && !isProlonged ? EXPIRED : null);
+
+/** Returns why its owner cannot be reminded, else null. */
+export function reminderConflict(invitation: LockedInvitation): string | null {
+  const { awaits, wishDueAt } = invitation;
+  if (awaits === 'installation') return changeConflict(invitation, false) ?? 'The owner has done all';
+  const waits = 'The owner has clicked, and waits until the remote service takes the start';
+  return changeConflict(invitation, false) ?? (wishDueAt === null ? null : waits);
 }
 
 /** Browsers send less than 200 characters. */

@@ -1,12 +1,16 @@
 import { counted } from '../platform/counted.rules.js';
 import type { Environment } from '../platform/env/environment.js';
 import { expiresSoonFrom } from '../onboarding/stalls/session.stall.rules.js';
-import { causes, type Evidence } from '../stalls/cause.rules.js';
+import { causes, remedy, type Evidence } from '../stalls/cause.rules.js';
 import { inSeconds, later, look, type Candidate, type Look } from '../stalls/look.rules.js';
-import { LIVE, type InvitationFacts } from './invitation.rules.js';
+import { LIVE, type Channel, type InvitationFacts } from './invitation.rules.js';
 
 const days = ({ thresholdSeconds }: Evidence): string =>
   counted(Math.max(1, Math.round(Number(thresholdSeconds) / 86_400)), 'day', 'days');
+
+const remind = remedy('remindOwner', 'Remind the owner now');
+const prolong = remedy('changeInvitation', 'Prolong it');
+const readLink = remedy('readInvitationLink', 'Read the link');
 
 /**
  * Why an invitation does not continue by itself. Sessions have causes of their own; these are for owners who have no open session, or who
@@ -31,20 +35,34 @@ export const INVITATION_CAUSES = causes({
     before: 'Ask the installer or the provider.',
     remedies: [],
   },
+  unreachable: {
+    waitsFor: 'tenant',
+    urgency: 'soon',
+    title: 'The message with the link has come back, so the owner does not have it.',
+    text: ({ channel }) =>
+      `The message with the link (${String(channel)}) has come back, so the owner does not have it.`,
+    before: 'Correct the address of the owner, and send the link again or in another way.',
+    remedies: [
+      readLink,
+      remedy('recordInvitationMessage', 'It is sent in another way', {
+        body: () => ({ status: 'sent', channel: 'other' }),
+      }),
+    ],
+  },
   expiring_soon: {
     waitsFor: 'owner',
     urgency: 'now',
     title: 'The invitation soon expires, and its owner is not done.',
     text: ({ expiresAt }) => `The invitation expires at ${String(expiresAt)}, and its owner is not done.`,
     before: 'Ask the owner to follow the link of the invitation before that.',
-    remedies: [],
+    remedies: [remind, prolong],
   },
   started_not_completed: {
     waitsFor: 'owner',
     urgency: 'later',
     title: 'The owner has begun, and has to begin again, to finish, or to connect the next brand.',
     before: 'Ask the owner to follow the link of the invitation again.',
-    remedies: [],
+    remedies: [remind],
   },
   never_opened: {
     waitsFor: 'owner',
@@ -52,14 +70,14 @@ export const INVITATION_CAUSES = causes({
     title: 'Nobody has opened the page of the invitation.',
     text: (evidence) => `Nobody has opened the page of the invitation within ${days(evidence)}.`,
     before: 'Ask the owner whether the link has arrived, and send it again.',
-    remedies: [],
+    remedies: [remind, readLink],
   },
   opened_not_started: {
     waitsFor: 'owner',
     urgency: 'later',
     title: 'The owner has opened the page, and has not started.',
     before: 'Ask the owner what is unclear about the page, and to follow its link again.',
-    remedies: [],
+    remedies: [remind, readLink],
   },
 });
 export type InvitationCause = keyof typeof INVITATION_CAUSES;
@@ -87,6 +105,9 @@ export const invitationAges = (environment: Environment): InvitationAges => ({
 });
 
 type Known = Omit<InvitationFacts, 'brands' | 'erasedAt'> & {
+  /** When a message with the link last came back, and was not followed by another. Null if none did. */
+  readonly bouncedAt: Date | null;
+  readonly bouncedChannel: Channel | null;
   /** Whether the remote service takes starts. If it does not, that is the trouble of the deployment. */
   readonly isServed: boolean;
 };
@@ -109,7 +130,7 @@ export const isLeftToOwner = (
 /** Decides why an invitation is stalled, the most important cause first. */
 export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: Date): Look<InvitationCause> {
   const { state, awaits, awaitsSince, wishedAt, wishDueAt, wishFailedAt, isServed } = invitation;
-  const { createdAt, openedAt, startedAt, expiresAt } = invitation;
+  const { createdAt, openedAt, startedAt, expiresAt, bouncedAt, bouncedChannel } = invitation;
   if (!LIVE.includes(state)) return { stall: null, lookAgainAt: null };
   // Past its date, such an invitation is expired, even before the expiry is recorded.
   const endsAtItsDate = awaits === 'start' || (awaits === 'finish' && startedAt === null);
@@ -129,6 +150,12 @@ export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: 
   }
   if (awaits === 'installation')
     return look([after('completed_not_online', awaitsSince, ages.installationMs)], now);
+  const steps = [openedAt, startedAt, wishedAt].map((at) => at?.getTime() ?? 0);
+  // A later step shows that the owner has the link.
+  if (bouncedAt !== null && bouncedAt.getTime() >= Math.max(...steps)) {
+    const evidence = { channel: bouncedChannel };
+    return look([{ cause: 'unreachable', since: bouncedAt, from: bouncedAt, ...until, evidence }], now);
+  }
   const soonFrom = expiresSoonFrom(createdAt, expiresAt);
   const [from, ms] =
     startedAt === null

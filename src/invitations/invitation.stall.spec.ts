@@ -24,6 +24,8 @@ const INVITED: Known = {
   wishedAt: null,
   wishDueAt: null,
   wishFailedAt: null,
+  bouncedAt: null,
+  bouncedChannel: null,
   expiresAt: later(ago(80), 1_000 * HOUR_MS),
   isServed: true,
 };
@@ -52,6 +54,24 @@ const expiring = {
 
 describe('an invitation is stalled', () => {
   it.each<[string, Partial<Known>, object | null, Date | null]>([
+    [
+      'while its message has come back, before all that the owner should do',
+      { ...nearItsEnd, bouncedAt: ago(1), bouncedChannel: 'sms' },
+      { cause: 'unreachable', since: ago(1), evidence: { channel: 'sms' } },
+      nearItsEnd.expiresAt,
+    ],
+    [
+      'by the step of an owner who has the link all the same',
+      { ...opened, bouncedAt: ago(74), bouncedChannel: 'email' },
+      stall('opened_not_started', ago(73), 72),
+      soonFrom,
+    ],
+    [
+      'not by a message once the owner is done',
+      { ...done, bouncedAt: ago(1), bouncedChannel: 'email' },
+      stall('completed_not_online', ago(48), 48),
+      null,
+    ],
     ['if nobody has opened it for days', {}, stall('never_opened', ago(80), 72), soonFrom],
     [
       'from the end of its days',

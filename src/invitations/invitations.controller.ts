@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
@@ -11,7 +11,7 @@ import { found, Problem } from '../platform/problem/problem.js';
 import { WRITE_SCOPES_OF_KIND } from '../stalls/cause.rules.js';
 import { StallViews } from '../stalls/stall-views.service.js';
 import { InvitationLinkView, InvitationView } from './invitation.view.js';
-import { NewInvitation } from './invitations.dto.js';
+import { InvitationChange, InvitationMessage, NewInvitation } from './invitations.dto.js';
 import { InvitationsQuery } from './invitations.list.js';
 import { InvitationsService } from './invitations.service.js';
 import { InvitationsStore, withoutLink, type InvitationRow } from './invitations.store.js';
@@ -103,6 +103,68 @@ export class InvitationsController {
         retryAfterSeconds: 600,
       });
     return { url, state, expiresAt };
+  }
+
+  @Patch(':id')
+  @Operation([], {
+    anyScope: WRITE_SCOPES_OF_KIND.invitation,
+    bulk: true,
+    summary: 'Change an invitation, whose link stays',
+    description:
+      'What is absent stays. An invitation that is revoked, online or of an erased user cannot be changed, and one that has expired ' +
+      'only together with `expiresAt`.',
+  })
+  @ApiOkResponse({ type: InvitationView })
+  @ApiProblems('not_found', 'invitation_conflict')
+  async changeInvitation(
+    @Param('id', ParseUuid) id: string,
+    @Body() input: InvitationChange,
+    @CurrentKey() key: Principal,
+  ): Promise<InvitationView> {
+    await this.invitations.change(id, input, actorOf(key));
+    return this.readInvitation(id, key);
+  }
+
+  @Post(':id/reminders')
+  @HttpCode(200)
+  @Operation([], {
+    anyScope: WRITE_SCOPES_OF_KIND.invitation,
+    bulk: true,
+    command: 'invitations remind',
+    summary: 'Have the owner reminded now',
+    description:
+      'Appends `invitation.reminder_due` at once, so that your own program sends the message. It counts as one of the schedule, whose ' +
+      'next reminder is due 24 hours later at the earliest. Not for an invitation that is over, or whose owner has nothing to do.',
+  })
+  @ApiOkResponse({ type: InvitationView })
+  @ApiProblems('not_found', 'invitation_conflict')
+  async remindOwner(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<InvitationView> {
+    await this.invitations.remind(id, actorOf(key));
+    return this.readInvitation(id, key);
+  }
+
+  @Post(':id/messages')
+  @HttpCode(200)
+  @Operation([], {
+    anyScope: WRITE_SCOPES_OF_KIND.invitation,
+    command: 'invitations message',
+    summary: 'Record that a message with the link was sent, or has come back',
+    description:
+      'Called by the program that sends your mail, in any order and as often as it likes, also about an invitation that is over. While the last message ' +
+      'has come back and the owner has to act, the invitation is stalled as `unreachable`; a later `sent` ends that.',
+  })
+  @ApiOkResponse({ type: InvitationView })
+  @ApiProblems('not_found')
+  async recordInvitationMessage(
+    @Param('id', ParseUuid) id: string,
+    @Body() message: InvitationMessage,
+    @CurrentKey() key: Principal,
+  ): Promise<InvitationView> {
+    await this.invitations.recordMessage(id, message, actorOf(key));
+    return this.readInvitation(id, key);
   }
 
   @Delete(':id')

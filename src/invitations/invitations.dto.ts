@@ -1,16 +1,19 @@
 import { MAX_BRAND_LENGTH, normaliseBrand } from '../platform/spelling.rules.js';
+import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { Field } from '../platform/http/field.js';
 import { ChoiceParameter } from '../platform/http/parameters.js';
-import { parseInstant } from '../platform/time/instant.rules.js';
+import { ReadText } from '../platform/http/validation.js';
+import { readInstant } from '../platform/time/instant.rules.js';
 import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
 import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
 import { brandFault } from '../onboarding/rules/brand.rules.js';
-import { LOCALES, MAX_INVERTERS, type Locale } from './invitation.rules.js';
+import { CHANNELS, LOCALES, MAX_INVERTERS, type Channel, type Locale } from './invitation.rules.js';
 
 const MAX_BRANDS = 10;
 const MAX_URL_LENGTH = 2_000;
+const MESSAGE_STATUSES = ['sent', 'bounced'] as const;
 
 function brandsFault(value: unknown): string | undefined {
   if (!Array.isArray(value) || value.length > MAX_BRANDS)
@@ -33,13 +36,35 @@ function expectedFault(value: unknown): string | undefined {
   return inverters === undefined || fits ? undefined : `must have \`inverters\` from 1 to ${MAX_INVERTERS}`;
 }
 
-const isInstant = (value: unknown) =>
-  parseInstant(value).kind === 'instant' ? undefined : 'must be an RFC 3339 timestamp with Z or an offset';
-
 const urlFault = (value: unknown) =>
   typeof value === 'string' && value.length <= MAX_URL_LENGTH && URL.canParse(value)
     ? undefined
     : `must be a URL of at most ${MAX_URL_LENGTH} characters`;
+
+const Brands = (description: string) =>
+  applyDecorators(
+    Transform(({ value }: { value: unknown }) => normaliseBrands(value)),
+    Field({ type: [String], maxItems: MAX_BRANDS, description, faultOf: brandsFault }),
+  );
+
+const Expected = () =>
+  Field({
+    type: 'object',
+    properties: { inverters: { type: 'integer', minimum: 1, maximum: MAX_INVERTERS } },
+    additionalProperties: false,
+    description: 'What you expect to come online',
+    faultOf: expectedFault,
+  });
+
+const RETURN_URL = {
+  type: String,
+  format: 'uri',
+  description: 'Where the page leads once all is done: https, of an origin in `INVITATION_RETURN_ORIGINS`',
+  faultOf: urlFault,
+} as const;
+
+const InstantField = (description: string) =>
+  applyDecorators(ReadText(readInstant), Field({ type: String, format: 'date-time', description }));
 
 export class NewInvitation {
   @Field({ format: 'uuid', description: 'Required unless `tenantReference` is given' })
@@ -48,25 +73,15 @@ export class NewInvitation {
   @ReferenceOfCustomer('In place of `gridLocationId`, for a user with one grid location')
   tenantReference?: string;
 
-  @Transform(({ value }: { value: unknown }) => normaliseBrands(value))
-  @Field({
-    type: [String],
-    maxItems: MAX_BRANDS,
-    description: `The brands to connect, each of at most ${MAX_BRAND_LENGTH} characters. Default: the remote service asks for the brand`,
-    faultOf: brandsFault,
-  })
+  @Brands(
+    `The brands to connect, each of at most ${MAX_BRAND_LENGTH} characters. Default: the remote service asks for the brand`,
+  )
   brands?: string[];
 
   @ChoiceParameter(LOCALES, "The language of the owner's page. Default: the language of the browser")
   locale?: Locale;
 
-  @Field({
-    type: 'object',
-    properties: { inverters: { type: 'integer', minimum: 1, maximum: MAX_INVERTERS } },
-    additionalProperties: false,
-    description: 'What you expect to come online',
-    faultOf: expectedFault,
-  })
+  @Expected()
   expected?: { inverters?: number };
 
   @MetadataField({
@@ -75,19 +90,37 @@ export class NewInvitation {
   })
   metadata?: Metadata;
 
-  @Field({
-    type: String,
-    format: 'uri',
-    description: 'Where the page leads once all is done: https, of an origin in `INVITATION_RETURN_ORIGINS`',
-    faultOf: urlFault,
-  })
+  @Field(RETURN_URL)
   returnUrl?: string;
 
-  @Field({
-    type: String,
-    format: 'date-time',
-    description: 'In the future, at most 366 days. Default: `INVITATION_TTL_DAYS` from now',
-    faultOf: isInstant,
-  })
-  expiresAt?: string;
+  @InstantField('In the future, at most 366 days. Default: `INVITATION_TTL_DAYS` from now')
+  expiresAt?: Date;
+}
+
+export class InvitationChange {
+  @InstantField('In the future, at most 366 days. An invitation that has expired is valid again')
+  expiresAt?: Date;
+
+  @Field({ enum: LOCALES, nullable: true, description: 'null: the language of the browser' })
+  locale?: Locale | null;
+
+  @Brands('The brands to connect, in place of those before. Empty: the remote service asks for the brand')
+  brands?: string[];
+
+  @Field({ ...RETURN_URL, nullable: true })
+  returnUrl?: string | null;
+
+  @Expected()
+  expected?: { inverters?: number };
+}
+
+export class InvitationMessage {
+  @Field({ required: true, enum: MESSAGE_STATUSES, description: 'bounced: it has come back' })
+  status: (typeof MESSAGE_STATUSES)[number];
+
+  @Field({ required: true, enum: CHANNELS, description: 'How it was sent' })
+  channel: Channel;
+
+  @InstantField('When that was. Default, and at the latest: now')
+  at?: Date;
 }

@@ -6,15 +6,20 @@ import { Database } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { found, Problem } from '../platform/problem/problem.js';
+import { StallsStore } from '../stalls/stalls.store.js';
 import { upcomingFault } from '../platform/time/instant.rules.js';
-import { returnUrlFault } from './invitation.rules.js';
-import type { NewInvitation } from './invitations.dto.js';
+import { returnUrlFault, type InvitationConflict } from './invitation.rules.js';
+import type { InvitationChange, InvitationMessage, NewInvitation } from './invitations.dto.js';
 import { InvitationsStore, type InvitationRow } from './invitations.store.js';
+import { scheduleIn } from './reminders/reminder.rules.js';
+import { RemindersStore } from './reminders/reminders.store.js';
 
 @Injectable()
 export class InvitationsService {
   constructor(
     private readonly store: InvitationsStore,
+    private readonly reminders: RemindersStore,
+    private readonly stalls: StallsStore,
     private readonly database: Database,
     private readonly environment: Environment,
     private readonly host: HttpAdapterHost,
@@ -23,23 +28,56 @@ export class InvitationsService {
   /** Creates an invitation, or returns the existing one. Throws Problem invalid_request or not_found. */
   async invite(input: NewInvitation): Promise<{ invitation: InvitationRow; created: boolean }> {
     this.requireOrigin();
-    const { INVITATION_TTL_DAYS, INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
+    const { INVITATION_TTL_DAYS } = this.environment;
     const { brands = [], locale = null, expected, metadata = {} } = input;
-    const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null;
+    const { expiresAt = null, returnUrl = null } = await this.checked(input);
+    const gridLocationId = await this.locationOf(input);
+    const expectedInverters = expected?.inverters ?? null;
+    const wanted = {
+      ...{ gridLocationId, brands, locale, expectedInverters, metadata, expiresAt },
+      returnUrl,
+    };
+    return found(await this.store.create(wanted, INVITATION_TTL_DAYS), `grid location ${gridLocationId}`);
+  }
+
+  /** Changes an invitation whose link stays. Throws Problem invalid_request, not_found or invitation_conflict. */
+  async change(id: string, input: InvitationChange, actor: string): Promise<void> {
+    const { brands, locale, expected } = input;
+    const { expiresAt, returnUrl } = await this.checked(input);
+    const change = {
+      ...{ brands, locale, expiresAt, returnUrl },
+      expectedInverters: expected && (expected.inverters ?? null),
+    };
+    refuseConflict(found(await this.store.change(id, change, actor), `invitation ${id}`));
+    await this.stalls.lookNow('invitation', id);
+  }
+
+  /** Announces that the owner should be reminded now. Throws Problem not_found or invitation_conflict. */
+  async remind(id: string, actor: string): Promise<void> {
+    refuseConflict(
+      found(await this.reminders.remindNow(id, scheduleIn(this.environment), actor), `invitation ${id}`),
+    );
+  }
+
+  async recordMessage(id: string, { status, channel, at }: InvitationMessage, actor: string): Promise<void> {
+    const now = await this.database.now();
+    const message = { status, channel, at: at === undefined || at > now ? now : at };
+    found((await this.store.recordMessage(id, message, actor)) || null, `invitation ${id}`);
+    await this.stalls.lookNow('invitation', id);
+  }
+
+  /** Throws Problem invalid_request if the page must not lead to `returnUrl`, or the invitation cannot last until `expiresAt`. */
+  private async checked(input: { readonly expiresAt?: Date; readonly returnUrl?: string | null }) {
+    const { INVITATION_RETURN_ORIGINS = [], NODE_ENV } = this.environment;
+    const { expiresAt } = input;
     refuse('expiresAt', expiresAt && upcomingFault(expiresAt, await this.database.now()));
-    const returnUrl = input.returnUrl === undefined ? null : new URL(input.returnUrl);
+    const returnUrl = input.returnUrl && new URL(input.returnUrl);
     refuse(
       'returnUrl',
       returnUrl && returnUrlFault(returnUrl, INVITATION_RETURN_ORIGINS, NODE_ENV === 'production'),
     );
-    const gridLocationId = await this.locationOf(input);
-    const expectedInverters = expected?.inverters ?? null;
-    // Stores the URL as it was checked: a browser may read the text that was sent as another URL.
-    const wanted = {
-      ...{ gridLocationId, brands, locale, expectedInverters, metadata, expiresAt },
-      returnUrl: returnUrl && returnUrl.href,
-    };
-    return found(await this.store.create(wanted, INVITATION_TTL_DAYS), `grid location ${gridLocationId}`);
+    // The URL as it was checked: a browser may read the text that was sent as another URL.
+    return { expiresAt, returnUrl: returnUrl ? returnUrl.href : input.returnUrl };
   }
 
   /** Returns the link for the owner, or null if no key decrypts it any more or the user has been erased. */
@@ -90,4 +128,8 @@ export class InvitationsService {
 
 function refuse(field: string, fault: string | null | undefined): void {
   if (fault) throw invalidRequest([{ field, message: fault }]);
+}
+
+function refuseConflict({ conflict }: InvitationConflict): void {
+  if (conflict !== null) throw new Problem('invitation_conflict', conflict);
 }

@@ -19,6 +19,9 @@ export const STATE = 'invitation_state(i)';
  */
 const IS_OVERDUE = `i.expires_at <= now() AND ${STATE} = 'expired'`;
 
+/** Whether the last message about invitation `i` has come back. */
+export const IS_BOUNCED = '(i.bounced_at >= i.sent_at OR i.sent_at IS NULL AND i.bounced_at IS NOT NULL)';
+
 /** The invitations `i`, each with its location `g` and its user `u`. */
 export const INVITATIONS = `invitations i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;
 
@@ -68,6 +71,42 @@ export const OPEN = `
 export const REVOKE = `
     UPDATE invitations i SET revoked_at = clock_timestamp(), wish_due_at = NULL
      WHERE i.id = $1 AND ${LIVE} RETURNING i.id`;
+
+/** Locks the user of invitation $1, so that nobody is invited at the same time. */
+export const LOCK_USER = `
+    SELECT FROM users WHERE id = (
+      SELECT g.user_id FROM invitations i JOIN grid_locations g ON g.id = i.grid_location_id WHERE i.id = $1) FOR UPDATE`;
+
+export const LOCK_INVITATION = `
+    SELECT ${STATE} AS state, i.awaits, i.wish_due_at AS "wishDueAt", i.grid_location_id AS "gridLocationId"
+      FROM invitations i WHERE i.id = $1 FOR UPDATE`;
+
+/**
+ * Changes locked invitation $1: sets each value whose flag before it is true. An expiry that was recorded is over, and the reminders follow
+ * the new date. A wish for a brand that is no longer named is dropped. Changes nothing if another invitation of the location is live.
+ */
+export const CHANGE = `
+    UPDATE invitations i
+       SET expires_at = CASE WHEN $2::boolean THEN $3::timestamptz ELSE i.expires_at END,
+           expired_at = CASE WHEN NOT $2 THEN i.expired_at END,
+           reminder_due_at = CASE WHEN $2 AND i.awaits <> 'installation' THEN clock_timestamp() ELSE i.reminder_due_at END,
+           locale = CASE WHEN $4::boolean THEN $5 ELSE i.locale END,
+           brands = CASE WHEN $6::boolean THEN $7::text[] ELSE i.brands END,
+           return_url = CASE WHEN $8::boolean THEN $9 ELSE i.return_url END,
+           expected_inverters = CASE WHEN $10::boolean THEN $11::integer ELSE i.expected_inverters END,
+           wish_due_at = CASE WHEN $6 AND $7 <> '{}' AND (i.wish_brand = ANY ($7)) IS NOT TRUE THEN NULL ELSE i.wish_due_at END,
+           wish_failed_at = CASE WHEN $6 AND $7 <> '{}' AND (i.wish_brand = ANY ($7)) IS NOT TRUE THEN NULL ELSE i.wish_failed_at END
+     WHERE i.id = $1
+       AND NOT EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.id <> i.id AND ${LIVE.replaceAll('i.', 'o.')})
+    RETURNING i.id`;
+
+/** Records that a message about invitation $1 was sent at $2, or has come back at $3 by channel $4. Messages may be told in any order. */
+export const RECORD_MESSAGE = `
+    UPDATE invitations i
+       SET sent_at = greatest(i.sent_at, $2::timestamptz),
+           bounced_channel = CASE WHEN $3::timestamptz >= coalesce(i.bounced_at, '-infinity') THEN $4 ELSE i.bounced_channel END,
+           bounced_at = greatest(i.bounced_at, $3::timestamptz)
+     WHERE i.id = $1 AND i.erased_at IS NULL RETURNING i.id`;
 
 /** Serialises the callers $1 that read links, so that requests at the same time do not pass the limit. */
 export const LOCK_LINK_READER = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/link-reads/' || $1, 0))`;

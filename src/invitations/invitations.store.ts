@@ -14,7 +14,14 @@ import type { Page } from '../platform/http/page.js';
 import type { StallViews, StoredStall } from '../stalls/stall-views.service.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import { announce } from './invitation-events.store.js';
-import type { InvitationFacts } from './invitation.rules.js';
+import {
+  changeConflict,
+  OTHER_IS_LIVE,
+  type Channel,
+  type InvitationConflict,
+  type InvitationFacts,
+  type LockedInvitation,
+} from './invitation.rules.js';
 import type { InvitationView } from './invitation.view.js';
 import { INVITATIONS, type InvitationsQuery } from './invitations.list.js';
 import * as sql from './invitations.sql.js';
@@ -42,6 +49,18 @@ export interface WantedInvitation extends Pick<InvitationRow, Wanted> {
   readonly expiresAt: Date | null;
   /** The campaign that invites. Default: none. */
   readonly campaignId?: string;
+}
+
+/** What is undefined stays. */
+export type ChangedInvitation = {
+  readonly [Name in 'expiresAt' | 'locale' | 'brands' | 'returnUrl' | 'expectedInverters']:
+    InvitationRow[Name] | undefined;
+};
+
+export interface SentMessage {
+  readonly status: 'sent' | 'bounced';
+  readonly channel: Channel;
+  readonly at: Date;
 }
 
 export interface ClaimedWish {
@@ -152,6 +171,42 @@ export class InvitationsStore {
       if (revoked.length === 0) return;
       await announce(tx, 'invitation.revoked', [id]);
       await recordAudit(tx, { actor, action: 'invitation.revoked', target: id });
+    }, OUTCOME);
+  }
+
+  /** Changes what is given, unless a rule says why not. Returns null if there is no such invitation. */
+  async change(id: string, change: ChangedInvitation, actor: string): Promise<InvitationConflict | null> {
+    const { expiresAt, locale, brands, returnUrl, expectedInverters } = change;
+    const given = [expiresAt, locale, brands, returnUrl, expectedInverters];
+    return this.database.transaction(async (tx) => {
+      await tx.query(sql.LOCK_USER, [id]);
+      const [locked] = await tx.query<LockedInvitation & { gridLocationId: string }>(sql.LOCK_INVITATION, [
+        id,
+      ]);
+      if (locked === undefined) return null;
+      const conflict = changeConflict(locked, expiresAt !== undefined);
+      if (conflict !== null) return { conflict };
+      const values = given.flatMap((value) => [value !== undefined, value ?? null]);
+      const changed = await tx.query(sql.CHANGE, [id, ...values]);
+      if (changed.length === 0) return { conflict: OTHER_IS_LIVE };
+      // The owner may have done all for the brands that are wanted now.
+      await tx.query(sql.RECORD_PROGRESS, [[locked.gridLocationId]]);
+      const names = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+      const details = { changed: names, ...(expiresAt && { expiresAt }) };
+      await recordAudit(tx, { actor, action: 'invitation.changed', target: id, details });
+      return { conflict };
+    }, OUTCOME);
+  }
+
+  /** Records what the tenant's mailer says of a message with the link. Returns false if there is no such invitation. */
+  async recordMessage(id: string, { status, channel, at }: SentMessage, actor: string): Promise<boolean> {
+    const isBounced = status === 'bounced';
+    const values = isBounced ? [id, null, at, channel] : [id, at, null, null];
+    return this.database.transaction(async (tx) => {
+      if ((await tx.query(sql.RECORD_MESSAGE, values)).length === 0) return false;
+      const action = isBounced ? 'invitation.bounced' : 'invitation.sent';
+      await recordAudit(tx, { actor, action, target: id, details: { channel } });
+      return true;
     }, OUTCOME);
   }
 

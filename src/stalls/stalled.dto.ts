@@ -1,8 +1,6 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsDate, IsIn, IsOptional } from 'class-validator';
-import { CheckedBy, ReadText } from '../platform/http/validation.js';
-import { parseInstant } from '../platform/time/instant.rules.js';
+import { Field } from '../platform/http/field.js';
+import { ReadText } from '../platform/http/validation.js';
+import { readInstant } from '../platform/time/instant.rules.js';
 import { STALL_KINDS, type StallKind } from './cause.rules.js';
 
 const MAX_NOTE = 2_000;
@@ -19,39 +17,34 @@ const textFault = (maxLength: number, isLine: boolean) => (value: unknown) => {
     : undefined;
 };
 
-/** Declares a field that may be absent, and null to remove the value. */
-const Removable = (faultOf: (value: unknown) => string | undefined, schema: object): PropertyDecorator =>
-  applyDecorators(
-    ApiPropertyOptional({ type: String, nullable: true, ...schema }),
-    IsOptional(),
-    CheckedBy(faultOf),
-  );
-
 export class StallChange {
-  @ApiProperty({ enum: STALL_KINDS, description: 'What the subject is' })
-  @IsIn(STALL_KINDS)
+  @Field({ required: true, enum: STALL_KINDS, description: 'What the subject is' })
   kind: StallKind;
 
-  @Removable(textFault(MAX_NOTE, false), { maxLength: MAX_NOTE, description: 'For the next person' })
+  @Field({
+    type: String,
+    nullable: true,
+    maxLength: MAX_NOTE,
+    description: 'For the next person',
+    faultOf: textFault(MAX_NOTE, false),
+  })
   note?: string | null;
 
-  @Removable(textFault(MAX_ASSIGNEE, true), {
+  @Field({
+    type: String,
+    nullable: true,
     maxLength: MAX_ASSIGNEE,
     description: 'Who works on it: any name',
+    faultOf: textFault(MAX_ASSIGNEE, true),
   })
   assignee?: string | null;
 
-  @ApiPropertyOptional({
+  @ReadText(readInstant)
+  @Field({
     type: String,
     format: 'date-time',
     nullable: true,
     description: 'Until when it is to be left: in the future, at most 366 days',
   })
-  @ReadText((text) => {
-    const read = parseInstant(text);
-    return read.kind === 'instant' ? read.at : text;
-  })
-  @IsOptional()
-  @IsDate({ message: '$property must be an RFC 3339 timestamp with Z or an offset, or null' })
   snoozedUntil?: Date | null;
 }

@@ -166,6 +166,18 @@ export function troublesOf(service: TestApp, client: TestClient) {
       make: invite(`opened_at = now(), awaits = 'installation', awaits_since = now() - interval '80 h'`),
       end: set('invitations', 'online_at = now()'),
     },
+    'invitation unreachable': {
+      make: async () => {
+        const id = await invite(OLD)();
+        const message = { status: 'bounced', channel: 'email' };
+        await client.call('POST', `/invitations/${id}/messages`, message);
+        return id;
+      },
+      end: async (id) => {
+        await query('UPDATE invitations SET created_at = now(), awaits_since = now() WHERE id = $1', [id]);
+        return client.call('POST', `/invitations/${id}/messages`, { status: 'sent', channel: 'sms' });
+      },
+    },
     'invitation expiring_soon': {
       make: invite(`created_at = now() - interval '10 days', expires_at = now() + interval '1 h'`),
       end: revoke,

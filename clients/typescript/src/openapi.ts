@@ -770,7 +770,11 @@ export interface paths {
         delete: operations["revokeInvitation"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change an invitation, whose link stays
+         * @description What is absent stays. An invitation that is revoked, online or of an erased user cannot be changed, and one that has expired only together with `expiresAt`.
+         */
+        patch: operations["changeInvitation"];
         trace?: never;
     };
     "/api/v1/invitations/{id}/link": {
@@ -787,6 +791,46 @@ export interface paths {
          * @description For a person who gives it to the owner. Each time is in the audit log. A key without `links:read` reads at most 100 links an hour, so that nobody collects them.
          */
         post: operations["readInvitationLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/{id}/reminders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have the owner reminded now
+         * @description Appends `invitation.reminder_due` at once, so that your own program sends the message. It counts as one of the schedule, whose next reminder is due 24 hours later at the earliest. Not for an invitation that is over, or whose owner has nothing to do.
+         */
+        post: operations["remindOwner"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record that a message with the link was sent, or has come back
+         * @description Called by the program that sends your mail, in any order and as often as it likes, also about an invitation that is over. While the last message has come back and the owner has to act, the invitation is stalled as `unreachable`; a later `sent` ends that.
+         */
+        post: operations["recordInvitationMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1164,7 +1208,7 @@ export interface components {
         };
         ProblemKindView: {
             /** @enum {string} */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "invitation_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             status: number;
             title: string;
             /** @description When the problem occurs, and what to do */
@@ -2223,11 +2267,53 @@ export interface components {
              */
             expiresAt: string;
         };
+        InvitationChange: {
+            /**
+             * Format: date-time
+             * @description In the future, at most 366 days. An invitation that has expired is valid again
+             */
+            expiresAt?: string;
+            /**
+             * @description null: the language of the browser
+             * @enum {string|null}
+             */
+            locale?: "en" | "nl" | "de" | "fr" | null;
+            /** @description The brands to connect, in place of those before. Empty: the remote service asks for the brand */
+            brands?: string[];
+            /**
+             * Format: uri
+             * @description Where the page leads once all is done: https, of an origin in `INVITATION_RETURN_ORIGINS`
+             */
+            returnUrl?: string | null;
+            /** @description What you expect to come online */
+            expected?: {
+                inverters?: number;
+            };
+        };
+        InvitationMessage: {
+            /**
+             * @description bounced: it has come back
+             * @enum {string}
+             */
+            status: "sent" | "bounced";
+            /**
+             * @description How it was sent
+             * @enum {string}
+             */
+            channel: "email" | "sms" | "letter" | "other";
+            /**
+             * Format: date-time
+             * @description When that was. Default, and at the latest: now
+             */
+            at?: string;
+        };
         FunnelView: {
             /** @description The day in UTC, the brand or the campaign; null for invitations without brand or campaign */
             key: string | null;
             /** @description Invitations created in the period, whatever became of them */
             invited: number;
+            /** @description Of these, sent to the owner, as `POST /invitations/{id}/messages` has said */
+            sent: number;
             /** @description Of these, opened by a person */
             opened: number;
             /** @description Whose owner began the web flow */
@@ -3318,7 +3404,7 @@ export interface components {
              * @description The kind of problem. Does not change: handle problems by this
              * @enum {string}
              */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "invitation_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             /**
              * Format: uuid
              * @description The registration that the problem is about
@@ -6083,6 +6169,19 @@ export interface components {
                 };
             };
         };
+        /** @description `invitation_conflict`: The invitation is over, or its owner has nothing to do at the moment; `detail` says which. Only `expiresAt` makes one that has expired valid again, unless its location has another. */
+        invitation_conflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "invitation_conflict";
+                };
+            };
+        };
         /**
          * @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them.
          *
@@ -7840,7 +7939,7 @@ export interface operations {
                 tenantReference?: string;
                 campaignId?: string;
                 /** @description Invitations that are stalled for this cause, or for any */
-                stalled?: "remote_unreachable" | "completed_not_online" | "expiring_soon" | "started_not_completed" | "never_opened" | "opened_not_started" | "any";
+                stalled?: "remote_unreachable" | "completed_not_online" | "unreachable" | "expiring_soon" | "started_not_completed" | "never_opened" | "opened_not_started" | "any";
             };
             header?: never;
             path?: never;
@@ -7995,6 +8094,46 @@ export interface operations {
             503: components["responses"]["database_unavailable"];
         };
     };
+    changeInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["invitation_conflict"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
     readInvitationLink: {
         parameters: {
             query?: never;
@@ -8015,6 +8154,93 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InvitationLinkView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    remindOwner: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            /** @description `invitation_conflict`: The invitation is over, or its owner has nothing to do at the moment; `detail` says which. Only `expiresAt` makes one that has expired valid again, unless its location has another. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemView"] & {
+                        /** @enum {unknown} */
+                        code?: "invitation_conflict";
+                    };
+                };
+            };
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    recordInvitationMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationMessage"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationView"];
                 };
             };
             400: components["responses"]["invalid_request-or-invalid_json"];

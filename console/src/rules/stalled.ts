@@ -73,10 +73,14 @@ export function pageAbout({ kind, id, cause }: Pick<StalledItem, 'kind' | 'id' |
 }
 
 /** The operations that remedies name, as openapi.json describes them. */
-const REMEDY_OPERATIONS: Readonly<Record<string, { readonly scope: Scope; readonly needsBody: boolean }>> = {
+const REMEDY_OPERATIONS: Readonly<Record<string, { readonly scope: string; readonly needsBody: boolean }>> = {
   refreshSession: { scope: 'onboarding:read', needsBody: false },
   startSession: { scope: 'onboarding:write', needsBody: false },
-  createInvitation: { scope: 'onboarding:write', needsBody: true },
+  createInvitation: { scope: 'onboarding:write | invitations:write', needsBody: true },
+  changeInvitation: { scope: 'onboarding:write | invitations:write', needsBody: true },
+  remindOwner: { scope: 'onboarding:write | invitations:write', needsBody: false },
+  recordInvitationMessage: { scope: 'onboarding:write | invitations:write', needsBody: true },
+  readInvitationLink: { scope: 'invitations:write | links:read', needsBody: false },
   registerUser: { scope: 'users:write', needsBody: true },
   resolveRegistration: { scope: 'registrations:decide', needsBody: true },
   retryRegistration: { scope: 'registrations:decide', needsBody: false },
@@ -94,7 +98,10 @@ export function wayOf(
   may: May,
 ): 'call' | 'page' | null {
   const operation = REMEDY_OPERATIONS[operationId];
-  if (operation === undefined || !may(operation.scope)) return null;
+  if (operation === undefined || !operation.scope.split(' | ').some((scope) => may(scope as Scope)))
+    return null;
+  // A call would not show the link.
+  if (operationId === 'readInvitationLink') return 'page';
   return operation.needsBody && body === null ? 'page' : 'call';
 }
 

@@ -274,12 +274,17 @@ CREATE TABLE invitations (
   reminded_at timestamptz(3),
   -- An hour later, because no reminder is due earlier.
   reminder_due_at timestamptz(3) DEFAULT (clock_timestamp() + '1 hour'::interval),
+  sent_at timestamptz(3),
+  bounced_at timestamptz(3),
+  bounced_channel text,
   CONSTRAINT invitations_steps_follow_each_other CHECK (
     (started_at IS NULL OR opened_at IS NOT NULL) AND (wish_due_at IS NULL OR opened_at IS NOT NULL)),
   CONSTRAINT invitations_awaits_is_known CHECK (awaits IN ('start', 'finish', 'installation')),
   CONSTRAINT invitations_brands_are_given CHECK (brands IS NOT NULL),
   CONSTRAINT invitations_end_once CHECK (num_nonnulls(expired_at, revoked_at, online_at) <= 1),
   CONSTRAINT invitations_reminders_are_dated CHECK ((reminders_sent > 0) = (reminded_at IS NOT NULL) AND reminders_sent >= 0),
+  CONSTRAINT invitations_bounces_have_a_channel CHECK (
+    (bounced_at IS NULL) = (bounced_channel IS NULL) AND bounced_channel IN ('email', 'sms', 'letter', 'other')),
   CONSTRAINT invitations_token_is_hashed CHECK (octet_length(token_hash) = 32)
 );
 CREATE UNIQUE INDEX invitations_token_hash_key ON invitations(token_hash);
@@ -335,6 +340,9 @@ COMMENT ON COLUMN invitations.erased_at IS 'When its user was erased. Null: neve
 COMMENT ON COLUMN invitations.reminders_sent IS 'How many reminders were announced.';
 COMMENT ON COLUMN invitations.reminded_at IS 'When the last reminder was announced. Null: never.';
 COMMENT ON COLUMN invitations.reminder_due_at IS 'When to decide next whether a reminder is due, while the invitation is live. Null: there will be no further reminder.';
+COMMENT ON COLUMN invitations.sent_at IS 'When the tenant last sent the link, as its mailer has said. Null: it has not said so.';
+COMMENT ON COLUMN invitations.bounced_at IS 'When a message with the link last came back. It counts until a later message is sent. Null: never.';
+COMMENT ON COLUMN invitations.bounced_channel IS 'How that message was sent: email, sms, letter or other. Null: none came back.';
 
 CREATE TABLE campaigns (
   id uuid DEFAULT gen_random_uuid() PRIMARY KEY,

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import type { EventPayloads } from '../../events/catalogue.rules.js';
+import type { Environment } from '../../platform/env/environment.js';
 import type { InvitationFacts } from '../invitation.rules.js';
 import { causeOfStep } from '../invitation.stall.rules.js';
 
@@ -23,6 +24,8 @@ export interface RemindedInvitation extends Omit<
   readonly remindedAt: Date | null;
 }
 
+type Settings = Pick<Environment, 'REMINDER_SCHEDULE_HOURS' | 'TIME_ZONE' | 'REMINDER_QUIET_HOURS'>;
+
 export type Reminder = Pick<EventPayloads['invitation.reminder_due'], 'attempt' | 'attempts' | 'cause'>;
 
 interface ReminderPlan {
@@ -42,6 +45,9 @@ export function scheduleOf(afterHours: readonly number[], timeZone: string, quie
     quietHours: quiet === 'off' ? null : { from, to },
   };
 }
+
+export const scheduleIn = ({ REMINDER_SCHEDULE_HOURS, TIME_ZONE, REMINDER_QUIET_HOURS }: Settings) =>
+  scheduleOf(REMINDER_SCHEDULE_HOURS, TIME_ZONE, REMINDER_QUIET_HOURS);
 
 function minutesOf(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
@@ -77,6 +83,18 @@ export function planReminder(
   const cause = now.getTime() >= lastCallAt ? 'expiring_soon' : causeOfStep(invitation);
   const after = planReminder({ ...invitation, remindersSent: attempt, remindedAt: now }, schedule, now);
   return { reminder: { attempt, attempts, cause }, dueAt: after.dueAt };
+}
+
+/** Returns the reminder that a person sends now, whatever the schedule says. It counts as one of the schedule. */
+export function reminderNow(
+  invitation: Pick<RemindedInvitation, 'remindersSent' | 'expiresAt' | 'openedAt' | 'startedAt'>,
+  schedule: ReminderSchedule,
+  now: Date,
+): Reminder {
+  const attempt = invitation.remindersSent + 1;
+  const isLast = now.getTime() >= invitation.expiresAt.getTime() - DAY_MS;
+  const cause = isLast ? 'expiring_soon' : causeOfStep(invitation);
+  return { attempt, attempts: Math.max(attempt, schedule.afterHours.length + 1), cause };
 }
 
 /**

@@ -1,28 +1,40 @@
 import { Injectable } from '@nestjs/common';
+import { recordAudit } from '../../access/audit-log.store.js';
 import { appendEvents } from '../../events/outbox.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { Database, prepared } from '../../platform/database/database.js';
+import { Database, prepared, type Transaction } from '../../platform/database/database.js';
 import { withoutRefusedRows, type Work } from '../../platform/database/refused-rows.js';
 import { findFacts } from '../invitation-events.store.js';
-import { LIVE } from '../invitations.sql.js';
-import { planReminder, type RemindedInvitation, type ReminderSchedule } from './reminder.rules.js';
+import { reminderConflict, type InvitationConflict, type InvitationState } from '../invitation.rules.js';
+import { LIVE, STATE } from '../invitations.sql.js';
+import {
+  planReminder,
+  reminderNow,
+  type RemindedInvitation,
+  type Reminder,
+  type ReminderSchedule,
+} from './reminder.rules.js';
 
 /** The most invitations that one transaction plans. */
 const PLAN_AT_ONCE = 200;
 
 interface DueInvitation extends RemindedInvitation {
   readonly id: string;
+  readonly state: InvitationState;
   readonly now: Date;
 }
 
-/** Locks at most $1 live invitations of which a reminder may be due. Skips those that another replica has locked. */
 export const DUE_REMINDERS = `SELECT FROM invitations i WHERE i.reminder_due_at <= now() AND ${LIVE}`;
 
-export const LOCK_DUE = prepared('reminders.lock_due')`
+const SELECT_REMINDED = `
     SELECT i.id, i.created_at AS "createdAt", i.opened_at AS "openedAt", i.started_at AS "startedAt", i.wished_at AS "wishedAt",
            i.wish_due_at AS "wishDueAt", i.wish_failed_at AS "wishFailedAt", i.awaits, i.expires_at AS "expiresAt",
-           i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", now() AS now
-      FROM invitations i
+           i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", now() AS now, ${STATE} AS state
+      FROM invitations i`;
+
+/** Locks at most $1 live invitations of which a reminder may be due. Skips those that another replica has locked. */
+export const LOCK_DUE = prepared('reminders.lock_due')`
+    ${SELECT_REMINDED}
      WHERE i.reminder_due_at <= now() AND ${LIVE}
      ORDER BY i.reminder_due_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
@@ -33,6 +45,11 @@ const RECORD_PLANS = prepared('reminders.record_plans')`
            reminded_at = CASE WHEN plan.is_reminded THEN now() ELSE i.reminded_at END
       FROM unnest($1::uuid[], $2::boolean[], $3::timestamptz[]) AS plan (id, is_reminded, due_at)
      WHERE i.id = plan.id RETURNING i.id`;
+
+const LOCK_INVITATION = `${SELECT_REMINDED} WHERE i.id = $1 FOR UPDATE`;
+
+const RECORD_REMINDER = `
+    UPDATE invitations SET reminders_sent = reminders_sent + 1, reminded_at = now() WHERE id = $1`;
 
 @Injectable()
 export class RemindersStore {
@@ -55,15 +72,37 @@ export class RemindersStore {
       const reminders = new Map(
         plans.flatMap(({ id, reminder }) => (reminder === null ? [] : [[id, reminder]])),
       );
-      const facts = await findFacts(tx, [...reminders.keys()]);
-      const events = facts.map((fact) => ({
-        name: 'invitation.reminder_due' as const,
-        subject: fact.invitationId,
-        data: { ...fact, ...reminders.get(fact.invitationId)! },
-      }));
-      await appendEvents(tx, events);
+      await announceReminders(tx, reminders);
       return plans.length >= PLAN_AT_ONCE;
     };
     return withoutRefusedRows(this.database, work, OUTCOME);
   }
+
+  /** Announces a reminder of an invitation now, unless a rule says why not. Returns null if there is no such invitation. */
+  async remindNow(id: string, schedule: ReminderSchedule, actor: string): Promise<InvitationConflict | null> {
+    return this.database.transaction(async (tx) => {
+      const [locked] = await tx.query<DueInvitation>(LOCK_INVITATION, [id]);
+      if (locked === undefined) return null;
+      const conflict = reminderConflict(locked);
+      if (conflict !== null) return { conflict };
+      const reminder = reminderNow(locked, schedule, locked.now);
+      await tx.query(RECORD_REMINDER, [id]);
+      await announceReminders(tx, new Map([[id, reminder]]));
+      await recordAudit(tx, {
+        ...{ actor, action: 'invitation.reminded', target: id },
+        details: { attempt: reminder.attempt },
+      });
+      return { conflict };
+    }, OUTCOME);
+  }
+}
+
+async function announceReminders(tx: Transaction, reminders: ReadonlyMap<string, Reminder>): Promise<void> {
+  const facts = await findFacts(tx, [...reminders.keys()]);
+  const events = facts.map((fact) => ({
+    name: 'invitation.reminder_due' as const,
+    subject: fact.invitationId,
+    data: { ...fact, ...reminders.get(fact.invitationId)! },
+  }));
+  await appendEvents(tx, events);
 }

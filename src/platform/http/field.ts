@@ -6,6 +6,8 @@ import { CheckedBy, MayBeAbsent } from './validation.js';
 /** The schema of a field. The declared keywords are also checked; others only describe. */
 export interface FieldSchema {
   readonly required?: true;
+  /** Whether the field may be null, to remove its value. */
+  readonly nullable?: true;
   readonly type?: unknown;
   readonly format?: string;
   readonly enum?: readonly unknown[];
@@ -22,12 +24,12 @@ export interface FieldSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** Declares a field of a body by its schema, which describes and checks it. A field that is not required may be absent, but not null. */
+/** Declares a field of a body by its schema, which describes and checks it. A field that is not required may be absent, and null if it is nullable. */
 export function Field({ faultOf, ...schema }: FieldSchema): PropertyDecorator {
-  const { required = false } = schema;
+  const { required = false, nullable = false } = schema;
   return applyDecorators(
     ApiProperty({ ...schema, required } as ApiPropertyOptions),
-    ...(required ? [] : [MayBeAbsent()]),
+    ...(required ? [] : [nullable ? check.IsOptional() : MayBeAbsent()]),
     // The check applied last provides the error message, so the check of the type comes last.
     ...(faultOf === undefined ? checksOf(schema) : [CheckedBy(faultOf)]),
     ...(schema.isArray === true ? checksOfList(schema) : []),

@@ -91,6 +91,11 @@ export const PROBLEMS = {
     'The campaign is not in a status that allows this',
     'Only a running campaign can be paused, only a paused one resumed, only one of these cancelled, and only one that has ended deleted; `detail` names its status.',
   ),
+  invitation_conflict: kind(
+    409,
+    'The invitation is not in a state that allows this',
+    'The invitation is over, or its owner has nothing to do at the moment; `detail` says which. Only `expiresAt` makes one that has expired valid again, unless its location has another.',
+  ),
   stall_over: kind(
     409,
     'It is no longer stalled',

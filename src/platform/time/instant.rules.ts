@@ -30,6 +30,12 @@ export function parseInstant(value: unknown, form: 'rfc3339' | 'remote' = 'rfc33
   return nearest.getTime() === ms ? { kind: 'instant', at: nearest } : { kind: 'outside', nearest };
 }
 
+/** Returns the instant of a text, or the text if it is not one, so that validation refuses it. */
+export function readInstant(text: string): Date | string {
+  const read = parseInstant(text);
+  return read.kind === 'instant' ? read.at : text;
+}
+
 /** Returns the instant of these milliseconds since 1970. Outside the valid range, returns the first or the last valid instant. */
 export const nearestInstant = (ms: number): Date => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS));
 

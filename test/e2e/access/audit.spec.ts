@@ -24,6 +24,9 @@ const ACTIONS: Readonly<Record<string, string>> = {
   probeCredentials: 'credentials.probed',
   revokeInvitation: 'invitation.revoked',
   readInvitationLink: 'invitation.link_read',
+  changeInvitation: 'invitation.changed',
+  remindOwner: 'invitation.reminded',
+  recordInvitationMessage: 'invitation.bounced',
   workOnStalled: 'stall.changed',
   createBulkAction: 'bulk_action.created',
   createCampaign: 'campaign.created',
@@ -43,7 +46,7 @@ interface Document {
 }
 
 /**
- * Returns all DELETE operations, and all other changes that are below /registrations/ or /stalled/, are of /campaigns or /bulk-actions, read a link, or need one of the scopes `admin`
+ * Returns all DELETE operations, and all other changes that are below /registrations/ or /stalled/, are of /campaigns or /bulk-actions, are about one invitation, or need one of the scopes `admin`
  * and `webhooks:manage`.
  */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
@@ -54,7 +57,7 @@ const administrativeOperationsOf = ({ paths }: Document): string[] =>
         const isAdministrative =
           scope === 'admin' ||
           scope === 'webhooks:manage' ||
-          /^\/api\/v1\/(registrations\/|campaigns|stalled|bulk-actions|invitations\/.*\/link$)/.test(path);
+          /^\/api\/v1\/(registrations\/|campaigns|stalled|bulk-actions|invitations\/.*)/.test(path);
         return method !== 'get' && (isAdministrative || method === 'delete');
       })
       .map(([, { operationId }]) => operationId),

@@ -223,7 +223,17 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('listInvitations', 200, { parameters: { state: 'invited' } });
   await ask('readInvitation', 200, { parameters: { id: invitation.id } });
   await ask('readInvitationLink', 200, { parameters: { id: invitation.id } });
+  await ask('changeInvitation', 200, {
+    parameters: { id: invitation.id },
+    request: { locale: 'fr', expected: { inverters: 2 } },
+  });
+  await ask('remindOwner', 200, { parameters: { id: invitation.id } });
+  await ask('recordInvitationMessage', 200, {
+    parameters: { id: invitation.id },
+    request: { status: 'bounced', channel: 'email' },
+  });
   await ask('revokeInvitation', 200, { parameters: { id: invitation.id } });
+  await ask('remindOwner', 409, { parameters: { id: invitation.id } });
   await controlCampaigns();
   await runCampaign();
   await ask('readFunnel', 200, { parameters: { by: 'day' } });

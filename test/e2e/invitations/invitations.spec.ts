@@ -223,6 +223,175 @@ describe('an invitation', () => {
   });
 });
 
+describe('an invitation that is changed', () => {
+  const change = (id: string, input: object, by: TestClient = client) =>
+    by.call<Invitation & { code?: string; detail?: string }>('PATCH', `/invitations/${id}`, input);
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+
+  it('keeps its link, and what is not given', async () => {
+    const { app } = await createKey(client, 'invitations:write');
+    const { id, url, ...before } = await invite({
+      brands: ['acme'],
+      locale: 'nl',
+      metadata: { label: 'Barn' },
+    });
+    const expiresAt = inDays(200);
+    const changes = { expiresAt, brands: ['sunward'], expected: { inverters: 3 }, locale: null };
+    const changed = await change(id, changes, app);
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { ...before, ...changes, url: null, brands: ['sunward'] },
+    });
+    expect(await read(id)).toMatchObject({ url, expiresAt, locale: null });
+    const once = await change(id, { returnUrl: 'http://localhost:9/done' });
+    expect(once.body).toMatchObject({ returnUrl: 'http://localhost:9/done', expiresAt, brands: ['sunward'] });
+    expect((await change(id, { returnUrl: null, expected: {} })).body).toMatchObject({
+      returnUrl: null,
+      expected: { inverters: null },
+    });
+    const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${id}`);
+    expect(log.items).toMatchObject([
+      { action: 'invitation.changed', details: { changed: ['returnUrl', 'expectedInverters'] } },
+      { action: 'invitation.changed', details: { changed: ['returnUrl'] } },
+      {
+        action: 'invitation.changed',
+        details: { changed: ['brands', 'locale', 'expiresAt', 'expectedInverters'], expiresAt },
+      },
+    ]);
+    const { app: reader } = await createKey(client, 'onboarding:read');
+    expect((await change(id, { locale: 'fr' }, reader)).status).toBe(403);
+  });
+
+  it.each<[string, object, string]>([
+    ['a date that has passed', { expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
+    ['a date without an offset', { expiresAt: '2030-01-01T00:00:00' }, 'expiresAt'],
+    ['no date', { expiresAt: null }, 'expiresAt'],
+    ['an unknown language', { locale: 'xx' }, 'locale'],
+    ['brands that are no list', { brands: 'acme' }, 'brands'],
+    ['another site', { returnUrl: 'https://elsewhere.example' }, 'returnUrl'],
+    ['too many inverters', { expected: { inverters: 10_000 } }, 'expected'],
+    ['what cannot be changed', { metadata: {} }, 'metadata'],
+  ])('is refused for %s', async (_, input, field) => {
+    const { id } = await invite();
+    expect(await change(id, input)).toMatchObject({ status: 400, body: { errors: [{ field }] } });
+  });
+
+  it('is valid again after its date if it is prolonged, unless the location has another', async () => {
+    const [first, second] = [await invite(), await invite()];
+    for (const { id } of [first, second]) await pass(id);
+    await service.app.get(InvitationsStore).expireOverdue();
+    const refused = await change(first.id, { locale: 'nl' });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { code: 'invitation_conflict', detail: expect.stringContaining('has expired') },
+    });
+    expect((await change(first.id, { expiresAt: inDays(5) })).body).toMatchObject({
+      state: 'invited',
+      url: first.url,
+    });
+    expect(await textOf(await open(first.url))).toContain('Connect now');
+    const { body: other } = await inviteAgain(second.gridLocationId);
+    expect(other.id).not.toBe(second.id);
+    expect(await change(second.id, { expiresAt: inDays(5) })).toMatchObject({
+      status: 409,
+      body: { code: 'invitation_conflict', detail: expect.stringContaining('another invitation') },
+    });
+  });
+
+  it('is online if its location is online with the brands that it has now', async () => {
+    const invitation = await invite({ brands: ['acme'] });
+    const { body: session } = await client.start(invitation.gridLocationId, { brand: 'sunward' });
+    await service.sandbox!.control.complete(session.id, { onlineAfterMs: 0 });
+    await waitFor(
+      'the session to be online',
+      async () => (await client.session(session.id)).state === 'online',
+    );
+    expect((await read(invitation.id)).state).toBe('invited');
+    expect((await change(invitation.id, { brands: ['sunward'] })).body.state).toBe('online');
+    expect(await change(invitation.id, { locale: 'nl' })).toMatchObject({
+      status: 409,
+      body: { code: 'invitation_conflict', detail: expect.stringContaining('online') },
+    });
+  });
+
+  it('is looked at anew: what no longer expires soon is not stalled', async () => {
+    const { id } = await invite();
+    await service.app
+      .get(Database)
+      .query(
+        `UPDATE invitations SET created_at = now() - interval '1 day', expires_at = now() + interval '1 h' WHERE id = $1`,
+        [id],
+      );
+    await waitFor('the stall', async () => (await read(id)).stalled !== null);
+    expect((await change(id, { expiresAt: inDays(90) })).body.stalled).toBeNull();
+  });
+
+  it('cannot be changed, reminded of or revived once it is over', async () => {
+    const [revoked, erased] = [await invite(), await invite()];
+    await client.call('DELETE', `/invitations/${revoked.id}`);
+    await client.call('DELETE', `/users/${erased.userId}`);
+    for (const { id } of [revoked, erased]) {
+      expect(await change(id, { expiresAt: inDays(5) })).toMatchObject({
+        status: 409,
+        body: { code: 'invitation_conflict' },
+      });
+      expect(await client.call('POST', `/invitations/${id}/reminders`)).toMatchObject({
+        status: 409,
+        body: { code: 'invitation_conflict' },
+      });
+    }
+    const nobody = randomUUID();
+    expect((await change(nobody, {})).status).toBe(404);
+    expect((await client.call('POST', `/invitations/${nobody}/reminders`)).status).toBe(404);
+  });
+});
+
+describe('a message with the link', () => {
+  interface Stalled {
+    readonly cause: string;
+    readonly text: string;
+  }
+  const tell = (id: string, message: object) =>
+    client.call<Omit<Invitation, 'stalled'> & { stalled: Stalled | null }>(
+      'POST',
+      `/invitations/${id}/messages`,
+      message,
+    );
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const sent = (at?: string) => ({ status: 'sent', channel: 'email', at });
+  const bounced = (at?: string) => ({ status: 'bounced', channel: 'sms', at });
+
+  it('that has come back leaves the owner unreachable until a later one is sent, told in any order', async () => {
+    const { id } = await invite({ brands: ['by letter'] });
+    expect((await tell(id, sent(ago(30)))).body.stalled).toBeNull();
+    const { body } = await tell(id, bounced(ago(20)));
+    expect(body.stalled).toMatchObject({ cause: 'unreachable', text: expect.stringContaining('sms') });
+    expect((await tell(id, sent(ago(25)))).body.stalled?.cause).toBe('unreachable');
+    expect((await tell(id, sent(ago(10)))).body.stalled).toBeNull();
+    expect((await tell(id, bounced(ago(15)))).body.stalled).toBeNull();
+    expect((await tell(id, bounced())).body.stalled?.cause).toBe('unreachable');
+    const { body: funnel } = await client.call<{ items: object[] }>('GET', '/funnel?by=brand');
+    expect(funnel.items).toContainEqual(expect.objectContaining({ key: 'by letter', invited: 1, sent: 1 }));
+  });
+
+  it.each<[string, object, string]>([
+    ['an unknown status', { status: 'read', channel: 'email' }, 'status'],
+    ['no channel', { status: 'sent' }, 'channel'],
+    ['a day without a time', { ...sent(), at: '2026-01-01' }, 'at'],
+  ])('is refused with %s', async (_, message, field) => {
+    const { id } = await invite();
+    expect(await tell(id, message)).toMatchObject({ status: 400, body: { errors: [{ field }] } });
+  });
+
+  it('may be about an invitation that is over, and not about one of an erased user', async () => {
+    const { id, userId } = await invite();
+    await client.call('DELETE', `/invitations/${id}`);
+    expect(await tell(id, bounced())).toMatchObject({ status: 200, body: { stalled: null } });
+    await client.call('DELETE', `/users/${userId}`);
+    expect((await tell(id, bounced())).status).toBe(404);
+  });
+});
+
 describe('the link of an invitation', () => {
   it.each([
     ['revoked', ({ id }: Invitation) => client.call('DELETE', `/invitations/${id}`)],
@@ -688,6 +857,50 @@ describe('a reminder', () => {
     await remind();
     expect([await remindersOf(done.id), await remindersOf(revoked.id)]).toEqual([[], []]);
     expect(await dueAt(done.id)).toBeNull();
+  });
+
+  it('is due at once when a person says so, and the next of the schedule a day later', async () => {
+    const { app } = await createKey(client, 'invitations:write');
+    const { id, url } = await invite();
+    const { status, body } = await app.call<Invitation>('POST', `/invitations/${id}/reminders`);
+    expect([status, body.id, body.url]).toEqual([200, id, null]);
+    expect((await remindersOf(id)).map(({ data }) => [data.attempt, data.cause])).toEqual([
+      [1, 'never_opened'],
+    ]);
+    await query(
+      `UPDATE invitations SET created_at = created_at - interval '49 hours', reminder_due_at = now() WHERE id = $1`,
+      [id],
+    );
+    await remind();
+    expect(await remindersOf(id)).toHaveLength(1);
+    await age(id, 24);
+    await remind();
+    await click(`${url}?opened=1`);
+    expect(await remindersOf(id)).toHaveLength(1);
+    await client.call('POST', `/invitations/${id}/reminders`);
+    expect((await remindersOf(id)).map(({ data }) => [data.attempt, data.attempts])).toEqual([
+      [1, expect.any(Number)],
+      [2, 2],
+    ]);
+    const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${id}`);
+    expect(log.items).toMatchObject([
+      { action: 'invitation.reminded', details: { attempt: 2 } },
+      { action: 'invitation.reminded', details: { attempt: 1 } },
+    ]);
+  });
+
+  it('is not due at once while the owner waits for us, or is done', async () => {
+    const [waiting, done] = [await invite(), await invite()];
+    await query(
+      `UPDATE invitations SET opened_at = now(), wish_due_at = now() + interval '1 h' WHERE id = $1`,
+      [waiting.id],
+    );
+    await query(`UPDATE invitations SET opened_at = now(), awaits = 'installation' WHERE id = $1`, [done.id]);
+    for (const { id } of [waiting, done])
+      expect(await client.call('POST', `/invitations/${id}/reminders`)).toMatchObject({
+        status: 409,
+        body: { code: 'invitation_conflict' },
+      });
   });
 
   it('says nothing of a person once the user has been erased', async () => {
