@@ -179,6 +179,7 @@ describe('a command', () => {
     const show = await runBoth('invitations', 'show', body.id);
     expect(show.json.url).toBe(body.url);
     expect(show.table).not.toContain(body.url);
+    expect((await runBoth('invitations', 'link', body.id)).json.url).toBe(body.url);
     expect((await run(['invitations', 'revoke', body.id])).out).toContain('state: revoked');
     const funnel = await runBoth('funnel', '--by', 'day');
     expect(funnel.json.items).toMatchObject([{ invited: 1, opened: 0, online: 0 }]);
@@ -412,6 +413,20 @@ describe('a command', () => {
       const { body } = await client.call<{ status: string }>('GET', `/registrations/${id}`);
       expect(['pending', 'registered']).toContain(body.status);
     }
+  });
+
+  it('works on what is stalled, and does an operation for many ids', async () => {
+    const ids = [await openRegistration('of-many-1'), await openRegistration('of-many-2')];
+    await waitFor('a stall', async () => (await run(['stalled', 'list'])).out.includes(ids[0]!));
+    const worked = await run(['stalled', 'work', ids[0]!, 'registration', '--assignee', 'Ada', '--json']);
+    expect(JSON.parse(worked.out)).toMatchObject({ id: ids[0], assignee: 'Ada', note: null });
+    const action = ['discardRegistration', ids.join(','), 'made twice'];
+    const { id } = JSON.parse((await run(['bulk-actions', 'create', ...action, '--json'])).out);
+    await waitFor(
+      'a result for each id',
+      async () => (await runBoth('bulk-actions', 'show', id)).json.finishedAt !== null,
+    );
+    expect((await runBoth('bulk-actions', 'show', id)).json.counts).toMatchObject({ done: 2, skipped: 0 });
   });
 
   it('fails if one of the registrations that match cannot be decided about', async () => {
