@@ -12,6 +12,7 @@ declare module 'fastify' {
     /** The caller needs one of these. */
     anyScope?: readonly Scope[];
     isBulk?: boolean;
+    notInBulk?: Readonly<Record<string, unknown>>;
     operationId?: string;
   }
 }
@@ -29,6 +30,8 @@ export interface Documentation {
   readonly anyScope?: readonly Scope[];
   /** `POST /bulk-actions` may do it for many ids. Its path has one parameter: the id. It may be repeated, or is audited under that id. */
   readonly bulk?: true;
+  /** Fields of the body, with the value that a bulk action must not give them: with it, the operation must not be repeated. */
+  readonly notInBulk?: Readonly<Record<string, unknown>>;
   /** What it does that a person should confirm, as the end of a sentence, with parameters such as `{id}` and fields of the item. */
   readonly confirm?: string;
 }
@@ -37,7 +40,7 @@ export interface Documentation {
 export const Operation =
   (
     scopes: Scope | readonly Scope[],
-    { command, columns, confirm, scopeOf, anyScope, bulk, ...documentation }: Documentation,
+    { command, columns, confirm, scopeOf, anyScope, bulk, notInBulk, ...documentation }: Documentation,
     config: Pick<FastifyContextConfig, 'takesFile'> = {},
   ): MethodDecorator =>
   (target, operationId, descriptor) =>
@@ -47,6 +50,7 @@ export const Operation =
         requiredScopes: [scopes].flat(),
         ...(anyScope && { anyScope }),
         ...(bulk && { isBulk: bulk }),
+        ...(notInBulk && { notInBulk }),
         operationId: String(operationId),
       }),
       ApiOperation(documentation),

@@ -9,6 +9,8 @@ export interface OperationRoute {
   readonly path: string;
   /** Whether `POST /bulk-actions` may do it for many. */
   readonly isBulk: boolean;
+  /** Fields of the body, with the value that a bulk action must not give them. */
+  readonly notInBulk: Readonly<Record<string, unknown>>;
   readonly requiredScopes: readonly Scope[];
   /** Scopes of which one is enough. Undefined: there are none. */
   readonly anyScope?: readonly Scope[];
@@ -30,6 +32,7 @@ export class Operations {
           method: [method].flat()[0]!,
           path: url,
           isBulk: config?.isBulk === true,
+          notInBulk: config?.notInBulk ?? {},
           requiredScopes: config?.requiredScopes ?? [],
           ...(config?.anyScope && { anyScope: config.anyScope }),
         });

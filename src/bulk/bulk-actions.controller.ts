@@ -53,6 +53,12 @@ export class BulkActionsController {
     if (!bulk.includes(input.operationId))
       throw invalidRequest([{ field: 'operationId', message: `must be one of ${bulk.sort().join(', ')}` }]);
     this.requireScopesOf(input.operationId, key);
+    const refused = Object.entries(this.operations.of(input.operationId)!.notInBulk);
+    for (const [name, value] of refused)
+      if (input.arguments?.[name] === value)
+        throw invalidRequest([
+          { field: `arguments.${name}`, message: `must not be ${String(value)}: a crash could repeat it` },
+        ]);
     const ids = [...new Set(input.ids.map((id) => id.toLowerCase()))];
     const created = await this.keys.once(request, async (tx) => ({
       id: await this.store.create(tx, { ...input, ids }, key),

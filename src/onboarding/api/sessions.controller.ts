@@ -33,6 +33,7 @@ export class SessionsController {
   @Operation('onboarding:write', {
     command: 'sessions start',
     bulk: true,
+    notInBulk: { reuse: false },
     summary: 'Start a session for a grid location',
     description:
       'Returns 200 with the session of the same location and brand that is open or online, if there is one: a double click returns the same session, and a customer who is online is not asked to authorise again. The `startUrl` of an online session is null. Set `reuse` to false to connect further inverters of the brand.',

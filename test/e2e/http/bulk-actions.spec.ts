@@ -42,6 +42,15 @@ const auditOf = (id: string) =>
   );
 
 describe('a bulk action', () => {
+  it('starts no second session of a location, which a crash could repeat', async () => {
+    const start = { operationId: 'startSession', ids: [randomUUID()] };
+    expect(await create({ ...start, arguments: { reuse: false } })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'arguments.reuse' }] },
+    });
+    expect((await create({ ...start, arguments: { reuse: true } })).status).toBe(202);
+  });
+
   it('acts on exactly these ids, once each, and says what each got', async () => {
     const [first, second, discarded, other] = (await insertUncertain(4)) as [string, string, string, string];
     await client.call('POST', `/registrations/${discarded}/discard`);

@@ -31,6 +31,7 @@ const NOTHING = {
   sessions: 0,
   observations: 0,
   deliveries: 0,
+  bulkActions: 0,
   events: 0,
   registrations: 0,
   starts: 0,
@@ -256,6 +257,20 @@ describe('R59: history ends where it may', () => {
     changeStatement(database, PRUNE_REGISTRATIONS, afterItsEvents, '');
     await insertUnread();
     expect(await prune()).toEqual({ ...NOTHING, registrations: 1 });
+  });
+
+  it('deletes bulk actions with their results by their end, and none that has not ended', async () => {
+    const insert = async (finishedDaysAgo: number | null): Promise<string> => {
+      const ended = finishedDaysAgo === null ? {} : { finished_at: daysAgo(finishedDaysAgo) };
+      const { id } = await insertRow(client, 'bulk_actions', { ...ended, created_at: daysAgo(50) });
+      await insertRow(client, 'bulk_action_items', { action_id: id });
+      return id as string;
+    };
+    const kept = [await insert(null), await insert(5)];
+    await insert(20);
+    expect(await prune()).toEqual({ ...NOTHING, bulkActions: 1 });
+    expect(await idsIn('bulk_actions')).toEqual(kept.sort());
+    expect(await idsIn('bulk_action_items', 'action_id')).toEqual(kept.sort());
   });
 
   it('deletes audit entries, and no proof of an erasure', async () => {

@@ -44,10 +44,10 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
   const { control } = service.sandbox!;
   const tenantReference = word();
   const eans = [newEan(), newEan()];
-  const [firstName, lastName, salesNote, sessionNote, requestId, responseField] = Array.from(
-    { length: 6 },
+  const [firstName, lastName, salesNote, sessionNote, stallNote, requestId, responseField] = Array.from(
+    { length: 7 },
     word,
-  ) as [string, string, string, string, string, string];
+  ) as [string, string, string, string, string, string, string];
   const email = `${word()}@example.org`;
   await insertCampaign(
     service.app.get(Database),
@@ -102,13 +102,14 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
     const [first, second] = await Promise.all([client.session(online.id), client.session(unrecognised.id)]);
     return second.state === 'unrecognised' && first.inverters.length === 2 && first;
   });
-  await waitFor('the start that failed to be stalled', async () => {
-    const { body } = await client.call<{ items: object[] }>(
+  const stalled = await waitFor('the start that failed to be stalled', async () => {
+    const { body } = await client.call<{ items: { kind: string; id: string }[] }>(
       'GET',
-      `/stalled?tenantReference=${tenantReference}`,
+      `/stalled?kind=start&tenantReference=${tenantReference}`,
     );
-    return body.items.length > 0;
+    return body.items[0] ?? false;
   });
+  await client.call('PATCH', `/stalled/${stalled.id}`, { kind: 'start', note: stallNote });
 
   return {
     userId: user.id,
@@ -125,6 +126,7 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
       email,
       salesNote,
       sessionNote,
+      stallNote,
       requestId,
       responseField,
       startUrl: open.startUrl!,
