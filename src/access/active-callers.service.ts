@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
+import { task } from '../platform/tasks/task.js';
 import type { Problem } from '../platform/problem/problem.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { keyRevoked, requireSession, sessionOver, type Caller } from './acting-caller.js';
@@ -16,7 +17,9 @@ interface Watch {
 @Injectable()
 export class ActiveCallers extends BackgroundTasks {
   // docs/api.md promises that nothing of a revoked key goes on for more than 5 s.
-  protected readonly tasks = [{ everyMs: 2_000, run: () => this.endRefused() }];
+  protected readonly tasks = [
+    task({ name: 'access.end_refused', everyMs: 2_000, run: () => this.endRefused() }),
+  ];
   private readonly watches = new Set<Watch>();
 
   constructor(private readonly keys: ApiKeysStore) {

@@ -1,12 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Injectable, Logger } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { Injectable } from '@nestjs/common';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { Database, type Transaction } from '../platform/database/database.js';
-import { errorText } from '../platform/redaction/error-text.js';
+import { stopsWithin } from '../platform/shutdown/limits.js';
+import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
+import { task } from '../platform/tasks/task.js';
 import { requireActing } from './acting-caller.js';
 import type { RepeatableRequest } from './repeatable-request.decorator.js';
+
+const STOP_WITHIN_MS = stopsWithin(500);
+const DELETE_EVERY_MS = 10 * 60_000;
 
 export const STORED_RESPONSES = encryptedColumn('idempotency_keys', 'response_ciphertext', {
   name: 'id',
@@ -18,13 +22,22 @@ const LOCK_KEY = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/i
 
 /** Makes creations idempotent: stores the response to a request with an `Idempotency-Key` in the transaction of the creation. */
 @Injectable()
-export class IdempotencyKeys {
-  private readonly logger = new Logger(IdempotencyKeys.name);
+export class IdempotencyKeys extends BackgroundTasks {
+  protected readonly tasks = [
+    task({
+      name: 'access.delete_idempotency_keys',
+      everyMs: DELETE_EVERY_MS,
+      once: 'deployment',
+      run: () => this.deleteExpired(),
+    }),
+  ];
 
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
-  ) {}
+  ) {
+    super('expired Idempotency-Keys could not be deleted', STOP_WITHIN_MS);
+  }
 
   /** Runs `create` in a transaction. If the key was used before, returns the stored response, or `key_reused` if the body differs. */
   async once<T extends object>(
@@ -54,15 +67,10 @@ export class IdempotencyKeys {
     return isDeepStrictEqual(request, JSON.parse(JSON.stringify(body))) ? response : 'key_reused';
   }
 
-  @Interval(10 * 60_000)
-  async deleteExpired(): Promise<void> {
-    try {
-      // docs/api.md promises 24 hours.
-      await this.database.query(
-        `DELETE FROM idempotency_keys WHERE created_at < clock_timestamp() - interval '24 hours'`,
-      );
-    } catch (error) {
-      this.logger.warn(`expired Idempotency-Keys could not be deleted: ${errorText(error)}`);
-    }
+  private async deleteExpired(): Promise<void> {
+    // docs/api.md promises 24 hours.
+    await this.database.query(
+      `DELETE FROM idempotency_keys WHERE created_at < clock_timestamp() - interval '24 hours'`,
+    );
   }
 }

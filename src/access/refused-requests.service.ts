@@ -1,8 +1,9 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { within } from '../platform/async/within.js';
 import { errorText } from '../platform/redaction/error-text.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
+import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
+import { task } from '../platform/tasks/task.js';
 import { ApiKeysStore, hashIn, mayExist, type PresentedKey, type Refused } from './api-keys.store.js';
 import type { Principal } from './scopes.js';
 
@@ -16,12 +17,16 @@ const ADMINISTRATOR = 'administrator';
 
 /** Counts refused requests by key in memory, so that a refused request costs no statement. Writes and logs the counts each minute. */
 @Injectable()
-export class RefusedRequests implements OnApplicationShutdown {
-  private readonly logger = new Logger(RefusedRequests.name);
+export class RefusedRequests extends BackgroundTasks implements OnApplicationShutdown {
+  protected readonly tasks = [
+    task({ name: 'access.record_refusals', everyMs: 60_000, run: () => this.write() }),
+  ];
   /** The key of the map is the hash of an API key, ADMINISTRATOR or UNKNOWN. */
   private counts = new Map<string, Refused>();
 
-  constructor(private readonly keys: ApiKeysStore) {}
+  constructor(private readonly keys: ApiKeysStore) {
+    super('could not record refused requests', STOP_WITHIN_MS);
+  }
 
   /** Counts a response if its status is 401, 403 or 429. */
   note(key: PresentedKey, principal: Principal | undefined, statusCode: number): void {
@@ -31,8 +36,7 @@ export class RefusedRequests implements OnApplicationShutdown {
     this.add(principal?.id === null ? ADMINISTRATOR : subject, { ...NONE, [`refused${status}`]: 1 });
   }
 
-  /** Adds the counts to the rows of the keys, and logs a line for each key. */
-  @Interval(60_000)
+  /** Adds the counts to the rows of the keys, and logs a line for each key. If it fails, keeps the counts. */
   async write(): Promise<void> {
     const counts = this.counts;
     this.counts = new Map();

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
+import { task } from '../platform/tasks/task.js';
 import { Database } from '../platform/database/database.js';
 import { Leases, type Lease } from '../platform/database/lease.js';
 import { Environment } from '../platform/env/environment.js';
@@ -34,11 +35,12 @@ export class Publishers {
 @Injectable()
 export class Broker extends BackgroundTasks {
   protected readonly tasks = [
-    {
+    task({
+      name: 'broker.publish',
       everyMs: CLAIM_INTERVAL_MS,
       due: sql.ANY_DUE,
       run: (stop: AbortSignal) => this.publishUnderLease(stop),
-    },
+    }),
   ];
   private readonly published = this.metrics.counter({
     name: 'pv_onboarding_broker_events_total',

@@ -4,6 +4,7 @@ import { InternalRequests, type InternalResponse } from '../access/internal-requ
 import { Operations } from '../access/operations.js';
 import type { Principal } from '../access/scopes.js';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
+import { task } from '../platform/tasks/task.js';
 import { WakeUp } from '../platform/async/wake-up.js';
 import { within } from '../platform/async/within.js';
 import { Database } from '../platform/database/database.js';
@@ -46,12 +47,13 @@ export class BulkRunner extends BackgroundTasks {
   /** Signalled when an action is created in this process. */
   readonly wakeUp = new WakeUp();
   protected readonly tasks = [
-    {
+    task({
+      name: 'bulk_actions.run',
       everyMs: SEARCH_EVERY_MS,
       due: FIND_DUE,
       wakeUp: this.wakeUp,
       run: (stop: AbortSignal) => this.startDue(stop),
-    },
+    }),
   ];
   private readonly leases = new Leases(this.database, BULK_LEASES, { leaseMs: LEASE_MS, backoff: BACKOFF });
   private readonly running = new Map<string, Promise<void>>();

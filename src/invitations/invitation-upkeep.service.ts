@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
+import { task } from '../platform/tasks/task.js';
 import { Environment } from '../platform/env/environment.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { ANY_CHANGED, ANY_OVERDUE, CHANGE_OVERLAP_MS, DUE_WISHES } from './invitations.sql.js';
@@ -24,12 +25,32 @@ const FIRST_LOOK_BACK_MS = 7 * 86_400_000;
 @Injectable()
 export class InvitationUpkeep extends BackgroundTasks {
   protected readonly tasks = [
-    { everyMs: WISHES_EVERY_MS, due: DUE_WISHES, run: () => this.fulfilWishes() },
-    { everyMs: PROGRESS_EVERY_MS, due: ANY_CHANGED, run: () => this.follow() },
+    task({
+      name: 'invitations.fulfil_wishes',
+      everyMs: WISHES_EVERY_MS,
+      due: DUE_WISHES,
+      run: () => this.fulfilWishes(),
+    }),
+    task({
+      name: 'invitations.follow',
+      everyMs: PROGRESS_EVERY_MS,
+      due: ANY_CHANGED,
+      run: () => this.follow(),
+    }),
     // Moves `since` while nothing changes, so that no run reads the changes of days.
-    { everyMs: CHANGE_OVERLAP_MS, run: () => this.follow() },
-    { everyMs: EXPIRE_EVERY_MS, due: ANY_OVERDUE, run: () => this.expire() },
-    { everyMs: REMIND_EVERY_MS, due: DUE_REMINDERS, run: (stop: AbortSignal) => this.remind(stop) },
+    task({ name: 'invitations.follow_slowly', everyMs: CHANGE_OVERLAP_MS, run: () => this.follow() }),
+    task({
+      name: 'invitations.expire',
+      everyMs: EXPIRE_EVERY_MS,
+      due: ANY_OVERDUE,
+      run: () => this.expire(),
+    }),
+    task({
+      name: 'invitations.remind',
+      everyMs: REMIND_EVERY_MS,
+      due: DUE_REMINDERS,
+      run: (stop: AbortSignal) => this.remind(stop),
+    }),
   ];
   private since = new Date(Date.now() - FIRST_LOOK_BACK_MS);
 

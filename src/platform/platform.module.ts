@@ -8,6 +8,8 @@ import { DocsController } from './openapi/docs.controller.js';
 import { HeldRequests } from './http/held-requests.js';
 import { HealthController } from './health/health.controller.js';
 import { DueWork } from './tasks/due-work.js';
+import { Tasks } from './tasks/tasks.service.js';
+import { TasksStore } from './tasks/tasks.store.js';
 import { Readiness } from './health/readiness.service.js';
 import { Metrics } from './metrics/metrics.js';
 import { RecentRequests } from './metrics/recent-requests.js';
@@ -16,7 +18,7 @@ import { MetricsController } from './metrics/metrics.controller.js';
 import { ProblemPages } from './problem/problem-pages.js';
 import { ProblemsController } from './problem/problems.controller.js';
 
-const SHARED = [Database, Listener, DueWork, Cipher, Metrics, RecentRequests, HeldRequests, ProblemPages];
+const SHARED = [Database, Listener, Tasks, Cipher, Metrics, RecentRequests, HeldRequests, ProblemPages];
 
 @Global()
 @Module({})
@@ -29,6 +31,8 @@ export class PlatformModule {
         { provide: Environment, useValue: environment },
         ...SHARED,
         DatabaseMetrics,
+        DueWork,
+        TasksStore,
         MetricsServer,
         Readiness,
       ],

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
+import { task } from '../platform/tasks/task.js';
 import { Environment } from '../platform/env/environment.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { ANY_DUE } from './stalls.sql.js';
@@ -47,7 +48,12 @@ const AT_ONCE = 200;
 @Injectable()
 export class StallTask extends BackgroundTasks {
   protected readonly tasks = [
-    { everyMs: EVERY_MS, due: ANY_DUE, run: (stop: AbortSignal) => this.run(stop) },
+    task({
+      name: 'stalls.look',
+      everyMs: EVERY_MS,
+      due: ANY_DUE,
+      run: (stop: AbortSignal) => this.run(stop),
+    }),
   ];
 
   constructor(

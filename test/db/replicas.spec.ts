@@ -10,6 +10,7 @@ import { leasesOn } from '../../src/platform/database/lease.sql.js';
 import { AbandonedLeases } from '../../src/platform/database/abandoned-leases.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import type { RecentRequests } from '../../src/platform/metrics/recent-requests.js';
+import { TasksStore } from '../../src/platform/tasks/tasks.store.js';
 import type { Remote } from '../../src/remote/remote.service.js';
 import { ReplicasStore } from '../../src/remote/shared/replicas.store.js';
 import { SignsOfLife } from '../../src/remote/shared/signs-of-life.service.js';
@@ -340,5 +341,46 @@ describe('the connection for notifications', () => {
     }
     expect(hints).toEqual([true, false, true]);
     expect(listener.isListening).toBe(false);
+  });
+});
+
+describe('a task of the deployment', () => {
+  const migrated = useTestDatabase();
+  const task = { name: 'test.task', once: 'deployment' as const, everyMs: 60_000, startedAt: null };
+  const read = () =>
+    migrated
+      .open()
+      .query(
+        `SELECT started_at <= ended_at AS ended, last_error, round(extract(epoch FROM due_at - ended_at)) AS pause FROM admin.tasks`,
+      );
+  const makeDue = () => migrated.open().query('UPDATE tasks SET due_at = clock_timestamp()');
+
+  it('runs in one process, and in any of them when it is due again', async () => {
+    const stores = [1, 2, 3].map(() => new TasksStore(migrated.open()));
+    let runs = 0;
+    const runEverywhere = () =>
+      Promise.all(stores.map((store) => store.runOnce(task, never, async () => ++runs)));
+    await Promise.all(stores.map((store) => store.record([task])));
+    await runEverywhere();
+    expect(runs).toBe(0);
+    await makeDue();
+    await runEverywhere();
+    expect(runs).toBe(1);
+    expect(await read()).toEqual([{ ended: true, last_error: null, pause: '60' }]);
+    await makeDue();
+    await runEverywhere();
+    expect(runs).toBe(2);
+  });
+
+  it('shows why its last run failed, and is due at once if its process stopped', async () => {
+    const store = new TasksStore(migrated.open());
+    await makeDue();
+    const failing = store.runOnce(task, never, () => Promise.reject(new Error('no space')));
+    await expect(failing).rejects.toThrow('no space');
+    expect(await read()).toMatchObject([{ ended: true, last_error: 'Error: no space' }]);
+    await makeDue();
+    const stop = new AbortController();
+    await store.runOnce(task, stop.signal, async () => stop.abort());
+    expect(await read()).toEqual([{ ended: true, last_error: null, pause: '0' }]);
   });
 });

@@ -42,6 +42,7 @@ const VALID = {
     phase: 'awaiting_owner',
     anchor_at: 'now',
   }),
+  tasks: () => ({ name: randomUUID(), once: 'process', every_ms: 1_000 }),
   poll_batches: () => ({ worker: 'host:1', size: 1, lease_until: 'tomorrow' }),
   stalls: () => ({ kind: 'session', subject: randomUUID(), cause: 'lost', since: 'now', evidence: {} }),
   stall_looks: () => ({ kind: 'session', subject: randomUUID() }),

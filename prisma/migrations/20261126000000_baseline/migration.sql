@@ -989,6 +989,28 @@ COMMENT ON TABLE request_tokens IS 'The tokens of SCS_MAX_REQUESTS_PER_SECOND, w
 COMMENT ON COLUMN request_tokens.id IS 'Always true: there is one row.';
 COMMENT ON COLUMN request_tokens.drawn_until IS 'The end of the time whose tokens are drawn.';
 
+CREATE TABLE tasks (
+  name text PRIMARY KEY,
+  once text NOT NULL CHECK (once IN ('process', 'deployment')),
+  every_ms bigint NOT NULL,
+  started_at timestamptz(3),
+  ended_at timestamptz(3),
+  last_error text,
+  due_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  lease_token uuid,
+  lease_until timestamptz(3)
+);
+COMMENT ON TABLE tasks IS 'What recurs, one row per task. Written by the processes that run it.';
+COMMENT ON COLUMN tasks.name IS 'The task, as the code declares it.';
+COMMENT ON COLUMN tasks.once IS 'process: each process that has the task runs it. deployment: one process at a time runs it, under a lease.';
+COMMENT ON COLUMN tasks.every_ms IS 'The pause between two runs. A task that asks whether it has work runs only if it has.';
+COMMENT ON COLUMN tasks.started_at IS 'When it last began to run. Of a task of each process, in any of them and as of the last minute.';
+COMMENT ON COLUMN tasks.ended_at IS 'When the last run ended. Null while it runs, and for tasks of each process.';
+COMMENT ON COLUMN tasks.last_error IS 'Why the last run of a task of the deployment failed. Null if it did not.';
+COMMENT ON COLUMN tasks.due_at IS 'When a task of the deployment runs again. Infinite while it runs.';
+COMMENT ON COLUMN tasks.lease_token IS 'The lease of the process that runs a task of the deployment. Null if none does.';
+COMMENT ON COLUMN tasks.lease_until IS 'When the lease ends, unless it is renewed. Another process then runs the task.';
+
 CREATE TABLE read_budget (
   id boolean DEFAULT true PRIMARY KEY,
   stretch double precision DEFAULT 1 NOT NULL,
@@ -997,7 +1019,6 @@ CREATE TABLE read_budget (
   allowed_per_second double precision,
   short_since timestamptz(3),
   announced_at timestamptz(3),
-  habits_after timestamptz(3),
   CONSTRAINT read_budget_is_one_row CHECK (id),
   CONSTRAINT read_budget_stretch_is_at_least_1 CHECK (stretch >= 1)
 );
@@ -1010,7 +1031,6 @@ COMMENT ON COLUMN read_budget.measure_after IS 'When the sessions are counted ag
 COMMENT ON COLUMN read_budget.allowed_per_second IS 'Reads per second to which the stretch leads. Null without SCS_MAX_REQUESTS_PER_SECOND.';
 COMMENT ON COLUMN read_budget.short_since IS 'Since when the stretch has been above the bound of remote.budget_short. Null if it is not.';
 COMMENT ON COLUMN read_budget.announced_at IS 'When remote.budget_short was announced. Null if it was not, or is over.';
-COMMENT ON COLUMN read_budget.habits_after IS 'When read_habits and brand_waits are counted again. Null before the first time.';
 
 CREATE TABLE read_habits (
   brand text NOT NULL,

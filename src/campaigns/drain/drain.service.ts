@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { InvitationsStore } from '../../invitations/invitations.store.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
 import { within } from '../../platform/async/within.js';
+import { Listener } from '../../platform/database/connection/listen.js';
 import { Database } from '../../platform/database/database.js';
 import { Leases, type Lease } from '../../platform/database/lease.js';
 import { Environment } from '../../platform/env/environment.js';
@@ -11,13 +13,14 @@ import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { CampaignAdoption } from '../adoption/adoption.service.js';
 import { IntakeStore } from '../intake/intake.store.js';
-import { CAMPAIGN_LEASES, FIND_DECIDED, FIND_DUE } from './drain.sql.js';
+import { CAMPAIGN_LEASES, CAMPAIGNS_CHANNEL, FIND_DECIDED, FIND_DUE } from './drain.sql.js';
 import { DrainStore, type UninvitedRow } from './drain.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
 /** A renewal may take 4 s to fail; see Deliveries. */
 const LEASE_MS = 30_000;
 const BACKOFF = { firstMs: 500, mostMs: 5_000 };
+/** How often to ask whether a campaign is due. A NOTIFY does not wait for it. */
 const SEARCH_EVERY_MS = 1_000;
 const DECIDED_EVERY_MS = 5_000;
 const FORGOTTEN_EVERY_MS = 3_600_000;
@@ -35,11 +38,33 @@ const INVITE_AT_ONCE = 4;
 /** Drains campaigns: makes registrations of their rows, and gives the rows the results. The RegistrationSender sends the registrations. */
 @Injectable()
 export class CampaignDrain extends BackgroundTasks {
+  private readonly notified = new WakeUp();
   protected readonly tasks = [
-    { everyMs: SEARCH_EVERY_MS, due: FIND_DUE, run: (stop: AbortSignal) => this.startDue(stop) },
-    { everyMs: DECIDED_EVERY_MS, due: FIND_DECIDED, run: () => this.settleDecided() },
-    { everyMs: FORGOTTEN_EVERY_MS, run: () => this.cancelForgotten() },
-    { everyMs: DEAD_UPLOADS_EVERY_MS, run: () => this.intake.deleteDead() },
+    task({
+      name: 'campaigns.drain',
+      everyMs: SEARCH_EVERY_MS,
+      due: FIND_DUE,
+      wakeUp: this.notified,
+      run: (stop: AbortSignal) => this.startDue(stop),
+    }),
+    task({
+      name: 'campaigns.settle_decided',
+      everyMs: DECIDED_EVERY_MS,
+      due: FIND_DECIDED,
+      run: () => this.settleDecided(),
+    }),
+    task({
+      name: 'campaigns.cancel_forgotten',
+      everyMs: FORGOTTEN_EVERY_MS,
+      once: 'deployment',
+      run: () => this.cancelForgotten(),
+    }),
+    task({
+      name: 'campaigns.delete_dead_uploads',
+      everyMs: DEAD_UPLOADS_EVERY_MS,
+      once: 'deployment',
+      run: () => this.intake.deleteDead(),
+    }),
   ];
   private readonly leases = new Leases(this.database, CAMPAIGN_LEASES, {
     leaseMs: LEASE_MS,
@@ -55,8 +80,14 @@ export class CampaignDrain extends BackgroundTasks {
     private readonly adoption: CampaignAdoption,
     private readonly invitations: InvitationsStore,
     private readonly environment: Environment,
+    private readonly listener: Listener,
   ) {
     super('campaigns could not be kept up to date', STOP_WITHIN_MS, environment.ROLE !== 'api');
+  }
+
+  override onApplicationBootstrap(): void {
+    super.onApplicationBootstrap();
+    if (this.environment.ROLE !== 'api') this.listener.on(CAMPAIGNS_CHANNEL, () => this.notified.signal());
   }
 
   override async beforeApplicationShutdown(): Promise<void> {

@@ -4,6 +4,14 @@ import { UNDECIDED } from '../../users/registration/registrations.sql.js';
 
 // The statements are SQL, since they take and settle rows in sets, under a lease by the database's clock.
 
+/** Notifies the workers that a campaign is due. A notification may be lost, so they also search. */
+export const CAMPAIGNS_CHANNEL = 'pv_onboarding_campaigns';
+
+/** Returns a statement that makes campaigns due, and notifies the workers if it changed one. */
+export const notifying = (update: string): string => `
+    WITH due AS (${update} RETURNING id)
+    SELECT id, pg_notify('${CAMPAIGNS_CHANNEL}', '') FROM due`;
+
 export const CAMPAIGN_LEASES = leasesOn({ table: 'campaigns', key: 'id' });
 
 /** Finds the campaigns to drain that are not claimed. A paused or cancelled campaign still settles what it has sent. */
@@ -112,10 +120,10 @@ export const FIND_DECIDED = `
      WHERE r.status = 'uncertain'`;
 
 /** Changes campaign $1 to status $2 if it has one of the statuses $3, and makes it due. */
-export const MOVE_CAMPAIGN = `
+export const MOVE_CAMPAIGN = notifying(`
     UPDATE campaigns SET status = $2, due_at = clock_timestamp(), per_second = NULL,
            paused_at = CASE $2 WHEN 'paused' THEN clock_timestamp() END
-     WHERE id = $1 AND status = ANY ($3) RETURNING id`;
+     WHERE id = $1 AND status = ANY ($3)`);
 
 export const FIND_SENT = `
     SELECT DISTINCT registration_id AS id FROM campaign_rows WHERE campaign_id = $1 AND status = 'sent'`;

@@ -1,5 +1,6 @@
 import { prepared } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
+import { notifying } from '../drain/drain.sql.js';
 
 /** Inserts a campaign that is being received. Its format is known only at the end of the file. */
 export const INSERT_CAMPAIGN = `
@@ -13,11 +14,10 @@ export const INSERT_ROWS = prepared('campaigns.insert_rows')`
       FROM jsonb_to_recordset($2::jsonb) AS sent (line int, status text, "tenantReference" text, ean text, brand text, locale text,
              "expectedInverters" int, metadata jsonb, fields jsonb, problems jsonb, adoption jsonb)`;
 
-export const FINISH_INTAKE = `
+export const FINISH_INTAKE = notifying(`
     UPDATE campaigns SET status = $2, rows = $3, format = $4, due_at = clock_timestamp(),
            finished_at = CASE $2 WHEN 'checked' THEN clock_timestamp() END
-     WHERE id = $1 AND status = 'receiving'
-    RETURNING id`;
+     WHERE id = $1 AND status = 'receiving'`);
 
 /** Deletes an upload that has failed, with its rows. */
 export const DELETE_UPLOAD = `DELETE FROM campaigns WHERE id = $1 AND status = 'receiving'`;

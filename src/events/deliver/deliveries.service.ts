@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
 import { within } from '../../platform/async/within.js';
 import { Database } from '../../platform/database/database.js';
 import { Leases } from '../../platform/database/lease.js';
@@ -26,13 +27,14 @@ type OpenOutlet = (endpointId: string) => Outlet;
 @Injectable()
 export class Deliveries extends BackgroundTasks {
   protected readonly tasks = [
-    {
+    task({
+      name: 'events.deliver',
       everyMs: SEARCH_EVERY_MS,
       due: ANY_DUE,
       backoff: SEARCH_BACKOFF,
       wakeUp: this.events.notified,
       run: (stop: AbortSignal) => this.startDue(stop),
-    },
+    }),
   ];
   private readonly leases = new Leases(this.database, ENDPOINT_LEASES, {
     leaseMs: LEASE_MS,

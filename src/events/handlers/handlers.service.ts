@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
 import { Database } from '../../platform/database/database.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { Deliveries } from '../deliver/deliveries.service.js';
@@ -14,7 +15,9 @@ import { discoverHandlers } from './on-event.js';
 /** Discovers the @OnEvent methods at start and makes this process deliver to them. Each method is stored as an endpoint. */
 @Injectable()
 export class EventHandlers extends BackgroundTasks implements OnModuleInit {
-  protected readonly tasks = [{ everyMs: 3_600_000, run: () => this.maintain() }];
+  protected readonly tasks = [
+    task({ name: 'events.maintain_handlers', everyMs: 3_600_000, run: () => this.maintain() }),
+  ];
   private readonly counter = this.metrics.counter({
     name: 'pv_onboarding_handler_deliveries_total',
     help: 'Events passed to handlers in this process, by outcome: delivered, failed and to be retried',

@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
 import { Database } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { hazardsOf, type Hazards, type UsualWait } from '../rules/habits.rules.js';
 import type { WatchedSession } from '../rules/schedule.rules.js';
-import { countHabitsDaily, findKnownHabits, findUsualWaits, type BrandHabits } from './habits.store.js';
+import { countHabits, findKnownHabits, findUsualWaits, type BrandHabits } from './habits.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
 /** The pause between two reloads of the habits from the database, where they change once a day. */
 const RELOAD_MS = 300_000;
+const COUNT_EVERY_MS = 86_400_000;
 
 /** `brand` is null for sessions without a brand, and for all brands without known habits. */
 type Kind = Pick<BrandHabits, 'phase'> & { readonly brand: string | null };
@@ -22,7 +24,19 @@ const keyOf = ({ brand, phase }: Kind) => JSON.stringify([brand, phase]);
  */
 @Injectable()
 export class ReadHabits extends BackgroundTasks {
-  protected readonly tasks = [{ everyMs: RELOAD_MS, run: () => this.reload() }];
+  protected readonly tasks = [
+    task({ name: 'habits.read', everyMs: RELOAD_MS, run: () => this.read() }),
+    ...(this.environment.ROLE === 'api'
+      ? []
+      : [
+          task({
+            name: 'habits.count',
+            everyMs: COUNT_EVERY_MS,
+            once: 'deployment',
+            run: () => this.count(),
+          }),
+        ]),
+  ];
   brands: readonly string[] = [];
   private known: ReadonlyMap<string, Hazards | undefined> = new Map();
   private waits: ReadonlyMap<string | null, UsualWait> = new Map();
@@ -49,10 +63,10 @@ export class ReadHabits extends BackgroundTasks {
     return hazards && { hazards, startedAt: poll.recordedAt };
   }
 
-  /** Reads the habits. If the daily count is due, a worker then counts and reads the habits again. */
-  async reload(): Promise<void> {
+  /** Counts how long the sessions of each brand stay in a phase, and reads the result. */
+  async count(): Promise<void> {
+    await countHabits(this.database);
     await this.read();
-    if (this.environment.ROLE !== 'api' && (await countHabitsDaily(this.database))) await this.read();
   }
 
   private async read(): Promise<void> {

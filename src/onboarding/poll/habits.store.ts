@@ -1,5 +1,4 @@
 import type { Database } from '../../platform/database/database.js';
-import { msFromNow } from '../../platform/database/timestamps.js';
 import { HABIT_AGES_PER_E, LEAST_CHANGES, LEAST_WAITS, OLDEST_HABIT } from '../rules/habits.rules.js';
 import type { HabitCount } from '../rules/habits.rules.js';
 
@@ -13,15 +12,8 @@ export interface BrandHabits {
 const COUNTED_DAYS = 90;
 /** The maximum number of transitions that a count reads: the latest ones. Far fewer are enough to recognise habits. */
 const MOST_TRANSITIONS = 200_000;
-/** The timeout of each statement of a count, less than STOP_WITHIN_MS.process. After a timeout, the next count is due a day later. */
+/** The timeout of each statement of a count, less than STOP_WITHIN_MS.process. After a timeout, the count is repeated as after any failure. */
 const COUNT_WITHIN_MS = 4_000;
-const DAY_MS = 86_400_000;
-
-/** Claims the daily count. Returns a row to one worker only. `isDue`: whether any session has a brand, so that there are stays to count. */
-const CLAIM_COUNT = `
-    UPDATE read_budget SET habits_after = ${msFromNow('$1')}
-     WHERE coalesce(habits_after <= clock_timestamp(), true)
-    RETURNING EXISTS (SELECT FROM onboarding_sessions WHERE brand IS NOT NULL) AS "isDue"`;
 
 // A stay in a phase begins with a transition. It lasts until the transition that ended it, the close or erasure of the session, or now. The
 // phases are those of phaseOf. A transition has the time of the read that observed it, so a stay is measured slightly too long.
@@ -68,13 +60,10 @@ const FIND_KNOWN = `
     SELECT brand, phase, json_agg(json_build_object('age', age, 'changed', changed, 'ended', ended, 'seconds', seconds)) AS counts
       FROM read_habits GROUP BY brand, phase HAVING sum(changed) >= ${LEAST_CHANGES}`;
 
-/**
- * Counts how long the sessions of each brand stay in a phase, unless a worker began a count within the last day or no session has a brand.
- * Returns whether it counted.
- */
-export async function countHabitsDaily(database: Database): Promise<boolean> {
-  const [claimed] = await database.query<{ isDue: boolean }>(CLAIM_COUNT, [DAY_MS]);
-  if (claimed?.isDue !== true) return false;
+/** Counts how long the sessions of each brand stay in a phase, unless no session has a brand. */
+export async function countHabits(database: Database): Promise<void> {
+  const branded = await database.query('SELECT FROM onboarding_sessions WHERE brand IS NOT NULL LIMIT 1');
+  if (branded.length === 0) return;
   // Passes the last id as a parameter. With a subquery instead, the planner would not know how few transitions are read.
   const [last] = await database.query<{ id: string }>(
     'SELECT coalesce(max(id), 0) AS id FROM session_transitions',
@@ -86,7 +75,6 @@ export async function countHabitsDaily(database: Database): Promise<boolean> {
     await tx.query('DELETE FROM brand_waits');
     await tx.query(COUNT_WAITS, [Number(last!.id) - MOST_TRANSITIONS]);
   });
-  return true;
 }
 
 export const findKnownHabits = (database: Database): Promise<BrandHabits[]> => database.query(FIND_KNOWN);

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
 import { Environment } from '../../platform/env/environment.js';
 import { longestIntervalMs, PHASES } from '../rules/schedule.rules.js';
 import { ANY_DUE, EXPIRED_BATCHES } from './polls.sql.js';
@@ -56,15 +57,29 @@ const RENEWALS_PER_LEASE = 6;
 @Injectable()
 export class Poller extends BackgroundTasks {
   protected readonly tasks = [
-    {
+    task({
+      name: 'polls.claim',
       everyMs: this.environment.POLL_TICK_MS,
       due: ANY_DUE,
       run: (stop: AbortSignal) => this.claimWhileDue(stop),
-    },
+    }),
     // Results may have been written meanwhile, so the pool may now start reads for which the write queue was too long.
-    { everyMs: this.environment.POLL_TICK_MS, run: async () => this.pool.start() },
-    { everyMs: RELEASE_EVERY_MS, due: EXPIRED_BATCHES, run: () => this.releaseExpired() },
-    { everyMs: this.environment.POLL_LEASE_MS / RENEWALS_PER_LEASE, run: () => this.writes.renewLeases() },
+    task({
+      name: 'polls.start_reads',
+      everyMs: this.environment.POLL_TICK_MS,
+      run: async () => this.pool.start(),
+    }),
+    task({
+      name: 'polls.release_expired',
+      everyMs: RELEASE_EVERY_MS,
+      due: EXPIRED_BATCHES,
+      run: () => this.releaseExpired(),
+    }),
+    task({
+      name: 'polls.renew_leases',
+      everyMs: this.environment.POLL_LEASE_MS / RENEWALS_PER_LEASE,
+      run: () => this.writes.renewLeases(),
+    }),
   ];
   private readonly claims = this.metrics.counter({
     name: 'pv_onboarding_session_claims_total',

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { NewEvent } from '../../events/catalogue.rules.js';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
 import { STATEMENT_TIMEOUT_MS } from '../../platform/database/connection/settings.js';
 import { Environment } from '../../platform/env/environment.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
@@ -27,7 +28,14 @@ export class ReadBudget extends BackgroundTasks {
     MOST_PERIOD_MS,
     Math.max(LEAST_PERIOD_MS, this.environment.POLL_MIN_INTERVAL_MS),
   );
-  protected readonly tasks = [{ everyMs: this.periodMs, due: DUE_MEASURE, run: () => this.measure() }];
+  protected readonly tasks = [
+    task({
+      name: 'polls.measure_budget',
+      everyMs: this.periodMs,
+      due: DUE_MEASURE,
+      run: () => this.measure(),
+    }),
+  ];
 
   constructor(
     private readonly budgets: ReadBudgetStore,

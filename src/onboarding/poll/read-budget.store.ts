@@ -33,7 +33,7 @@ const COUNT_BY_BRAND = countByAge(
 );
 
 /** `measureAfter`: when the next measure is due. */
-export type Budget = Omit<ReadBudget, 'id' | 'habitsAfter'>;
+export type Budget = Omit<ReadBudget, 'id'>;
 
 /** The budget before a measure, which began at `now`. */
 export interface BudgetMeasure extends Budget {

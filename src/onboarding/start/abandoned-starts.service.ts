@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
 import { AbandonedLeases } from '../../platform/database/abandoned-leases.js';
 import { Environment } from '../../platform/env/environment.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
@@ -11,7 +12,9 @@ const STOP_WITHIN_MS = stopsWithin(1_000);
 /** Ends starts whose lease has expired: a worker marks them as failed, even if nobody repeats the request. */
 @Injectable()
 export class AbandonedStarts extends BackgroundTasks {
-  protected readonly tasks = [{ everyMs: 1_000, due: EXPIRED_LEASES, run: () => this.end() }];
+  protected readonly tasks = [
+    task({ name: 'starts.end_abandoned', everyMs: 1_000, due: EXPIRED_LEASES, run: () => this.end() }),
+  ];
   // Ends a start 4 s after this worker first saw its expired lease. So a live process can store its outcome after a database outage.
   private readonly expiredLeases = new AbandonedLeases(() => this.starts.findExpiredLeases());
 

@@ -8,6 +8,8 @@ interface LoopOptions {
   readonly onError: (error: unknown, failures: number) => number;
   /** Its signals end the pause. A signal during a successful step skips the next pause; a signal during a failed step is ignored. */
   readonly wakeUp?: WakeUp;
+  /** Gets the timer of each pause when the pause begins. */
+  readonly onPause?: (timer: NodeJS.Timeout) => void;
 }
 
 /** Repeats `step`, with a pause after each call, until it is stopped. */
@@ -28,17 +30,17 @@ export class Loop {
   }
 
   private async run(stop: AbortSignal): Promise<void> {
-    const { step, onError, wakeUp = new WakeUp() } = this.options;
+    const { step, onError, wakeUp = new WakeUp(), onPause } = this.options;
     let failures = 0;
     while (!stop.aborted) {
       const seen = wakeUp.count;
       try {
         const pauseMs = await step(stop);
         failures = 0;
-        if (pauseMs > 0) await wakeUp.wait(stop, pauseMs, seen);
+        if (pauseMs > 0) await wakeUp.wait(stop, pauseMs, seen, onPause);
       } catch (error) {
         if (stop.aborted) return;
-        await wakeUp.wait(stop, onError(error, ++failures));
+        await wakeUp.wait(stop, onError(error, ++failures), undefined, onPause);
       }
     }
   }

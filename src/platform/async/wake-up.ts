@@ -15,8 +15,16 @@ export class WakeUp {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Resolves when `count` differs from `since` (default: the current count), after `atMostMs`, or when `stop` aborts. Never rejects. */
-  async wait(stop: AbortSignal, atMostMs: number, since = this.count): Promise<void> {
+  /**
+   * Resolves when `count` differs from `since` (default: the current count), after `atMostMs`, or when `stop` aborts. Never rejects. `onTimer`
+   * gets the timer of `atMostMs`.
+   */
+  async wait(
+    stop: AbortSignal,
+    atMostMs: number,
+    since = this.count,
+    onTimer?: (timer: NodeJS.Timeout) => void,
+  ): Promise<void> {
     if (stop.aborted || this.count !== since) return;
     await new Promise<void>((resolve) => {
       const settle = (): void => {
@@ -26,6 +34,7 @@ export class WakeUp {
         resolve();
       };
       const timeout = setTimeout(settle, atMostMs);
+      onTimer?.(timeout);
       const forget = this.onSignal(settle);
       stop.addEventListener('abort', settle);
     });

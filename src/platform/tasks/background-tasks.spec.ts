@@ -1,15 +1,18 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { BackgroundTasks } from './background-tasks.js';
+import { task, type BackgroundTask } from './task.js';
 
 class Repeated extends BackgroundTasks {
-  protected readonly tasks = this.runs.map((run) => ({ everyMs: 1, run }));
+  protected readonly tasks = this.runs.map((run, i) => task({ name: `task ${i}`, everyMs: 1, run }));
 
   constructor(
     private readonly runs: readonly (() => Promise<void>)[],
     isHere = true,
   ) {
     super('it is held up', 20, isHere);
+    // What Nest injects.
+    Object.assign(this, { all: { add: (declared: BackgroundTask) => declared, showTimer: () => {} } });
   }
 }
 

@@ -1,29 +1,14 @@
 import { Inject, Logger } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import { backoffMs, type Backoff } from '../async/backoff.rules.js';
+import { backoffMs } from '../async/backoff.rules.js';
 import { Loop } from '../async/loop.js';
 import { WakeUp } from '../async/wake-up.js';
 import { errorText } from '../redaction/error-text.js';
-import { DueWork } from './due-work.js';
+import type { BackgroundTask } from './task.js';
+import { Tasks } from './tasks.service.js';
 
 /** The longest delay of setTimeout. */
 const UNTIL_WOKEN_MS = 2 ** 31 - 1;
-
-export interface BackgroundTask {
-  /** The pause after a run, unless the run returns another pause. */
-  readonly everyMs: number;
-  /**
-   * A SELECT that returns a row while the task has work. After its pause, the task then runs only if there is a row. DueWork asks for all
-   * tasks together. The first run does not wait.
-   */
-  readonly due?: string;
-  /** The pause after consecutive failures. Default: `everyMs`. */
-  readonly backoff?: Backoff;
-  /** Its signals end the pause. */
-  readonly wakeUp?: WakeUp;
-  /** A long run must end early when `stop` aborts. */
-  readonly run: (stop: AbortSignal) => Promise<number | void>;
-}
 
 /** Repeats tasks from the start of the process to its shutdown. Each task has its own loop, so that a slow task does not delay another. */
 export abstract class BackgroundTasks
@@ -31,8 +16,8 @@ export abstract class BackgroundTasks
 {
   protected readonly logger = new Logger(this.constructor.name);
   protected abstract readonly tasks: readonly BackgroundTask[];
-  // A property, so that no task has to pass it on.
-  @Inject(DueWork) private readonly dueWork!: DueWork;
+  // A property, so that no subclass has to pass it on.
+  @Inject(Tasks) private readonly all!: Tasks;
   private loops: readonly Loop[] = [];
 
   /** Logs `failure` at the first of several consecutive failures of a task. `isActive`: whether this process runs the tasks. */
@@ -58,25 +43,26 @@ export abstract class BackgroundTasks
     await Promise.all(this.loops.map((loop) => loop.stop(this.stopWithinMs)));
   }
 
-  private loopOf({ everyMs, due, backoff, wakeUp, run }: BackgroundTask): Loop {
+  private loopOf({ everyMs, backoff, wakeUp, ...task }: BackgroundTask): Loop {
     const wakes = new WakeUp();
     const wake = () => wakes.signal();
     wakeUp?.onSignal(wake);
-    if (due !== undefined) this.dueWork.declare(due);
+    const { due, run, askEveryMs = everyMs } = this.all.add({ everyMs, ...task });
     let endWait = (): void => {};
     return new Loop({
       step: async (stop) => {
         endWait();
-        const pauseMs = (await run(stop)) ?? everyMs;
+        const pauseMs = (await run(stop)) ?? askEveryMs;
         if (due === undefined || pauseMs === 0) return pauseMs;
-        endWait = this.dueWork.wait(due, pauseMs, wake);
+        endWait = this.all.due.wait(due, pauseMs, wake);
         return UNTIL_WOKEN_MS;
       },
       onError: (error, failures) => {
         if (failures === 1) this.logger.warn(`${this.failure}: ${errorText(error)}`);
-        return backoff ? backoffMs(backoff, failures) : everyMs;
+        return backoff ? backoffMs(backoff, failures) : askEveryMs;
       },
       wakeUp: wakes,
+      onPause: (timer) => this.all.showTimer(task.name, timer),
     });
   }
 }

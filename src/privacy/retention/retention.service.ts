@@ -1,11 +1,16 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { Cron, CronExpression } from '@nestjs/schedule';
+import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { NEVER } from '../../platform/database/lease.js';
 import { isRefusal } from '../../platform/database/refused-rows.js';
 import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../platform/redaction/error-text.js';
+import { stopsWithin } from '../../platform/shutdown/limits.js';
+import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
 import * as sql from './retention.sql.js';
 
+const STOP_WITHIN_MS = stopsWithin(1_000);
+const PRUNE_EVERY_MS = 3_600_000;
 /** Rows per statement: few, so that locks are short and the deletes do not delay other statements. */
 const BATCH = 1_000;
 
@@ -30,32 +35,39 @@ interface Step {
 }
 
 @Injectable()
-export class Retention {
-  private readonly logger = new Logger(Retention.name);
+export class Retention extends BackgroundTasks {
+  protected readonly tasks = [
+    task({
+      name: 'retention.prune',
+      everyMs: PRUNE_EVERY_MS,
+      once: 'deployment',
+      run: (stop) => this.pruneAndLog(stop),
+    }),
+  ];
 
   constructor(
     private readonly database: Database,
     private readonly environment: Environment,
-  ) {}
+  ) {
+    super(
+      'retention ended early; what it had deleted stays deleted',
+      STOP_WITHIN_MS,
+      environment.ROLE !== 'api',
+    );
+  }
 
-  @Cron(CronExpression.EVERY_HOUR, { waitForCompletion: true })
-  async pruneHourly(): Promise<void> {
-    if (this.environment.ROLE === 'api') return;
-    try {
-      const pruned = await this.prune();
-      if (Object.values(pruned).some((count) => count > 0))
-        this.logger.log(`deleted by retention: ${JSON.stringify(pruned)}`);
-    } catch (error) {
-      this.logger.warn(`retention ended early; what it had deleted stays deleted: ${errorText(error)}`);
-    }
+  private async pruneAndLog(stop: AbortSignal): Promise<void> {
+    const pruned = await this.prune(stop);
+    if (Object.values(pruned).some((count) => count > 0))
+      this.logger.log(`deleted by retention: ${JSON.stringify(pruned)}`);
   }
 
   /** Returns the number of deleted rows of each kind, and of emptied rows of campaigns. A kind of which PostgreSQL refuses a row stops no other. */
-  async prune() {
+  async prune(stop = NEVER) {
     const pruned: Record<string, number> = {};
     for (const [kind, [statement, variable]] of Object.entries(KINDS)) {
       try {
-        pruned[kind] = await this.pruneAll(statement, this.environment[variable]);
+        pruned[kind] = await this.pruneAll(statement, this.environment[variable], stop);
       } catch (error) {
         if (!isRefusal(error)) throw error;
         this.logger.error(
@@ -66,10 +78,10 @@ export class Retention {
     return pruned;
   }
 
-  /** Repeats the statement until no old rows are left. Returns the number of deleted rows. If `days` is 0, deletes nothing. */
-  private async pruneAll(statement: string, days: number): Promise<number> {
+  /** Repeats the statement until no old rows are left, or `stop` aborts. Returns the number of deleted rows. If `days` is 0, deletes nothing. */
+  private async pruneAll(statement: string, days: number, stop: AbortSignal): Promise<number> {
     let pruned = 0;
-    for (let next: string | null = '0'; days > 0 && next !== null;) {
+    for (let next: string | null = '0'; days > 0 && next !== null && !stop.aborted;) {
       const [step]: Step[] = await this.database.query<Step>(statement, [days, BATCH, next]);
       pruned += step!.pruned;
       ({ next } = step!);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
 import { Database } from '../../platform/database/database.js';
 import { findTableLocks } from '../../platform/database/table-locks.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
@@ -16,7 +17,9 @@ const EVERY_MS = 20_000;
 /** Writes the samples of the status. Runs whatever the role of the process, so that the history also shows when no worker ran. */
 @Injectable()
 export class Sampler extends BackgroundTasks {
-  protected readonly tasks = [{ everyMs: EVERY_MS, due: DUE_SAMPLE, run: () => this.sampleIfDue() }];
+  protected readonly tasks = [
+    task({ name: 'status.sample', everyMs: EVERY_MS, due: DUE_SAMPLE, run: () => this.sampleIfDue() }),
+  ];
   /** The attempts in a row that could not read the status. `since`: the first of them, by performance.now(). */
   private unread = { attempts: 0, since: 0 };
 

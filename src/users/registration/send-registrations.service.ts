@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../../auth/authorised-remote.service.js';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
+import { task } from '../../platform/tasks/task.js';
 import { NEVER } from '../../platform/database/lease.js';
 import { AbandonedLeases } from '../../platform/database/abandoned-leases.js';
 import { describeState } from '../../platform/database/sql-state.js';
@@ -80,8 +81,18 @@ interface Settled {
 @Injectable()
 export class RegistrationSender extends BackgroundTasks {
   protected readonly tasks = [
-    { everyMs: PAUSE_MS, due: SENT, run: () => this.moveAbandoned() },
-    { everyMs: PAUSE_MS, due: ANY_DUE, run: (stop: AbortSignal) => this.sendDue(stop) },
+    task({
+      name: 'registrations.end_abandoned',
+      everyMs: PAUSE_MS,
+      due: SENT,
+      run: () => this.moveAbandoned(),
+    }),
+    task({
+      name: 'registrations.send',
+      everyMs: PAUSE_MS,
+      due: ANY_DUE,
+      run: (stop: AbortSignal) => this.sendDue(stop),
+    }),
   ];
   private readonly leases = new AbandonedLeases(() => this.registrations.findLeases());
 

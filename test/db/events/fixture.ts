@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import type { NewEvent } from '../../../src/events/catalogue.rules.js';
 import { BrokerModule } from '../../../src/broker/broker.module.js';
 import { EventsModule } from '../../../src/events/events.module.js';
@@ -13,6 +14,8 @@ import { Environment } from '../../../src/platform/env/environment.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { DueWork } from '../../../src/platform/tasks/due-work.js';
+import { Tasks } from '../../../src/platform/tasks/tasks.service.js';
+import { TasksStore } from '../../../src/platform/tasks/tasks.store.js';
 import { environmentFor } from '../../setup/test-environment.js';
 
 export async function startWorker(
@@ -21,7 +24,18 @@ export async function startWorker(
   overrides: Record<string, string> = {},
 ): Promise<INestApplicationContext> {
   const environment = environmentFor(databaseUrl, { ROLE: 'worker', ...overrides });
-  const shared = [Database, Listener, DueWork, Metrics, HeldRequests, ApiKeysStore, ActiveCallers];
+  const shared = [
+    Database,
+    Listener,
+    DueWork,
+    SchedulerRegistry,
+    TasksStore,
+    Tasks,
+    Metrics,
+    HeldRequests,
+    ApiKeysStore,
+    ActiveCallers,
+  ];
   const platform = {
     module: class Platform {},
     global: true,

@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  countHabitsDaily,
-  findKnownHabits,
-  findUsualWaits,
-} from '../../../src/onboarding/poll/habits.store.js';
+import { countHabits, findKnownHabits, findUsualWaits } from '../../../src/onboarding/poll/habits.store.js';
 import { habitAgeOf } from '../../../src/onboarding/rules/habits.rules.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
@@ -22,10 +18,8 @@ beforeAll(() => {
 });
 beforeEach(async () => {
   await database.query('TRUNCATE users, read_habits, brand_waits CASCADE');
-  await makeCountDue();
 });
 
-const makeCountDue = () => database.query('UPDATE read_budget SET habits_after = NULL');
 const ago = (seconds: number) => new Date(Date.now() - 1_000 * seconds);
 
 /** Inserts a session with a transition to each state. `age`: how many seconds ago the transition was. */
@@ -75,7 +69,7 @@ describe('the habits of brands', () => {
       ['expired', DAY],
       ['online', 2 * DAY],
     ]);
-    await countHabitsDaily(database);
+    await countHabits(database);
     expect(await counted()).toEqual([
       row('acme', 'awaiting_installation', 2, 172 * MINUTE, 172 * MINUTE),
       row('acme', 'awaiting_owner', 2, 8 * MINUTE, 8 * MINUTE),
@@ -91,7 +85,7 @@ describe('the habits of brands', () => {
       close_reason: 'erased',
     });
     await insertSession('acme', 60 * DAY, [['unrecognised', 0]]);
-    await countHabitsDaily(database);
+    await countHabits(database);
     expect(await counted()).toEqual([row('acme', 'awaiting_owner', 0, 2 * HOUR, 2 * HOUR)]);
   });
 
@@ -101,7 +95,7 @@ describe('the habits of brands', () => {
       ['lost', HOUR],
       ['online', DAY],
     ]);
-    await countHabitsDaily(database);
+    await countHabits(database);
     expect(await counted()).toEqual([row('acme', 'late', 1, DAY)]);
   });
 
@@ -112,43 +106,34 @@ describe('the habits of brands', () => {
     ] as const;
     await insertSession('acme', 91 * DAY, states);
     await insertSession('acme', 89 * DAY, states);
-    await countHabitsDaily(database);
+    await countHabits(database);
     expect(await counted()).toEqual([row('acme', 'awaiting_owner', 1, HOUR)]);
   });
 
-  it('are counted by one worker, once a day, and then include later changes of the same sessions', async () => {
+  it('include later changes of the same sessions when they are counted again', async () => {
     await insertSession('acme', 2 * HOUR, [['awaiting_owner', 0]]);
-    await Promise.all(Array.from({ length: 5 }, () => countHabitsDaily(database)));
+    await countHabits(database);
     expect(await counted()).toMatchObject([{ changed: 0, ended: 1 }]);
-    const [budget] = await database.query<{ hours: number }>(
-      `SELECT date_part('epoch', habits_after - clock_timestamp()) / 3600 AS hours FROM read_budget`,
-    );
-    expect(budget!.hours).toBeCloseTo(24, 1);
-
     await database.query(
       `INSERT INTO session_transitions (session_id, to_state, basis, rule, at) SELECT id, 'online', 'observed', 'test', now() FROM onboarding_sessions`,
     );
-    await countHabitsDaily(database);
-    expect(await counted()).toMatchObject([{ changed: 0 }]);
-    await makeCountDue();
-    await countHabitsDaily(database);
+    await countHabits(database);
     expect(await counted()).toMatchObject([{ changed: 1, ended: 1 }]);
   });
 
-  it('stay as they are until the next day if they cannot be counted', async () => {
+  it('stay as they are if they cannot be counted', async () => {
     await insertSession('acme', 2 * HOUR, [['awaiting_owner', 0]]);
-    await countHabitsDaily(database);
-    await makeCountDue();
+    await countHabits(database);
     await database.query('ALTER TABLE session_transitions RENAME TO hidden');
-    await expect(countHabitsDaily(database)).rejects.toThrow('session_transitions');
+    await expect(countHabits(database)).rejects.toThrow('session_transitions');
     await database.query('ALTER TABLE hidden RENAME TO session_transitions');
-    expect(await countHabitsDaily(database)).toBe(false);
     expect(await counted()).toHaveLength(1);
   });
 
   it('are not counted while no session has a brand', async () => {
     await insertSession(null, 2 * HOUR, [['awaiting_owner', 0]]);
-    expect(await countHabitsDaily(database)).toBe(false);
+    await countHabits(database);
+    expect(await counted()).toEqual([]);
   });
 
   it('are used from 200 changes on', async () => {
@@ -184,7 +169,7 @@ describe('the habits of brands', () => {
       ['online', HOUR],
     ]);
     await insertSession('acme', DAY, [['awaiting_installation', 0]]);
-    await countHabitsDaily(database);
+    await countHabits(database);
     const usual = { brand: 'acme', p50Seconds: 10 * MINUTE, p95Seconds: 19 * MINUTE, known: 20 };
     expect(await findUsualWaits(database)).toEqual([usual]);
     expect(await database.query('SELECT * FROM admin.brand_waits')).toEqual([

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
@@ -7,6 +8,7 @@ import { campaignStatus, insertCampaign, readRows } from '../../setup/campaign.j
 import { TestClient } from '../../setup/client.js';
 import { CampaignsStore } from '../../../src/campaigns/campaigns.store.js';
 import type { Page } from '../../../src/platform/http/page.js';
+import { CAMPAIGNS_CHANNEL } from '../../../src/campaigns/drain/drain.sql.js';
 import { DrainStore } from '../../../src/campaigns/drain/drain.store.js';
 import { newEan, newValidEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
@@ -193,6 +195,21 @@ describe('the control of a campaign', () => {
     await waitUntilHeld(control, 1, fault.id);
     return { id, release: () => control.release(fault.id) };
   }
+
+  it('notifies the workers at once, as does a new campaign', async () => {
+    const worker = new pg.Client(service.environment.DATABASE_URL);
+    let notifications = 0;
+    worker.on('notification', () => (notifications += 1));
+    await worker.connect();
+    await worker.query(`LISTEN ${CAMPAIGNS_CHANNEL}`);
+    const { body } = await upload(service, `tenantReference,ean\n${randomUUID()},${newValidEan()}`, '');
+    await waitFor('a notification of the campaign', () => notifications === 1);
+    await finished(body.id);
+    const paused = await insertCampaign(database, [], { status: 'paused' });
+    await press(paused, 'resume');
+    await waitFor('a notification of the resume', () => notifications === 2);
+    await worker.end();
+  });
 
   it('pauses: what was sent gets its result, and nothing further is sent until it is resumed', async () => {
     const { id, release } = await heldCampaign();

@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { FEATURES } from '../../../src/app.module.js';
+import { Database } from '../../../src/platform/database/database.js';
 
 const FEATURE_PATHS =
   /^\/(i|console)\b|^\/api\/v1\/(webhook|invitations|funnel|grid-locations|customers|campaigns|status)/;
@@ -24,6 +27,16 @@ describe('the core without its features', () => {
       async () => (await client.session(id, '?maxAge=0')).state === 'online',
     );
     expect(await client.eventsOf(id)).toEqual(expect.arrayContaining(['session.started', 'session.online']));
+  });
+
+  it('lists what recurs in a table, and in the SchedulerRegistry under the same names', async () => {
+    const registry = service.app.get(SchedulerRegistry);
+    const database = service.app.get(Database);
+    const recorded = () => database.query<{ name: string }>('SELECT name FROM admin.tasks');
+    await waitFor('each task in both lists', async () => {
+      const names = (await recorded()).map(({ name }) => name).sort();
+      return names.includes('polls.claim') && isDeepStrictEqual(names, registry.getTimeouts().sort());
+    });
   });
 
   it('describes none of their operations', async () => {
