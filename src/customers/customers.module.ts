@@ -5,10 +5,12 @@ import { UsersModule } from '../users/users.module.js';
 import { CaseStore } from './case.store.js';
 import { CasesController } from './cases.controller.js';
 import { CasesService } from './cases.service.js';
+import { SearchController } from './search/search.controller.js';
+import { SearchStore } from './search/search.store.js';
 
 @Module({
   imports: [StallsModule, OnboardingModule, UsersModule],
-  controllers: [CasesController],
-  providers: [CaseStore, CasesService],
+  controllers: [CasesController, SearchController],
+  providers: [CaseStore, CasesService, SearchStore],
 })
 export class CustomersModule {}

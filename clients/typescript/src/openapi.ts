@@ -897,6 +897,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search everything by what a person has typed or pasted
+         * @description At most 20 hits of each kind that the key may read: references that begin with the text, in any case; an EAN or an id with anything around it; an invitation's link; words of metadata; parts of the names of campaigns. The text is in the body, so that it is in no log.
+         */
+        post: operations["search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns": {
         parameters: {
             query?: never;
@@ -2599,6 +2619,30 @@ export interface components {
         };
         CustomersView: {
             items: components["schemas"]["CustomerView"][];
+        };
+        SearchTerm: {
+            /** @description What a person has typed or pasted */
+            q: string;
+        };
+        HitView: {
+            /**
+             * @description What it is: customer is a user, registration one without a user yet
+             * @enum {string}
+             */
+            kind: "customer" | "registration" | "session" | "invitation" | "campaign";
+            /**
+             * Format: uuid
+             * @description That of the user, registration, session, invitation or campaign
+             */
+            id: string;
+            /** @description What a person knows it by: the reference, the label, the state or the name */
+            label: string;
+            /** @description That of the customer; null for a campaign */
+            tenantReference: string | null;
+        };
+        SearchView: {
+            /** @description By kind */
+            items: components["schemas"]["HitView"][];
         };
         CampaignFormatView: {
             /** @enum {string} */
@@ -8356,6 +8400,42 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    search: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchTerm"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

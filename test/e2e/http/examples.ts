@@ -222,6 +222,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('createInvitation', 200, invite);
   await ask('listInvitations', 200, { parameters: { state: 'invited' } });
   await ask('readInvitation', 200, { parameters: { id: invitation.id } });
+  await ask('search', 200, { request: { q: 'customer-1' } });
   await ask('readInvitationLink', 200, { parameters: { id: invitation.id } });
   await ask('changeInvitation', 200, {
     parameters: { id: invitation.id },
@@ -280,7 +281,12 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
      VALUES ('customer-1003', ARRAY[$1], '{}', 'uncertain', 1, 'no response within 10 s') ON CONFLICT DO NOTHING`,
     [THIRD_EAN],
   );
-  await service.app.get(StallTask).run();
+  // The worker of the service may be looking at it.
+  await waitFor('the stall', async () => {
+    await service.app.get(StallTask).run();
+    const text = `SELECT FROM stalls WHERE tenant_reference = 'customer-1003'`;
+    return (await service.app.get(Database).query(text)).length > 0;
+  });
   const stalled = await ask('listStalled', 200, { parameters: { tenantReference: 'customer-1003' } });
   await ask('groupStalled', 200);
   await ask('workOnStalled', 200, {

@@ -7,6 +7,7 @@ import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { insertRow } from '../../db/valid-rows.js';
 import { createKey } from '../keys.js';
 
 const DAY_MS = 86_400_000;
@@ -233,6 +234,78 @@ describe('a customer', () => {
     };
     expect([await statementsFor(1), await statementsFor(5)]).toEqual([6, 6]);
     query.mockRestore();
+  });
+});
+
+describe('a search', () => {
+  interface Hit {
+    readonly kind: string;
+    readonly id: string;
+    readonly label: string;
+  }
+  const search = async (q: string, by = client) =>
+    (await by.call<{ items: Hit[] }>('POST', '/search', { q })).body.items;
+  const idsOf = (hits: readonly Hit[]) => hits.map(({ kind, id }) => `${kind} ${id}`);
+
+  it('finds a customer by the beginning of its reference in any case, its EAN and its ids, with anything around them', async () => {
+    const ean = newEan();
+    const user = await register([ean], `Zoek_${randomUUID()}`);
+    await register([newEan()], `zoekx${randomUUID()}`);
+    const place = user.gridLocations[0]!.id;
+    const spaced = ean.replace(/(.{4})/g, '$1 ');
+    for (const q of [
+      'zoek_',
+      'ZOEK_',
+      user.tenantReference,
+      `EAN: ${spaced}(meter)`,
+      `="${ean}"`,
+      `"${user.id}"`,
+      place,
+    ])
+      expect([q, idsOf(await search(q))]).toEqual([q, [`customer ${user.id}`]]);
+    expect(await search('zoek%')).toEqual([]);
+    expect(await search(' \u200e ')).toEqual([]);
+  });
+
+  it('finds an invitation by its id, its link and words of its metadata, and campaigns by their names', async () => {
+    const gridLocationId = await client.locate();
+    const { id, url } = await invite({
+      gridLocationId,
+      metadata: { label: 'Hoeve Zonnebloem', floor: 17_431 },
+    });
+    for (const q of [id, `<${url}>`, `See ${url}?utm=1`, 'zonnebloem', 'ZONNEBLOEM hoeve', '17431'])
+      expect([q, idsOf(await search(q))]).toEqual([q, [`invitation ${id}`]]);
+    expect(await search('zonneb')).toEqual([]);
+    const { id: campaign } = await insertRow<{ id: string }>(service.app.get(Database).pool, 'campaigns', {
+      name: 'Lente 2027',
+    });
+    expect(idsOf(await search('lente'))).toEqual([`campaign ${campaign}`]);
+  });
+
+  it('shows a key the kinds that it may read, and nothing of an erased user', async () => {
+    const user = await register([newEan()], `searched-${randomUUID()}`);
+    const { id } = await invite({
+      gridLocationId: user.gridLocations[0]!.id,
+      metadata: { label: 'Verbrandehoeve' },
+    });
+    const [{ app: users }, { app: onboarding }, { app: hooks }] = await Promise.all([
+      createKey(client, 'users:read'),
+      createKey(client, 'onboarding:read'),
+      createKey(client, 'webhooks:manage'),
+    ]);
+    expect(await search('verbrandehoeve', users)).toEqual([]);
+    expect(await search(user.tenantReference, onboarding)).toEqual([]);
+    expect(idsOf(await search('verbrandehoeve', onboarding))).toEqual([`invitation ${id}`]);
+    expect((await hooks.call('POST', '/search', { q: 'x' })).status).toBe(403);
+    await client.call('DELETE', `/users/${user.id}`);
+    for (const q of ['verbrandehoeve', id, user.tenantReference, user.id])
+      expect([q, await search(q)]).toEqual([q, []]);
+  });
+
+  it('has at most 20 hits of a kind, by indexes', async () => {
+    const prefix = `many-${randomUUID()}`;
+    for (let nth = 0; nth < 21; nth++) await register([newEan()], `${prefix}-${nth}`);
+    expect(await search(prefix)).toHaveLength(20);
   });
 });
 

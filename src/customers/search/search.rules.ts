@@ -1,0 +1,38 @@
+import { tokensIn } from '../../invitations/owner/owner-page.rules.js';
+import { normaliseReference } from '../../platform/spelling.rules.js';
+
+/** What a person may have meant by a text: each part that it can be. Null, or empty: it cannot be that. */
+export interface Term {
+  /** In the form of a reference. */
+  readonly text: string;
+  readonly id: string | null;
+  readonly ean: string | null;
+  /** The possible tokens of an invitation's link. */
+  readonly tokens: readonly string[];
+}
+
+/** Matches what is copied with a text and is not seen, such as direction marks and soft hyphens. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const AROUND = new Set('=\'"`´‘’‚‛“”„‟«»‹› ');
+const ID = /(?<![\da-f-])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-f-])/i;
+/** 18 digits, in groups as on a bill. */
+const EAN = /(?<!\d)[1-9](?:[\s.\p{Pd}]?\d){17}(?!\d)/u;
+
+/** Reads a search term, which may come from a spreadsheet, a PDF or a mail, with anything around an id, an EAN or a link. */
+export function readTerm(given: string): Term {
+  const seen = given.replace(/\s/gu, ' ').replace(UNSEEN, '');
+  const text = normaliseReference(bare(seen));
+  const ean = EAN.exec(seen.normalize('NFKC'))?.[0].replace(/\D/g, '') ?? null;
+  const id = ID.exec(seen)?.[0].toLowerCase() ?? null;
+  return { text, id, ean, tokens: id === null && ean === null ? tokensIn(seen) : [] };
+}
+
+function bare(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && AROUND.has(text[start]!)) start += 1;
+  while (start < end && AROUND.has(text[end - 1]!)) end -= 1;
+  return text.slice(start, end);
+}
+
+/** Returns the pattern of LIKE for texts that begin with this one. */
+export const prefixPattern = (text: string): string => `${text.replace(/[\\%_]/g, '\\$&')}%`;
