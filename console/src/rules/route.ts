@@ -29,7 +29,7 @@ export interface Route {
 
 /** Returns the path of the first page. Without its proxy, the service is opened below no prefix. */
 export const baseOf = (pathname: string, prefix: string): string =>
-  new RegExp(`^/console(/|$)`).test(pathname) ? '/console' : `${prefix}/console`;
+  /^\/console(\/|$)/.test(pathname) ? '/console' : `${prefix}/console`;
 
 export const BASE = baseOf(globalThis.location?.pathname ?? '', PREFIX);
 

@@ -178,7 +178,7 @@ if (CHROMIUM === null) {
         '/campaigns',
         async (page) => {
           await page.getByRole('button', { name: 'Count the results' }).click();
-          await page.getByRole('progressbar').nth(1).waitFor();
+          await page.getByRole('progressbar').nth(1).waitFor({ state: 'attached' });
         },
       ],
       [`/${encodeURIComponent(TEXT)}`],

@@ -78,6 +78,11 @@ async function changes(): Promise<Change[]> {
     await uncertain(),
     await uncertain(),
   ];
+  const stalled = await uncertain();
+  await sql(
+    `INSERT INTO stalls (kind, subject, cause, since, evidence) VALUES ('registration', $1, 'uncertain', now(), '{}')`,
+    [stalled],
+  );
   const waits = true;
   return [
     { operation: 'POST /api-keys', path: '/api-keys', body: { name: 'later', scopes: ['admin'] }, waits },
@@ -101,6 +106,24 @@ async function changes(): Promise<Change[]> {
       waits,
     },
     { operation: 'POST /invitations', path: '/invitations', body: { gridLocationId }, waits },
+    {
+      operation: 'PATCH /invitations/{id}',
+      path: `/invitations/${await invite()}`,
+      body: { locale: 'de' },
+      waits,
+    },
+    { operation: 'POST /invitations/{id}/link', path: `/invitations/${await invite()}/link` },
+    {
+      operation: 'POST /invitations/{id}/reminders',
+      path: `/invitations/${await invite()}/reminders`,
+      waits,
+    },
+    {
+      operation: 'POST /invitations/{id}/messages',
+      path: `/invitations/${await invite()}/messages`,
+      body: { status: 'sent', channel: 'email' },
+      waits,
+    },
     { operation: 'DELETE /invitations/{id}', path: `/invitations/${await invite()}`, waits },
     { operation: 'POST /registrations/{id}/retry', path: `/registrations/${retried}/retry`, waits },
     { operation: 'POST /registrations/{id}/discard', path: `/registrations/${discarded}/discard`, waits },
@@ -144,6 +167,19 @@ async function changes(): Promise<Change[]> {
       operation: 'POST /webhook-deliveries/{id}/redeliver',
       path: `/webhook-deliveries/${randomUUID()}/redeliver`,
     },
+    {
+      operation: 'PATCH /stalled/{id}',
+      path: `/stalled/${stalled}`,
+      body: { kind: 'registration', note: 'later' },
+      waits,
+    },
+    {
+      operation: 'POST /bulk-actions',
+      path: '/bulk-actions',
+      body: { operationId: 'discardRegistration', ids: [stalled], reason: 'later' },
+      waits,
+    },
+    { operation: 'POST /search', path: '/search', body: { q: 'later' } },
     { operation: 'POST /campaigns', path: '/campaigns', body: `tenantReference,ean\nlater,${newEan()}\n` },
     { operation: 'POST /campaigns/{id}/pause', path: `${await campaign('running')}/pause`, waits },
     { operation: 'POST /campaigns/{id}/resume', path: `${await campaign('paused')}/resume`, waits },
@@ -154,7 +190,7 @@ async function changes(): Promise<Change[]> {
 }
 
 const TABLES =
-  `users grid_locations registrations onboarding_sessions session_starts session_observations invitations campaigns
+  `users grid_locations registrations stalls bulk_actions onboarding_sessions session_starts session_observations invitations campaigns
   campaign_rows webhook_endpoints webhook_deliveries domain_events erasures idempotency_keys audit_log`.split(
     /\s+/,
   );
@@ -236,7 +272,7 @@ async function afterRevocation(
 }
 
 /** Tables of which one is locked by each change, after the check of its body and before it is written. */
-const LOCKED = 'registrations, users, session_polls, invitations, campaigns, webhook_endpoints';
+const LOCKED = 'registrations, users, session_polls, invitations, campaigns, webhook_endpoints, stalls';
 
 /** Inserts a registration that is due. Returns the request that joins it, and so would send it. */
 async function joining(): Promise<Change> {
