@@ -180,6 +180,11 @@ describe('a command', () => {
     expect(show.json.url).toBe(body.url);
     expect(show.table).not.toContain(body.url);
     expect((await runBoth('invitations', 'link', body.id)).json.url).toBe(body.url);
+    expect((await run(['invitations', 'change', body.id, '--locale', 'de'])).out).toContain('locale: de');
+    expect((await run(['invitations', 'remind', body.id])).exitCode).toBe(0);
+    expect((await run(['invitations', 'message', body.id, 'sent', 'email'])).exitCode).toBe(0);
+    const hits = await runBoth('search', 'INVIT');
+    expect(hits.json.items).toContainEqual(expect.objectContaining({ tenantReference: 'invited' }));
     expect((await run(['invitations', 'revoke', body.id])).out).toContain('state: revoked');
     const funnel = await runBoth('funnel', '--by', 'day');
     expect(funnel.json.items).toMatchObject([{ invited: 1, opened: 0, online: 0 }]);
