@@ -98,7 +98,7 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
   }, [isElsewhere, first]);
   useEffect(() => {
     const home = homeFor(may);
-    if (route.page === '' && pages.includes(home)) replacePath(pathOf(home));
+    if (route.page === '' && home !== '' && pages.includes(home)) replacePath(pathOf(home));
   }, []);
   return (
     <MayContext value={may}>
@@ -126,7 +126,7 @@ function Page({ route: { page, id, filters }, may }: { readonly route: Route; re
     );
   switch (page) {
     case '':
-      return <DutyPage />;
+      return <DutyPage filters={filters} />;
     case 'stalled':
       return <StalledPage filters={filters} />;
     case 'sessions':

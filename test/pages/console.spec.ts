@@ -112,7 +112,7 @@ if (CHROMIUM === null) {
       (await client.call<{ status: string }>('GET', `/registrations/${id}`)).body.status;
 
     it('leads from the stalled by cause to the session and its timeline', async () => {
-      await signedIn('', async (page) => {
+      await signedIn('?view=customers', async (page) => {
         await page.getByRole('link', { name: /^The owner has started, and has not finished/ }).click();
         await page.getByRole('link', { name: stalledId.slice(0, 8) }).click();
         await page.getByText('Stalled:').waitFor();
@@ -323,7 +323,7 @@ if (CHROMIUM === null) {
       });
       await client.locate();
       await waitFor('an attempt', () => receivedAt() > 0);
-      await signedIn('', async (page) => {
+      await signedIn('?view=events', async (page) => {
         await page.clock.install();
         await page.getByRole('link', { name: '/recovers' }).click();
         await page.getByText('Have the last answer explained by its app').first().waitFor();
@@ -561,15 +561,42 @@ if (CHROMIUM === null) {
         ON CONFLICT (at) DO UPDATE SET reasons = excluded.reasons, figures = excluded.figures`);
       await signedIn('', async (page) => {
         await page.getByRole('list', { name: 'What is wrong' }).getByText('since 1 Jan').waitFor();
+        const tabs = page.getByRole('navigation', { name: 'Parts of this page' });
+        await tabs.getByRole('link', { name: 'What was wrong' }).click();
         await page.getByRole('button', { name: '7 d' }).click();
         const past = page.getByRole('region', { name: 'What was wrong in the last 7 d' });
         await past.getByText('The remote service is slow').waitFor();
+        await tabs.getByRole('link', { name: 'Remote service' }).click();
         await page.getByRole('img', { name: 'Read a session, p95 in s: last 700 ms' }).waitFor();
         await page
           .getByRole('cell', { name: / ms, .* ms$/ })
           .first()
           .waitFor();
       });
+    });
+
+    it('shows on duty what to do on one screen, without the library of the charts', async () => {
+      const id = await loseRegistration('customer-17');
+      const viewport = { width: 1440, height: 900 };
+      const context = await browser.newContext({ viewport });
+      await context.addCookies(await desktop.cookies());
+      // Shows at most three incidents, whatever the other tests have left.
+      await context.route('**/api/v1/status', async (route) => {
+        const response = await route.fetch();
+        const { reasons, ...json } = (await response.json()) as { reasons: object[] };
+        await route.fulfill({ response, json: { ...json, reasons: reasons.slice(0, 3) } });
+      });
+      await visit(context, '', async (page) => {
+        await page.getByRole('list', { name: 'Figures' }).getByRole('listitem').nth(3).waitFor();
+        await page.getByRole('list', { name: 'What is wrong' }).getByText('Runbook').first().waitFor();
+        await page.getByText('Next:').first().waitFor();
+        await picture(page, 'console-duty');
+        const needs = await page.getByRole('region', { name: 'Needs a person' }).boundingBox();
+        expect(needs!.y + needs!.height).toBeLessThanOrEqual(viewport.height);
+        expect(await page.locator('.uplot').count()).toBe(0);
+      });
+      await client.call('POST', `/registrations/${id}/discard`);
+      await context.close();
     });
 
     it('runs no markup of users, metadata, descriptions and answers, and loads nothing from elsewhere', async () => {
@@ -589,7 +616,13 @@ if (CHROMIUM === null) {
 
     /** The pages, each with a text that is visible once the page is complete. */
     const PAGES: Readonly<Record<string, { path: string; until: string; search?: string }>> = {
-      duty: { path: '', until: 'The owner has started, and has not finished' },
+      duty: { path: '', until: 'Next:' },
+      past: { path: '?view=past', until: 'still' },
+      remote: { path: '?view=remote', until: 'Held back by' },
+      freshness: { path: '?view=freshness', until: 'Lateness in s' },
+      funnel: { path: '?view=customers', until: 'Orphans' },
+      events: { path: '?view=events', until: 'Without sequence' },
+      processes: { path: '?view=processes', until: 'Last sign of life' },
       stalled: { path: '/stalled', until: 'Nobody knows whether the remote service has registered' },
       sessions: { path: '/sessions', until: 'customer-7' },
       session: { path: '/sessions/ID', until: 'by the rule as started' },

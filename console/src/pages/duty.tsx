@@ -1,36 +1,29 @@
 import { Button } from '@mantine/core';
-import { useState } from 'react';
-import type { Status } from '../api/client.js';
+import { lazy, Suspense, useState } from 'react';
 import { useHistory, useStalled, useStatus } from '../api/queries.js';
 import { useNow } from '../parts/clock.js';
-import { Link } from '../parts/link.js';
-import { failureOf, Loaded } from '../parts/loaded.js';
-import { useMay } from '../parts/may.js';
+import { Link, replaceFilters } from '../parts/link.js';
+import { failureOf, Loaded, Loading } from '../parts/loaded.js';
 import { Age, Instant } from '../parts/time.js';
-import { Sentence } from '../parts/sentence.js';
 import { wellSince } from '../rules/history.js';
-import { PAGE_OF, verdictOf, type Verdict } from '../rules/verdict.js';
-import { EndpointsPanel } from './duty/endpoints.js';
-import { FunnelPanel } from './duty/funnel.js';
+import type { Filters } from '../rules/route.js';
+import { verdictOf, type Verdict } from '../rules/verdict.js';
+import { Figures } from './duty/figures.js';
+import { Incidents } from './duty/incidents.js';
 import { NeedsPanel } from './duty/needs.js';
-import { OperationsPanel } from './duty/operations.js';
-import { DatabasePanel, ReplicasPanel } from './duty/processes.js';
-import { ReadersPanel } from './duty/readers.js';
-import { ReadingPanel } from './duty/reading.js';
-import { OursPanel, StalledPanel } from './duty/sessions.js';
-import { TroublesPanel } from './duty/troubles.js';
+import { RANGES, VIEWS, type Hours, type View } from './duty/views.js';
 
-/** The time ranges of the charts, by their hours. */
-const RANGES = { 1: '1 h', 24: '24 h', 168: '7 d' } as const;
-type Hours = keyof typeof RANGES;
+// Only the charts need their library, so the browser loads it when a tab with charts is first opened.
+const Charts = lazy(async () => ({ default: (await import('./duty/charts.js')).Charts }));
 
 /** The page for the person on duty. It answers: is everything well? If not, what is wrong, since when, and what is to be done? */
-export function DutyPage() {
+export function DutyPage({ filters }: { readonly filters: Filters }) {
+  const view =
+    filters.view !== undefined && Object.hasOwn(VIEWS, filters.view) ? (filters.view as View) : null;
+  const hours = ([1, 24, 168] as const).find((each) => String(each) === filters.hours) ?? 24;
   const status = useStatus();
   const stalled = useStalled();
-  const [hours, setHours] = useState<Hours>(24);
   const history = useHistory(hours);
-  const may = useMay();
   const now = useNow();
   const { data, dataUpdatedAt, failureReason, errorUpdatedAt } = status;
   // Whether the last attempt has failed. It counts as failed even while its retry or the next attempt is in flight.
@@ -45,44 +38,47 @@ export function DutyPage() {
   const quietSince = signature === '' && history.data !== undefined ? wellSince(history.data) : null;
   const earliest = quietSince !== null && quietSince < seenSince ? quietSince : seenSince;
   const verdict = verdictOf({ status: data, stalled: stalled.data, unreadSince }, earliest);
-  const overview = data === undefined ? null : { status: data, history: history.data };
   return (
     <>
       <h1 className="hidden">On duty</h1>
       {(data !== undefined || isUnread) && <VerdictBar verdict={verdict} readAt={readAt} />}
-      <Loaded query={status}>{(facts) => <Reasons status={facts} />}</Loaded>
-      <Range hours={hours} onChange={setHours} />
-      {history.error !== null && (
-        <p className="failure" role="alert">
-          The past could not be read: {failureOf(history.error)}
-        </p>
+      <nav className="tabs" aria-label="Parts of this page">
+        <Link to="" isCurrent={view === null}>
+          Now
+        </Link>
+        {(Object.keys(VIEWS) as View[]).map((each) => (
+          <Link key={each} to="" filters={{ ...filters, view: each }} isCurrent={view === each}>
+            {VIEWS[each]}
+          </Link>
+        ))}
+      </nav>
+      {view === null ? (
+        <>
+          <Loaded query={status}>
+            {(facts) => (
+              <>
+                <Figures status={facts} />
+                <Incidents status={facts} />
+              </>
+            )}
+          </Loaded>
+          <NeedsPanel />
+        </>
+      ) : (
+        <>
+          <Range hours={hours} onChange={(each) => replaceFilters('', { view, hours: String(each) })} />
+          {history.error !== null && (
+            <p className="failure" role="alert">
+              The past could not be read: {failureOf(history.error)}
+            </p>
+          )}
+          <div className="panels">
+            <Suspense fallback={<Loading />}>
+              <Charts view={view} hours={hours} history={history.data} status={data} />
+            </Suspense>
+          </div>
+        </>
       )}
-      {/* The panels of lists wait neither for the status nor for each other. */}
-      <div className="panels">
-        <TroublesPanel history={history.data} status={data} length={RANGES[hours]} />
-        <NeedsPanel />
-        {overview !== null && (
-          <>
-            <OperationsPanel {...overview} />
-            <ReadingPanel {...overview} />
-          </>
-        )}
-        <StalledPanel history={history.data} />
-        {overview !== null && (
-          <>
-            <OursPanel {...overview} />
-            <DatabasePanel {...overview} />
-          </>
-        )}
-        {may('webhooks:manage') && <EndpointsPanel history={history.data} />}
-        {overview !== null && (
-          <>
-            <ReadersPanel {...overview} />
-            <ReplicasPanel {...overview} />
-          </>
-        )}
-        <FunnelPanel />
-      </div>
     </>
   );
 }
@@ -116,7 +112,7 @@ function VerdictBar({ verdict, readAt }: { readonly verdict: Verdict; readonly r
             {' · '}
           </>
         )}
-        read <Age at={readAt} none="never" />
+        updated <Age at={readAt} none="never" />
       </p>
     </div>
   );
@@ -143,28 +139,3 @@ const Range = ({ hours, onChange }: RangeProps) => (
     ))}
   </p>
 );
-
-function Reasons({ status: { reasons } }: { readonly status: Status }) {
-  if (reasons.length === 0) return null;
-  return (
-    <ol className="reasons" aria-label="What is wrong, the worst first">
-      {reasons.map(({ code, title, detail, since }) => {
-        const page = PAGE_OF[code];
-        return (
-          <li key={code + detail}>
-            <strong>{page === undefined ? title : <Link to={page}>{title}</Link>}</strong>
-            <span>
-              <Sentence text={detail} />
-              {since !== null && (
-                <>
-                  {' · since '}
-                  <Instant at={since} />
-                </>
-              )}
-            </span>
-          </li>
-        );
-      })}
-    </ol>
-  );
-}

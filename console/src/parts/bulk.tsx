@@ -5,6 +5,8 @@ import { countOf, formatNumber } from '../format/words.js';
 import { commonRemedies } from '../rules/bulk.js';
 import type { Subject } from '../rules/invalidation.js';
 import { Act, textIn } from './act.js';
+import { wayOf } from '../rules/stalled.js';
+import { useMay } from './may.js';
 import { tellDone, tellFailed } from './notify.js';
 
 const SAMPLES = 10;
@@ -91,23 +93,28 @@ async function follow(id: string): Promise<void> {
   }
 }
 
-/** The remedies that all selected items have. */
-export const BulkRemedies = ({
-  of: items,
-  onDone,
-}: {
+interface RemediesProps {
   readonly of: readonly StalledItem[];
+  /** Returns the text of a button. Default: the label of the remedy. */
+  readonly label?: (remedy: string) => string;
   readonly onDone: () => void;
-}) =>
-  commonRemedies(items).map(({ operationId, label, confirm, body, on }) => (
-    <BulkAct
-      key={operationId}
-      label={label}
-      operationId={operationId}
-      on={on}
-      {...(body !== null && { body })}
-      unit="item"
-      danger={confirm}
-      onDone={onDone}
-    />
-  ));
+}
+
+/** The remedies that all of these items have, and that this person may apply. */
+export function BulkRemedies({ of: items, label: labelOf = (remedy) => remedy, onDone }: RemediesProps) {
+  const may = useMay();
+  return commonRemedies(items)
+    .filter((remedy) => wayOf(remedy, may) === 'call')
+    .map(({ operationId, label, confirm, body, on }) => (
+      <BulkAct
+        key={operationId}
+        label={labelOf(label)}
+        operationId={operationId}
+        on={on}
+        {...(body !== null && { body })}
+        unit="item"
+        danger={confirm}
+        onDone={onDone}
+      />
+    ));
+}

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from 'react';
 import uPlot from 'uplot';
 import type { History } from '../api/client.js';
+import { formatInstant } from '../format/instant.js';
 import { formatNumber } from '../format/words.js';
 import { linesOf, type Point } from '../rules/history.js';
 import 'uplot/dist/uPlot.min.css';
@@ -28,6 +29,20 @@ const styleOf = (name: string) => getComputedStyle(document.documentElement).get
 /** Shows a figure over time. The caption has the last and the extreme values, also for a person who cannot see the line. */
 export function Trend({ title, history, of, against, format = formatNumber, top = 1 }: Props) {
   const box = useRef<HTMLDivElement>(null);
+  const pointed = useRef<HTMLSpanElement>(null);
+  const drawn = useRef(history);
+  drawn.current = history;
+  /** Writes the values under the pointer beside the caption. */
+  const point = ({ data, cursor }: uPlot) => {
+    const idx = cursor.idx ?? null;
+    const at = idx === null ? undefined : data[0][idx];
+    const values = idx === null ? [] : data.slice(1).map((line) => line[idx] ?? null);
+    if (pointed.current !== null)
+      pointed.current.textContent =
+        at === undefined
+          ? ''
+          : ` · ${formatInstant(new Date(at * 1_000), new Date())}: ${values.map((value) => (value === null ? 'none' : format(value))).join(', ')}`;
+  };
   const plot = useRef<uPlot | null>(null);
   const figures = against === undefined ? [of] : [of, against.of];
   // `figures` is a new list at every render, but a chart always shows the same figures. So only `history` is a dependency.
@@ -40,7 +55,10 @@ export function Trend({ title, history, of, against, format = formatNumber, top 
     const draw = () => {
       const data = plot.current?.data ?? [[], ...figures.map(() => [])];
       plot.current?.destroy();
-      const options = optionsOf(current.clientWidth, figures.length, top, days);
+      const options: uPlot.Options = {
+        ...optionsOf(current.clientWidth, figures.length, top, days),
+        hooks: { setCursor: [point], drawClear: [(chart) => drawBands(chart, drawn.current)] },
+      };
       plot.current = new uPlot(options, data, current);
     };
     draw();
@@ -69,7 +87,10 @@ export function Trend({ title, history, of, against, format = formatNumber, top 
   const caption = `${title}${against === undefined ? '' : `, dashed: ${against.name}`}: ${text}`;
   return (
     <figure className="trend">
-      <figcaption>{caption}</figcaption>
+      <figcaption>
+        {caption}
+        <span ref={pointed} aria-hidden="true" />
+      </figcaption>
       <div ref={box} role="img" aria-label={caption} />
     </figure>
   );
@@ -95,7 +116,8 @@ function optionsOf(width: number, count: number, top: number, days: boolean): uP
   return {
     width,
     height: HEIGHT,
-    cursor: { show: false },
+    // All charts show the same instant. Dragging zooms, a double click ends that.
+    cursor: { sync: { key: 'charts' }, y: false },
     legend: { show: false },
     // Leaves space for half of the last label, whose centre may be at the end of the axis.
     padding: [8, 24, 0, 0],
@@ -106,6 +128,19 @@ function optionsOf(width: number, count: number, top: number, days: boolean): uP
     ],
     series: [{}, ...lines.slice(0, count)],
   };
+}
+
+/** Draws the steps in which something was wrong behind the lines. */
+function drawBands({ ctx, bbox, valToPos }: uPlot, history: History | undefined): void {
+  ctx.fillStyle = styleOf('--attention-back');
+  for (const { at, reasons } of history?.points ?? []) {
+    if (reasons.length === 0) continue;
+    const from = Date.parse(at) / 1_000;
+    const [left, right] = [from, from + history!.stepSeconds].map((each) =>
+      Math.min(bbox.left + bbox.width, Math.max(bbox.left, valToPos(each, 'x', true))),
+    ) as [number, number];
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+  }
 }
 
 /** Returns the indices of the values without a neighbour. */

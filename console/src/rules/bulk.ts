@@ -1,12 +1,14 @@
 import type { StalledItem } from '../api/client.js';
 
 /** The operations that `POST /bulk-actions` does for many, those with `x-bulk` in openapi.json. */
-const BULK: readonly string[] = [
+export const BULK: readonly string[] = [
   'retryRegistration',
   'discardRegistration',
   'refreshSession',
   'redeliverWebhookDelivery',
   'revokeInvitation',
+  'changeInvitation',
+  'remindOwner',
   'startSession',
 ];
 
@@ -16,7 +18,7 @@ interface CommonRemedy {
   readonly operationId: string;
   readonly label: string;
   readonly confirm: string | null;
-  readonly body: object | null;
+  readonly body: StalledItem['remedies'][number]['body'];
   /** The ids in the paths of the remedies, each with a name for a person. */
   readonly on: readonly { readonly id: string; readonly name: string }[];
 }

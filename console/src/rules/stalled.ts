@@ -72,21 +72,20 @@ export function pageAbout({ kind, id, cause }: Pick<StalledItem, 'kind' | 'id' |
   }
 }
 
-/** The operations that remedies name, as openapi.json describes them. */
-const REMEDY_OPERATIONS: Readonly<Record<string, { readonly scope: string; readonly needsBody: boolean }>> = {
-  refreshSession: { scope: 'onboarding:read', needsBody: false },
-  startSession: { scope: 'onboarding:write', needsBody: false },
-  createInvitation: { scope: 'onboarding:write | invitations:write', needsBody: true },
-  changeInvitation: { scope: 'onboarding:write | invitations:write', needsBody: true },
-  remindOwner: { scope: 'onboarding:write | invitations:write', needsBody: false },
-  recordInvitationMessage: { scope: 'onboarding:write | invitations:write', needsBody: true },
-  readInvitationLink: { scope: 'invitations:write | links:read', needsBody: false },
-  registerUser: { scope: 'users:write', needsBody: true },
-  resolveRegistration: { scope: 'registrations:decide', needsBody: true },
-  retryRegistration: { scope: 'registrations:decide', needsBody: false },
-  discardRegistration: { scope: 'registrations:decide', needsBody: false },
-  testWebhookEndpoint: { scope: 'webhooks:manage', needsBody: false },
-  changeWebhookEndpoint: { scope: 'webhooks:manage', needsBody: true },
+/** The operations that remedies name, with the scopes of which one is enough, as openapi.json describes them. */
+export const REMEDY_OPERATIONS: Readonly<
+  Record<string, { readonly scopes: readonly Scope[]; readonly needsBody: boolean }>
+> = {
+  refreshSession: { scopes: ['onboarding:read'], needsBody: false },
+  startSession: { scopes: ['onboarding:write'], needsBody: false },
+  createInvitation: { scopes: ['onboarding:write', 'invitations:write'], needsBody: true },
+  registerUser: { scopes: ['users:write'], needsBody: true },
+  resolveRegistration: { scopes: ['registrations:decide'], needsBody: true },
+  retryRegistration: { scopes: ['registrations:decide'], needsBody: false },
+  discardRegistration: { scopes: ['registrations:decide'], needsBody: false },
+  testWebhookEndpoint: { scopes: ['webhooks:manage'], needsBody: false },
+  changeWebhookEndpoint: { scopes: ['webhooks:manage'], needsBody: true },
+  probeCredentials: { scopes: ['admin'], needsBody: false },
 };
 
 /**
@@ -98,10 +97,7 @@ export function wayOf(
   may: May,
 ): 'call' | 'page' | null {
   const operation = REMEDY_OPERATIONS[operationId];
-  if (operation === undefined || !operation.scope.split(' | ').some((scope) => may(scope as Scope)))
-    return null;
-  // A call would not show the link.
-  if (operationId === 'readInvitationLink') return 'page';
+  if (operation === undefined || !operation.scopes.some(may)) return null;
   return operation.needsBody && body === null ? 'page' : 'call';
 }
 

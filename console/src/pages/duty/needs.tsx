@@ -1,14 +1,16 @@
 import type { StalledGroup } from '../../api/client.js';
 import { useStalled } from '../../api/queries.js';
 import { countOf, formatNumber } from '../../format/words.js';
+import { BulkRemedies } from '../../parts/bulk.js';
 import { Link } from '../../parts/link.js';
 import { Empty, Loaded } from '../../parts/loaded.js';
 import { Badge, Panel } from '../../parts/panel.js';
-import { Age } from '../../parts/time.js';
+import { Remedies } from '../../parts/remedies.js';
 import { Sentence } from '../../parts/sentence.js';
-import { nextOf, WAITS_FOR } from '../../rules/stalled.js';
+import { Age } from '../../parts/time.js';
+import { nextOf, pageAbout, WAITS_FOR } from '../../rules/stalled.js';
 
-const MOST_NEEDS = 6;
+const MOST_NEEDS = 5;
 
 /** Shows the cases that need a person, grouped by their cause, with the next step. */
 export function NeedsPanel() {
@@ -46,34 +48,42 @@ export function NeedsPanel() {
   );
 }
 
-function Group({
-  group: { kind, title, waitsFor, count, new: fresh, oldest },
-}: {
-  readonly group: StalledGroup;
-}) {
+function Group({ group }: { readonly group: StalledGroup }) {
+  const { kind, cause, title, waitsFor, count, new: fresh, oldest } = group;
   const [first] = oldest;
   if (first === undefined) return null;
+  const filters = { kind, cause };
   const text = `${countOf(count, kind)}: ${title}`;
   return (
-    <li>
-      <p>
-        {fresh > 0 && <Badge tone="attention">{`${formatNumber(fresh)} new`}</Badge>}{' '}
-        {kind === 'registration' ? (
-          <Link to="registrations">{text}</Link>
-        ) : kind === 'session' && count === 1 ? (
-          <Link to="sessions" id={first.id}>
-            {text}
-          </Link>
+    <li className="need">
+      <div>
+        <p>
+          {fresh > 0 && <Badge tone="attention">{`${formatNumber(fresh)} new`}</Badge>}{' '}
+          {kind === 'session' && count === 1 ? (
+            <Link to="sessions" id={first.id}>
+              {text}
+            </Link>
+          ) : (
+            <Link to="stalled" filters={filters}>
+              {text}
+            </Link>
+          )}
+        </p>
+        <p className="soft">
+          {WAITS_FOR[waitsFor]}, the oldest <Age at={first.since} />. Next: <Sentence text={nextOf(first)} />
+        </p>
+      </div>
+      <span className="actions">
+        {count === 1 ? (
+          <Remedies of={first} page={pageAbout(first)} />
+        ) : count === oldest.length ? (
+          <BulkRemedies of={oldest} onDone={() => {}} label={(each) => `${each} (all ${count})`} />
         ) : (
-          <Link to="stalled">{text}</Link>
-        )}{' '}
-        <span className="soft">
-          the oldest <Age at={first.since} />
-        </span>
-      </p>
-      <p className="soft">
-        {WAITS_FOR[waitsFor]}. Next: <Sentence text={nextOf(first)} />
-      </p>
+          <Link to="stalled" filters={filters}>
+            Choose among all {formatNumber(count)}
+          </Link>
+        )}
+      </span>
     </li>
   );
 }
