@@ -217,6 +217,7 @@ if (CHROMIUM === null) {
         await page.getByLabel('API key').fill(key);
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('navigation').waitFor();
+        await page.getByRole('heading', { level: 1 }).waitFor();
       });
       for (const [path, act] of consolePages()) await visit(`${url}/console${path}`, act);
       for (const link of links) await visit(url + new URL(link).pathname);
