@@ -19,7 +19,7 @@ export const CATALOGUE = `
 /** Matches the lines of partial indexes and of indexes on expressions. Prisma cannot describe them, so only the migrations contain them. */
 export const ONLY_IN_MIGRATIONS: readonly RegExp[] = [
   /^index CREATE (UNIQUE )?INDEX .* WHERE /,
-  /^index CREATE INDEX .* USING btree \(\w+\(/,
+  /^index CREATE INDEX .* USING (btree|gin) \(\w+\(/,
 ];
 
 /** Returns a message for each line that only one set has. Lines that match `onlyInMigrations` may be missing from `declared`. */

@@ -24,7 +24,7 @@ export interface Documentation {
   readonly command?: string | false;
   /** The fields of its list that the command line shows, by the titles of their columns. Default: the first that fit. */
   readonly columns?: Readonly<Record<string, string>>;
-  /** The scope for each part of the response, by its name. The caller needs one of these, which the operation checks itself. */
+  /** The scope for each part of the response, by its name. The caller needs one of these, and gets the parts of its own. */
   readonly scopeOf?: Readonly<Record<string, Scope>>;
   /** Scopes of which one is enough, in addition to the required ones. */
   readonly anyScope?: readonly Scope[];
@@ -40,11 +40,12 @@ export interface Documentation {
 export const Operation =
   (
     scopes: Scope | readonly Scope[],
-    { command, columns, confirm, scopeOf, anyScope, bulk, notInBulk, ...documentation }: Documentation,
+    { command, columns, confirm, scopeOf, bulk, notInBulk, ...documentation }: Documentation,
     config: Pick<FastifyContextConfig, 'takesFile'> = {},
   ): MethodDecorator =>
-  (target, operationId, descriptor) =>
-    applyDecorators(
+  (target, operationId, descriptor) => {
+    const { anyScope = scopeOf && [...new Set(Object.values(scopeOf))], ...described } = documentation;
+    return applyDecorators(
       RouteConfig({
         ...config,
         requiredScopes: [scopes].flat(),
@@ -53,14 +54,9 @@ export const Operation =
         ...(notInBulk && { notInBulk }),
         operationId: String(operationId),
       }),
-      ApiOperation(documentation),
+      ApiOperation(described),
       ApiBearerAuth('apiKey'),
-      ApiExtension(
-        'x-required-scope',
-        scopeOf || anyScope
-          ? [...new Set(anyScope ?? Object.values(scopeOf!))].join(' | ')
-          : [scopes].flat().join(' '),
-      ),
+      ApiExtension('x-required-scope', anyScope?.join(' | ') ?? [scopes].flat().join(' ')),
       ...Object.entries({
         'x-scope-of': scopeOf,
         'x-command': command,
@@ -72,6 +68,7 @@ export const Operation =
         .map(([name, value]) => ApiExtension(name, value)),
       ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),
     )(target, operationId, descriptor);
+  };
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -38,8 +38,11 @@ it('offers for many exactly the operations that the API does for many', () => {
 });
 
 it.each(Object.entries(REMEDY_OPERATIONS))(
-  'needs for the remedy %s the scopes of the API',
-  (id, { scopes }) => expect(scopes.join(' | ')).toBe(operationOf(id)?.['x-required-scope']),
+  'needs for the remedy %s the scopes of the API, and a body if the API does',
+  (id, { scopes, needsBody }) => {
+    expect(scopes.join(' | ')).toBe(operationOf(id)?.['x-required-scope']);
+    expect(needsBody).toBe(operationOf(id)?.requestBody?.required === true);
+  },
 );
 
 it.each(Object.entries(WORK_SCOPES))('lets the scopes of the API work on a stalled %s', (kind, scopes) => {

@@ -79,6 +79,10 @@ export const REMEDY_OPERATIONS: Readonly<
   refreshSession: { scopes: ['onboarding:read'], needsBody: false },
   startSession: { scopes: ['onboarding:write'], needsBody: false },
   createInvitation: { scopes: ['onboarding:write', 'invitations:write'], needsBody: true },
+  changeInvitation: { scopes: ['onboarding:write', 'invitations:write'], needsBody: true },
+  remindOwner: { scopes: ['onboarding:write', 'invitations:write'], needsBody: false },
+  recordInvitationMessage: { scopes: ['onboarding:write', 'invitations:write'], needsBody: true },
+  readInvitationLink: { scopes: ['invitations:write', 'links:read'], needsBody: false },
   registerUser: { scopes: ['users:write'], needsBody: true },
   resolveRegistration: { scopes: ['registrations:decide'], needsBody: true },
   retryRegistration: { scopes: ['registrations:decide'], needsBody: false },
@@ -98,6 +102,8 @@ export function wayOf(
 ): 'call' | 'page' | null {
   const operation = REMEDY_OPERATIONS[operationId];
   if (operation === undefined || !operation.scopes.some(may)) return null;
+  // A call would not show the link.
+  if (operationId === 'readInvitationLink') return 'page';
   return operation.needsBody && body === null ? 'page' : 'call';
 }
 
