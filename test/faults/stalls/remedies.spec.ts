@@ -37,6 +37,14 @@ const REMEDIES = Object.entries(CATALOGUE).flatMap(([kind, causes]) =>
 /** Why a remedy does not end a stall by itself. */
 const ENDS_LATER: Readonly<Record<string, string>> = {
   'session flapping refreshSession': 'it ends once the responses have been steady for an hour',
+  'invitation never_opened remindOwner': 'it ends once the owner opens the link',
+  'invitation never_opened readInvitationLink': 'it ends once the owner opens the link',
+  'invitation opened_not_started remindOwner': 'it ends once the owner begins',
+  'invitation opened_not_started readInvitationLink': 'it ends once the owner begins',
+  'invitation started_not_completed remindOwner': 'it ends once the owner finishes the web flow',
+  'invitation expiring_soon remindOwner': 'it ends once the owner begins',
+  'invitation unreachable readInvitationLink':
+    'it ends once a message that reached the owner is recorded, or the owner opens the link',
   'endpoint gone testWebhookEndpoint':
     'it shows whether the receiver is repaired; enabling the endpoint ends it',
   'endpoint disabled_after_failures testWebhookEndpoint':
@@ -50,6 +58,7 @@ const { troubles, set } = troublesOf(service, client);
 let receiver: WebhookReceiver;
 let control: SandboxControl;
 const ended: string[] = [];
+const DAY_MS = 86_400_000;
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
@@ -81,7 +90,8 @@ async function listAgain(id: string) {
 }
 
 /** Returns the bodies that a person has to write. */
-const BODIES: Readonly<Record<string, (id: string) => Promise<object>>> = {
+const BODIES: Readonly<Record<string, (id: string) => Promise<object> | object>> = {
+  changeInvitation: () => ({ expiresAt: new Date(Date.now() + 90 * DAY_MS).toISOString() }),
   resolveRegistration: async (id) => {
     const [row] = await query<{ tenantReference: string; eans: string[] }>(
       'SELECT tenant_reference AS "tenantReference", eans FROM registrations WHERE id = $1',
