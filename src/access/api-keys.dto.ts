@@ -1,4 +1,3 @@
-import { Matches } from 'class-validator';
 import { Field } from '../platform/http/field.js';
 import {
   count,
@@ -10,7 +9,10 @@ import {
   uuid,
   schemaOf,
 } from '../platform/openapi/schema-of.js';
+import { visibleLineFault } from '../platform/spelling.rules.js';
 import { SCOPES, type Scope } from './scopes.js';
+
+const MAX_NAME = 100;
 
 export class NewApiKey {
   @Field({
@@ -18,11 +20,8 @@ export class NewApiKey {
     type: String,
     description: 'The app that uses this key, for people',
     minLength: 1,
-    maxLength: 100,
-  })
-  @Matches(/^\S(.*\S)?$/, { message: 'name must not begin or end with a space or contain a line break' })
-  @Matches(/^[^\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u, {
-    message: 'name must not contain characters that nobody sees',
+    maxLength: MAX_NAME,
+    faultOf: (value) => visibleLineFault(value, MAX_NAME),
   })
   name: string;
 

@@ -1,5 +1,6 @@
 import { Field } from '../platform/http/field.js';
 import { AsParsed } from '../platform/http/validation.js';
+import { visibleLineFault } from '../platform/spelling.rules.js';
 import * as schema from '../platform/openapi/schema-of.js';
 
 /** Half an hour of the slowest operations. */
@@ -8,14 +9,6 @@ const MAX_REASON = 500;
 
 export const ITEM_STATUSES = ['pending', 'done', 'skipped', 'failed'] as const;
 export type ItemStatus = (typeof ITEM_STATUSES)[number];
-
-const reasonFault = (value: unknown) => {
-  if (typeof value !== 'string' || value.trim() === '' || value.length > MAX_REASON)
-    return `must have 1 to ${MAX_REASON} characters`;
-  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value) || !value.isWellFormed()
-    ? 'must be one line, without characters that nobody sees'
-    : undefined;
-};
 
 export class NewBulkAction {
   @Field({
@@ -55,7 +48,7 @@ export class NewBulkAction {
     minLength: 1,
     maxLength: MAX_REASON,
     description: 'Why, for the audit log. No personal data',
-    faultOf: reasonFault,
+    faultOf: (value) => visibleLineFault(value, MAX_REASON),
   })
   reason: string;
 }

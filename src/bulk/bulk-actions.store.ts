@@ -103,9 +103,10 @@ export class BulkActionsStore {
     return this.database.query<BegunItem>(sql.BEGIN_ITEMS, [id, token, limit], OUTCOME);
   }
 
-  /** Returns whether the operation has already committed for this id of the action. */
-  async isDone(actionId: string, id: string): Promise<boolean> {
-    return isAudited(this.database, { target: id, requestId: requestIdOf(actionId) });
+  /** Returns whether the operation has already committed for this id. Anybody may send the id of a request, so the actor counts, too. */
+  async isDone(action: BulkAction, id: string): Promise<boolean> {
+    const actor = actorOf(action.caller);
+    return isAudited(this.database, { target: id, requestId: requestIdOf(action.id), actor });
   }
 
   async settle(id: string, token: string, ordinal: number, result: ItemResult): Promise<void> {

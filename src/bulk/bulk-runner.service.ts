@@ -113,7 +113,7 @@ export class BulkRunner extends BackgroundTasks {
 
   /** Returns null if the lease is lost or the process stops. */
   private async act(action: BulkAction, item: BegunItem, lease: Lease): Promise<ItemResult | null> {
-    if (item.wasBegun && (await this.store.isDone(action.id, item.id)))
+    if (item.wasBegun && (await this.store.isDone(action, item.id)))
       return { status: 'done', code: null, detail: null };
     const pause = new WakeUp();
     for (let attempt = 1; ; attempt++) {

@@ -1,9 +1,9 @@
 import { ChoiceParameter, FlagParameter, OptionalText } from '../platform/http/parameters.js';
-import { invisibleFault, lineFault } from '../users/tenant-reference.rules.js';
+import { visibleLineFault } from '../platform/spelling.rules.js';
 import { ENCODINGS, type CampaignFormat } from './campaign.rules.js';
 
 const MAX_NAME_LENGTH = 200;
-const nameFault = (value: unknown) => lineFault(value, MAX_NAME_LENGTH) ?? invisibleFault(value as string);
+const nameFault = (value: unknown) => visibleLineFault(value, MAX_NAME_LENGTH);
 
 export class NewCampaignQuery {
   @OptionalText(nameFault, {

@@ -1,5 +1,11 @@
 // How what people type is written before it is stored or compared, so that what looks the same is the same.
 
+const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
+const BLANK_AT_AN_END = /^\s|\s$/u;
+/**
+ * Matches a character that nobody sees or that changes the direction of text. The last two are a pattern of Braille and a note: both blank.
+ */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800\u{1d159}]/u;
 const BLANK = /[\p{Zs}\t-\r\u0085\u2028\u2029]/u;
 /** Matches more marks than any language writes on a letter. Normalising a long sequence of marks takes quadratic time. */
 export const MANY_MARKS = /\p{M}{31}/u;
@@ -30,3 +36,30 @@ export const MAX_BRAND_LENGTH = 100;
  */
 export const normaliseBrand = (text: string): string =>
   text.length > 2 * MAX_BRAND_LENGTH ? text : text.normalize('NFC').replaceAll(/\p{Zs}+/gu, ' ');
+
+/** Returns why `value` is not one line of 1 to `maxLength` characters, else undefined. */
+export function lineFault(value: unknown, maxLength: number): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value.length === 0 || value.length > maxLength)
+    return `must have 1 to ${maxLength} characters, not ${value.length}`;
+  if (CONTROL_CHARACTER.test(value)) return 'must not contain control characters or line breaks';
+  if (!value.isWellFormed()) return 'must not contain half a surrogate pair';
+  if (BLANK_AT_AN_END.test(value)) return 'must not begin or end with a blank';
+  return undefined;
+}
+
+/** Names the first character of a text that nobody sees. Returns undefined if there is none. */
+export function invisibleFault(text: string): string | undefined {
+  const [character] = INVISIBLE.exec(text) ?? [];
+  if (character === undefined) return undefined;
+  const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+  return `contains a character that nobody sees (U+${code}): type it again`;
+}
+
+/** Returns why `value` is not one line of 1 to `maxLength` characters that people see, else undefined. */
+export const visibleLineFault = (value: unknown, maxLength: number): string | undefined =>
+  lineFault(value, maxLength) ?? invisibleFault(value as string);
+
+/** Returns a text without the characters that nobody sees, which may have been copied with it. */
+export const withoutInvisible = (text: string): string =>
+  [...text].filter((each) => !INVISIBLE.test(each)).join('');

@@ -1,21 +1,18 @@
 import { Field } from '../platform/http/field.js';
 import { ReadText } from '../platform/http/validation.js';
+import { invisibleFault, visibleLineFault } from '../platform/spelling.rules.js';
 import { readInstant } from '../platform/time/instant.rules.js';
 import { STALL_KINDS, type StallKind } from './cause.rules.js';
 
 const MAX_NOTE = 2_000;
 const MAX_ASSIGNEE = 200;
-/** Matches what nobody sees, apart from line breaks and tabs. */
-const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
-
-const textFault = (maxLength: number, isLine: boolean) => (value: unknown) => {
-  if (typeof value !== 'string' || value.trim() === '' || value.length > maxLength)
-    return `must have 1 to ${maxLength} characters, or be null`;
-  if (isLine && /[\n\t]/.test(value)) return 'must be one line';
-  return UNSEEN.test(value) || !value.isWellFormed()
-    ? 'must not contain characters that nobody sees'
-    : undefined;
-};
+/** Returns why `value` is no note, which may have several lines, else undefined. */
+function noteFault(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.trim() === '' || value.length > MAX_NOTE)
+    return `must have 1 to ${MAX_NOTE} characters, or be null`;
+  const isText = value.isWellFormed() && !/[^\P{Cc}\n\t]/u.test(value);
+  return isText ? invisibleFault(value) : 'must not contain control characters or half a surrogate pair';
+}
 
 export class StallChange {
   @Field({ required: true, enum: STALL_KINDS, description: 'What the subject is' })
@@ -26,7 +23,7 @@ export class StallChange {
     nullable: true,
     maxLength: MAX_NOTE,
     description: 'For the next person',
-    faultOf: textFault(MAX_NOTE, false),
+    faultOf: noteFault,
   })
   note?: string | null;
 
@@ -34,8 +31,8 @@ export class StallChange {
     type: String,
     nullable: true,
     maxLength: MAX_ASSIGNEE,
-    description: 'Who works on it: any name',
-    faultOf: textFault(MAX_ASSIGNEE, true),
+    description: 'The name of the person or the team that works on it',
+    faultOf: (value) => visibleLineFault(value, MAX_ASSIGNEE),
   })
   assignee?: string | null;
 

@@ -1,4 +1,4 @@
-import { invisibleFault } from './tenant-reference.rules.js';
+import { invisibleFault } from '../platform/spelling.rules.js';
 
 const MAX_BYTES = 4_096;
 const MAX_DEPTH = 8;

@@ -1,14 +1,14 @@
-import { MANY_MARKS, normaliseReference } from '../platform/spelling.rules.js';
+import {
+  invisibleFault,
+  lineFault,
+  MANY_MARKS,
+  normaliseReference,
+  withoutInvisible,
+} from '../platform/spelling.rules.js';
 import type { FieldError } from '../platform/problem/problem.js';
 import { isShortened, roundedForm, type RoundedForm } from './rounded.rules.js';
 
 export const MAX_REFERENCE_LENGTH = 200;
-const CONTROL_CHARACTER = /[\p{Cc}\u2028\u2029]/u;
-const BLANK_AT_AN_END = /^\s|\s$/u;
-/**
- * Matches a character that nobody sees or that changes the direction of text. The last two are a pattern of Braille and a note: both blank.
- */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800\u{1d159}]/u;
 
 /**
  * Matches the errors of spreadsheets in four languages, a number in a column that is too narrow, and what programs make of a missing value.
@@ -44,7 +44,7 @@ export function readTenantReference(value: unknown): ReadReference {
   if (NO_VALUE.test(reference)) return faulty(NO_VALUE_FAULT);
   const fault = invisibleFault(reference) ?? formFault(reference);
   if (fault === undefined) return { reference, isNormalised: reference !== value };
-  const meant = normaliseReference([...reference].filter((each) => !INVISIBLE.test(each)).join(''));
+  const meant = normaliseReference(withoutInvisible(reference));
   return faulty(fault, formFault(meant) === undefined ? meant : null);
 }
 
@@ -97,23 +97,4 @@ export function warnOfReference(reference: string, isNormalised: boolean, alike:
     code,
     message,
   }));
-}
-
-/** Returns why `value` is not one line of 1 to `maxLength` characters, else undefined. */
-export function lineFault(value: unknown, maxLength: number): string | undefined {
-  if (typeof value !== 'string') return 'must be a string';
-  if (value.length === 0 || value.length > maxLength)
-    return `must have 1 to ${maxLength} characters, not ${value.length}`;
-  if (CONTROL_CHARACTER.test(value)) return 'must not contain control characters or line breaks';
-  if (!value.isWellFormed()) return 'must not contain half a surrogate pair';
-  if (BLANK_AT_AN_END.test(value)) return 'must not begin or end with a blank';
-  return undefined;
-}
-
-/** Names the first character of a text that nobody sees. Returns undefined if there is none. */
-export function invisibleFault(text: string): string | undefined {
-  const [character] = INVISIBLE.exec(text) ?? [];
-  if (character === undefined) return undefined;
-  const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
-  return `contains a character that nobody sees (U+${code}): type it again`;
 }

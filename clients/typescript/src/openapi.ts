@@ -1414,7 +1414,7 @@ export interface components {
             kind: "registration" | "start" | "session" | "invitation" | "inverter" | "endpoint";
             /** @description For the next person */
             note?: string | null;
-            /** @description Who works on it: any name */
+            /** @description The name of the person or the team that works on it */
             assignee?: string | null;
             /**
              * Format: date-time

@@ -176,7 +176,9 @@ const Revoke = ({ of: { id, name } }: { readonly of: Key }) => (
         <p>
           Key <strong>{name}</strong>
         </p>
-        <p className="danger">Whoever uses it is refused within 5 seconds. It cannot be made valid again.</p>
+        <p className="danger">
+          Requests with it are refused within 5 seconds. It cannot be made valid again.
+        </p>
       </>
     }
   />

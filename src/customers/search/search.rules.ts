@@ -1,5 +1,5 @@
 import { tokensIn } from '../../invitations/owner/owner-page.rules.js';
-import { normaliseReference } from '../../platform/spelling.rules.js';
+import { normaliseReference, withoutInvisible } from '../../platform/spelling.rules.js';
 
 /** What a person may have meant by a text: each part that it can be. Null, or empty: it cannot be that. */
 export interface Term {
@@ -11,8 +11,6 @@ export interface Term {
   readonly tokens: readonly string[];
 }
 
-/** Matches what is copied with a text and is not seen, such as direction marks and soft hyphens. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const AROUND = new Set('=\'"`´‘’‚‛“”„‟«»‹› ');
 const ID = /(?<![\da-f-])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-f-])/i;
 /** 18 digits, in groups as on a bill. */
@@ -20,7 +18,7 @@ const EAN = /(?<!\d)[1-9](?:[\s.\p{Pd}]?\d){17}(?!\d)/u;
 
 /** Reads a search term, which may come from a spreadsheet, a PDF or a mail, with anything around an id, an EAN or a link. */
 export function readTerm(given: string): Term {
-  const seen = given.replace(/\s/gu, ' ').replace(UNSEEN, '');
+  const seen = withoutInvisible(given.replace(/[\s\p{Cc}]/gu, ' '));
   const text = normaliseReference(bare(seen));
   const ean = EAN.exec(seen.normalize('NFKC'))?.[0].replace(/\D/g, '') ?? null;
   const id = ID.exec(seen)?.[0].toLowerCase() ?? null;

@@ -10,7 +10,7 @@ export const ENDPOINT_LEASES = leasesOn({
     AND (due_at <= clock_timestamp() OR read_to < (SELECT max(sequence) FROM domain_events)))`,
 });
 
-/** The endpoints that may be claimed, whoever delivers to them, and the events that no reader sees yet. */
+/** The endpoints that may be claimed, also while another process delivers to them, and the events that no reader sees yet. */
 export const ANY_DUE = `
     SELECT FROM domain_events WHERE sequence IS NULL
     UNION ALL SELECT FROM webhook_endpoints WHERE ${ENDPOINT_LEASES.isClaimable}`;

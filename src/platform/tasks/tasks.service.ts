@@ -25,7 +25,7 @@ export class Tasks implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly added = new WakeUp();
   private readonly recording = new Loop({
     step: async () => {
-      this.list.set(RECORDING.name, { ...RECORDING, startedAt: new Date() });
+      this.list.set(RECORDING.name, { ...RECORDING, startedAt: performance.now() });
       await this.store.record([...this.list.values()]);
       return RECORD_EVERY_MS;
     },
@@ -73,7 +73,7 @@ export class Tasks implements OnApplicationBootstrap, OnModuleDestroy {
     return {
       due,
       run: (stop) => {
-        this.list.set(recorded.name, { ...recorded, startedAt: new Date() });
+        this.list.set(recorded.name, { ...recorded, startedAt: performance.now() });
         return run(stop);
       },
     };

@@ -19,8 +19,8 @@ const TASK_LEASES = leasesOn({
 /** Records the tasks $1. A new one is due after its pause, but within a minute, so that it does not slow down a start. */
 const RECORD_TASKS = `
     INSERT INTO tasks (name, once, every_ms, started_at, due_at)
-    SELECT name, once, "everyMs", "startedAt", clock_timestamp() + least("everyMs", 60000) * interval '1 ms'
-      FROM jsonb_to_recordset($1::jsonb) AS r (name text, once text, "everyMs" bigint, "startedAt" timestamptz)
+    SELECT name, once, "everyMs", clock_timestamp() - "startedMsAgo" * interval '1 ms', clock_timestamp() + least("everyMs", 60000) * interval '1 ms'
+      FROM jsonb_to_recordset($1::jsonb) AS r (name text, once text, "everyMs" bigint, "startedMsAgo" float8)
      ORDER BY name
     ON CONFLICT (name) DO UPDATE
        SET once = excluded.once, every_ms = excluded.every_ms, started_at = greatest(tasks.started_at, excluded.started_at)`;
@@ -31,8 +31,8 @@ export interface RecordedTask {
   readonly name: string;
   readonly once: 'process' | 'deployment';
   readonly everyMs: number;
-  /** When it last ran in this process; null for a task of the deployment, whose claim records it. */
-  readonly startedAt: Date | null;
+  /** When it last ran in this process, by `performance.now()`; null for a task of the deployment, whose claim records it. */
+  readonly startedAt: number | null;
 }
 
 /** Returns a SELECT that returns a row while no process runs the task and it is due. `name` is a constant. */
@@ -47,7 +47,12 @@ export class TasksStore {
   constructor(private readonly database: Database) {}
 
   async record(tasks: readonly RecordedTask[]): Promise<void> {
-    await this.database.query(RECORD_TASKS, [JSON.stringify(tasks)]);
+    const now = performance.now();
+    const runs = tasks.map(({ startedAt, ...each }) => ({
+      ...each,
+      startedMsAgo: startedAt && now - startedAt,
+    }));
+    await this.database.query(RECORD_TASKS, [JSON.stringify(runs)]);
   }
 
   /** Runs the task if it is due and no other process runs it. If the process stops meanwhile, the task is due again at once. */

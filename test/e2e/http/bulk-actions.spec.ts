@@ -95,24 +95,28 @@ describe('a bulk action', () => {
   });
 
   it('is done once, also if a process died after a commit and before it knew the result', async () => {
-    const [committed, begun] = (await insertUncertain(2)) as [string, string];
+    const [committed, begun, pretended] = (await insertUncertain(3)) as [string, string, string];
     const { id } = await insertRow<{ id: string }>(database().pool, 'bulk_actions', {
       operation_id: 'retryRegistration',
       lease_token: randomUUID(),
       lease_until: new Date(Date.now() - 1_000),
+      caller_name: 'environment',
       caller_scopes: ['admin'],
     });
-    for (const [index, target] of [committed, begun].entries())
+    for (const [index, target] of [committed, begun, pretended].entries())
       await insertRow(database().pool, 'bulk_action_items', {
         ...{ action_id: id, ordinal: index + 1, target, begun_at: 'now' },
       });
     await database().query(
       `INSERT INTO audit_log (actor, action, target, details, request_id)
-       VALUES ('environment', 'registration.retried', $1, '{}', 'bulk-' || $2)`,
-      [committed, id],
+       VALUES ('environment', 'registration.retried', $1, '{}', 'bulk-' || $3),
+              ('key:other', 'registration.retried', $2, '{}', 'bulk-' || $3)`,
+      [committed, pretended, id],
     );
-    expect((await finished(id)).counts).toEqual({ pending: 0, done: 2, skipped: 0, failed: 0 });
-    expect([await auditOf(committed), await auditOf(begun)].map(({ length }) => length)).toEqual([1, 1]);
+    expect((await finished(id)).counts).toEqual({ pending: 0, done: 3, skipped: 0, failed: 0 });
+    const audits = [await auditOf(committed), await auditOf(begun), await auditOf(pretended)];
+    // Another caller may send the id of a request.
+    expect(audits.map(({ length }) => length)).toEqual([1, 1, 2]);
     expect(await database().query('SELECT status FROM registrations WHERE id = $1', [committed])).toEqual([
       { status: 'uncertain' },
     ]);
