@@ -315,6 +315,22 @@ if (CHROMIUM === null) {
       });
     });
 
+    it('finds customers by the beginning of a reference, and leads to the one that is meant', async () => {
+      await client.locate('Oak-1');
+      await client.locate('Oak-12');
+      await signedIn('/webhooks', async (page) => {
+        await page.getByRole('searchbox').fill('oak-');
+        await page.keyboard.press('Enter');
+        await page.getByRole('link', { name: 'Oak-12' }).click();
+        await page.getByRole('heading', { name: 'Customer Oak-12' }).waitFor();
+        await page.getByRole('searchbox').fill('Oak-1');
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Customer Oak-1', exact: true }).waitFor();
+        await page.getByRole('link', { name: 'Oak-12' }).waitFor();
+        expect(page.url()).not.toContain('Oak');
+      });
+    });
+
     it('leads from a silent endpoint to the cause, and sends what failed again', async () => {
       const receivedAt = () => receiver.received.filter(({ path }) => path === '/recovers').length;
       await client.call('POST', '/webhook-endpoints', {

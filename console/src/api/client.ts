@@ -20,6 +20,7 @@ export type Endpoint = Schemas['WebhookEndpointView'];
 export type Delivery = Schemas['WebhookDeliveryView'];
 export type FunnelDay = Schemas['FunnelView'];
 export type Case = Schemas['CaseView'];
+export type Hit = Schemas['HitView'];
 export type Customer = Schemas['CustomerView'];
 
 /** The functions that the client calls after a response, before the page that sent the request reads the response. */

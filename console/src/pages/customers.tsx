@@ -34,7 +34,10 @@ export function CustomersPage({ userId }: { readonly userId: string | null }) {
         </Button>
       </form>
       {text === '' ? (
-        <Empty>Enter the reference of a customer in your system, or the EAN of a grid connection.</Empty>
+        <Empty>
+          Enter the reference of a customer in your system or its beginning, the EAN of a grid connection, an
+          id, or an invitation’s link.
+        </Empty>
       ) : (
         <SearchPage key={text} text={text} onFound={navigate} />
       )}

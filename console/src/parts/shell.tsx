@@ -85,9 +85,9 @@ function Search({ onSearch }: Pick<Props, 'onSearch'>) {
         autoComplete="off"
         spellCheck={false}
         maxLength={200}
-        aria-label="Search by reference, EAN, session id or user id"
+        aria-label="Search by reference, EAN, id or link"
         aria-keyshortcuts="/"
-        placeholder="Reference, EAN, session or user id"
+        placeholder="Reference, EAN, id or link"
       />
     </form>
   );

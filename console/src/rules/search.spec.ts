@@ -1,38 +1,49 @@
 import { expect, it } from '@jest/globals';
-import { readTerm } from './search.js';
+import type { Hit } from '../api/client.js';
+import { foundBy, pageOf } from './search.js';
+
+const hit = (kind: Hit['kind'], id: string, tenantReference: string | null): Hit => ({
+  ...{ kind, id, tenantReference, label: id },
+});
+const one = hit('customer', '1', 'customer-1');
+const tenth = hit('customer', '10', 'customer-10');
+const invitation = hit('invitation', 'i', 'customer-1');
+const campaign = hit('campaign', 'c', null);
+const session = hit('session', 's', 'customer-1');
 
 it.each([
-  ['  ', { kind: 'nothing' }],
-  [' 541448820044186577 ', { kind: 'ean', ean: '541448820044186577' }],
-  ['5414 4882 0044 1865 77', { kind: 'ean', ean: '541448820044186577' }],
-  ['\u200e541448820044186577\u200f', { kind: 'ean', ean: '541448820044186577' }],
-  ['\u2066541448820044186577\u2069', { kind: 'ean', ean: '541448820044186577' }],
-  ['\ufeff5414\u00ad4882\u200b0044\u2060186577', { kind: 'ean', ean: '541448820044186577' }],
-  ['5414\u00a04882\u202f0044\u20091865\u300077', { kind: 'ean', ean: '541448820044186577' }],
-  ['541448820044186577\n', { kind: 'ean', ean: '541448820044186577' }],
-  ['5414–4882–0044–1865–77', { kind: 'ean', ean: '541448820044186577' }],
-  ["'541448820044186577", { kind: 'ean', ean: '541448820044186577' }],
-  ['’541448820044186577', { kind: 'ean', ean: '541448820044186577' }],
-  ['="541448820044186577"', { kind: 'ean', ean: '541448820044186577' }],
-  ['"=""541448820044186577"""', { kind: 'ean', ean: '541448820044186577' }],
-  ['= “541448820044186577”', { kind: 'ean', ean: '541448820044186577' }],
-  ['５４１４４８８２００４４１８６５７７', { kind: 'ean', ean: '541448820044186577' }],
-  ['="customer-1001"', { kind: 'reference', tenantReference: 'customer-1001' }],
-  ["'00123", { kind: 'reference', tenantReference: '00123' }],
-  ['\u200ecustomer-1001\u200f', { kind: 'reference', tenantReference: 'customer-1001' }],
-  ['cafe\u0301', { kind: 'reference', tenantReference: 'caf\u00e9' }],
-  ["o'brien", { kind: 'reference', tenantReference: "o'brien" }],
-  ['="\u200e" ', { kind: 'nothing' }],
+  ['nothing', [], 'x', { tenantReference: null, others: [] }],
+  ['the only customer', [one], 'cust', { tenantReference: 'customer-1', others: [] }],
   [
-    '\u202a8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5\u202c',
-    { kind: 'id', id: '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5' },
+    'a customer and its invitation as one',
+    [one, invitation],
+    'barn',
+    { tenantReference: 'customer-1', others: [] },
   ],
-  ['customer-1001', { kind: 'reference', tenantReference: 'customer-1001' }],
-  ...['541448820044', '1541448820044186577'].map(
-    (digits) => [digits, { kind: 'reference', tenantReference: digits }] as const,
-  ),
-  ...['a8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5', '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5a'].map(
-    (id) => [id, { kind: 'reference', tenantReference: id }] as const,
-  ),
-  ['8BC432C7-fd1e-4d99-9dcb-2fbcb63255c5', { kind: 'id', id: '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5' }],
-])('reads %j', (text, term) => expect(readTerm(text)).toEqual(term));
+  ['the whole reference', [one, tenth], ' customer-1 ', { tenantReference: 'customer-1', others: [tenth] }],
+  [
+    'several, none of which is meant',
+    [one, tenth],
+    'customer',
+    { tenantReference: null, others: [one, tenth] },
+  ],
+  ['a campaign as a link', [campaign], 'autumn', { tenantReference: null, others: [campaign] }],
+  [
+    'a customer beside a campaign',
+    [one, campaign],
+    'x',
+    { tenantReference: 'customer-1', others: [campaign] },
+  ],
+])('finds %s', (_what, hits, text, found) =>
+  expect(foundBy(hits, text)).toEqual({ sessionId: null, ...found }),
+);
+
+it('opens the session of an id', () =>
+  expect(foundBy([session], 's')).toEqual({ sessionId: 's', tenantReference: null, others: [] }));
+
+it.each([
+  [session, { to: 'sessions', id: 's' }],
+  [campaign, { to: 'campaigns', id: 'c' }],
+  [invitation, { to: 'customers', id: 'i' }],
+  [one, { to: 'customers', id: '1' }],
+])('leads from %j to its page', (of, page) => expect(pageOf(of)).toEqual(page));

@@ -1,32 +1,31 @@
-/** The term that a person typed into the search. */
-export type Term =
-  | { readonly kind: 'id'; readonly id: string }
-  | { readonly kind: 'ean'; readonly ean: string }
-  | { readonly kind: 'reference'; readonly tenantReference: string }
-  | { readonly kind: 'nothing' };
+import type { Hit } from '../api/client.js';
+import type { Target } from './stalled.js';
 
-/** Invisible characters that are copied with a text, such as direction marks and soft hyphens. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\u{115f}\u{1160}\u{3164}\u{ffa0}\u{fe00}-\u{fe0f}]/gu;
-/** What spreadsheets and mails put around a value: `="…"`, `'…` and quotes of any language. */
-const AROUND = new Set('=\'"`´‘’‚‛“”„‟«»‹› \u{2800}');
-
-/**
- * Recognises ids, EANs and references by their form alone. The term may come from a spreadsheet, a PDF or a mail: ignores invisible
- * characters and quotes around it. An EAN may contain blanks, as on a bill.
- */
-export function readTerm(text: string): Term {
-  const term = bare(text.replace(INVISIBLE, '').replace(/\s/gu, ' ')).normalize('NFC');
-  if (term === '') return { kind: 'nothing' };
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(term))
-    return { kind: 'id', id: term.toLowerCase() };
-  const digits = term.normalize('NFKC').replace(/[\s.\p{Pd}\u{2800}]/gu, '');
-  if (/^[1-9]\d{17}$/.test(digits)) return { kind: 'ean', ean: digits };
-  return { kind: 'reference', tenantReference: term };
+/** What a search shows: the page of a session, or the customer that was meant, and the other hits as links. */
+export interface Found {
+  readonly sessionId: string | null;
+  readonly tenantReference: string | null;
+  readonly others: readonly Hit[];
 }
 
-/** Returns the text without the characters of AROUND at its two ends. */
-function bare(text: string): string {
-  const characters = [...text];
-  const isInner = (each: string) => !AROUND.has(each);
-  return characters.slice(characters.findIndex(isInner), characters.findLastIndex(isInner) + 1).join('');
+/** Decides what the hits of a search show. A whole reference means this customer, although others begin with it. */
+export function foundBy(hits: readonly Hit[], text: string): Found {
+  const [only] = hits;
+  if (hits.length === 1 && only?.kind === 'session')
+    return { sessionId: only.id, tenantReference: null, others: [] };
+  const references = [...new Set(hits.flatMap(({ tenantReference }) => tenantReference ?? []))];
+  const typed = text.trim().normalize('NFC');
+  const meant = references.find((each) => each === typed) ?? null;
+  const tenantReference = references.length === 1 ? references[0]! : meant;
+  return {
+    sessionId: null,
+    tenantReference,
+    others: hits.filter((hit) => hit.tenantReference === null || hit.tenantReference !== tenantReference),
+  };
+}
+
+/** Returns the page about a hit. That of a customer takes the id of a registration or an invitation, too. */
+export function pageOf({ kind, id }: Pick<Hit, 'kind' | 'id'>): Target {
+  if (kind === 'session') return { to: 'sessions', id };
+  return { to: kind === 'campaign' ? 'campaigns' : 'customers', id };
 }

@@ -41,6 +41,7 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
   registration: [
     branch(REGISTRATION, 'registrations r', `r.id = $3::uuid`),
     branch(REGISTRATION, 'registrations r', `${OPEN} AND r.eans @> ARRAY[$4::text]`),
+    branch(REGISTRATION, 'registrations r', `r.status = 'discarded' AND r.tenant_reference = $2`),
     branch(
       REGISTRATION,
       'registrations r',

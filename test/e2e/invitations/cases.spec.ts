@@ -264,6 +264,12 @@ describe('a search', () => {
     ])
       expect([q, idsOf(await search(q))]).toEqual([q, [`customer ${user.id}`]]);
     expect(await search('zoek%')).toEqual([]);
+    const reference = `given-up-${randomUUID()}`;
+    const { id } = await insertRow<{ id: string }>(service.app.get(Database).pool, 'registrations', {
+      tenant_reference: reference,
+      status: 'discarded',
+    });
+    expect(idsOf(await search(reference))).toEqual([`registration ${id}`]);
     expect(await search(' \u200e ')).toEqual([]);
   });
 

@@ -1,0 +1,35 @@
+import { expect, it } from '@jest/globals';
+import { readTerm } from './search.rules.js';
+
+const NOTHING = { text: '', id: null, ean: null };
+
+it.each([
+  ['  ', NOTHING],
+  [' 541448820044186577 ', { ean: '541448820044186577' }],
+  ['5414 4882 0044 1865 77', { ean: '541448820044186577' }],
+  ['\u200e541448820044186577\u200f', { ean: '541448820044186577' }],
+  ['\u2066541448820044186577\u2069', { ean: '541448820044186577' }],
+  ['\ufeff5414\u00ad4882\u200b0044\u2060186577', { ean: '541448820044186577' }],
+  ['5414\u00a04882\u202f0044\u20091865\u300077', { ean: '541448820044186577' }],
+  ['541448820044186577\n', { ean: '541448820044186577' }],
+  ['5414–4882–0044–1865–77', { ean: '541448820044186577' }],
+  ["'541448820044186577", { ean: '541448820044186577' }],
+  ['’541448820044186577', { ean: '541448820044186577' }],
+  ['="541448820044186577"', { ean: '541448820044186577' }],
+  ['"=""541448820044186577"""', { ean: '541448820044186577' }],
+  ['= “541448820044186577”', { ean: '541448820044186577' }],
+  ['５４１４４８８２００４４１８６５７７', { ean: '541448820044186577' }],
+  ['="customer-1001"', { text: 'customer-1001', id: null, ean: null }],
+  ["'00123", { text: '00123', id: null, ean: null }],
+  ['\u200ecustomer-1001\u200f', { text: 'customer-1001', id: null, ean: null }],
+  ['cafe\u0301', { text: 'caf\u00e9', id: null, ean: null }],
+  ["o'brien", { text: "o'brien", id: null, ean: null }],
+  ['="\u200e" ', NOTHING],
+  ['\u202a8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5\u202c', { id: '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5' }],
+  ['customer-1001', { text: 'customer-1001', id: null, ean: null }],
+  ...['541448820044', '1541448820044186577'].map((digits) => [digits, { text: digits, ean: null }] as const),
+  ...['a8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5', '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5a'].map(
+    (id) => [id, { text: id, id: null }] as const,
+  ),
+  ['8BC432C7-fd1e-4d99-9dcb-2fbcb63255c5', { id: '8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5' }],
+])('reads %j', (text, term) => expect(readTerm(text)).toMatchObject(term));
