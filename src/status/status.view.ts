@@ -1,6 +1,7 @@
 import { instant, listOf, nullable, oneOf, schemaOf, text } from '../platform/openapi/schema-of.js';
 import { FACTS } from './facts.view.js';
 import { described, REASON_CODES } from './reasons.js';
+import { causeOf } from './reasons/incidents.rules.js';
 import { ACTORS, SEVERITIES } from './reasons/reason.js';
 import type { DeploymentStatus } from './status.service.js';
 
@@ -27,6 +28,9 @@ class StatusReasonView extends schemaOf({
   code: oneOf(REASON_CODES),
   ...REASON,
   detail: text('For people'),
+  followsFrom: nullable(
+    oneOf(REASON_CODES, 'The present reason from which this one probably follows; null if from none'),
+  ),
   since: nullable(
     instant(
       'Since when the samples of the status have had this reason, one a minute, or since when its cause is known to last, if that is earlier; null if neither is known yet. An absence of at most 5 minutes does not count',
@@ -40,8 +44,15 @@ export class StatusView extends schemaOf({
   ...FACTS,
 }) {}
 
-export const toStatus = ({ facts, reasons }: DeploymentStatus): StatusView => ({
-  health: reasons.length === 0 ? 'healthy' : 'degraded',
-  reasons: reasons.map((reason) => ({ ...described(reason.code), ...reason })),
-  ...facts,
-});
+export function toStatus({ facts, reasons }: DeploymentStatus): StatusView {
+  const present = new Set(reasons.map(({ code }) => code));
+  return {
+    health: reasons.length === 0 ? 'healthy' : 'degraded',
+    reasons: reasons.map((reason) => ({
+      ...described(reason.code),
+      ...reason,
+      followsFrom: causeOf(reason.code, present),
+    })),
+    ...facts,
+  };
+}

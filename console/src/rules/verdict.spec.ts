@@ -18,6 +18,7 @@ const reason = (code: Status['reasons'][number]['code'], title = 'Something is w
   runbook: 'docs/operations.md#a-section',
   remedies: [],
   detail: '',
+  followsFrom: null,
   since: null,
 });
 

@@ -437,6 +437,7 @@ describe('GET /status', () => {
       title: 'No worker runs: no session is read, no event is delivered',
       waitsFor: 'us',
       runbook: 'docs/operations.md#no-process-runs',
+      followsFrom: null,
       remedies: [],
       detail: expect.any(String),
       since: null,
