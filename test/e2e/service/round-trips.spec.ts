@@ -30,6 +30,11 @@ describe('the round trips to PostgreSQL', () => {
     expect(await trips.of(() => client.start(places.pop()!, { brand: 'sunward' }))).toHaveLength(10);
   });
 
+  it('are 9 for a session that is read again and has not changed', async () => {
+    const { id } = await client.startNew();
+    expect(await trips.of(() => client.call('POST', `/onboarding/pv/${id}/refresh`))).toHaveLength(9);
+  });
+
   it('is 1 for a session', async () => {
     const { id } = await client.startNew();
     expect(await trips.of(() => client.session(id))).toHaveLength(1);
