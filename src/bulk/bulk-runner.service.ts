@@ -6,11 +6,10 @@ import type { Principal } from '../access/scopes.js';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { task } from '../platform/tasks/task.js';
 import { WakeUp } from '../platform/async/wake-up.js';
-import { within } from '../platform/async/within.js';
 import { Database } from '../platform/database/database.js';
-import { Leases, type Lease } from '../platform/database/lease.js';
+import type { Lease } from '../platform/database/lease.js';
+import { LeasedWork } from '../platform/database/leased-work.js';
 import { Environment } from '../platform/env/environment.js';
-import { errorText } from '../platform/redaction/error-text.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { resultOf, UNAUTHENTICATED } from './bulk-result.rules.js';
 import { BULK_LEASES, FIND_DUE } from './bulk-actions.sql.js';
@@ -23,12 +22,16 @@ import {
 } from './bulk-actions.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
-const LEASE_MS = 30_000;
-const BACKOFF = { firstMs: 500, mostMs: 30_000 };
 const SEARCH_EVERY_MS = 1_000;
 /** How many ids are begun at once. After a crash, the audit log is asked about these. */
 const AT_ONCE = 10;
-const MOST_ACTIONS = 4;
+const WORK = {
+  leaseMs: 30_000,
+  backoff: { firstMs: 500, mostMs: 30_000 },
+  mostAtOnce: 4,
+  failure: 'a bulk action is interrupted',
+  idField: 'bulkActionId',
+};
 /** How often a request is sent that was refused for now, and the most seconds in between. */
 const TRIES = 4;
 const MOST_WAIT_SECONDS = 10;
@@ -55,8 +58,7 @@ export class BulkRunner extends BackgroundTasks {
       run: (stop: AbortSignal) => this.startDue(stop),
     }),
   ];
-  private readonly leases = new Leases(this.database, BULK_LEASES, { leaseMs: LEASE_MS, backoff: BACKOFF });
-  private readonly running = new Map<string, Promise<void>>();
+  private readonly work = new LeasedWork(this.database, BULK_LEASES, WORK, this.logger);
 
   constructor(
     private readonly database: Database,
@@ -72,26 +74,11 @@ export class BulkRunner extends BackgroundTasks {
 
   override async beforeApplicationShutdown(): Promise<void> {
     await super.beforeApplicationShutdown();
-    await within(STOP_WITHIN_MS, Promise.all(this.running.values()));
+    await this.work.end(STOP_WITHIN_MS);
   }
 
   private async startDue(stop: AbortSignal): Promise<void> {
-    for (const id of await this.store.findDue()) {
-      if (this.running.size >= MOST_ACTIONS) return;
-      if (this.running.has(id)) continue;
-      this.running.set(
-        id,
-        this.runUnderLease(id, stop).finally(() => this.running.delete(id)),
-      );
-    }
-  }
-
-  private async runUnderLease(id: string, stop: AbortSignal): Promise<void> {
-    try {
-      await this.leases.runUnderLease(id, stop, (lease) => this.run(id, lease));
-    } catch (error) {
-      if (!stop.aborted) this.logger.warn(`bulk action ${id} is interrupted: ${errorText(error)}`);
-    }
+    for (const id of await this.store.findDue()) this.work.begin(id, stop, (lease) => this.run(id, lease));
   }
 
   private async run(id: string, lease: Lease): Promise<number> {

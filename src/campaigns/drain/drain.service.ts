@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InvitationsStore } from '../../invitations/invitations.store.js';
-import { errorText } from '../../platform/redaction/error-text.js';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
 import { task } from '../../platform/tasks/task.js';
 import { WakeUp } from '../../platform/async/wake-up.js';
-import { within } from '../../platform/async/within.js';
 import { Listener } from '../../platform/database/connection/listen.js';
 import { Database } from '../../platform/database/database.js';
-import { Leases, type Lease } from '../../platform/database/lease.js';
+import type { Lease } from '../../platform/database/lease.js';
+import { LeasedWork } from '../../platform/database/leased-work.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
@@ -17,9 +16,13 @@ import { CAMPAIGN_LEASES, CAMPAIGNS_CHANNEL, FIND_DECIDED, FIND_DUE } from './dr
 import { DrainStore, type UninvitedRow } from './drain.store.js';
 
 const STOP_WITHIN_MS = stopsWithin(1_000);
-/** A renewal may take 4 s to fail; see Deliveries. */
-const LEASE_MS = 30_000;
-const BACKOFF = { firstMs: 500, mostMs: 5_000 };
+const WORK = {
+  /** A renewal may take 4 s to fail; see Deliveries. */
+  leaseMs: 30_000,
+  backoff: { firstMs: 500, mostMs: 5_000 },
+  failure: 'a campaign is interrupted',
+  idField: 'campaignId',
+};
 /** How often to ask whether a campaign is due. A NOTIFY does not wait for it. */
 const SEARCH_EVERY_MS = 1_000;
 const DECIDED_EVERY_MS = 5_000;
@@ -66,12 +69,7 @@ export class CampaignDrain extends BackgroundTasks {
       run: () => this.intake.deleteDead(),
     }),
   ];
-  private readonly leases = new Leases(this.database, CAMPAIGN_LEASES, {
-    leaseMs: LEASE_MS,
-    backoff: BACKOFF,
-  });
-  /** The running drains of this process, by campaign id. */
-  private readonly drains = new Map<string, Promise<void>>();
+  private readonly work = new LeasedWork(this.database, CAMPAIGN_LEASES, WORK, this.logger);
 
   constructor(
     private readonly database: Database,
@@ -92,24 +90,11 @@ export class CampaignDrain extends BackgroundTasks {
 
   override async beforeApplicationShutdown(): Promise<void> {
     await super.beforeApplicationShutdown();
-    await within(STOP_WITHIN_MS, Promise.all(this.drains.values()));
+    await this.work.end(STOP_WITHIN_MS);
   }
 
   private async startDue(stop: AbortSignal): Promise<void> {
-    for (const id of await this.store.findDue()) {
-      if (this.drains.has(id)) continue;
-      const drain = this.drainUnderLease(id, stop).finally(() => this.drains.delete(id));
-      this.drains.set(id, drain);
-    }
-  }
-
-  private async drainUnderLease(campaignId: string, stop: AbortSignal): Promise<void> {
-    try {
-      await this.leases.runUnderLease(campaignId, stop, (lease) => this.drain(campaignId, lease));
-    } catch (error) {
-      if (stop.aborted) return;
-      this.logger.warn({ message: `a campaign is interrupted: ${errorText(error)}`, campaignId });
-    }
+    for (const id of await this.store.findDue()) this.work.begin(id, stop, (lease) => this.drain(id, lease));
   }
 
   /** Drains a campaign until it ends, waits for a person, or the lease is lost. Returns the ms until it is due again. */

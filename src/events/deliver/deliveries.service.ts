@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
 import { task } from '../../platform/tasks/task.js';
-import { within } from '../../platform/async/within.js';
 import { Database } from '../../platform/database/database.js';
-import { Leases } from '../../platform/database/lease.js';
+import { LeasedWork } from '../../platform/database/leased-work.js';
 import { Environment } from '../../platform/env/environment.js';
-import { errorText } from '../../platform/redaction/error-text.js';
 import { EventSignal } from '../event-signal.service.js';
 import { sequenceEvents } from '../sequence.sql.js';
 import { Drain } from './drain.js';
@@ -13,10 +11,14 @@ import { DELIVERIES_STOP_WITHIN_MS, type Outlet } from './outlet.js';
 import { DeliveryQueue } from './queue.store.js';
 import { ANY_DUE, ENDPOINT_LEASES, FIND_DUE } from './take.sql.js';
 
-/** A renewal may take 4 s to fail. With a much shorter lease, a short outage of the database would end the lease and repeat attempts. */
-const LEASE_MS = 30_000;
-/** The waits after a failed drain (BACKOFF) and after a failed search for due endpoints (SEARCH_BACKOFF). */
-const BACKOFF = { firstMs: 500, mostMs: 5_000 };
+const WORK = {
+  /** A renewal may take 4 s to fail. With a much shorter lease, a short outage of the database would end the lease and repeat attempts. */
+  leaseMs: 30_000,
+  backoff: { firstMs: 500, mostMs: 5_000 },
+  failure: 'deliveries are interrupted',
+  idField: 'endpointId',
+};
+/** The waits after a failed search for due endpoints. */
 const SEARCH_BACKOFF = { firstMs: 20, mostMs: 5_000 };
 /** How often to ask whether an endpoint is due. A NOTIFY of new events does not wait for it. */
 const SEARCH_EVERY_MS = 1_000;
@@ -36,14 +38,9 @@ export class Deliveries extends BackgroundTasks {
       run: (stop: AbortSignal) => this.startDue(stop),
     }),
   ];
-  private readonly leases = new Leases(this.database, ENDPOINT_LEASES, {
-    leaseMs: LEASE_MS,
-    backoff: BACKOFF,
-  });
+  private readonly work = new LeasedWork(this.database, ENDPOINT_LEASES, WORK, this.logger);
   /** The key is the name of a handler, or '' for webhooks. */
   private readonly outlets = new Map<string, OpenOutlet>();
-  /** The running drains of this process, by endpoint id. */
-  private readonly drains = new Map<string, Promise<void>>();
 
   constructor(
     { ROLE }: Environment,
@@ -61,7 +58,7 @@ export class Deliveries extends BackgroundTasks {
 
   override async beforeApplicationShutdown(): Promise<void> {
     await super.beforeApplicationShutdown();
-    await within(DELIVERIES_STOP_WITHIN_MS, Promise.all(this.drains.values()));
+    await this.work.end(DELIVERIES_STOP_WITHIN_MS);
   }
 
   private async startDue(stop: AbortSignal): Promise<void> {
@@ -69,21 +66,9 @@ export class Deliveries extends BackgroundTasks {
     const due = await this.database.query<{ id: string; handler: string }>(FIND_DUE, [
       [...this.outlets.keys()],
     ]);
-    for (const { id, handler } of due) {
-      if (this.drains.has(id)) continue;
-      const drain = this.drain(id, this.outlets.get(handler)!, stop).finally(() => this.drains.delete(id));
-      this.drains.set(id, drain);
-    }
-  }
-
-  private async drain(endpointId: string, open: OpenOutlet, stop: AbortSignal): Promise<void> {
-    try {
-      await this.leases.runUnderLease(endpointId, stop, (lease) =>
-        new Drain(endpointId, this.queue, open(endpointId), lease).run(this.events),
+    for (const { id, handler } of due)
+      this.work.begin(id, stop, (lease) =>
+        new Drain(id, this.queue, this.outlets.get(handler)!(id), lease).run(this.events),
       );
-    } catch (error) {
-      if (stop.aborted) return;
-      this.logger.warn({ message: `deliveries are interrupted: ${errorText(error)}`, endpointId });
-    }
   }
 }

@@ -22,7 +22,7 @@ export interface Lease {
   isCertain(): boolean;
 }
 
-interface LeaseOptions {
+export interface LeaseOptions {
   readonly leaseMs: number;
   /** How long a row waits after `runUnderLease` has failed on it in this process. Default: the row does not wait. */
   readonly backoff?: Backoff;
