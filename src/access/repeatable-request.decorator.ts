@@ -12,7 +12,7 @@ const HEADER = 'Idempotency-Key';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export interface RepeatableRequest {
-  /** The hash of the caller, the method, the route and the `Idempotency-Key` together. */
+  /** The hash of the caller, the method, the path and the `Idempotency-Key` together. */
   readonly id: string;
   readonly body: unknown;
 }
@@ -33,12 +33,12 @@ export const TakesIdempotencyKey = (): MethodDecorator =>
 /** Injects a RepeatableRequest, or undefined if there is no `Idempotency-Key`. Throws Problem invalid_request if the key is malformed. */
 export const Repeatable = createParamDecorator((_: unknown, context: ExecutionContext) => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const { headers, principal, method, routeOptions, body } = request;
+  const { headers, principal, method, routeOptions, params, body } = request;
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || !KEY.test(key))
     throw invalidRequest([{ field: HEADER, message: 'must be 1 to 255 visible ASCII characters' }]);
-  const identity = JSON.stringify([actorOf(principal!), method, routeOptions.url, key]);
+  const identity = JSON.stringify([actorOf(principal!), method, routeOptions.url, params, key]);
   return { id: hash('sha256', identity, 'base64url'), body } satisfies RepeatableRequest;
 });
 

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
+import type { RepeatableRequest } from '../../access/repeatable-request.decorator.js';
 import { Environment } from '../../platform/env/environment.js';
 import { Places } from '../../platform/http/places.js';
 import { Problem } from '../../platform/problem/problem.js';
@@ -27,15 +28,19 @@ export class Intake {
     private readonly environment: Environment,
   ) {}
 
-  /** Returns the id of the new campaign. Throws Problem if the file is unusable, or if the replica or `actor` has too many uploads. */
+  /**
+   * Returns the id of the new campaign, or of the first one if `request` repeats it. Throws Problem if the file is unusable, or if the
+   * replica or `actor` has too many uploads.
+   */
   async receive(
     bytes: AsyncGenerator<Buffer, void>,
     options: CampaignOptions,
     actor: string,
+    request?: RepeatableRequest,
   ): Promise<string> {
     const leave = this.places.take(actor);
     try {
-      return await this.storeFile(bytes, options, actor);
+      return await this.storeFile(bytes, options, actor, request);
     } finally {
       leave();
       await bytes.return(undefined);
@@ -46,9 +51,11 @@ export class Intake {
     bytes: AsyncGenerator<Buffer, void>,
     options: CampaignOptions,
     actor: string,
+    request?: RepeatableRequest,
   ): Promise<string> {
     const { EAN_CHECK_DIGIT: rule } = this.environment;
-    const { format, rows } = await openFile(bytes, rule, options);
+    const digest = createHash('sha256');
+    const { format, rows } = await openFile(digested(bytes, digest), rule, options);
     const id = randomUUID();
     await this.store.begin(id, options);
     try {
@@ -67,20 +74,33 @@ export class Intake {
       if (count === 0) throw new Problem('campaign_empty', 'The file has a header, but no rows');
       const fault = roundedFileFault(looks, rule, options.areReferencesConfirmed);
       if (fault !== undefined) throw new Problem('campaign_rounded', fault);
-      await this.store.finish(id, {
+      const first = await this.store.finish(id, {
         ...options,
         format,
         rows: count,
         roundedLines: roundedLines(looks, rule),
         actor,
+        request: request && { id: request.id, body: { ...options, sha256: digest.digest('hex') } },
       });
-      return id;
+      if (first !== id) await this.delete(id);
+      return first;
     } catch (error) {
-      await this.store.delete(id).catch((failure: unknown) => {
-        this.logger.warn(`a failed upload could not be deleted, and will be later: ${String(failure)}`);
-      });
+      await this.delete(id);
       throw error;
     }
+  }
+
+  private async delete(id: string): Promise<void> {
+    await this.store.delete(id).catch((failure: unknown) => {
+      this.logger.warn(`an upload could not be deleted, and will be later: ${String(failure)}`);
+    });
+  }
+}
+
+async function* digested(bytes: AsyncIterable<Buffer>, digest: Hash): AsyncGenerator<Buffer, void> {
+  for await (const part of bytes) {
+    digest.update(part);
+    yield part;
   }
 }
 

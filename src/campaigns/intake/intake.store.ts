@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
+import { unlessReused, type RepeatableRequest } from '../../access/repeatable-request.decorator.js';
 import { recordAudit } from '../../access/audit-log.store.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
@@ -39,6 +41,7 @@ interface ReceivedFile extends CampaignOptions {
   /** The lines whose EANs are rounded although their check digits fit. */
   readonly roundedLines: readonly number[];
   readonly actor: string;
+  readonly request: RepeatableRequest | undefined;
 }
 
 @Injectable()
@@ -46,6 +49,7 @@ export class IntakeStore {
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
+    private readonly idempotencyKeys: IdempotencyKeys,
   ) {}
 
   async begin(id: string, { name, invites, adopts }: CampaignOptions): Promise<void> {
@@ -56,36 +60,46 @@ export class IntakeStore {
     await this.database.query(sql.INSERT_ROWS, [id, JSON.stringify(rows), DEAD_AFTER_MS]);
   }
 
-  /** Checks all rows together and turns the upload into a campaign in one transaction, so that nobody sees unchecked rows. */
-  async finish(
-    id: string,
-    { isDryRun, invites, adopts, format, rows, roundedLines, actor }: ReceivedFile,
-  ): Promise<void> {
+  /**
+   * Checks all rows together and turns the upload into a campaign in one transaction, so that nobody sees unchecked rows. Returns the id of
+   * the campaign: that of the first upload if `request` repeats it.
+   */
+  async finish(id: string, { request, ...file }: ReceivedFile): Promise<string> {
     // Ignores a failure, for example because another process has locked the table: without statistics, the checks only take longer.
-    if (rows > ROWS_TO_ANALYZE) await this.database.query(checks.ANALYZE_ROWS).catch(() => {});
-    await this.database.transaction(async (tx) => {
-      const eanColumn = adopts ? 'user.gridLocations' : columnNameOf(format.columns, 'ean');
-      if (roundedLines.length > 0)
-        await tx.query(checks.MARK_ROUNDED, [id, roundedLines, eanColumn, ROUNDED_TOO]);
-      if (adopts) {
-        await checkAdoption(tx, id, isDryRun);
-      } else {
-        await tx.query(checks.UNIFY_BRANDS, [id, columnNameOf(format.columns, 'brand')]);
-        await tx.query(checks.MARK_DUPLICATES, [id]);
-        await tx.query(checks.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
-        await tx.query(checks.MARK_OTHER_ROWS, [id]);
-        await tx.query(checks.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
-      }
-      await tx.query(checks.WARN_ELSEWHERE, [id, eanColumn]);
-      const referenceColumn = columnNameOf(format.columns, 'tenantReference');
-      await tx.query(checks.WARN_ALIKE, [id, referenceColumn]);
-      await this.warnOfErased(tx, id, referenceColumn);
-      const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];
-      const ended = await tx.query(sql.FINISH_INTAKE, values);
-      if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);
-      const details = { dryRun: isDryRun, invite: invites, adopt: adopts };
-      await recordAudit(tx, { actor, action: 'campaign.created', target: id, details });
+    if (file.rows > ROWS_TO_ANALYZE) await this.database.query(checks.ANALYZE_ROWS).catch(() => {});
+    const finished = await this.idempotencyKeys.once(request, async (tx) => {
+      await this.checkRows(tx, id, file);
+      return { id };
     });
+    return unlessReused(finished).id;
+  }
+
+  private async checkRows(
+    tx: Transaction,
+    id: string,
+    { isDryRun, invites, adopts, format, rows, roundedLines, actor }: Omit<ReceivedFile, 'request'>,
+  ): Promise<void> {
+    const eanColumn = adopts ? 'user.gridLocations' : columnNameOf(format.columns, 'ean');
+    if (roundedLines.length > 0)
+      await tx.query(checks.MARK_ROUNDED, [id, roundedLines, eanColumn, ROUNDED_TOO]);
+    if (adopts) {
+      await checkAdoption(tx, id, isDryRun);
+    } else {
+      await tx.query(checks.UNIFY_BRANDS, [id, columnNameOf(format.columns, 'brand')]);
+      await tx.query(checks.MARK_DUPLICATES, [id]);
+      await tx.query(checks.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
+      await tx.query(checks.MARK_OTHER_ROWS, [id]);
+      await tx.query(checks.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
+    }
+    await tx.query(checks.WARN_ELSEWHERE, [id, eanColumn]);
+    const referenceColumn = columnNameOf(format.columns, 'tenantReference');
+    await tx.query(checks.WARN_ALIKE, [id, referenceColumn]);
+    await this.warnOfErased(tx, id, referenceColumn);
+    const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];
+    const ended = await tx.query(sql.FINISH_INTAKE, values);
+    if (ended.length === 0) throw new Error(`the upload ${id} was deleted before its end`);
+    const details = { dryRun: isDryRun, invite: invites, adopt: adopts };
+    await recordAudit(tx, { actor, action: 'campaign.created', target: id, details });
   }
 
   private async warnOfErased(tx: Transaction, id: string, column: string): Promise<void> {

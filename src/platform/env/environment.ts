@@ -45,12 +45,13 @@ export class Environment {
   @HttpUrl()
   PUBLIC_URL?: string;
 
-  /** `source` of every CloudEvent: a URI reference that names the deployment permanently, even if its address changes. */
+  /** `source` of every CloudEvent: a URI reference that names the deployment permanently, even if its address changes. Default: PUBLIC_URL. */
+  @IsOptional()
   @MaxLength(1_000, { message: 'EVENT_SOURCE must be at most 1,000 characters long' })
   @Matches(/^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/, {
     message: 'EVENT_SOURCE must be a URI or a path such as /pv-onboarding',
   })
-  EVENT_SOURCE = '/pv-onboarding';
+  EVENT_SOURCE: string;
 
   /** Whether `/docs` serves the documentation of the API. Default: only outside production. */
   @IsOptional() @Flag() DOCS: boolean;

@@ -297,6 +297,14 @@ describe('readEnvironment', () => {
     );
   });
 
+  it('names the source of its events by PUBLIC_URL, unless EVENT_SOURCE is set', () => {
+    const sourceOf = (more: object) => readEnvironment({ ...COMPLETE, ...more }).EVENT_SOURCE;
+    const PUBLIC_URL = 'https://pv.example/pv';
+    expect(sourceOf({})).toBe('/pv-onboarding');
+    expect(sourceOf({ PUBLIC_URL })).toBe(PUBLIC_URL);
+    expect(sourceOf({ PUBLIC_URL, EVENT_SOURCE: '/tenant-a' })).toBe('/tenant-a');
+  });
+
   it('takes the path of PUBLIC_URL unless it is one of the service itself', () => {
     expect(readEnvironment({ ...COMPLETE, PUBLIC_URL: 'https://pv.example/tools/pv//' }).PUBLIC_URL).toBe(
       'https://pv.example/tools/pv',

@@ -48,6 +48,7 @@ export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['
   }
   if (problems.size > 0) throw new ConfigurationError([...problems.values()], warningsOf(source));
   environment.DATABASE_DIRECT_URL ??= environment.DATABASE_URL;
+  environment.EVENT_SOURCE ??= environment.PUBLIC_URL ?? '/pv-onboarding';
   environment.DOCS ??= environment.NODE_ENV !== 'production';
   environment.CONSOLE ??= environment.NODE_ENV !== 'production';
   environment.SHUTDOWN_DELAY_MS ??= environment.NODE_ENV === 'production' ? 5_000 : 0;

@@ -121,12 +121,14 @@ export class WebhookEndpointsController {
   })
   @ApiBody({ type: SecretRotation, required: false })
   @ApiOkResponse({ type: RotatedSecretView })
-  async rotateWebhookSecret(
+  @TakesIdempotencyKey()
+  rotateWebhookSecret(
     @Param('id', ParseUuid) id: string,
     @Body() rotation: SecretRotation,
     @CurrentKey() key: Principal,
+    @Repeatable() request: RepeatableRequest | undefined,
   ): Promise<RotatedSecretView> {
-    return existing(id, await this.store.rotate(id, rotation, actorOf(key)));
+    return this.endpoints.rotateSecret(id, rotation, actorOf(key), request);
   }
 
   @Post(':id/test')

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { recordDone } from '../../access/audit-log.store.js';
 import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
 import { unlessReused, type RepeatableRequest } from '../../access/repeatable-request.decorator.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type Transaction } from '../../platform/database/database.js';
 import { Environment } from '../../platform/env/environment.js';
 import { invalidRequest, refuse } from '../../platform/http/validation.js';
 import { type FieldError, found, Problem } from '../../platform/problem/problem.js';
@@ -17,7 +17,7 @@ import { placesOf, type Health } from '../send/endpoint-health.rules.js';
 import { EndpointPlaces } from '../send/endpoint-places.js';
 import { WebhookSender } from '../send/sender.service.js';
 import { urlFault } from './endpoint-input.js';
-import type { NewWebhookEndpoint, WebhookEndpointChange } from './endpoints.dto.js';
+import type { NewWebhookEndpoint, SecretRotation, WebhookEndpointChange } from './endpoints.dto.js';
 import { MAX_ENDPOINTS, WebhookEndpointsStore } from './endpoints.store.js';
 
 /** A request in flight ends after 15 s at the latest, usually much earlier. */
@@ -52,6 +52,16 @@ export class WebhookEndpoints {
       return { ...endpoint, secret };
     });
     return unlessReused(response);
+  }
+
+  async rotateSecret(
+    id: string,
+    rotation: SecretRotation,
+    actor: string,
+    request: RepeatableRequest | undefined,
+  ) {
+    const rotate = async (tx: Transaction) => existing(id, await this.store.rotate(tx, id, rotation, actor));
+    return unlessReused(await this.idempotencyKeys.once(request, rotate));
   }
 
   async change(id: string, change: WebhookEndpointChange, actor: string) {

@@ -84,6 +84,7 @@ const MOST_COUNTED = 10_000;
 const NO_FAILURES = { failures: 0, failingSince: null, isReported: false, quietUntil: null };
 
 type Recorder = (action: string, details?: AuditEntry['details']) => Promise<void>;
+type Update<T> = (tx: Transaction, locked: EndpointRow, record: Recorder) => Promise<T>;
 
 const disabledAt = (now: Date) => ({ disabledAt: now, disabledReason: 'requested', updatedAt: now });
 
@@ -220,8 +221,13 @@ export class WebhookEndpointsStore {
   }
 
   /** Replaces the signing secret. `previousSecretUntil`: when the last previous secret expires; null if there is none. */
-  async rotate(id: string, { secret = newWebhookSecret(), overlapSeconds }: SecretRotation, actor: string) {
-    return this.update(id, actor, async (tx, locked, record) => {
+  async rotate(
+    tx: Transaction,
+    id: string,
+    { secret = newWebhookSecret(), overlapSeconds }: SecretRotation,
+    actor: string,
+  ) {
+    return updateIn(tx, id, actor, async (_, locked, record) => {
       const { now } = locked;
       const previous = planRotation(this.sealing.openSecrets(id, locked), secret, overlapSeconds, now);
       const previousSecretUntil = lastEndOf(previous);
@@ -281,18 +287,15 @@ export class WebhookEndpointsStore {
   }
 
   /** Locks the endpoint and runs `work` in the same transaction. Returns null if there is no such endpoint. */
-  private async update<T>(
-    id: string,
-    actor: string,
-    work: (tx: Transaction, locked: EndpointRow, record: Recorder) => Promise<T>,
-  ): Promise<T | null> {
-    return this.database.transaction(async (tx) => {
-      const record: Recorder = (action, details = {}) =>
-        recordAudit(tx, { actor, action, target: id, details });
-      const locked = await lockEndpoint(tx, id);
-      return locked && work(tx, locked, record);
-    });
+  private update<T>(id: string, actor: string, work: Update<T>): Promise<T | null> {
+    return this.database.transaction((tx) => updateIn(tx, id, actor, work));
   }
+}
+
+async function updateIn<T>(tx: Transaction, id: string, actor: string, work: Update<T>): Promise<T | null> {
+  const record: Recorder = (action, details = {}) => recordAudit(tx, { actor, action, target: id, details });
+  const locked = await lockEndpoint(tx, id);
+  return locked && work(tx, locked, record);
 }
 
 /** Returns settings for the audit log. Omits header values and the URL's path and query, which may contain secrets. */

@@ -8,10 +8,13 @@ import { SCOPES, type Scope } from '../../../src/access/scopes.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Public } from '../../../src/platform/http/public.decorator.js';
+import { upload } from '../../campaigns/campaign-client.js';
 import { dumpTables, findSecrets } from '../../faults/support/input/secret-search.js';
 import { inTime, itAtLength, promise } from '../../faults/support/promise.js';
 import { TestClient, type Answer } from '../../setup/client.js';
+import { newEan } from '../../setup/ean.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
+import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';
 import { startReplica, withReplica } from '../replica.js';
 
@@ -308,6 +311,39 @@ it.each([' a', 'a\nb', 'a\u202eb', 'a\u200b', '\u3164', '\u2800'])(
 
 describe('an Idempotency-Key', () => {
   const request = { name: 'an app', scopes: ['users:read'] };
+
+  it('rotates the secret of an endpoint once, and counts for that endpoint only', async () => {
+    const [one, other] = await Promise.all(
+      [0, 1].map(async () => (await admin.call('POST', '/webhook-endpoints', ENDPOINT)).body['id'] as string),
+    );
+    const key = randomUUID();
+    const rotate = async (id: string) =>
+      (await post(`/webhook-endpoints/${id}/rotate-secret`, {}, key)).body['secret'];
+    const secrets = [await rotate(one!), await rotate(one!), await rotate(other!)];
+    expect(secrets[0]).toMatch(/^whsec_/);
+    expect(secrets[1]).toBe(secrets[0]);
+    expect(secrets[2]).not.toBe(secrets[0]);
+  });
+
+  it('makes one campaign of a file, however often it is uploaded, also at once', async () => {
+    const file = `tenantReference,ean\nR-${randomUUID()},${newEan()}\n`;
+    const send = async (body: string, name = 'spring') => {
+      const { status, body: answer } = await upload(service, body, `dryRun=true&name=${name}`, {
+        'content-type': 'text/csv',
+        'idempotency-key': key,
+      });
+      return [status, answer.code ?? answer.id];
+    };
+    const key = randomUUID();
+    const before = await countOf('campaigns');
+    const answers = await Promise.all([send(file), send(file)]);
+    answers.push(await send(file));
+    expect(answers[0]).toEqual([202, expect.any(String)]);
+    expect(answers.slice(1)).toEqual([answers[0], answers[0]]);
+    expect(await send(`${file}R-2,${newEan()}\n`)).toEqual([422, 'idempotency_key_reused']);
+    expect(await send(file, 'autumn')).toEqual([422, 'idempotency_key_reused']);
+    await waitFor('one campaign', async () => (await countOf('campaigns')) === before + 1);
+  });
 
   it.each([
     ['is empty', ''],
