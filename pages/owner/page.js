@@ -34,22 +34,22 @@ async function refresh() {
       .join(''),
   );
   if (texts[0] !== texts[1]) {
-    const hadFocus = main.querySelector('button:focus') !== null;
+    const hadFocus = main.querySelector('.begin button:focus') !== null;
     for (const each of rest(main)) each.remove();
     main.append(...rest(next));
     // A new button takes over the focus of the old one.
-    if (hadFocus) main.querySelector('button')?.focus();
+    if (hadFocus) main.querySelector('.begin button')?.focus();
   }
 }
 
-let wished = main.hasAttribute('data-live') && main.querySelector('form') === null;
+let wished = main.hasAttribute('data-live') && main.querySelector('.begin') === null;
 setInterval(() => {
   if (!main.hasAttribute('data-live') || document.hidden) return;
   refresh().then(
     () => {
       // The wish has been fulfilled: goes on, as the owner has asked.
-      if (wished && main.hasAttribute('data-goes-on')) main.querySelector('button').click();
-      if (main.querySelector('form') !== null) wished = false;
+      if (wished && main.hasAttribute('data-goes-on')) main.querySelector('.begin button').click();
+      if (main.querySelector('.begin') !== null) wished = false;
     },
     () => {},
   );

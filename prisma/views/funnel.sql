@@ -7,6 +7,7 @@ SELECT (i.created_at AT TIME ZONE 'UTC')::date AS day,
        count(i.owner_done_at) AS owner_done,
        count(i.online_at) AS online,
        count(*) FILTER (WHERE public.invitation_state(i) = 'expired') AS expired,
+       count(*) FILTER (WHERE public.invitation_state(i) = 'declined') AS declined,
        percentile_disc(0.5) WITHIN GROUP (ORDER BY i.online_at - i.created_at) FILTER (WHERE i.owner_done_at > i.created_at) AS median_to_online,
        percentile_disc(0.95) WITHIN GROUP (ORDER BY i.online_at - i.created_at) FILTER (WHERE i.owner_done_at > i.created_at) AS p95_to_online
   FROM public.invitations i
@@ -20,5 +21,6 @@ COMMENT ON COLUMN admin.funnel.started IS 'Of these, whose owner began the web f
 COMMENT ON COLUMN admin.funnel.owner_done IS 'Of these, whose owner had probably completed it.';
 COMMENT ON COLUMN admin.funnel.online IS 'Of these, online with each of their brands.';
 COMMENT ON COLUMN admin.funnel.expired IS 'Of these, expired before the owner was done.';
+COMMENT ON COLUMN admin.funnel.declined IS 'Of these, declined by the owner.';
 COMMENT ON COLUMN admin.funnel.median_to_online IS 'Median time from the invitation to online, without owners who were done before it. Null without any.';
 COMMENT ON COLUMN admin.funnel.p95_to_online IS 'The time within which 95 % of these came online. Null without any.';

@@ -20,6 +20,9 @@ SELECT i.id AS invitation_id,
        i.expired_at,
        i.revoked_at,
        i.erased_at,
+       i.declined_at,
+       i.decline_reason,
+       i.renewal_requested_at,
        i.reminders_sent,
        i.reminded_at,
        i.reminder_due_at,
@@ -31,4 +34,4 @@ SELECT i.id AS invitation_id,
   JOIN public.users u ON u.id = g.user_id;
 COMMENT ON VIEW admin.invitations IS 'Links for owners, one row each, without their tokens, with the steps that each owner has reached.';
 COMMENT ON COLUMN admin.invitations.invitation_id IS 'Id of the invitation.';
-COMMENT ON COLUMN admin.invitations.state IS 'invited, opened (by a person), started (a session exists), owner_done (inferred), online (with each of the brands), expired, revoked or erased.';
+COMMENT ON COLUMN admin.invitations.state IS 'invited, opened (by a person), started (a session exists), owner_done (inferred), online (with each of the brands), expired, declined, revoked or erased.';

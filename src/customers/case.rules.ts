@@ -13,7 +13,7 @@ interface KnownSession extends Pick<SessionView, 'id' | 'brand' | 'state' | 'sta
 
 type KnownStart = Pick<StartView, 'id' | 'brand' | 'status' | 'error' | 'stalled' | 'createdAt'>;
 
-type InvitationFact = 'state' | 'brands' | 'createdAt' | 'openedAt' | 'expiresAt';
+type InvitationFact = 'state' | 'declinedAt' | 'brands' | 'createdAt' | 'openedAt' | 'expiresAt';
 
 interface KnownInvitation extends Pick<InvitationFacts, InvitationFact> {
   readonly expected: { readonly inverters: number | null };
@@ -39,6 +39,7 @@ export interface Snapshot {
 export function decideCase(snapshot: Snapshot, now: Date) {
   const { gridLocationId, sessions, invitation, wishDueAt } = snapshot;
   const { brands = [], expected } = invitation ?? {};
+  const declinedAt = invitation?.state === 'declined' ? invitation.declinedAt : null;
   const inverters = expected?.inverters ?? null;
   const online = sessions.filter(({ state }) => state === 'online');
   const onlineBrands = distinct(online.flatMap(({ brand }) => brand ?? []));
@@ -51,7 +52,7 @@ export function decideCase(snapshot: Snapshot, now: Date) {
     (start) => start.status !== 'failed' || !isLeftToOwner(start, ofOwner),
   );
   const waits = stepsOf(sessions, starts, brands).flatMap((step) =>
-    step.session?.state === 'online' ? [] : waitOf(step, { ...snapshot, link }, now),
+    step.session?.state === 'online' ? [] : waitOf(step, { ...snapshot, link, declinedAt }, now),
   );
   return {
     expected: { brands, inverters },
@@ -97,10 +98,17 @@ function stepsOf(
 const isOpen = ({ state, closedAt }: KnownSession): boolean =>
   closedAt === null && (state === 'awaiting_owner' || state === 'awaiting_installation');
 
-/** Returns who is waited for in the ordinary way for a brand that is not online. `link`: the live invitation. */
+interface Link {
+  /** The live invitation. */
+  readonly link: KnownInvitation | undefined;
+  /** When the owner declined. Null: not, or the tenant has invited again. */
+  readonly declinedAt: Date | null;
+}
+
+/** Returns who is waited for in the ordinary way for a brand that is not online. */
 function waitOf(
   { brand, session, start }: Step,
-  { gridLocationId, link, wishDueAt, usualWait }: Snapshot & { readonly link: KnownInvitation | undefined },
+  { gridLocationId, link, declinedAt, wishDueAt, usualWait }: Snapshot & Link,
   now: Date,
 ): Waiting {
   const waits = (state: Waiting['state'], since: Date | null, usuallyUntil: Date | null = null): Waiting => {
@@ -116,6 +124,7 @@ function waitOf(
     const usually = p95Seconds === undefined ? null : later(session.stateChangedAt, p95Seconds * 1_000);
     return waits('awaiting_installation', session.stateChangedAt, usually);
   }
+  if (declinedAt !== null) return waits('declined', declinedAt);
   if (session !== undefined && isOpen(session) && (link !== undefined || session.expiresAt > now))
     return waits('awaiting_owner', session.createdAt, session.expiresAt);
   if (link !== undefined && wishDueAt !== null) return waits('wished', null);

@@ -46,6 +46,7 @@ const invitation = (fields: Partial<Invitation> = {}): Invitation => ({
   createdAt: hoursAgo(72),
   openedAt: null,
   expiresAt: hoursAgo(-240),
+  declinedAt: null,
   stalled: null,
   ...fields,
 });
@@ -208,6 +209,14 @@ const CASES: Readonly<Partial<Record<WaitsFor, readonly [Partial<Snapshot>, ...E
     ],
   ],
   nobody: [
+    [
+      {
+        invitation: invitation({ state: 'declined', openedAt: hoursAgo(4), declinedAt: hoursAgo(3) }),
+        sessions: [session({})],
+      },
+      'The owner has declined the invitation.',
+      3,
+    ],
     [{ sessions: [online({ inverters: inverters(2) })] }, 'All is online: 2 of 2 inverters are online.', 2],
     [
       {

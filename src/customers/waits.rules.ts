@@ -57,6 +57,10 @@ export const WAITS = {
   not_invited: wait('tenant', () => 'Nothing is open, and the owner has no valid invitation.', {
     remedies: [invite],
   }),
+  declined: wait('nobody', () => 'The owner has declined the invitation.', {
+    before: 'Invite the owner again only if you have reason to.',
+    remedies: [invite],
+  }),
   invited: wait('owner', () => 'The owner was invited, and has not opened the page.'),
   opened: wait('owner', (of) => `The owner has opened the page, and has not started a session${of}.`),
   over: wait(

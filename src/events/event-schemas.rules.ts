@@ -229,6 +229,24 @@ export const EVENT_SCHEMAS = {
   'invitation.opened': aboutInvitation('a person has opened the page of an invitation for the first time'),
   'invitation.expired': aboutInvitation('the date of an invitation has passed before its owner was done'),
   'invitation.revoked': aboutInvitation('an invitation was revoked'),
+  'invitation.declined': event('the owner of an invitation has declined it', 'invitation', {
+    ...invitation,
+    reason: {
+      type: ['string', 'null'],
+      enum: ['not_interested', 'not_mine', 'login_elsewhere', null],
+      description: 'Why; null if not given',
+    },
+  }),
+  'invitation.renewal_requested': event(
+    'the person with a link that no longer works has asked for a new one. Announced once a day',
+    'invitation',
+    {
+      ...invitation,
+      newInvitationId: textOrNull(
+        'Id of the invitation that `INVITATION_RENEWAL=auto` has created for it; null: invite again if you agree',
+      ),
+    },
+  ),
   'invitation.reminder_due': aboutReminder('the owner of an invitation should be reminded of it'),
   'campaign.finished': event(
     'every row of a campaign has a result, or what a cancelled campaign had already sent has one',

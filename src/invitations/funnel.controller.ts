@@ -39,6 +39,7 @@ export class FunnelController {
       DONE: 'ownerDone',
       ONLINE: 'online',
       EXPIRED: 'expired',
+      DECLINED: 'declined',
       'MEDIAN S': 'medianSecondsToOnline',
     },
     summary: 'Count invitations by the steps that they reached',

@@ -37,6 +37,7 @@ export class FunnelStore {
               count(i.opened_at)::int AS opened, count(i.started_at)::int AS started,
               count(i.owner_done_at)::int AS "ownerDone", count(i.online_at)::int AS online,
               (count(*) FILTER (WHERE ${STATE} = 'expired'))::int AS expired,
+              (count(*) FILTER (WHERE ${STATE} = 'declined'))::int AS declined,
               ${toOnline(0.5)} AS "medianSecondsToOnline", ${toOnline(0.95)} AS "p95SecondsToOnline"
          FROM invitations i ${join}
         WHERE i.created_at >= $1 AND i.created_at < $2

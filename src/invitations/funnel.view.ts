@@ -13,6 +13,7 @@ export class FunnelView extends schema.schemaOf({
   ownerDone: schema.count('Whose owner had probably completed it'),
   online: schema.count('That are online with each of their brands'),
   expired: schema.count('Whose date passed before the owner was done'),
+  declined: schema.count('That the owner has declined, and not taken that back'),
   medianSecondsToOnline: seconds(
     'Median from the invitation to online, without owners who were done before it; null without any',
   ),

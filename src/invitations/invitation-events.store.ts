@@ -1,4 +1,4 @@
-import type { EventPayloads } from '../events/catalogue.rules.js';
+import type { EventPayloads, NewEvent } from '../events/catalogue.rules.js';
 import { appendEvents } from '../events/outbox.js';
 import type { Transaction } from '../platform/database/database.js';
 import { INVITATIONS } from './invitations.sql.js';
@@ -17,6 +17,15 @@ export async function findFacts(tx: Transaction, ids: readonly string[]): Promis
   if (ids.length === 0) return [];
   const rows = await tx.query<Omit<InvitationData, 'expiresAt'> & { expiresAt: Date }>(FIND_FACTS, [ids]);
   return rows.map((row) => ({ ...row, expiresAt: row.expiresAt.toISOString() }));
+}
+
+/** Appends an event about an invitation, with its data as they are now. */
+export async function announceAs(
+  tx: Transaction,
+  id: string,
+  eventOf: (data: InvitationData) => NewEvent,
+): Promise<void> {
+  await appendEvents(tx, (await findFacts(tx, [id])).map(eventOf));
 }
 
 /** Appends an event about each of these invitations, as they are now. */

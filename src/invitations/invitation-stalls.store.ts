@@ -10,7 +10,7 @@ import {
   isLeftToOwner,
   stallOfInvitation,
 } from './invitation.stall.rules.js';
-import { INVITATIONS, IS_BOUNCED, LIVE, STATE } from './invitations.sql.js';
+import { INVITATIONS, IS_BOUNCED, IS_RENEWED, IS_REPLACED, LIVE, STATE } from './invitations.sql.js';
 
 const FIND_FACTS = prepared('invitations.find_stall_facts')`
     SELECT i.id, u.id AS "userId", u.tenant_reference AS "tenantReference", i.grid_location_id AS "gridLocationId",
@@ -18,6 +18,8 @@ const FIND_FACTS = prepared('invitations.find_stall_facts')`
            i.awaits, i.awaits_since AS "awaitsSince", i.created_at AS "createdAt", i.opened_at AS "openedAt", i.started_at AS "startedAt",
            i.wished_at AS "wishedAt", i.wish_due_at AS "wishDueAt", i.wish_failed_at AS "wishFailedAt", i.expires_at AS "expiresAt",
            CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt", i.bounced_channel AS "bouncedChannel",
+           i.renewal_requested_at AS "renewalRequestedAt", i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced",
+           i.renewal_requested_at IS NOT NULL AND ${IS_RENEWED} AS "isRenewed",
            ${isSent('start_session')} AS "isServed"
       FROM ${INVITATIONS}
      WHERE i.id = ANY ($1::uuid[]) AND i.erased_at IS NULL AND u.erased_at IS NULL`;

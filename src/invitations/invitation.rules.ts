@@ -12,6 +12,7 @@ export const MAX_INVERTERS = 1_000;
  * - `owner_done`: the owner has completed the web flow. This is inferred.
  * - `online`: the location is online with each of the brands.
  * - `expired`: the date of the invitation has passed before the owner was done.
+ * - `declined`: the owner does not want it. The owner can take that back, until the tenant invites again.
  * - `revoked`: the tenant has revoked it.
  */
 export const INVITATION_STATES = [
@@ -21,6 +22,7 @@ export const INVITATION_STATES = [
   'owner_done',
   'online',
   'expired',
+  'declined',
   'revoked',
 ] as const;
 export type InvitationState = (typeof INVITATION_STATES)[number];
@@ -28,6 +30,10 @@ export type InvitationState = (typeof INVITATION_STATES)[number];
 /** How a tenant sends a link to an owner. A CHECK in the database contains the same list. */
 export const CHANNELS = ['email', 'sms', 'letter', 'other'] as const;
 export type Channel = (typeof CHANNELS)[number];
+
+/** Why an owner declines. A CHECK in the database contains the same list. */
+export const DECLINE_REASONS = ['not_interested', 'not_mine', 'login_elsewhere'] as const;
+export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
 /** The states of an invitation that its owner may still use. */
 export const LIVE: readonly InvitationState[] = ['invited', 'opened', 'started', 'owner_done'];
@@ -48,6 +54,12 @@ export interface InvitationFacts {
   readonly wishFailedAt: Date | null;
   readonly expiresAt: Date;
   readonly erasedAt: Date | null;
+  readonly declinedAt: Date | null;
+  readonly declineReason: DeclineReason | null;
+  /** Whether the owner has declined, and the tenant has invited again since. */
+  readonly isReplaced: boolean;
+  /** When the person with the link last asked for a new one. */
+  readonly renewalRequestedAt: Date | null;
 }
 
 /** Why something cannot be done to an invitation; null: it was done. */
@@ -64,6 +76,7 @@ const OVER: Readonly<Partial<Record<LockedInvitation['state'], string>>> = {
   erased: 'The user of the invitation has been erased',
   revoked: 'The invitation is revoked',
   online: 'The installation of the invitation is online',
+  declined: 'The owner has declined the invitation: invite again',
 };
 const EXPIRED = 'The invitation has expired: give `expiresAt` to make it valid again';
 export const OTHER_IS_LIVE = 'The grid location has another invitation, which is valid';

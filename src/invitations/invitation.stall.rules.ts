@@ -49,6 +49,17 @@ export const INVITATION_CAUSES = causes({
       }),
     ],
   },
+  renewal_requested: {
+    waitsFor: 'tenant',
+    urgency: 'soon',
+    title: 'The link no longer works, and the person who has it asks for a new one.',
+    before: 'Make sure that the person is still the owner.',
+    remedies: [
+      remedy('createInvitation', 'Invite the owner again', {
+        body: ({ gridLocationId }) => ({ gridLocationId }),
+      }),
+    ],
+  },
   expiring_soon: {
     waitsFor: 'owner',
     urgency: 'now',
@@ -94,6 +105,8 @@ export interface InvitationAges {
 }
 
 const HOUR_MS = 3_600_000;
+/** For how long the tenant may reply to a request for a new link. */
+const RENEWAL_MS = 30 * 24 * HOUR_MS;
 /** When to look again whether the remote service takes starts: its trouble and its recovery change no invitation. */
 const LOOK_AGAIN_MS = 60_000;
 
@@ -104,7 +117,9 @@ export const invitationAges = (environment: Environment): InvitationAges => ({
   wishMs: HOUR_MS / 4,
 });
 
-type Known = Omit<InvitationFacts, 'brands' | 'erasedAt'> & {
+type Known = Omit<InvitationFacts, 'brands' | 'erasedAt' | 'declinedAt' | 'declineReason'> & {
+  /** Whether the tenant has invited again since the request for a new link. */
+  readonly isRenewed: boolean;
   /** When a message with the link last came back, and was not followed by another. Null if none did. */
   readonly bouncedAt: Date | null;
   readonly bouncedChannel: Channel | null;
@@ -127,11 +142,22 @@ export const isLeftToOwner = (
   { linkedAt, wishDueAt }: { readonly linkedAt: Date | null; readonly wishDueAt: Date | null },
 ): boolean => linkedAt !== null && (wishDueAt !== null || start.createdAt <= linkedAt);
 
+/** Decides whether the tenant has to reply to a request for a new link. */
+function stallOfRenewal(
+  { state, isReplaced, renewalRequestedAt, isRenewed }: Known,
+  now: Date,
+): Look<InvitationCause> {
+  const isOver = state === 'expired' || (state === 'declined' && isReplaced);
+  if (!isOver || renewalRequestedAt === null || isRenewed) return { stall: null, lookAgainAt: null };
+  const [since, until] = [renewalRequestedAt, later(renewalRequestedAt, RENEWAL_MS)];
+  return look([{ cause: 'renewal_requested', since, from: since, until, evidence: {} }], now);
+}
+
 /** Decides why an invitation is stalled, the most important cause first. */
 export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: Date): Look<InvitationCause> {
   const { state, awaits, awaitsSince, wishedAt, wishDueAt, wishFailedAt, isServed } = invitation;
   const { createdAt, openedAt, startedAt, expiresAt, bouncedAt, bouncedChannel } = invitation;
-  if (!LIVE.includes(state)) return { stall: null, lookAgainAt: null };
+  if (!LIVE.includes(state)) return stallOfRenewal(invitation, now);
   // Past its date, such an invitation is expired, even before the expiry is recorded.
   const endsAtItsDate = awaits === 'start' || (awaits === 'finish' && startedAt === null);
   const until = endsAtItsDate ? { until: expiresAt } : {};

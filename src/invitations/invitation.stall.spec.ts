@@ -26,6 +26,9 @@ const INVITED: Known = {
   wishFailedAt: null,
   bouncedAt: null,
   bouncedChannel: null,
+  isReplaced: false,
+  renewalRequestedAt: null,
+  isRenewed: false,
   expiresAt: later(ago(80), 1_000 * HOUR_MS),
   isServed: true,
 };

@@ -1,7 +1,7 @@
 import * as schema from '../platform/openapi/schema-of.js';
 import { STALLED_FIELD } from '../stalls/stalled.view.js';
 import type { Metadata } from '../users/metadata.rules.js';
-import { INVITATION_STATES, LOCALES } from './invitation.rules.js';
+import { DECLINE_REASONS, INVITATION_STATES, LOCALES } from './invitation.rules.js';
 
 class ExpectedView extends schema.schemaOf({
   inverters: schema.nullable(schema.count('null if not given')),
@@ -30,6 +30,13 @@ export const INVITATION = {
   onlineAt: schema.nullable(schema.instant('When the location was online with each of the brands')),
   expiresAt: schema.instant('From then on the owner cannot begin; one who has begun may finish'),
   revokedAt: schema.nullable(schema.instant('When `DELETE` revoked it')),
+  declinedAt: schema.nullable(
+    schema.instant('When the owner declined; null if never, or if it is taken back'),
+  ),
+  declineReason: schema.nullable(schema.oneOf(DECLINE_REASONS, 'Why; null if not given')),
+  renewalRequestedAt: schema.nullable(
+    schema.instant('When the person with the link last asked for a new one, because it no longer works'),
+  ),
   createdAt: schema.instant('When the owner was invited'),
   stalled: STALLED_FIELD,
 };

@@ -13,6 +13,7 @@ import { InvitationsService } from './invitations.service.js';
 import { InvitationsStore } from './invitations.store.js';
 import { OwnerPageController } from './owner/owner-page.controller.js';
 import { OwnerPageView } from './owner/owner-page.view.js';
+import { OwnerRequestsStore } from './owner/owner-requests.store.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
@@ -25,6 +26,7 @@ import { RemindersStore } from './reminders/reminders.store.js';
     FunnelStore,
     InvitationUpkeep,
     OwnerPageView,
+    OwnerRequestsStore,
     OwnerStarts,
     RemindersStore,
   ],

@@ -6,9 +6,21 @@ import { stallOf } from '../stalls/stalls.sql.js';
 
 export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertext');
 
-/** Whether the owner may still use invitation `i`. A unique index has the same condition. */
-export const LIVE =
+/** Whether nothing has ended invitation `i`. Its owner may have declined it. */
+const NOT_ENDED =
   'i.online_at IS NULL AND i.revoked_at IS NULL AND i.expired_at IS NULL AND i.erased_at IS NULL';
+
+/** Whether the owner may still use invitation `i`. A unique index has the same condition. */
+export const LIVE = `${NOT_ENDED} AND i.declined_at IS NULL`;
+
+/** Whether the tenant has invited again since invitation `i`. */
+export const IS_REPLACED = `EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.created_at > i.created_at)`;
+
+/** Whether owners have declined invitation `i` and can take that back. */
+const IS_DECLINED = `${NOT_ENDED} AND i.declined_at IS NOT NULL AND NOT ${IS_REPLACED}`;
+
+/** Whether the sessions of its location change invitation `i`: they outrank what its owner has declined. */
+const IS_FOLLOWED = `${NOT_ENDED} AND (i.declined_at IS NULL OR NOT ${IS_REPLACED})`;
 
 /** The state of invitation `i`, for views and filters. */
 export const STATE = 'invitation_state(i)';
@@ -31,8 +43,9 @@ export const SELECT_INVITATION = `
            i.return_url AS "returnUrl", i.token_ciphertext AS "tokenCiphertext", i.wish_due_at AS "wishDueAt", i.wished_at AS "wishedAt",
            i.wish_failed_at AS "wishFailedAt", i.awaits, i.awaits_since AS "awaitsSince", i.opened_at AS "openedAt",
            i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
-           i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", now() AS now,
-           ${stallOf('invitation', 'i.id')} AS stalled
+           i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", i.declined_at AS "declinedAt",
+           i.decline_reason AS "declineReason", i.renewal_requested_at AS "renewalRequestedAt",
+           i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced", now() AS now, ${stallOf('invitation', 'i.id')} AS stalled
       FROM ${INVITATIONS}`;
 
 /**
@@ -70,7 +83,36 @@ export const OPEN = `
 
 export const REVOKE = `
     UPDATE invitations i SET revoked_at = clock_timestamp(), wish_due_at = NULL
-     WHERE i.id = $1 AND ${LIVE} RETURNING i.id`;
+     WHERE i.id = $1 AND ${NOT_ENDED} RETURNING i.id`;
+
+/** Records that the owner of live invitation $1 declines it, for reason $2. The sessions of its location stay. */
+export const DECLINE = `
+    UPDATE invitations i
+       SET declined_at = clock_timestamp(), decline_reason = $2, wish_due_at = NULL, wish_failed_at = NULL
+     WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
+
+export const FIND_DECLINED = `SELECT FROM invitations i WHERE i.id = $1 AND ${IS_DECLINED}`;
+
+/** Takes back that the owner of invitation $1 has declined it. The user must be locked, so that nobody is invited at the same time. */
+export const TAKE_BACK = `UPDATE invitations i SET declined_at = NULL, decline_reason = NULL WHERE i.id = $1 AND ${IS_DECLINED}`;
+
+/**
+ * Records the request for a new link by the person with the link of invitation $1, at most once a day. Does nothing if the link still
+ * works, or was revoked. `isRevokedSince`: whether the tenant has revoked a later invitation of the location.
+ */
+export const REQUEST_RENEWAL = `
+    UPDATE invitations i SET renewal_requested_at = clock_timestamp()
+     WHERE i.id = $1 AND (${STATE} = 'expired' OR ${STATE} = 'declined' AND ${IS_REPLACED})
+       AND (i.renewal_requested_at IS NULL OR i.renewal_requested_at <= now() - interval '1 day')
+    RETURNING i.grid_location_id AS "gridLocationId", i.brands, i.locale, i.expected_inverters AS "expectedInverters", i.metadata,
+              i.return_url AS "returnUrl", i.campaign_id AS "campaignId",
+              EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.created_at > i.created_at
+                        AND o.revoked_at IS NOT NULL) AS "isRevokedSince"`;
+
+/** Whether the tenant has replied to the request for a new link of invitation `i`: with another invitation. */
+export const IS_RENEWED = `
+    EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.id <> i.id
+              AND (o.created_at >= i.renewal_requested_at OR o.online_at IS NOT NULL OR ${LIVE.replaceAll('i.', 'o.')}))`;
 
 /** Locks the user of invitation $1, so that nobody is invited at the same time. */
 export const LOCK_USER = `
@@ -89,6 +131,7 @@ export const CHANGE = `
     UPDATE invitations i
        SET expires_at = CASE WHEN $2::boolean THEN $3::timestamptz ELSE i.expires_at END,
            expired_at = CASE WHEN NOT $2 THEN i.expired_at END,
+           renewal_requested_at = CASE WHEN NOT $2 THEN i.renewal_requested_at END,
            reminder_due_at = CASE WHEN $2 AND i.awaits <> 'installation' THEN clock_timestamp() ELSE i.reminder_due_at END,
            locale = CASE WHEN $4::boolean THEN $5 ELSE i.locale END,
            brands = CASE WHEN $6::boolean THEN $7::text[] ELSE i.brands END,
@@ -188,15 +231,15 @@ export const FIND_STEPS = `
 /** A change becomes visible when its transaction commits, at most this long after its recorded time. */
 export const CHANGE_OVERLAP_MS = 60_000;
 
-/** Finds the locations that have a live invitation and a session that may have changed since then. */
+/** Finds the locations that have an invitation to be updated and a session that may have changed since then. */
 const findChanged = (since: string) => `
     SELECT DISTINCT s.grid_location_id AS "gridLocationId"
-      FROM onboarding_sessions s JOIN invitations i ON i.grid_location_id = s.grid_location_id AND ${LIVE}
+      FROM onboarding_sessions s JOIN invitations i ON i.grid_location_id = s.grid_location_id AND ${IS_FOLLOWED}
      WHERE s.changed_at >= ${since}`;
 export const FIND_CHANGED = findChanged('$1');
 export const ANY_CHANGED = findChanged(`now() - interval '${CHANGE_OVERLAP_MS} ms'`);
 
-/** Updates the live invitations of locations $1 by the sessions of the locations. An invitation ends when every brand is online. */
+/** Updates the invitations of locations $1 that have not ended by the sessions of the locations. An invitation ends when every brand is online. */
 // Reads the current states, so that it may be repeated.
 export const RECORD_PROGRESS = `
     WITH brand_steps AS (
@@ -204,7 +247,7 @@ export const RECORD_PROGRESS = `
              min((SELECT min(t.at) FROM session_transitions t
                    WHERE t.session_id = s.id AND t.to_state IN ('awaiting_installation', 'online'))) AS done_at
         FROM invitations i ${BRANDS}
-       WHERE i.grid_location_id = ANY ($1::uuid[]) AND ${LIVE}
+       WHERE i.grid_location_id = ANY ($1::uuid[]) AND ${IS_FOLLOWED}
        GROUP BY i.id, b.brand
     ), progress AS (
       SELECT id, min(step) = 3 AS is_online, min(step) >= 2 AS is_done, max(done_at) AS done_at,
@@ -220,7 +263,7 @@ export const RECORD_PROGRESS = `
            -- The owner has to act again, or is not to be reminded for now.
            reminder_due_at = CASE WHEN i.awaits = progress.awaits THEN i.reminder_due_at
                                   WHEN progress.awaits <> 'installation' THEN clock_timestamp() + interval '1 day' END
-      FROM progress WHERE i.id = progress.id AND ${LIVE} AND (i.awaits <> progress.awaits OR is_online)`;
+      FROM progress WHERE i.id = progress.id AND ${IS_FOLLOWED} AND (i.awaits <> progress.awaits OR is_online)`;
 
 /** Finds the newest invitation of location $1 that has ended with the brands $2 online, or with any brands if $2 is empty. */
 export const FIND_ONLINE = `
@@ -233,6 +276,6 @@ export const FIND_ONLINE = `
 export const ERASE_INVITATIONS = `
     UPDATE invitations i
        SET token_ciphertext = NULL, metadata = '{}', return_url = NULL, locale = NULL, expected_inverters = NULL,
-           wish_due_at = NULL, wish_failed_at = NULL, reminder_due_at = NULL, erased_at = $2
+           wish_due_at = NULL, wish_failed_at = NULL, reminder_due_at = NULL, decline_reason = NULL, erased_at = $2
       FROM grid_locations g WHERE g.id = i.grid_location_id AND g.user_id = $1 AND i.erased_at IS NULL
     RETURNING i.id`;

@@ -91,44 +91,48 @@ export class InvitationsStore {
    * the user has been erased meanwhile.
    */
   async create(wanted: WantedInvitation, defaultDays: number) {
-    const id = randomUUID();
-    const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const { gridLocationId } = wanted;
     return this.database.transaction(async (tx) => {
       const locations = await tx.query(sql.FIND_LOCATIONS, [gridLocationId, null, actingKey()]);
-      if (locations.length === 0) {
-        await requireActing(tx);
-        return null;
-      }
-      await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
-      await expire(tx, gridLocationId, 1);
-      const [online] = await tx.query<InvitationRow>(sql.FIND_ONLINE, [gridLocationId, wanted.brands]);
-      if (online !== undefined) return { invitation: online, created: false };
-      const inserted = await tx.query(sql.INSERT_INVITATION, [
-        id,
-        gridLocationId,
-        hashOf(token),
-        this.cipher.encrypt(token, sql.INVITATION_TOKENS.context(id)),
-        wanted.brands,
-        wanted.locale,
-        wanted.expectedInverters,
-        JSON.stringify(wanted.metadata),
-        wanted.returnUrl,
-        wanted.expiresAt,
-        defaultDays,
-        wanted.campaignId,
-      ]);
-      const created = inserted.length > 0;
-      if (created) {
-        await announce(tx, 'invitation.created', [id]);
-        // The location may already be online.
-        await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
-      }
-      const [invitation] = created
-        ? await tx.query<InvitationRow>(`${sql.SELECT_INVITATION} WHERE i.id = $1`, [id])
-        : await tx.query<InvitationRow>(sql.FIND_LIVE, [gridLocationId]);
-      return invitation ? { invitation, created } : null;
+      if (locations.length > 0) return this.createIn(tx, wanted, defaultDays);
+      await requireActing(tx);
+      return null;
     }, OUTCOME);
+  }
+
+  /** Creates an invitation of a location whose user is locked. Otherwise like `create`. */
+  async createIn(tx: Transaction, wanted: WantedInvitation, defaultDays: number) {
+    const { gridLocationId } = wanted;
+    const id = randomUUID();
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
+    await expire(tx, gridLocationId, 1);
+    const [online] = await tx.query<InvitationRow>(sql.FIND_ONLINE, [gridLocationId, wanted.brands]);
+    if (online !== undefined) return { invitation: online, created: false };
+    const inserted = await tx.query(sql.INSERT_INVITATION, [
+      id,
+      gridLocationId,
+      hashOf(token),
+      this.cipher.encrypt(token, sql.INVITATION_TOKENS.context(id)),
+      wanted.brands,
+      wanted.locale,
+      wanted.expectedInverters,
+      JSON.stringify(wanted.metadata),
+      wanted.returnUrl,
+      wanted.expiresAt,
+      defaultDays,
+      wanted.campaignId,
+    ]);
+    const created = inserted.length > 0;
+    if (created) {
+      await announce(tx, 'invitation.created', [id]);
+      // The location may already be online.
+      await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
+    }
+    const [invitation] = created
+      ? await tx.query<InvitationRow>(`${sql.SELECT_INVITATION} WHERE i.id = $1`, [id])
+      : await tx.query<InvitationRow>(sql.FIND_LIVE, [gridLocationId]);
+    return invitation ? { invitation, created } : null;
   }
 
   async find(id: string): Promise<InvitationRow | null> {
@@ -223,9 +227,13 @@ export class InvitationsStore {
     });
   }
 
-  /** Records the owner's wish to start before the start. Returns false if the invitation is over. */
+  /** Records the owner's wish to start before the start, and takes back that the owner has declined. Returns false if the invitation is over. */
   async wish(id: string, brand: string | null, dueInMs: number): Promise<boolean> {
     return this.database.transaction(async (tx) => {
+      if ((await tx.query(sql.FIND_DECLINED, [id])).length > 0) {
+        await tx.query(sql.LOCK_USER, [id]);
+        await tx.query(sql.TAKE_BACK, [id]);
+      }
       await open(tx, id);
       return (await tx.query(sql.WISH, [id, brand, dueInMs])).length > 0;
     }, OUTCOME);
@@ -272,7 +280,8 @@ export class InvitationsStore {
 /** Returns an invitation as the API shows it, without its link. */
 export function withoutLink(row: InvitationRow, stalls: StallViews): Omit<InvitationView, 'url'> {
   const { tokenCiphertext: _, expectedInverters, now: _now, ...facts } = row;
-  const { wishDueAt, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, ...invitation } = facts;
+  const { wishDueAt, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, isReplaced, ...invitation } =
+    facts;
   const stalled = stalls.view('invitation', row, row.stalled);
   return { ...invitation, expected: { inverters: expectedInverters }, stalled };
 }
@@ -283,7 +292,7 @@ export async function eraseInvitations(tx: Transaction, userId: string, erasedAt
   return erased.map(({ id }) => id);
 }
 
-async function open(tx: Transaction, id: string): Promise<void> {
+export async function open(tx: Transaction, id: string): Promise<void> {
   const opened = await tx.query(sql.OPEN, [id]);
   if (opened.length > 0) await announce(tx, 'invitation.opened', [id]);
 }

@@ -178,6 +178,16 @@ export function troublesOf(service: TestApp, client: TestClient) {
         return client.call('POST', `/invitations/${id}/messages`, { status: 'sent', channel: 'sms' });
       },
     },
+    'invitation renewal_requested': {
+      make: invite(`expires_at = now(), expired_at = now(), renewal_requested_at = now()`),
+      end: async (id) => {
+        const [{ place }] = (await query<{ place: string }>(
+          'SELECT grid_location_id AS place FROM invitations WHERE id = $1',
+          [id],
+        )) as [{ place: string }];
+        return client.call('POST', '/invitations', { gridLocationId: place });
+      },
+    },
     'invitation expiring_soon': {
       make: invite(`created_at = now() - interval '10 days', expires_at = now() + interval '1 h'`),
       end: revoke,

@@ -29,6 +29,7 @@ const STATES: Readonly<Record<Invitation['state'], Tone>> = {
   owner_done: 'quiet',
   online: 'well',
   expired: 'unknown',
+  declined: 'unknown',
   revoked: 'unknown',
 };
 
@@ -39,6 +40,7 @@ const CAUSES = [
   'completed_not_online',
   'expiring_soon',
   'remote_unreachable',
+  'renewal_requested',
 ] as const;
 
 export const InvitationState = ({ of }: { readonly of: Invitation['state'] }) => (

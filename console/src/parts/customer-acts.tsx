@@ -15,7 +15,7 @@ const LANGUAGES = [
   { value: 'de', label: 'German' },
   { value: 'en', label: 'English' },
 ];
-const OVER: readonly string[] = ['online', 'expired', 'revoked'];
+const OVER: readonly string[] = ['online', 'expired', 'declined', 'revoked'];
 
 /** The buttons of a grid location: invite its owner, begin the web flow anew. */
 export function LocationActs({ of: location }: { readonly of: Case }) {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { firstDay, funnelOf } from './funnel.js';
 
-const DAY = { sent: 0, expired: 0, medianSecondsToOnline: null, p95SecondsToOnline: null };
+const DAY = { sent: 0, expired: 0, declined: 0, medianSecondsToOnline: null, p95SecondsToOnline: null };
 
 it('adds up the days of the funnel, and shares them by the invited', () => {
   const steps = funnelOf([

@@ -275,6 +275,9 @@ CREATE TABLE invitations (
   expired_at timestamptz(3),
   revoked_at timestamptz(3),
   erased_at timestamptz(3),
+  declined_at timestamptz(3),
+  decline_reason text,
+  renewal_requested_at timestamptz(3),
   reminders_sent smallint DEFAULT 0 NOT NULL,
   reminded_at timestamptz(3),
   -- An hour later, because no reminder is due earlier.
@@ -290,27 +293,32 @@ CREATE TABLE invitations (
   CONSTRAINT invitations_reminders_are_dated CHECK ((reminders_sent > 0) = (reminded_at IS NOT NULL) AND reminders_sent >= 0),
   CONSTRAINT invitations_bounces_have_a_channel CHECK (
     (bounced_at IS NULL) = (bounced_channel IS NULL) AND bounced_channel IN ('email', 'sms', 'letter', 'other')),
+  CONSTRAINT invitations_declines_are_dated CHECK (
+    (decline_reason IS NULL OR declined_at IS NOT NULL) AND decline_reason IN ('not_interested', 'not_mine', 'login_elsewhere')),
   CONSTRAINT invitations_token_is_hashed CHECK (octet_length(token_hash) = 32)
 );
 CREATE UNIQUE INDEX invitations_token_hash_key ON invitations(token_hash);
 -- One live invitation per location, whatever the concurrency. The condition is that of LIVE in src/invitations/invitations.sql.ts.
 CREATE UNIQUE INDEX invitations_live_key ON invitations(grid_location_id)
-  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
+  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND declined_at IS NULL;
 CREATE INDEX invitations_grid_location_id_idx ON invitations(grid_location_id);
 CREATE INDEX invitations_metadata_words_idx ON invitations
   USING GIN (jsonb_to_tsvector('simple', metadata, '["string", "numeric"]')) WITH (fastupdate = off);
 CREATE INDEX invitations_created_at_id_idx ON invitations(created_at, id);
 CREATE INDEX invitations_wishes ON invitations(wish_due_at) WHERE wish_due_at IS NOT NULL;
 CREATE INDEX invitations_reminders ON invitations(reminder_due_at)
-  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND reminder_due_at IS NOT NULL;
+  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND declined_at IS NULL
+    AND reminder_due_at IS NOT NULL;
 CREATE INDEX invitations_expiring ON invitations(expires_at)
-  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL;
+  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND declined_at IS NULL;
+CREATE INDEX invitations_renewals ON invitations(grid_location_id) WHERE renewal_requested_at IS NOT NULL;
 -- The only definition of the states of invitations. PostgreSQL inlines it, since it is one stable expression: it uses now(), and no later clock.
 -- Its body is a text, so that a later migration can retype the columns that it names.
 CREATE FUNCTION invitation_state(i invitations) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE WHEN i.erased_at IS NOT NULL THEN 'erased'
               WHEN i.revoked_at IS NOT NULL THEN 'revoked'
               WHEN i.online_at IS NOT NULL THEN 'online'
+              WHEN i.declined_at IS NOT NULL THEN 'declined'
               WHEN i.expired_at IS NOT NULL
                 OR i.expires_at <= now() AND (i.awaits = 'start' OR i.awaits = 'finish' AND i.started_at IS NULL) THEN 'expired'
               WHEN i.awaits = 'installation' THEN 'owner_done'
@@ -318,7 +326,7 @@ CREATE FUNCTION invitation_state(i invitations) RETURNS text LANGUAGE sql STABLE
               WHEN i.opened_at IS NOT NULL THEN 'opened'
               ELSE 'invited' END $$;
 COMMENT ON FUNCTION invitation_state(invitations) IS 'The state of an invitation. It is expired after its date, even before its expiry is recorded, unless its owner has begun.';
-COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or expire. Erasing the user clears the token, metadata, return_url, locale and expected_inverters. The rest stays: by the hash of the token, the link says that the data is gone, and the funnel counts brands, campaign and times.';
+COMMENT ON TABLE invitations IS 'Links for the owners of grid locations, valid until the installation is online, or they are revoked or expire. Erasing the user clears the token, metadata, return_url, locale, expected_inverters and decline_reason. The rest stays: by the hash of the token, the link says that the data is gone, and the funnel counts brands, campaign and times.';
 COMMENT ON COLUMN invitations.id IS 'Id of the invitation.';
 COMMENT ON COLUMN invitations.grid_location_id IS 'The grid location whose owner is invited.';
 COMMENT ON COLUMN invitations.campaign_id IS 'The campaign that created it. Null: it was created by POST /invitations.';
@@ -344,6 +352,9 @@ COMMENT ON COLUMN invitations.expires_at IS 'After this the owner can no longer 
 COMMENT ON COLUMN invitations.expired_at IS 'When its expiry was recorded and announced. Null: not yet, or it did not expire.';
 COMMENT ON COLUMN invitations.revoked_at IS 'When the tenant revoked it. Null: never.';
 COMMENT ON COLUMN invitations.erased_at IS 'When its user was erased. Null: never.';
+COMMENT ON COLUMN invitations.declined_at IS 'When its owner declined it. Null: never, or the owner has taken that back.';
+COMMENT ON COLUMN invitations.decline_reason IS 'Why: not_interested, not_mine (not the installation of the person with the link) or login_elsewhere (another person has the login). Null: not given.';
+COMMENT ON COLUMN invitations.renewal_requested_at IS 'When the person with the link last asked for a new one, because it had expired or was replaced. Null: never, or it was prolonged.';
 COMMENT ON COLUMN invitations.reminders_sent IS 'How many reminders were announced.';
 COMMENT ON COLUMN invitations.reminded_at IS 'When the last reminder was announced. Null: never.';
 COMMENT ON COLUMN invitations.reminder_due_at IS 'When to decide next whether a reminder is due, while the invitation is live. Null: there will be no further reminder.';
@@ -1268,11 +1279,13 @@ BEGIN
       UNION SELECT r.id FROM registrations r JOIN changed c ON r.tenant_reference = c.tenant_reference WHERE r.status = 'rejected') due ORDER BY id
     ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
   ELSIF TG_ARGV[0] = 'invitation' THEN
-    -- An owner with a live link can repeat a failed start.
+    -- An owner with a live link can repeat a failed start. A new invitation is the reply to a request for one.
     INSERT INTO stall_looks (kind, subject)
     SELECT kind, id FROM (
       SELECT 'invitation' AS kind, id FROM changed
-      UNION SELECT 'start', s.id FROM session_starts s JOIN changed c ON s.grid_location_id = c.grid_location_id WHERE s.status = 'failed') due
+      UNION SELECT 'start', s.id FROM session_starts s JOIN changed c ON s.grid_location_id = c.grid_location_id WHERE s.status = 'failed'
+      UNION SELECT 'invitation', i.id FROM invitations i JOIN changed c ON i.grid_location_id = c.grid_location_id
+             WHERE i.renewal_requested_at IS NOT NULL) due
     ORDER BY kind, id
     ON CONFLICT (kind, subject) DO UPDATE SET look_at = excluded.look_at;
   ELSE

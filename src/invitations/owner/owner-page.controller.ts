@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimit } from '../../access/rate-limit.js';
@@ -9,9 +9,12 @@ import { ReadHabits } from '../../onboarding/poll/habits.service.js';
 import { Environment } from '../../platform/env/environment.js';
 import { ownOriginsOf } from '../../platform/http/origins.rules.js';
 import { Public } from '../../platform/http/public.decorator.js';
+import { invalidRequest } from '../../platform/http/validation.js';
 import { Problem } from '../../platform/problem/problem.js';
+import { DECLINE_REASONS } from '../invitation.rules.js';
 import { InvitationsStore, type InvitationRow } from '../invitations.store.js';
 import {
+  declineReasonOf,
   folderFrom,
   isFromOwnPage,
   planOwnerPage,
@@ -20,12 +23,13 @@ import {
   type OwnerPage,
 } from './owner-page.rules.js';
 import { OwnerPageView, type OtherPage } from './owner-page.view.js';
+import { OwnerRequestsStore } from './owner-requests.store.js';
 import { OwnerStarts } from './owner-starts.service.js';
 import { Query } from '../../platform/http/query.decorator.js';
 
 /** The most unknown links a minute, per client network. A person mistypes a few. */
 const UNKNOWN_LINKS = { amount: 30, periodMs: 60_000 };
-const STATUS_OF = { unknown: 404, revoked: 410, expired: 410, erased: 410 } as const;
+const STATUS_OF = { unknown: 404, revoked: 410, expired: 410, renewal: 410, erased: 410 } as const;
 const LOGO_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
@@ -53,6 +57,7 @@ export class OwnerPageController {
   constructor(
     private readonly store: InvitationsStore,
     private readonly starts: OwnerStarts,
+    private readonly requests: OwnerRequestsStore,
     private readonly view: OwnerPageView,
     private readonly habits: ReadHabits,
     private readonly environment: Environment,
@@ -98,7 +103,7 @@ export class OwnerPageController {
         .status(308)
         .header('location', folder + visit.token)
         .send();
-    this.send(reply, visit.page, visit.invitation);
+    this.send(reply, visit.page, visit);
   }
 
   /**
@@ -113,11 +118,8 @@ export class OwnerPageController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (request.url.length > MAX_URL_LENGTH) return this.view.send(reply.status(414), { kind: 'unknown' });
-    if (!isFromOwnPage(request.headers, ownOriginsOf(request, this.environment.PUBLIC_URL)))
-      return this.send(reply.status(403), { kind: 'elsewhere' });
-    const visit = await this.find(text, request);
-    if (visit === null) return this.send(reply, { kind: 'unknown' });
+    const visit = await this.visitOf(text, request, reply);
+    if (visit === null) return;
     const { token, invitation, page } = visit;
     if (opened !== undefined) {
       await this.store.open(invitation.id);
@@ -127,13 +129,63 @@ export class OwnerPageController {
     if (wanted === undefined) return this.goBack(reply, token);
     const { id, gridLocationId, metadata } = invitation;
     const begun = await this.starts.begin({ id, gridLocationId, brand: wanted, metadata });
-    // The tenant may have revoked the invitation, or erased the user, during the start.
-    if (((await this.store.find(id))?.state ?? 'revoked') === 'revoked') return this.goBack(reply, text);
+    // The tenant may have revoked the invitation or erased the user, or the owner may have declined, during the start.
+    const { state = 'revoked' } = (await this.store.find(id)) ?? {};
+    if (state === 'revoked' || state === 'declined') return this.goBack(reply, token);
     if (begun.kind === 'rejected' && 'steps' in page)
-      return this.send(reply.status(422), { ...page, kind: 'rejected', brand: wanted }, invitation);
+      return this.send(reply.status(422), { ...page, kind: 'rejected', brand: wanted }, visit);
     if (begun.kind === 'started' && begun.startUrl !== null)
       return void reply.status(303).header('location', new URL(begun.startUrl).href).send();
     return this.goBack(reply, token);
+  }
+
+  /** Records that the owner does not want this. A later click takes it back. */
+  @Post(':token/decline')
+  @Public()
+  async decline(
+    @Param('token') text: string,
+    @Query() query: Readonly<Record<string, unknown>>,
+    @Body() form: Readonly<Record<string, unknown>> | undefined,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const visit = await this.visitOf(text, request, reply);
+    if (visit === null) return;
+    const reason = declineReasonOf(form?.reason ?? query.reason);
+    if (reason === undefined)
+      throw invalidRequest([{ field: 'reason', message: `must be one of ${DECLINE_REASONS.join(', ')}` }]);
+    await this.requests.decline(visit.invitation.id, reason);
+    return this.goBack(reply, `../${visit.token}`);
+  }
+
+  /** Records that a person with a link that no longer works wants a new one. The new link goes to the tenant alone. */
+  @Post(':token/renewal')
+  @Public()
+  async renew(
+    @Param('token') text: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const visit = await this.visitOf(text, request, reply);
+    if (visit === null) return;
+    const { INVITATION_RENEWAL, INVITATION_TTL_DAYS } = this.environment;
+    await this.requests.requestRenewal(visit.invitation.id, INVITATION_RENEWAL, INVITATION_TTL_DAYS);
+    const renewed = (await this.find(visit.token, request)) ?? visit;
+    // The forms of a link that works again lead to its own address.
+    if ('steps' in renewed.page) return this.goBack(reply, `../${renewed.token}`);
+    this.send(reply, renewed.page, renewed, renewed.page.kind === 'renewal' ? 200 : undefined);
+  }
+
+  /** Returns the visit of a person who has pressed a button, or sends the page that says why nothing is done, and returns null. */
+  private async visitOf(text: string, request: FastifyRequest, reply: FastifyReply): Promise<Visit | null> {
+    const refuse = (kind: OtherPage, status: number): null => {
+      this.view.send(reply.status(status), { kind });
+      return null;
+    };
+    if (request.url.length > MAX_URL_LENGTH) return refuse('unknown', 414);
+    if (!isFromOwnPage(request.headers, ownOriginsOf(request, this.environment.PUBLIC_URL)))
+      return refuse('elsewhere', 403);
+    return (await this.find(text, request)) ?? refuse('unknown', 404);
   }
 
   private goBack(reply: FastifyReply, token: string): void {
@@ -152,7 +204,7 @@ export class OwnerPageController {
       const invitation = await this.store.findByToken(token);
       if (invitation === null) continue;
       const steps = await this.store.findSteps(invitation.id);
-      return { token, invitation, page: planOwnerPage(invitation, steps) };
+      return { token, invitation, page: planOwnerPage(invitation, steps, invitation.now) };
     }
     const { waitMs } = this.unknown.take(network, performance.now());
     const retryAfterSeconds = waitMs / 1_000;
@@ -163,12 +215,14 @@ export class OwnerPageController {
   private send(
     reply: FastifyReply,
     page: OwnerPage | { readonly kind: OtherPage },
-    invitation?: InvitationRow,
+    { token, invitation }: Partial<Visit> = {},
+    status?: number,
   ): void {
     const { kind } = page;
-    if (kind in STATUS_OF) void reply.status(STATUS_OF[kind as keyof typeof STATUS_OF]);
+    if (kind in STATUS_OF) void reply.status(status ?? STATUS_OF[kind as keyof typeof STATUS_OF]);
     const usualWait = (brand: string | null) => this.habits.usualWait(brand)?.p95Seconds;
     this.view.send(reply, page, {
+      token,
       locale: invitation?.locale,
       label: invitation?.metadata.label,
       returnUrl: invitation?.returnUrl,

@@ -1,4 +1,4 @@
-import type { InvitationFacts } from '../invitation.rules.js';
+import { DECLINE_REASONS, type DeclineReason, type InvitationFacts } from '../invitation.rules.js';
 
 /** The progress of the owner with one brand; `brand` is null if the invitation names none. */
 export interface Step {
@@ -19,19 +19,47 @@ export type OwnerPage =
   /** `brand`: a brand whose session has expired, and which the owner may begin again. */
   | { readonly kind: 'waiting'; readonly steps: readonly Step[]; readonly brand?: string | null }
   | { readonly kind: 'wish'; readonly steps: readonly Step[] }
-  | { readonly kind: 'online' | 'expired' | 'revoked' | 'erased' };
+  /** A click takes it back, and begins with `brand`. */
+  | {
+      readonly kind: 'declined';
+      readonly steps: readonly Step[];
+      readonly brand: string | null;
+      readonly reason: DeclineReason | null;
+    }
+  /** `renewal`: the link no longer works, and its owner has asked for a new one within a day. */
+  | { readonly kind: 'online' | 'expired' | 'renewal' | 'revoked' | 'erased' };
 
-type Invited = Pick<InvitationFacts, 'state' | 'brands' | 'erasedAt' | 'wishDueAt' | 'wishFailedAt'>;
+type Invited = Pick<
+  InvitationFacts,
+  | 'state'
+  | 'brands'
+  | 'erasedAt'
+  | 'wishDueAt'
+  | 'wishFailedAt'
+  | 'declineReason'
+  | 'isReplaced'
+  | 'renewalRequestedAt'
+>;
+
+const DAY_MS = 86_400_000;
+
+/** Returns whether the owner has asked for a new link within a day. */
+const isRenewalRequested = ({ renewalRequestedAt }: Invited, now: Date): boolean =>
+  renewalRequestedAt !== null && now.getTime() - renewalRequestedAt.getTime() < DAY_MS;
 
 /** Returns the page of an invitation. `steps`: those of its brands. */
-export function planOwnerPage(invitation: Invited, steps: readonly Step[]): OwnerPage {
-  const { state, brands, erasedAt, wishDueAt, wishFailedAt } = invitation;
+export function planOwnerPage(invitation: Invited, steps: readonly Step[], now: Date): OwnerPage {
+  const { state, brands, erasedAt, wishDueAt, wishFailedAt, declineReason, isReplaced } = invitation;
   if (erasedAt !== null) return { kind: 'erased' };
-  if (state === 'revoked' || state === 'expired' || state === 'online') return { kind: state };
+  if (state === 'expired' || (state === 'declined' && isReplaced))
+    return { kind: isRenewalRequested(invitation, now) ? 'renewal' : 'expired' };
+  if (state === 'revoked' || state === 'online') return { kind: state };
   // All brands may be online before the state of the invitation is updated.
   if (steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
-  if (wishDueAt !== null) return { kind: 'wish', steps };
   const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');
+  if (state === 'declined')
+    return { kind: state, steps, brand: (next ?? steps[0])?.brand ?? null, reason: declineReason };
+  if (wishDueAt !== null) return { kind: 'wish', steps };
   if (next === undefined) {
     const late = steps.find(({ kind, isLate }) => kind === 'waiting' && isLate);
     return { kind: 'waiting', steps, ...(late && { brand: brands.length > 0 ? late.brand : null }) };
@@ -40,6 +68,12 @@ export function planOwnerPage(invitation: Invited, steps: readonly Step[]): Owne
   if (next.kind === 'started') return { kind: 'started', steps, brand: next.brand };
   const isFirst = steps.every(({ kind }) => kind === 'todo');
   return { kind: isFirst ? 'ready' : 'next', steps, brand: next.brand };
+}
+
+/** Returns the reason that a form has sent, or null if it has sent none. Returns undefined if it is not a reason that we know. */
+export function declineReasonOf(given: unknown): DeclineReason | null | undefined {
+  if (given === undefined || given === '') return null;
+  return DECLINE_REASONS.find((reason) => reason === given);
 }
 
 /** Returns the longest usual wait of the awaited brands, in seconds, or undefined if the wait of one brand is unknown. */

@@ -3,16 +3,23 @@ import { upcomingFault } from '../../platform/time/instant.rules.js';
 import { localeOf, returnUrlFault } from '../invitation.rules.js';
 import { accentsOf, contrast } from './colour.rules.js';
 import {
+  declineReasonOf,
   folderFrom,
   inUnits,
   isFromOwnPage,
-  planOwnerPage,
+  planOwnerPage as plan,
   tokensIn,
   usualWaitOf,
   type Step,
 } from './owner-page.rules.js';
 
-const untouched = { erasedAt: null, wishDueAt: null, wishFailedAt: null };
+const now = new Date();
+const planOwnerPage = (invitation: Parameters<typeof plan>[0], steps: readonly Step[]) =>
+  plan(invitation, steps, now);
+const untouched = {
+  ...{ erasedAt: null, wishDueAt: null, wishFailedAt: null },
+  ...{ declineReason: null, isReplaced: false, renewalRequestedAt: null },
+};
 const invited = { state: 'opened', brands: ['acme', 'sunward'], ...untouched } as const;
 const of = (brand: string | null, kind: Step['kind']) => ({ brand, kind, isLate: false });
 const late = (brand: string | null) => ({ ...of(brand, 'waiting'), isLate: true });
@@ -33,7 +40,6 @@ describe('the page of an invitation', () => {
   });
 
   it('is about the first thing that is over, and else about a wish', () => {
-    const now = new Date(0);
     const todo = [of('acme', 'todo'), of('sunward', 'todo')];
     expect(planOwnerPage({ ...invited, state: 'revoked', erasedAt: now }, todo).kind).toBe('erased');
     expect(planOwnerPage({ ...invited, state: 'revoked', wishDueAt: now }, todo).kind).toBe('revoked');
@@ -43,6 +49,34 @@ describe('the page of an invitation', () => {
     const refused = { ...invited, wishFailedAt: now };
     expect(planOwnerPage(refused, todo)).toMatchObject({ kind: 'rejected', brand: 'acme' });
   });
+
+  it('is about what the owner has declined, until a click takes it back or the tenant invites again', () => {
+    const todo = [of('acme', 'waiting'), of('sunward', 'todo')];
+    const declined = { ...invited, state: 'declined', declineReason: 'not_mine' } as const;
+    const page = { kind: 'declined', steps: todo, brand: 'sunward', reason: 'not_mine' };
+    expect(planOwnerPage(declined, todo)).toEqual(page);
+    expect(planOwnerPage(declined, [of('acme', 'waiting')])).toMatchObject({ brand: 'acme' });
+    expect(planOwnerPage(declined, [of('acme', 'online')]).kind).toBe('online');
+    expect(planOwnerPage({ ...declined, isReplaced: true }, todo).kind).toBe('expired');
+  });
+
+  it.each([
+    [null, 'expired'],
+    [0, 'renewal'],
+    [24 * 3_600_000 - 1, 'renewal'],
+    [24 * 3_600_000, 'expired'],
+  ])('of an expired link that was asked to be renewed %s ms ago is %s', (ago, kind) => {
+    const renewalRequestedAt = ago === null ? null : new Date(now.getTime() - ago);
+    expect(planOwnerPage({ ...invited, state: 'expired', renewalRequestedAt }, []).kind).toBe(kind);
+  });
+
+  it.each([
+    [undefined, null],
+    ['', null],
+    ['not_mine', 'not_mine'],
+    ['toString', undefined],
+    [['not_mine'], undefined],
+  ])('reads the reason %j as %j', (given, reason) => expect(declineReasonOf(given)).toBe(reason));
 
   it('is of any brand if none is named', () => {
     const any = { ...invited, brands: [] };

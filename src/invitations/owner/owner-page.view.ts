@@ -4,7 +4,7 @@ import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../../platform/env/environment.js';
 import { ProblemPages, type ProblemPage } from '../../platform/problem/problem-pages.js';
-import { LOCALES, localeOf, type Locale } from '../invitation.rules.js';
+import { DECLINE_REASONS, LOCALES, localeOf, type Locale } from '../invitation.rules.js';
 import { accentsOf } from './colour.rules.js';
 import { folderFrom, inUnits, type OwnerPage, type Step } from './owner-page.rules.js';
 
@@ -17,6 +17,7 @@ type Messages = Readonly<Record<string, string>>;
 export type OtherPage = 'unknown' | 'tooMany' | 'elsewhere' | 'trouble';
 
 interface PageContext {
+  readonly token?: string | undefined;
   /** The language of the invitation. Default: that of the browser. */
   readonly locale?: Locale | null | undefined;
   /** The name of the location, from the tenant's metadata. */
@@ -27,6 +28,8 @@ interface PageContext {
   readonly usualWaitSeconds?: number | undefined;
 }
 
+/** The pages about trouble, whose button tries again. */
+const RETRIED: readonly (OwnerPage['kind'] | OtherPage)[] = ['tooMany', 'elsewhere', 'trouble'];
 const MAX_LABEL_LENGTH = 120;
 
 /** Renders the owner's pages: the template, style, script and messages in pages/owner, in the tenant's name and colour. */
@@ -95,20 +98,35 @@ export class OwnerPageView {
       patternOf(key).replace(/\{(\w+)\}/g, (_, name: string) => ({ tenant, ...values })[name]!);
     const steps = 'steps' in page ? page.steps : [];
     const brand = 'brand' in page ? page.brand : undefined;
-    const isOver = page.kind === 'online' || page.kind === 'expired' || page.kind === 'revoked';
+    const isOver = ['online', 'expired', 'renewal', 'revoked'].includes(page.kind);
     return this.eta.render(this.template, {
       folder,
       locale,
       tenant,
       hasLogo: BRAND_LOGO_FILE !== undefined,
       heading: text(`${page.kind}.heading`),
-      paragraphs: this.paragraphs(page.kind, context, locale, text),
+      paragraphs: [
+        ...this.paragraphs(page.kind, context, locale, text),
+        ...(page.kind === 'declined' && page.reason === 'login_elsewhere' ? [text('declined.handOn')] : []),
+      ],
       steps: steps.map((step: Step) => ({ ...step, text: text(`step.${step.kind}`) })),
       button: brand !== undefined && {
         action: brand === null ? '?' : `?brand=${encodeURIComponent(brand)}`,
         text: text(...buttonOf(page.kind, brand)),
-        isSecondary: page.kind === 'waiting',
+        isSecondary: page.kind === 'waiting' || page.kind === 'declined',
       },
+      decline: 'steps' in page &&
+        page.kind !== 'declined' && {
+          action: `${folder}${context.token}/decline`,
+          text: text('decline'),
+          reasons: DECLINE_REASONS.map((reason) => ({ reason, text: text(`decline.${reason}`) })),
+        },
+      renewal: page.kind === 'expired' && {
+        action: `${folder}${context.token}/renewal`,
+        text: text('expired.button'),
+      },
+      // A GET of the same address: it shows the page of the link.
+      retry: RETRIED.includes(page.kind) && text('retry'),
       // The state may change without an action of the owner.
       isLive: ['waiting', 'wish', 'started', 'next'].includes(page.kind),
       goesOn: page.kind === 'started',
@@ -144,7 +162,7 @@ function buttonOf(
   kind: OwnerPage['kind'] | OtherPage,
   brand: string | null,
 ): [key: string, values: Messages] {
-  if (kind === 'waiting') return ['waiting.button', {}];
+  if (kind === 'waiting' || kind === 'declined') return [`${kind}.button`, {}];
   const key = kind === 'started' ? 'started.button' : 'ready.button';
   return brand === null ? [key, {}] : [`${key}OfBrand`, { brand }];
 }

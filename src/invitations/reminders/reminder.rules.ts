@@ -16,9 +16,9 @@ export interface ReminderSchedule {
 }
 
 /** The facts of a live invitation that decide about its reminders. */
-export interface RemindedInvitation extends Omit<
+export interface RemindedInvitation extends Pick<
   InvitationFacts,
-  'state' | 'brands' | 'awaitsSince' | 'erasedAt'
+  'awaits' | 'createdAt' | 'openedAt' | 'startedAt' | 'wishedAt' | 'wishDueAt' | 'wishFailedAt' | 'expiresAt'
 > {
   readonly remindersSent: number;
   readonly remindedAt: Date | null;

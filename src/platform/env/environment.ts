@@ -150,6 +150,9 @@ export class Environment {
   DEFAULT_LOCALE: 'en' | 'nl' | 'de' | 'fr' = 'en';
   /** How many days an invitation is valid. Applies if the request that creates it has no date. */
   @Integer(1, 366) INVITATION_TTL_DAYS = 90;
+  /** What happens when an owner asks for a new link: `ask` the tenant, or `auto`: create an invitation for the tenant to send. */
+  @IsIn(['ask', 'auto'])
+  INVITATION_RENEWAL: 'ask' | 'auto' = 'ask';
   /** The origins to which an invitation may lead back, such as https://example.com. */
   @IsOptional()
   @List()

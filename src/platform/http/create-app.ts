@@ -132,11 +132,13 @@ function parseJsonBodies(server: FastifyInstance): void {
     return body.length === 0 ? undefined : parseBody(body);
   };
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse);
-  // The button of an owner's page is a form without fields. A form's body is not read.
-  server.addContentTypeParser('application/x-www-form-urlencoded', ({ routeOptions }, _body, done) => {
-    const isOwnerPage = routeOptions.url === '/i/:token';
-    done(isOwnerPage ? null : new Problem('unsupported_media_type', 'The body must be application/json'));
-  });
+  // Only the buttons of owners' pages are forms.
+  const parseForm = async ({ routeOptions }: FastifyRequest, body: Buffer): Promise<unknown> => {
+    if (routeOptions.url?.startsWith('/i/') !== true)
+      throw new Problem('unsupported_media_type', 'The body must be application/json');
+    return Object.fromEntries(new URLSearchParams(body.toString('utf8')));
+  };
+  server.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, parseForm);
 }
 
 function parseBody(body: Buffer): unknown {

@@ -392,6 +392,205 @@ describe('a message with the link', () => {
   });
 });
 
+describe('an owner who declines', () => {
+  const decline = (url: string, reason?: string) =>
+    fetch(`${url}/decline`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'accept-language': 'en' },
+      ...(reason !== undefined && { body: new URLSearchParams({ reason }) }),
+    });
+  const eventsNamed = async (name: string, id: string) =>
+    (await client.eventsOf(id)).filter((each) => each === name);
+
+  it('is reminded no more, and continues by a later click', async () => {
+    const { id, url, gridLocationId } = await invite({ brands: ['acme'] });
+    expect(await textOf(await open(url))).toContain('/decline"');
+    const declined = await decline(url, 'login_elsewhere');
+    expect([declined.status, declined.headers.get('location')]).toEqual([303, `../${url.split('/').at(-1)}`]);
+    expect(new URL(declined.headers.get('location')!, `${url}/decline`).href).toBe(url);
+    await decline(url, 'not_mine');
+    expect(await read(id)).toMatchObject({
+      ...{ state: 'declined', declineReason: 'login_elsewhere', openedAt: expect.any(String) },
+      declinedAt: expect.any(String),
+    });
+    const { body: feed } = await client.call<{ items: EventAnswer[] }>(
+      'GET',
+      '/events?types=invitation.declined&limit=200',
+    );
+    expect(feed.items.filter(({ subject }) => subject === id)).toMatchObject([
+      { data: { invitationId: id, gridLocationId, reason: 'login_elsewhere' } },
+    ]);
+    expect(await client.call('POST', `/invitations/${id}/reminders`)).toMatchObject({ status: 409 });
+    const page = await open(url);
+    expect([page.status, await textOf(page)]).toEqual([
+      200,
+      expect.stringMatching(/You have declined.*pass this link on.*Connect after all/),
+    ]);
+    expect(
+      (
+        await client.call<{ items: object[] }>(
+          'GET',
+          `/invitations?state=declined&gridLocationId=${gridLocationId}`,
+        )
+      ).body.items,
+    ).toHaveLength(1);
+    const taken = await click(`${url}?brand=acme`);
+    expect([taken.status, taken.headers.get('location')]).toEqual([303, expect.stringMatching(/^http/)]);
+    expect(await read(id)).toMatchObject({ state: 'started', declinedAt: null, declineReason: null });
+    expect(await eventsNamed('invitation.declined', id)).toHaveLength(1);
+  });
+
+  it('needs no reason, gives one of the list, and comes from our own page', async () => {
+    const { id, url } = await invite();
+    expect((await decline(url, 'because')).status).toBe(400);
+    expect(
+      (await fetch(`${url}/decline`, { method: 'POST', headers: { 'sec-fetch-site': 'cross-site' } })).status,
+    ).toBe(403);
+    expect((await open(`${url}/decline`)).status).toBe(308);
+    expect((await read(id)).state).toBe('invited');
+    await decline(url);
+    expect(await read(id)).toMatchObject({ state: 'declined', declineReason: null });
+    expect((await decline(`${service.url}/i/${'a'.repeat(43)}`)).status).toBe(404);
+  });
+
+  it('is watched while a session is open, and online outranks it', async () => {
+    const { id, url, sessionId } = await begin();
+    await decline(url);
+    await service.sandbox!.control.online(sessionId);
+    await isIn(id, 'online');
+    expect(await textOf(await open(url))).toContain('Your installation is connected');
+    await decline(url);
+    expect((await read(id)).state).toBe('online');
+    expect(await eventsNamed('invitation.declined', id)).toHaveLength(1);
+  });
+
+  it('is invited again by another link, and the old one then asks for a new one', async () => {
+    const { id, url, gridLocationId } = await invite();
+    await decline(url);
+    const again = await inviteAgain(gridLocationId);
+    expect([again.status, again.body.state]).toEqual([201, 'invited']);
+    expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
+    expect((await read(id)).state).toBe('declined');
+    const page = await open(url);
+    expect([page.status, await textOf(page)]).toEqual([410, expect.stringContaining('Ask for a new link')]);
+    await decline(again.body.url);
+    expect((await client.call('DELETE', `/invitations/${again.body.id}`)).body).toMatchObject({
+      state: 'revoked',
+    });
+    expect((await decline(again.body.url)).status).toBe(303);
+    expect((await read(again.body.id)).state).toBe('revoked');
+  });
+
+  it('is not asked to continue after the date, but for a new link', async () => {
+    const { id, url } = await invite();
+    await decline(url);
+    await pass(id);
+    expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
+    expect((await read(id)).state).toBe('expired');
+    expect(await textOf(await open(url))).toContain('Ask for a new link');
+  });
+});
+
+describe('a link that no longer works', () => {
+  const renew = (url: string) =>
+    fetch(`${url}/renewal`, { method: 'POST', redirect: 'manual', headers: { 'accept-language': 'en' } });
+  const requestsOf = async (id: string) => {
+    const { body } = await client.call<{ items: EventAnswer[] }>(
+      'GET',
+      '/events?types=invitation.renewal_requested&limit=200',
+    );
+    return body.items.filter(({ subject }) => subject === id);
+  };
+  const expired = async (input: object = {}) => {
+    const invitation = await invite(input);
+    await pass(invitation.id);
+    return invitation;
+  };
+  const stalled = async (id: string, cause: string | null) =>
+    waitFor(`the stall ${cause}`, async () => {
+      const { stalled: stall } = await read(id);
+      return ((stall as { cause: string } | null)?.cause ?? null) === cause;
+    });
+
+  it('asks the tenant for a new one, once a day, until the tenant invites again', async () => {
+    const { id, url, gridLocationId } = await expired();
+    const page = await open(url);
+    expect([page.status, await textOf(page)]).toEqual([410, expect.stringContaining('/renewal"')]);
+    for (let time = 0; time < 2; time++) {
+      const asked = await renew(url);
+      expect([asked.status, await textOf(asked)]).toEqual([
+        200,
+        expect.stringContaining('You have asked for a new link'),
+      ]);
+    }
+    expect(await requestsOf(id)).toMatchObject([{ data: { invitationId: id, newInvitationId: null } }]);
+    expect((await open(url)).status).toBe(410);
+    await stalled(id, 'renewal_requested');
+    const { stalled: stall } = await read(id);
+    const [remedy] = (stall as { remedies: { operationId: string; body: object }[] }).remedies;
+    expect(remedy).toMatchObject({ operationId: 'createInvitation', body: { gridLocationId } });
+    await service.app
+      .get(Database)
+      .query(
+        `UPDATE invitations SET renewal_requested_at = renewal_requested_at - interval '1 day' WHERE id = $1`,
+        [id],
+      );
+    expect((await renew(url)).status).toBe(200);
+    expect(await requestsOf(id)).toHaveLength(2);
+    const again = await inviteAgain(gridLocationId);
+    expect(again.status).toBe(201);
+    await stalled(id, null);
+  });
+
+  it('gets a new invitation at once if that is configured, whose link it never shows', async () => {
+    const auto = await startReplica(service, { ROLE: 'api', INVITATION_RENEWAL: 'auto' });
+    try {
+      const { id, url, gridLocationId, ...old } = await expired({
+        brands: ['acme'],
+        locale: 'en',
+        metadata: { label: 'Barn' },
+      });
+      const asked = await renew(`${auto.url}${new URL(url).pathname}`);
+      expect(asked.status).toBe(200);
+      const [event] = await requestsOf(id);
+      const { newInvitationId } = event!.data as { newInvitationId: string };
+      const created = await read(newInvitationId);
+      expect(created).toMatchObject({
+        ...{ state: 'invited', gridLocationId, brands: ['acme'], locale: 'en', metadata: old['metadata'] },
+      });
+      expect(await asked.text()).not.toContain(created.url.split('/').at(-1));
+      expect(await textOf(await open(url))).not.toContain(created.url.split('/').at(-1));
+      await renew(`${auto.url}${new URL(url).pathname}`);
+      expect(await requestsOf(id)).toHaveLength(1);
+      // The tenant does not want this location any more.
+      await client.call('DELETE', `/invitations/${newInvitationId}`);
+      await service.app
+        .get(Database)
+        .query(`UPDATE invitations SET renewal_requested_at = now() - interval '2 days' WHERE id = $1`, [id]);
+      await renew(`${auto.url}${new URL(url).pathname}`);
+      expect(await requestsOf(id)).toMatchObject([{}, { data: { newInvitationId: null } }]);
+    } finally {
+      await auto.close();
+    }
+  });
+
+  it('asks for nothing if it was revoked or erased, or still works', async () => {
+    const [revoked, erased, live] = [await invite(), await expired(), await invite()];
+    await client.call('DELETE', `/invitations/${revoked.id}`);
+    await client.call('DELETE', `/users/${erased.userId}`);
+    expect((await renew(revoked.url)).status).toBe(410);
+    expect((await renew(erased.url)).status).toBe(410);
+    const led = await renew(live.url);
+    expect([led.status, new URL(led.headers.get('location')!, `${live.url}/renewal`).href]).toEqual([
+      303,
+      live.url,
+    ]);
+    for (const { id } of [revoked, erased, live]) expect(await requestsOf(id)).toEqual([]);
+    expect((await renew(`${service.url}/i/${'a'.repeat(43)}`)).status).toBe(404);
+  });
+});
+
 describe('the link of an invitation', () => {
   it.each([
     ['revoked', ({ id }: Invitation) => client.call('DELETE', `/invitations/${id}`)],

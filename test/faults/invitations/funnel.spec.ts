@@ -14,7 +14,7 @@ import { behavioursOf, type Owner, type ReachedStep } from '../support/input/own
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 
-/** The number of owners in the short test: enough for four owners of each behaviour. */
+/** The number of owners in the short test: enough for two owners of each behaviour. */
 const FEW = 60;
 const OWNERS = isLong ? 1_000 : FEW;
 const WITHIN_MS = 900_000;
@@ -53,7 +53,15 @@ async function populate(owners: number, prepare?: ReplicaOptions['prepare']) {
   replicas = await startReplicas({ count: 1, environment: RARE_READS, ...(prepare && { prepare }) });
   const client = replicas.clients[0]!;
   const behaviours = behavioursOf(replicas);
-  const ledger: Steps = { invited: 0, opened: 0, started: 0, ownerDone: 0, online: 0, expired: 0 };
+  const ledger: Steps = {
+    invited: 0,
+    opened: 0,
+    started: 0,
+    ownerDone: 0,
+    online: 0,
+    expired: 0,
+    declined: 0,
+  };
   const stalled = Object.fromEntries(CAUSES.map(({ name }) => [name, 0]));
   const countStalled = (kind: string, cause: string | undefined) => {
     if (cause !== undefined) stalled[`${kind} ${cause}`]!++;

@@ -33,6 +33,7 @@ export function FunnelPanel() {
                     isNumber: true,
                   })),
                   { title: 'Expired', of: ({ expired }) => formatNumber(expired), isNumber: true },
+                  { title: 'Declined', of: ({ declined }) => formatNumber(declined), isNumber: true },
                   {
                     title: 'To online, median',
                     of: ({ medianSecondsToOnline: seconds }) =>

@@ -9,7 +9,7 @@ export interface Owner {
   readonly gridLocationId: string;
 }
 
-export type ReachedStep = 'opened' | 'started' | 'ownerDone' | 'online' | 'expired';
+export type ReachedStep = 'opened' | 'started' | 'ownerDone' | 'online' | 'expired' | 'declined';
 
 /**
  * What an owner does. `reached`: the steps that the owner reaches. `invitation`, `session`: why the invitation or a session is stalled
@@ -32,6 +32,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
   const click = ({ url }: Owner, brand = '') =>
     fetch(`${url}${brand && `?brand=${brand}`}`, { method: 'POST', redirect: 'manual' });
   const open = ({ url }: Owner) => fetch(`${url}?opened=1`, { method: 'POST' });
+  const decline = ({ url }: Owner) => fetch(`${url}/decline`, { method: 'POST' });
   const read = (id: string) => client.call('POST', `/onboarding/pv/${id}/refresh`);
   /** Clicks as the owner, and reads the session once. Returns the id of the session. */
   const begin = async (owner: Owner): Promise<string> => {
@@ -225,6 +226,35 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
       act: async (owner) => {
         await age(await begin(owner), 23);
         await client.call('DELETE', `/invitations/${owner.id}`);
+      },
+    },
+    {
+      reached: ['opened', 'declined'],
+      act: (owner) => decline(owner),
+    },
+    // The owner declines after the web flow, and the installation is connected all the same.
+    {
+      reached: ['opened', 'started', 'ownerDone', 'online'],
+      act: async (owner) => {
+        const id = await begin(owner);
+        await decline(owner);
+        await comeOnline(id);
+        await age(id, 500);
+      },
+    },
+    {
+      reached: ['opened', 'started'],
+      act: async (owner) => {
+        await decline(owner);
+        await click(owner);
+      },
+    },
+    {
+      reached: ['expired'],
+      invitation: 'renewal_requested',
+      act: async (owner) => {
+        await query('UPDATE invitations SET expires_at = now() WHERE id = $1', [owner.id]);
+        await fetch(`${owner.url}/renewal`, { method: 'POST' });
       },
     },
     {

@@ -125,6 +125,8 @@ const INVITATIONS = [
   `online_at = clock_timestamp()`,
   hours('expires_at', 5),
   `expired_at = clock_timestamp(), wish_due_at = NULL`,
+  `renewal_requested_at = clock_timestamp()`,
+  `declined_at = clock_timestamp(), wish_due_at = NULL, wish_failed_at = NULL`,
 ];
 const DELIVERY_FAILS = `failures = failures + 1, failing_since = coalesce(failing_since, clock_timestamp())`;
 const ENDPOINTS = [

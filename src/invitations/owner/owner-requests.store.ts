@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { OUTCOME } from '../../platform/database/connection/patience.js';
+import { Database } from '../../platform/database/database.js';
+import { announceAs } from '../invitation-events.store.js';
+import type { DeclineReason } from '../invitation.rules.js';
+import * as sql from '../invitations.sql.js';
+import { InvitationsStore, open, type WantedInvitation } from '../invitations.store.js';
+
+type Renewed = Omit<WantedInvitation, 'expiresAt'> & { readonly isRevokedSince: boolean };
+
+/** What an owner says on the page, other than a click: I do not want this, or I need a new link. */
+@Injectable()
+export class OwnerRequestsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly invitations: InvitationsStore,
+  ) {}
+
+  /** Records that the owner declines, if the invitation is live. The first time counts, with its reason. */
+  async decline(id: string, reason: DeclineReason | null): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      await open(tx, id);
+      if ((await tx.query(sql.DECLINE, [id, reason])).length === 0) return;
+      await announceAs(tx, id, (facts) => ({
+        name: 'invitation.declined',
+        subject: id,
+        data: { ...facts, reason },
+      }));
+    }, OUTCOME);
+  }
+
+  /**
+   * Records that a person with a link that no longer works asks for a new one, at most once a day. With `auto`, creates an invitation like
+   * the old one, unless the tenant has revoked a later one of the location.
+   */
+  async requestRenewal(id: string, mode: 'ask' | 'auto', defaultDays: number): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      await tx.query(sql.LOCK_USER, [id]);
+      const [requested] = await tx.query<Renewed>(sql.REQUEST_RENEWAL, [id]);
+      if (requested === undefined) return;
+      const { isRevokedSince, ...wanted } = requested;
+      const isAutomatic = mode === 'auto' && !isRevokedSince;
+      const renewed = isAutomatic
+        ? await this.invitations.createIn(tx, { ...wanted, expiresAt: null }, defaultDays)
+        : null;
+      const newInvitationId = renewed?.created ? renewed.invitation.id : null;
+      await announceAs(tx, id, (facts) => ({
+        name: 'invitation.renewal_requested',
+        subject: id,
+        data: { ...facts, newInvitationId },
+      }));
+    }, OUTCOME);
+  }
+}
