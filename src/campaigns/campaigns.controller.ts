@@ -33,7 +33,7 @@ import { CampaignRowsQuery, CampaignsQuery } from './campaigns.list.js';
 import { CampaignsStore } from './campaigns.store.js';
 import { DrainStore } from './drain/drain.store.js';
 import { Intake } from './intake/intake.service.js';
-import { bytesOf, refuseUpload } from './intake/upload.js';
+import { bytesOf, refuseUpload, statedEncoding } from './intake/upload.js';
 import { CampaignResults } from './result/campaign-results.service.js';
 import { resultCsv } from './result/result-csv.js';
 import { Query } from '../platform/http/query.decorator.js';
@@ -97,7 +97,7 @@ export class CampaignsController {
       invites: invite,
       adopts: adopt,
       areReferencesConfirmed: referencesConfirmed,
-      encoding: encoding ?? null,
+      encoding: encoding ?? statedEncoding(headers),
     };
     const id = await this.callers.during(key, (over) => {
       // The caller first reads why the upload has ended.

@@ -31,7 +31,7 @@ export class NewCampaignQuery {
 
   @ChoiceParameter(
     ENCODINGS,
-    'The encoding of the file. Default: it is detected. A byte order mark precedes it',
+    'The encoding of the file. Default: the `charset` of the Content-Type, else it is detected. A byte order mark precedes it',
   )
   encoding?: CampaignFormat['encoding'];
 }

@@ -6211,7 +6211,7 @@ export interface components {
                 };
             };
         };
-        /** @description `unsupported_media_type`: Bodies are JSON in UTF-8, sent with `content-type: application/json`. The file of a campaign is CSV or NDJSON, neither compressed nor an Excel workbook. */
+        /** @description `unsupported_media_type`: Bodies are JSON in UTF-8, not compressed, sent with `content-type: application/json`. The file of a campaign is CSV or NDJSON, neither compressed nor an Excel workbook. */
         unsupported_media_type: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8684,7 +8684,7 @@ export interface operations {
                 adopt?: boolean;
                 /** @description Whether the references of 16 digits and more are right, although most look rounded. Default: false */
                 referencesConfirmed?: boolean;
-                /** @description The encoding of the file. Default: it is detected. A byte order mark precedes it */
+                /** @description The encoding of the file. Default: the `charset` of the Content-Type, else it is detected. A byte order mark precedes it */
                 encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "cp850" | "macintosh";
             };
             header?: {

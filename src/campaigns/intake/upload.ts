@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
+import { charsetOf } from '../../platform/http/file-body.js';
 import { invalidRequest } from '../../platform/http/validation.js';
 import { Problem } from '../../platform/problem/problem.js';
+import type { CampaignFormat } from '../campaign.rules.js';
 
 type Headers = FastifyRequest['headers'];
 
@@ -12,11 +14,39 @@ type Headers = FastifyRequest['headers'];
 const GRACE_MS = 60_000;
 const BYTES_PER_MS = 16;
 
+/** The encodings by the names of charsets (IANA). Null: the encoding is detected. */
+const CHARSETS: Readonly<Record<string, CampaignFormat['encoding'] | null>> = {
+  'utf-8': 'utf-8',
+  utf8: 'utf-8',
+  'utf-16le': 'utf-16le',
+  'utf-16be': 'utf-16be',
+  // Its byte order mark decides.
+  'utf-16': null,
+  // Some programs name these by default, whatever they send. UTF-8 and Windows-1252 are told apart by their bytes.
+  'us-ascii': null,
+  'iso-8859-1': null,
+  latin1: null,
+  'windows-1252': null,
+  cp1252: null,
+  ibm850: 'cp850',
+  cp850: 'cp850',
+  macintosh: 'macintosh',
+};
+
+/** Returns the encoding that the Content-Type names, or null if it has to be detected. Throws Problem if it is none that can be read. */
+export function statedEncoding(headers: Headers): CampaignFormat['encoding'] | null {
+  const charset = charsetOf(headers)?.toLowerCase();
+  if (charset === undefined) return null;
+  if (!Object.hasOwn(CHARSETS, charset))
+    throw new Problem(
+      'unsupported_media_type',
+      `The charset of the Content-Type must be one of ${Object.keys(CHARSETS).join(', ')}`,
+    );
+  return CHARSETS[charset]!;
+}
+
 /** Refuses an upload by its headers, before the first byte is read. */
 export function refuseUpload(headers: Headers, maxBytes: number): void {
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity')
-    throw new Problem('unsupported_media_type', `Send the file uncompressed, not as ${encoding}`);
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 

@@ -13,7 +13,7 @@ import { ProblemFilter } from '../problem/problem.filter.js';
 import { isTracing } from '../tracing/tracing.js';
 import { readBuild } from '../build.js';
 import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
-import { passFiles } from './file-body.js';
+import { charsetOf, passFiles } from './file-body.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
 import { limitIntake } from './intake.js';
 import { pathPrefixOf, UNPREFIXED, withoutPrefix } from './origins.rules.js';
@@ -46,11 +46,15 @@ export async function createApp(
   server.addHook('onRequest', (request, reply, done) => {
     // Some clients, such as axios, send a form's content type with a POST that has no body.
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
-    if (length === '0' && encoding === undefined) delete request.headers['content-type'];
+    const hasBody = length !== '0' || encoding !== undefined;
+    if (!hasBody) delete request.headers['content-type'];
     reply.headers({ ...RESPONSE_HEADERS, 'x-request-id': request.id });
-    runInContext(contextOf(request), () =>
-      done(headerProblem(request) ?? routeProblem(request, settings) ?? queryProblem(request)),
-    );
+    const findProblem = () =>
+      headerProblem(request) ??
+      (hasBody ? codingProblem(request, reply) : undefined) ??
+      routeProblem(request, settings) ??
+      queryProblem(request);
+    runInContext(contextOf(request), () => done(findProblem()));
   });
   const metrics = app.get(Metrics);
   const { version, commit } = await readBuild();
@@ -126,7 +130,7 @@ function parseJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const parse = async ({ headers }: FastifyRequest, body: Buffer): Promise<unknown> => {
     // RFC 8259 defines no charset parameter, but clients send it.
-    const charset = /;\s*charset\s*=\s*"?([^";\s]*)"?/i.exec(headers['content-type'] ?? '')?.[1];
+    const charset = charsetOf(headers);
     if (charset !== undefined && !/^utf-?8$/i.test(charset))
       throw new Problem('unsupported_media_type', 'The body must be in UTF-8');
     return body.length === 0 ? undefined : parseBody(body);
@@ -157,12 +161,17 @@ function parseBody(body: Buffer): unknown {
 /** Matches the host of a URL, with or without a port (RFC 3986, section 3.2.2). */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
+/** The headers that decide what a request means. Of several, Node drops all but the first, or joins their values. */
+const GIVEN_ONCE = ['Host', 'Authorization', 'Content-Type', 'Idempotency-Key'];
+
 /** Returns a problem for headers that HTTP forbids (RFC 9112, section 3.2; RFC 9110, section 10.1.1) and that Node accepts here. */
 function headerProblem({ raw, headers, host, protocol }: FastifyRequest): Problem | undefined {
   const refusal = (field: string, message: string) => invalidRequest([{ field, message }]);
-  // `headers` contains only the first Host.
-  const hosts = raw.rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
-  if (hosts > 1) return refusal('Host', 'must be given once');
+  const names = raw.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const count = (header: string) => names.filter((name) => name === header.toLowerCase()).length;
+  const repeated = GIVEN_ONCE.find((header) => count(header) > 1);
+  if (repeated !== undefined) return refusal(repeated, 'must be given once');
+  const hosts = count('Host');
   if (hosts === 0 && raw.httpVersion === '1.1') return refusal('Host', 'is required in HTTP/1.1');
   const isHost = (text: string) => HOST.test(text) && URL.canParse(`http://${text}`);
   if (hosts === 1 && !isHost(headers.host ?? ''))
@@ -175,6 +184,19 @@ function headerProblem({ raw, headers, host, protocol }: FastifyRequest): Proble
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect.trim()))
     return refusal('Expect', 'must be 100-continue');
   return undefined;
+}
+
+/** Returns a problem for a body that is compressed: bodies are read as they are (RFC 9110, section 15.5.16; RFC 9112, section 6.1). */
+function codingProblem({ headers }: FastifyRequest, reply: FastifyReply): Problem | undefined {
+  const { 'content-encoding': content = 'identity', 'transfer-encoding': transfer = 'chunked' } = headers;
+  if (!/^chunked$/i.test(transfer))
+    return invalidRequest([{ field: 'Transfer-Encoding', message: 'must be chunked' }]);
+  if (/^identity$/i.test(content)) return undefined;
+  reply.header('accept-encoding', 'identity');
+  return new Problem(
+    'unsupported_media_type',
+    'The body must not be compressed: send it without Content-Encoding',
+  );
 }
 
 /** Returns a problem for a query with an escape that the parser of queries would leave as it is. An owner's link may contain any. */

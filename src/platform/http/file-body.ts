@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../problem/problem.js';
 
 declare module 'fastify' {
@@ -10,6 +10,10 @@ declare module 'fastify' {
 }
 
 export const FILE_TYPES = ['text/csv', 'application/x-ndjson', 'multipart/form-data'];
+
+/** Returns the charset of the Content-Type, as it was sent. */
+export const charsetOf = ({ 'content-type': type = '' }: FastifyRequest['headers']): string | undefined =>
+  /;\s*charset\s*=\s*"?([^";\s]*)"?/i.exec(type)?.[1];
 
 const uploading = new WeakSet<Socket>();
 

@@ -119,7 +119,7 @@ export const PROBLEMS = {
   unsupported_media_type: kind(
     415,
     'The body is of a type that is not accepted',
-    'Bodies are JSON in UTF-8, sent with `content-type: application/json`. The file of a campaign is CSV or NDJSON, neither compressed nor an Excel workbook.',
+    'Bodies are JSON in UTF-8, not compressed, sent with `content-type: application/json`. The file of a campaign is CSV or NDJSON, neither compressed nor an Excel workbook.',
   ),
   remote_rejected: kind(
     422,

@@ -151,6 +151,29 @@ describe('the file of a campaign', () => {
   });
 
   it.each([
+    ['cp850', 'cp850', 'dos.csv'],
+    ['MACINTOSH', 'macintosh', 'macintosh.csv'],
+    ['"utf-16le"', 'utf-16le', 'utf-16-without-bom.csv'],
+    ['iso-8859-1', 'windows-1252', 'windows-1252.csv'],
+    ['iso-8859-1', 'utf-8', 'utf-8-with-bom.csv'],
+    ['utf-8; encoding=windows-1252', 'windows-1252', 'windows-1252.csv'],
+    ['utf-8', null, 'windows-1252.csv'],
+    ['klingon', null, 'windows-1252.csv'],
+    ['', null, 'windows-1252.csv'],
+  ])('may name its encoding in the Content-Type: charset=%s is %s of %s', async (charset, encoding, name) => {
+    const [type, query = ''] = charset.split('; ');
+    const headers = { 'content-type': `text/csv; charset=${type}` };
+    const file = readFileSync(new URL(name, folderOf('encodings')));
+    const { status, body } = await upload(service, file, `dryRun=true&${query}`, headers);
+    expect([status, body.format?.encoding ?? null]).toEqual([
+      encoding === null ? expect.any(Number) : 202,
+      encoding,
+    ]);
+    if (encoding === null)
+      expect(body.code).toBe(charset === 'utf-8' ? 'campaign_unreadable' : 'unsupported_media_type');
+  });
+
+  it.each([
     ['latin1', 'windows-1252'],
     ['utf8', 'utf-8'],
   ] as const)('may have its first accent after 64 KiB, as %s', async (written, encoding) => {

@@ -334,6 +334,16 @@ describe('pipelining and other raw requests', () => {
     it.each([
       ['no Host', 'GET /api/v1/things HTTP/1.1\r\n\r\n', 'Host'],
       ['two Hosts', 'GET /api/v1/things HTTP/1.1\r\nhost: x\r\nHOST: x\r\n\r\n', 'Host'],
+      ...['Authorization', 'Content-Type', 'Idempotency-Key'].map((name) => [
+        `two of ${name}`,
+        `GET /api/v1/things HTTP/1.1\r\nhost: x\r\n${name}: x\r\n${name.toLowerCase()}: y\r\n\r\n`,
+        name,
+      ]),
+      [
+        'another transfer coding',
+        'POST /api/v1/things/optional HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+        'Transfer-Encoding',
+      ],
       ['an Expect', 'GET /api/v1/things HTTP/1.1\r\nhost: x\r\nexpect: 200-ok\r\n\r\n', 'Expect'],
     ])('with %s is a 400 that names the header', async (_, request, field) => {
       const { socket, text } = await open();

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PROBLEMS } from '../../../src/platform/problem/problem.js';
@@ -193,6 +194,23 @@ describe('R39: a bad body is a clear 4xx', () => {
     ['nonsense'],
   ])('content-type: %s is a 415', async (type) => {
     expectProblem(await post('', valid, { 'content-type': type }), 'unsupported_media_type');
+  });
+
+  it.each(['gzip', 'x-gzip', 'deflate', 'br', 'identity, gzip'])(
+    'content-encoding: %s is a 415, whatever the body is',
+    async (encoding) => {
+      const headers = { ...JSON_TYPE, 'content-encoding': encoding };
+      for (const body of [valid, gzipSync(valid)]) {
+        const answer = await post('', body, headers);
+        expectProblem(answer, 'unsupported_media_type');
+        expect(answer.headers.get('accept-encoding')).toBe('identity');
+      }
+    },
+  );
+
+  it('content-encoding: identity changes nothing', async () => {
+    const headers = { ...JSON_TYPE, 'content-encoding': 'Identity' };
+    expect((await post('', valid, headers)).status).toBe(201);
   });
 
   it('a body over 256 kB is a 413, with or without Content-Length', async () => {
