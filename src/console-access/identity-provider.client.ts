@@ -7,6 +7,7 @@ import {
   ClientSecretBasic,
   ClientSecretPost,
   clockTolerance,
+  customFetch,
   discovery,
   enableNonRepudiationChecks,
   fetchUserInfo,
@@ -17,6 +18,7 @@ import {
   type Configuration,
 } from 'openid-client';
 import { Environment } from '../platform/env/environment.js';
+import { proxiedFetch } from '../platform/http-client/proxied.js';
 import { identityOf, requireSoundToken, type Identity } from './identity.rules.js';
 import { groupsInClaim } from './group-scopes.rules.js';
 
@@ -105,7 +107,8 @@ export class IdentityProvider {
       enableNonRepudiationChecks,
       ...(issuer.protocol === 'http:' ? [allowInsecureRequests] : []),
     ];
-    const options = { execute, timeout: TIMEOUT_SECONDS };
+    const throughProxy = proxiedFetch(this.environment, 'the identity provider');
+    const options = { execute, timeout: TIMEOUT_SECONDS, [customFetch]: throughProxy };
     return discovery(issuer, CONSOLE_OIDC_CLIENT_ID!, client, authenticate, options);
   }
 }

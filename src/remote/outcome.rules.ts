@@ -15,7 +15,7 @@ export type Outcome<T> =
       readonly kind: 'not_sent';
       readonly reason: NotSentReason;
       readonly retryAfterMs?: number;
-      /** The response that refused the request, without secrets. Only for `foreign_response`. */
+      /** Who refused the request, and how, without secrets. Only for `foreign_response` and `proxy_fails`. */
       readonly detail?: string;
     }
   /** `status` is absent if the response was lost. */
@@ -35,6 +35,8 @@ export type Outcome<T> =
 
 export type NotSentReason =
   | 'unreachable'
+  /** The outbound proxy cannot be reached, or opens no tunnel. It says nothing about the service. */
+  | 'proxy_fails'
   | 'breaker_open'
   | 'rate_limited'
   | 'wait_requested'
@@ -46,6 +48,7 @@ export type NotSentReason =
 
 export const NOT_SENT_TEXT: Readonly<Record<NotSentReason, string>> = {
   unreachable: 'the Solar Curtailment Service cannot be reached',
+  proxy_fails: 'the outbound proxy opens no connection to the Solar Curtailment Service',
   breaker_open: 'the Solar Curtailment Service has been failing, so no calls are sent',
   rate_limited: 'the Solar Curtailment Service accepts no more requests now',
   wait_requested: 'the Solar Curtailment Service asked to wait',

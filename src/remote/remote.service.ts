@@ -75,7 +75,7 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
       await sleep(backoffMs);
       const again = await this.attempt(request, gate, deadlineOf);
       // Keeps the previous result, because a local refusal (breaker, queue) is less informative.
-      if (again.kind === 'not_sent' && again.reason !== 'unreachable') return sent;
+      if (again.kind === 'not_sent' && !isWorthRepeating(again)) return sent;
       sent = again;
     }
     return sent;
@@ -91,6 +91,11 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     return typeof sent !== 'string' && sent.kind === 'response' && isUp(sent)
       ? sent.response.status
       : undefined;
+  }
+
+  /** What the outbound proxy fails with; null if it opens tunnels, or if there is none. */
+  get proxyFault(): string | null {
+    return this.wire.proxy.fault;
   }
 
   measure(observe: Observe): void {

@@ -243,6 +243,18 @@ it.each<[string, string, Partial<Facts>]>([
     degraded({ operation: 'read_session', health: 'degraded', reason: 'status 500' }),
   ],
   [
+    'proxy_fails',
+    'a:1: the proxy p:1 rejects our credentials',
+    {
+      ...replicas({ proxyFault: 'the proxy p:1 rejects our credentials' }),
+      // Nothing is known about the remote service.
+      remote: {
+        ...degraded({ operation: 'token', health: 'degraded', reason: 'p:1' }).remote,
+        ...reads({ heldBackBy: 'breaker', lastError: 'p:1', retryAfterMs: 4_000 }).remote,
+      },
+    },
+  ],
+  [
     'held_back_by_remote_service',
     'asked to wait for 33 s; 20 s are left',
     reads({ heldBackBy: 'remote_service', requestedWaitMs: 33_000, retryAfterMs: 20_000 }),
@@ -322,6 +334,7 @@ it.each<[string, Partial<Facts>]>([
   ['requests_refused by its share', replicas({ requests: 100, refusedRequests: 50 })],
   ['requests_refused by its count', replicas({ requests: 6, refusedRequests: 6 })],
   ['disk_full, of a process that ended', replicas({}, { ...gone('b:1', 900), hasNoSpace: true })],
+  ['proxy_fails, of a process that ended', replicas({}, { ...gone('b:1', 900), proxyFault: 'p:1' })],
   ['replicas_vanish by its count', replicas({}, gone('b:1', 300), gone('c:1', 300))],
   ['replicas_vanish by its time', replicas({}, ...['b', 'c', 'd'].map((name) => gone(name, 601)))],
   ['nothing_changes', activity({ unchangedSeconds: 36_000, usualChanges: 9 })],
@@ -523,6 +536,7 @@ const waiting = {
 };
 const trouble = (health: string, seconds: number) => ({ health, since: before(seconds) });
 const PARTS = {
+  replicas: [],
   remote: { deployment: { degraded: [trouble('degraded', 60), trouble('credentials_rejected', 70)] } },
   poller: { oldestOverdueSeconds: 80 },
   outbox: { oldestUnsequencedSeconds: 90, readers: waiting },

@@ -37,6 +37,11 @@ export class ReplicaView extends schemaOf({
   ),
   longestStatement: nullable(text('What has had a connection longest, while statements wait for one')),
   hasNoSpace: flag('Whether a statement failed lately because the database has no space left'),
+  proxyFault: nullable(
+    text(
+      'Why the outbound proxy opens no connections to the remote service; null if it does, or if there is none',
+    ),
+  ),
   latestCalls: listOf(
     LatestCallsView,
     'Its latest successful calls of the remote service, at most 20 of each operation and of 5 minutes',

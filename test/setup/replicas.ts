@@ -10,6 +10,7 @@ export const QUIET: Signs = {
   waitingForConnectionsSeconds: 0,
   longestStatement: null,
   hasNoSpace: false,
+  proxyFault: null,
   slow: [],
   latestCalls: [],
   recentCalls: {},

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { applyDecorators } from '@nestjs/common';
 import { IsBoolean, IsInt, IsUrl, Matches, Max, Min, ValidateBy } from 'class-validator';
+import { readProxyUrl } from '../http-client/proxies.js';
 import { readFlag, ReadText } from '../http/validation.js';
 
 export const HeaderText = () =>
@@ -11,6 +12,17 @@ export const HttpUrl = () =>
     IsUrl({ require_tld: false, require_protocol: true, protocols: ['http', 'https'] }, HTTP_URL),
     // IsUrl accepts `https:host` and an address with a zone, which `new URL` reads otherwise or not at all.
     Matches(/^(?!https?:(?!\/\/))(?![^/]*\/\/\[[^\]]*%)/i, HTTP_URL),
+  );
+export const ProxyUrl = () =>
+  ValidateBy(
+    {
+      name: 'isProxyUrl',
+      validator: { validate: (text) => typeof text === 'string' && readProxyUrl(text) !== undefined },
+    },
+    {
+      message:
+        '$property must be an HTTP proxy such as http://user:password@proxy.example:3128, with special characters written as %40 for @; SOCKS proxies are not supported',
+    },
   );
 export const PostgresUrl = () =>
   Matches(/^postgres(ql)?:\/\/\S+$/, { message: '$property must be a URL that begins with postgresql://' });

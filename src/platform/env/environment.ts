@@ -15,6 +15,7 @@ import {
   HeaderText,
   HttpUrl,
   PostgresUrl,
+  ProxyUrl,
   readNumber,
   Range,
   Integer,
@@ -95,6 +96,13 @@ export class Environment {
   @Integer(1, 10_000) SCS_MAX_CONCURRENCY = 32;
   /** The limit for all replicas together; 0 means no limit. */
   @Integer(0, 1_000_000) SCS_MAX_REQUESTS_PER_SECOND = 0;
+
+  /** The outbound proxy for https:// addresses: the remote service, the identity provider and the collector of traces. */
+  @IsOptional() @ProxyUrl() HTTPS_PROXY?: string;
+  /** The same for http:// addresses. */
+  @IsOptional() @ProxyUrl() HTTP_PROXY?: string;
+  /** The hosts, domains, addresses and networks that are reached without a proxy, separated by commas; `*` means all. */
+  @IsOptional() @MinLength(1) NO_PROXY?: string;
 
   /** How long a stopping process still serves requests while unready, so that load balancers first stop sending requests to it.
    * Default: 5000 in production, otherwise 0. */

@@ -126,6 +126,9 @@ describe('readEnvironment', () => {
     ['TRUSTED_PROXIES', '10.0.0.0/8,', 'TRUSTED_PROXIES must be addresses or networks'],
     ['TRUSTED_PROXIES', '10.0.0.0/33', 'TRUSTED_PROXIES must be addresses or networks'],
     ['TRUSTED_PROXIES', '0.0.0.0/0', 'TRUSTED_PROXIES must be addresses or networks'],
+    ['HTTPS_PROXY', 'socks5://canary:1080', 'HTTPS_PROXY must be an HTTP proxy'],
+    ['HTTP_PROXY', 'http://user:100%@proxy.example', 'HTTP_PROXY must be an HTTP proxy'],
+    ['https_proxy', 'http://proxy.example/path', 'HTTPS_PROXY must be an HTTP proxy'],
     ['ROLE', 'both', 'ROLE must be one of the following values: api, worker, all'],
     ['DATABASE_URL', 'mysql://localhost/pv', 'DATABASE_URL must be a URL that begins with postgresql://'],
     ['DATABASE_URL', 'postgresql://', 'DATABASE_URL must be a URL that begins with postgresql://'],
@@ -270,6 +273,22 @@ describe('readEnvironment', () => {
     expect(readEnvironment({ ...COMPLETE, ENCRYPTION_KEYS: `${KEY},${KEY}` }).ENCRYPTION_KEYS).toEqual([
       KEY,
       KEY,
+    ]);
+  });
+
+  it.each<[what: string, source: Record<string, string>, expected: string | undefined]>([
+    ['in capitals', { HTTPS_PROXY: 'http://proxy.example:1' }, 'http://proxy.example:1'],
+    ['in lower case', { https_proxy: 'http://proxy.example:2' }, 'http://proxy.example:2'],
+    ['in both', { HTTPS_PROXY: 'proxy.example:3', https_proxy: 'proxy.example:3' }, 'proxy.example:3'],
+    ['as blank, which means none', { HTTPS_PROXY: '', https_proxy: ' ' }, undefined],
+    ['as blank in one of both', { HTTPS_PROXY: '', https_proxy: 'proxy.example:4' }, 'proxy.example:4'],
+  ])('takes an outbound proxy %s', (_, source, expected) => {
+    expect(readEnvironment({ ...COMPLETE, ...source }).HTTPS_PROXY).toBe(expected);
+  });
+
+  it('refuses two different outbound proxies for one purpose', () => {
+    expect(problemsOf({ NO_PROXY: 'canary.example', no_proxy: 'b.example' })).toEqual([
+      'NO_PROXY and no_proxy have different values: remove one of them',
     ]);
   });
 

@@ -25,7 +25,7 @@ export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['
   const given: Record<string, string> = {};
   const problems = new Map(ofFiles);
   for (const name of ENVIRONMENT_NAMES) {
-    const value = source[name];
+    const value = isOfProxies(name) ? proxySetting(source, name, problems) : source[name];
     if (value === undefined || (name.startsWith('OTEL_') && !countsForTraces(source, value))) continue;
     const fault = faultOfText(value);
     if (fault === undefined) given[name] = value;
@@ -39,7 +39,7 @@ export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['
     const message = isInt ?? Object.values(others)[0] ?? `${error.property} is not valid`;
     problems.set(
       error.property,
-      source[error.property] === undefined ? absence(error.property, environment) : message,
+      given[error.property] === undefined ? absence(error.property, environment) : message,
     );
   }
   for (const problem of [...contradictions(environment), ...dangers(environment, source)]) {
@@ -68,6 +68,17 @@ const countsForTraces = (
   { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED }: EnvironmentSource,
   value: string,
 ) => Boolean(OTEL_EXPORTER_OTLP_ENDPOINT) && OTEL_SDK_DISABLED?.toLowerCase() !== 'true' && value !== '';
+
+const PROXY_NAMES: readonly string[] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
+const isOfProxies = (name: string): boolean => PROXY_NAMES.includes(name);
+
+/** Returns a setting of the proxies, in capitals or in lower case. Blank means none, because that is how other programs are told so. */
+function proxySetting(source: EnvironmentSource, name: string, problems: Map<string, string>) {
+  const values = [source[name], source[name.toLowerCase()]].filter((value) => (value ?? '').trim() !== '');
+  if (new Set(values).size > 1)
+    problems.set(name, `${name} and ${name.toLowerCase()} have different values: remove one of them`);
+  return values[0];
+}
 
 function absence(name: string, { NODE_ENV, SCS_BASE_URL }: Environment): string {
   if (NODE_ENV === 'production')

@@ -1,3 +1,4 @@
+import { proxySecretsOf } from '../http-client/proxies.js';
 import type { Environment } from '../env/environment.js';
 
 export const HIDDEN = '[redacted]';
@@ -28,6 +29,7 @@ export function hideConfiguredSecrets(environment: Environment): void {
     passwordOf(environment.DATABASE_URL),
     passwordOf(environment.DATABASE_DIRECT_URL),
     ...environment.ENCRYPTION_KEYS,
+    ...proxySecretsOf(environment),
     ...(environment.EVENT_BROKER_URL?.split(',') ?? []).map(brokerSecretOf),
     passwordOf(environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? ''),
     ...(environment.OTEL_EXPORTER_OTLP_HEADERS?.split(',') ?? []).map((pair) => pair.replace(/^[^=]*=/, '')),

@@ -11,6 +11,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { within } from '../async/within.js';
 import type { Environment } from '../env/environment.js';
 import { REPLICA_NAME } from '../replica-name.js';
+import { proxiedAgent } from '../http-client/proxied.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
 import { VERSION } from '../build.js';
 import { errorText } from '../redaction/error-text.js';
@@ -30,7 +31,12 @@ export function openTelemetry(environment: Environment) {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ ...instance, 'pv_onboarding.role': environment.ROLE }))
     .merge(detectResources({ detectors: [envDetector] }));
-  const spanProcessors = [new BatchSpanProcessor(new ReportingExporter())];
+  const url = new URL(
+    process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || environment.OTEL_EXPORTER_OTLP_ENDPOINT!,
+  );
+  const agent = proxiedAgent(url, environment, 'the collector of traces');
+  const exporter = new ReportingExporter(agent && { httpAgentOptions: () => agent });
+  const spanProcessors = [new BatchSpanProcessor(exporter)];
   const provider = new BasicTracerProvider({ resource, spanProcessors });
   return {
     api,

@@ -44,6 +44,7 @@ export interface Signs extends Build {
   readonly waitingForConnectionsSeconds: number;
   readonly longestStatement: string | null;
   readonly hasNoSpace: boolean;
+  readonly proxyFault: string | null;
   /** The operations most of whose latest calls were slow. */
   readonly slow: OperationClass[];
   readonly latestCalls: readonly (LatestCalls & { readonly operation: OperationClass })[];

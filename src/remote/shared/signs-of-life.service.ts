@@ -81,6 +81,7 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
         waitingForConnectionsSeconds,
         longestStatement: waitingForConnectionsSeconds > 0 ? this.database.use.longest() : null,
         hasNoSpace: this.database.hasNoSpace(),
+        proxyFault: this.remote.proxyFault,
         slow: latestCalls.filter(areSlow).map(({ operation }) => operation),
         latestCalls,
         recentCalls: Object.fromEntries(

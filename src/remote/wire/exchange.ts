@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
+import { TunnelError } from '../../platform/http-client/tunnel.js';
 import { describeConnectionError } from '../../platform/http-client/response-limits.js';
 import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
 import { redact } from '../../platform/redaction/redaction.js';
@@ -21,7 +22,7 @@ const TOO_LARGE = `the response is larger than ${MAX_BODY_BYTES} bytes`;
 /** The error of an exchange without a response. Contains no request configuration, so it cannot leak a credential. */
 class ExchangeError extends Error {
   constructor(
-    readonly fault: 'deadline' | 'cancelled' | 'connection',
+    readonly fault: 'deadline' | 'cancelled' | 'connection' | 'proxy',
     /** False only if it is certain that no byte of the request was written. */
     readonly maybeSent: boolean,
     reason: string,
@@ -92,6 +93,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onError(error: Error): void {
     if (this.respondIfWhole()) return;
+    if (error instanceof TunnelError && error.isOfProxy) return this.fail('proxy', error.message);
     // A response that was cut off is a lost connection, even if its status was 200.
     const text = describeConnectionError(error);
     this.fail('connection', this.status === 0 ? text : `response cut off: ${text}`);
@@ -223,9 +225,12 @@ export function classifyFailure(error: unknown): Exchanged {
   // Replace an error of axios itself: it contains the credentials.
   const known = error instanceof ExchangeError ? error : new ExchangeError('cancelled', true, 'cancelled');
   const reason = redact(known.message);
-  const sent: Sent = known.maybeSent
-    ? { kind: 'ambiguous', reason }
-    : { kind: 'not_sent', reason: known.fault === 'cancelled' ? 'stopping' : 'unreachable' };
+  const sent: Sent = known.maybeSent ? { kind: 'ambiguous', reason } : notSent(known.fault, reason);
   if (known.fault === 'cancelled') return { sent, result: 'unknown' };
   return { sent, result: known.fault === 'deadline' ? 'timed_out' : 'failed', fault: reason };
+}
+
+function notSent(fault: ExchangeError['fault'], detail: string): Sent {
+  if (fault === 'proxy') return { kind: 'not_sent', reason: 'proxy_fails', detail };
+  return { kind: 'not_sent', reason: fault === 'cancelled' ? 'stopping' : 'unreachable' };
 }

@@ -1,6 +1,8 @@
 import { Axios, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
 import { buildConnector } from 'undici';
 import { Connections } from '../../platform/http-client/connections.js';
+import { proxyFor, proxySecretsOf } from '../../platform/http-client/proxies.js';
+import { ProxyWatch, tunnelling } from '../../platform/http-client/tunnel.js';
 import { sharedLookup } from '../../platform/http-client/shared-lookup.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { hideSecrets } from '../../platform/redaction/secrets.js';
@@ -19,10 +21,15 @@ const READ_KEEP_ALIVE_MS = 4_000;
 /** How long an idle connection for POSTs stays open. A POST is never retried, so the server must not be about to close the connection. */
 const POST_KEEP_ALIVE_MS = 1_000;
 
+/** A tunnel may take this fraction of SCS_TIMEOUT_MS, so that a silent proxy is found before the deadline of the call. */
+const TUNNEL_SHARE = 0.8;
+
 /** The connections to the remote service. Knows neither turns nor breakers. */
-// axios sends by undici's dispatch, five times as fast as by its http adapter. Dispatch follows no redirects and uses no proxy.
+// axios sends by undici's dispatch, five times as fast as by its http adapter. Dispatch follows no redirects. axios' own proxy support would send the
+// credentials of http:// addresses to the proxy in clear, in place of a tunnel.
 export class Wire {
   observe: Observe = () => {};
+  readonly proxy = new ProxyWatch('the remote service');
   private readonly axios = new Axios({ adapter: (config) => this.dispatch(config) });
   private readonly prefix: string;
   private readonly reads: Connections;
@@ -32,12 +39,16 @@ export class Wire {
 
   constructor(environment: Environment) {
     const { SCS_API_KEY: ApiKey, SCS_CLIENT_ID, SCS_CLIENT_SECRET, SCS_BASE_URL } = environment;
-    hideSecrets([ApiKey, SCS_CLIENT_ID, SCS_CLIENT_SECRET]);
+    hideSecrets([ApiKey, SCS_CLIENT_ID, SCS_CLIENT_SECRET, ...proxySecretsOf(environment)]);
     const accepted = { accept: 'application/json', 'accept-encoding': 'identity' };
     this.headers = { ApiKey, ...accepted, 'user-agent': 'pv-onboarding' };
     const { origin, pathname } = new URL(SCS_BASE_URL);
     this.prefix = pathname.replace(/(?<!\/)\/+$/, '');
-    const connect = buildConnector({ timeout: environment.SCS_TIMEOUT_MS, lookup: sharedLookup() });
+    const { SCS_TIMEOUT_MS: timeout } = environment;
+    const direct = buildConnector({ timeout, lookup: sharedLookup() });
+    const proxy = proxyFor(new URL(SCS_BASE_URL), environment);
+    const connect =
+      proxy === undefined ? direct : tunnelling(proxy, direct, TUNNEL_SHARE * timeout, this.proxy);
     this.reads = new Connections(origin, connect, READ_KEEP_ALIVE_MS);
     this.posts = new Connections(origin, connect, POST_KEEP_ALIVE_MS);
   }
@@ -54,6 +65,7 @@ export class Wire {
       const exchanged = await sending.then(classifyResponse).catch(classifyFailure);
       const { sent, fault } = exchanged;
       const status = sent.kind === 'response' ? sent.response.status : undefined;
+      if (status !== undefined) this.proxy.note(null);
       if (status !== undefined) span.set({ 'http.response.status_code': status });
       if (fault !== undefined) span.fail(String(status ?? sent.kind));
       this.observe(operation, sent, (performance.now() - sentAt) / 1_000);
@@ -98,7 +110,8 @@ export function isUp(sent: Sent): boolean {
 
 /** Returns whether to retry. After a 429 or 503, the queue lowers the concurrency instead. A 501 means that the path is not served. */
 export function isWorthRepeating(sent: Sent): boolean {
-  if (sent.kind !== 'response') return sent.kind === 'ambiguous' || sent.reason === 'unreachable';
+  if (sent.kind !== 'response')
+    return sent.kind === 'ambiguous' || sent.reason === 'unreachable' || sent.reason === 'proxy_fails';
   const { status } = sent.response;
   return status === 408 || (status >= 500 && status !== 501 && status !== 503);
 }

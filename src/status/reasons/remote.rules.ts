@@ -29,17 +29,26 @@ export const REASONS_OF_REMOTE = {
       ),
     began: ({ remote }) => troubleOf(remote, 'credentials_rejected').map(({ since }) => since),
   },
+  proxy_fails: {
+    severity: 'critical',
+    title: 'The outbound proxy opens no connections to the remote service',
+    runbook: 'the-outbound-proxy-fails',
+    waitsFor: 'us',
+    alertAfter: '2m',
+    find: ({ replicas }) => proxyFaultsOf(replicas),
+  },
+  // While the proxy fails, nothing is known about the remote service.
   remote_degraded: {
     severity: 'critical',
     title: 'The remote service fails',
     runbook: 'the-remote-service-is-down-or-slow',
     waitsFor: 'remote_service',
     alertAfter: '5m',
-    find: ({ remote }) =>
-      troubleOf(remote, 'degraded').map(
+    find: (facts) =>
+      failingOf(facts).map(
         ({ operation, reason, since }) => `${operation}: ${reason}, since ${since.toISOString()}`,
       ),
-    began: ({ remote }) => troubleOf(remote, 'degraded').map(({ since }) => since),
+    began: (facts) => failingOf(facts).map(({ since }) => since),
   },
   remote_slow: {
     severity: 'warning',
@@ -73,7 +82,8 @@ export const REASONS_OF_REMOTE = {
     alertAfter: '2m',
     // Calls are not blocked while a probe is in flight.
     alertKeeps: '1m',
-    find: ({ remote }) =>
+    find: ({ remote, replicas }) =>
+      proxyFaultsOf(replicas).length === 0 &&
       operationsOf(remote, 'breaker').map(
         ([name, { lastError, retryAfterMs }]) =>
           `${name}: calls fail (${lastError}); the next attempt is in ${seconds(retryAfterMs)} s`,
@@ -108,6 +118,14 @@ export const REASONS_OF_REMOTE = {
 
 const troubleOf = ({ deployment }: Facts['remote'], of: 'degraded' | 'credentials_rejected') =>
   deployment.degraded.filter(({ health }) => health === of);
+
+const failingOf = ({ remote, replicas }: Facts) =>
+  proxyFaultsOf(replicas).length === 0 ? troubleOf(remote, 'degraded') : [];
+
+const proxyFaultsOf = (replicas: Facts['replicas']): string[] =>
+  replicas.flatMap(({ name, isAlive, proxyFault }) =>
+    isAlive && proxyFault !== null ? [`${name}: ${proxyFault}`] : [],
+  );
 
 const operationsOf = ({ operations }: Facts['remote'], by: string) =>
   Object.entries(operations).filter(([, { heldBackBy }]) => heldBackBy === by);

@@ -18,6 +18,7 @@ const USER = { id: 'a user' } as RemoteUser;
 
 const NOT_SENT_REASONS: Record<NotSentReason, true> = {
   unreachable: true,
+  proxy_fails: true,
   breaker_open: true,
   rate_limited: true,
   wait_requested: true,

@@ -234,6 +234,12 @@ const CAUSES = {
       }),
     reasons: { budget_short: '1.9 are allowed' },
   },
+  'nothing listens at the address of the outbound proxy': {
+    environment: { HTTP_PROXY: 'http://127.0.0.1:9', SCS_BASE_URL: 'http://scs.test' },
+    plant: () => Promise.resolve(),
+    reasons: { proxy_fails: 'the proxy 127.0.0.1:9 cannot be reached' },
+    readsStop: true,
+  },
   'reads get 500': {
     plant: () => respondWith('read_session', 500),
     reasons: {
