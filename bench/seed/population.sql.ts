@@ -32,7 +32,8 @@ const DRAW_SESSIONS = (from: number, to: number, place: number): string => `
                             ELSE changed_at - interval '1 minute' - random() * interval '20 hours' END AS recorded_at
             FROM (SELECT i, (i * 337) % 1000 AS nth, gen_random_uuid() AS user_id, gen_random_uuid() AS location_id, gen_random_uuid() AS session_id,
                          'customer-' || ${place} + i AS reference, (541000000000000000 + ${place} + i)::text AS ean,
-                         (ARRAY['sunward', 'sunward', 'heliotrope', 'solarix', NULL])[1 + i % 5] AS brand,
+                         CASE i % 20000 WHEN 7 THEN 'windmere'
+                           ELSE (ARRAY['sunward', 'sunward', 'heliotrope', 'solarix', NULL])[1 + i % 5] END AS brand,
                          p.state, p.rule, p.closed, "closedAfter" * interval '1 hour' AS closed_after,
                          coalesce("lifeDays", 90) * interval '1 day' AS life, coalesce("isUnwatched", false) AS is_unwatched,
                          coalesce("isNotFound", false) AS is_not_found, missing,
@@ -53,9 +54,19 @@ const INSERT_USERS = `
 
 const INSERT_LOCATIONS = `INSERT INTO grid_locations (id, user_id, ean) SELECT location_id, user_id, ean FROM seeded`;
 
+/** Every fourth customer came from a campaign: 5,000 in a row that are of one campaign. */
+const CAMPAIGN = `md5('campaign ' || i / 20000)::uuid`;
+
+const INSERT_CAMPAIGNS = `
+  INSERT INTO campaigns (id, name, status, invites, format, created_at, finished_at)
+  SELECT DISTINCT ON (1) ${CAMPAIGN}, 'Campaign ' || i / 20000, 'finished', false, '{}'::jsonb, registered_at, registered_at
+    FROM seeded WHERE i % 4 = 0
+  ON CONFLICT DO NOTHING`;
+
 const INSERT_REGISTRATIONS = `
-  INSERT INTO registrations (tenant_reference, eans, metadata, status, user_id, attempts, sent_at, created_at, updated_at)
-  SELECT reference, ARRAY[ean], '{}', 'registered', user_id, 1, registered_at, registered_at, registered_at FROM seeded`;
+  INSERT INTO registrations (tenant_reference, eans, metadata, status, user_id, attempts, sent_at, campaign_id, created_at, updated_at)
+  SELECT reference, ARRAY[ean], '{}', 'registered', user_id, 1, registered_at, CASE i % 4 WHEN 0 THEN ${CAMPAIGN} END, registered_at, registered_at
+    FROM seeded`;
 
 const INSERT_SESSIONS = `
   INSERT INTO onboarding_sessions (id, user_id, grid_location_id, brand, metadata, state, basis, rule, finished, active, expired, created_at,
@@ -125,6 +136,7 @@ export const sessionStatements = (from: number, to: number, place: number): read
   DRAW_SESSIONS(from, to, place),
   INSERT_USERS,
   INSERT_LOCATIONS,
+  INSERT_CAMPAIGNS,
   INSERT_REGISTRATIONS,
   INSERT_SESSIONS,
   INSERT_POLLS,
@@ -169,6 +181,7 @@ export const invitationStatements = (from: number, to: number, place: number): r
   DRAW_INVITATIONS(from, to, place),
   INSERT_USERS,
   INSERT_LOCATIONS,
+  INSERT_CAMPAIGNS,
   INSERT_REGISTRATIONS,
   INSERT_INVITATIONS,
   makeDue(

@@ -6,8 +6,11 @@ import {
 } from '../onboarding/store/session-views.store.js';
 import { Database } from '../platform/database/database.js';
 import { stallOf } from '../stalls/stalls.sql.js';
+import type { Page } from '../platform/http/page.js';
 import { SELECT_INVITATION } from '../invitations/invitations.sql.js';
 import type { InvitationRow } from '../invitations/invitations.store.js';
+import type { ListedCustomerView } from './case.view.js';
+import { CUSTOMERS, isFirstOfCustomer, STALLED_CUSTOMERS, type CustomersQuery } from './customers.list.js';
 
 /** The most sessions, starts and invitations of each location in a response: a caller in a loop may create any number of them. */
 export const MOST_OF_EACH = 50;
@@ -27,6 +30,8 @@ export interface RecordedCase extends Place {
   readonly starts: StartRow[];
   readonly invitations: InvitationRow[];
 }
+
+type CustomerRow = Pick<ListedCustomerView, 'tenantReference' | 'campaignId'>;
 
 const FIND_PLACES = `
     SELECT g.id AS "gridLocationId", g.ean, u.id AS "userId", u.tenant_reference AS "tenantReference", clock_timestamp() AS now
@@ -60,6 +65,13 @@ export class CaseStore {
     private readonly database: Database,
     private readonly sessions: SessionViewsStore,
   ) {}
+
+  /** Lists the references of customers: the newest first, or by a filter of stalls the longest stalled. */
+  listCustomers(query: CustomersQuery): Promise<Page<CustomerRow>> {
+    return query.waitsFor === undefined && query.cause === undefined
+      ? CUSTOMERS.page(this.database, query)
+      : STALLED_CUSTOMERS.page(this.database, query, isFirstOfCustomer(query));
+  }
 
   /** Returns the case of the location, unless its user is erased. */
   async find(gridLocationId: string): Promise<RecordedCase | null> {

@@ -87,4 +87,24 @@ export class CustomerView extends schema.schemaOf({
   cases: schema.listOf(CaseView, 'One for each grid location, ordered by EAN'),
 }) {}
 
+class ListedLocationView extends schema.schemaOf({
+  id: schema.nullable(
+    schema.uuid('The remote id; null until the remote service has registered the customer'),
+  ),
+  ean: schema.text('Always 18 digits'),
+}) {}
+
+export class ListedCustomerView extends schema.schemaOf({
+  tenantReference: schema.text('That of the registration and the user'),
+  registrationId: schema.nullable(
+    schema.uuid('The live registration, else the newest; null if none is stored'),
+  ),
+  userId: schema.nullable(schema.uuid('null until the remote service has registered the customer')),
+  gridLocations: schema.listOf(ListedLocationView, 'Ordered by EAN once the customer is registered'),
+  ...WAITS,
+  campaignId: schema.nullable(schema.uuid('The campaign that has registered the customer; null if none has')),
+  brands: schema.texts('Those that the owners are asked to connect, and those of the newest sessions'),
+  createdAt: schema.instant('When the registration was requested'),
+}) {}
+
 export class CustomersView extends schema.schemaOf({ items: schema.listOf(CustomerView) }) {}

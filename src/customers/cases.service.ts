@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ReadHabits } from '../onboarding/poll/habits.service.js';
 import { toRegistrationView } from '../users/registration/registration.view.js';
+import type { Page } from '../platform/http/page.js';
 import { RegistrationsStore } from '../users/registration/registrations.store.js';
 import { toUserView } from '../users/user/user.view.js';
 import { UsersStore } from '../users/user/users.store.js';
@@ -9,8 +10,9 @@ import type { StalledView } from '../stalls/stalled.view.js';
 import { withoutLink } from '../invitations/invitations.store.js';
 import { decideCase, type Snapshot } from './case.rules.js';
 import { CaseStore, type RecordedCase } from './case.store.js';
-import type { CaseView, CustomerView, WaitsView } from './case.view.js';
-import { decideCustomer, waitOfRegistration } from './customer.rules.js';
+import type { CaseView, CustomerView, ListedCustomerView, WaitsView } from './case.view.js';
+import { brandsOf, decideCustomer, waitOfRegistration } from './customer.rules.js';
+import type { CustomersQuery } from './customers.list.js';
 import { WAITS, type Waiting } from './waits.rules.js';
 
 /** The most customers with one EAN that a response has. */
@@ -35,6 +37,33 @@ export class CasesService {
   async findCustomers(by: { tenantReference: string } | { ean: string }): Promise<CustomerView[]> {
     const references =
       'ean' in by ? await this.registrations.findReferences(by.ean, MOST_CUSTOMERS) : [by.tenantReference];
+    return this.customersOf(references);
+  }
+
+  /** Lists customers. Leaves out one that is erased meanwhile. */
+  async listCustomers(query: CustomersQuery): Promise<Page<ListedCustomerView>> {
+    const { items: rows, next } = await this.store.listCustomers(query);
+    const customers = await this.customersOf(rows.map(({ tenantReference }) => tenantReference));
+    const customerOf = new Map(customers.map((each) => [each.tenantReference, each]));
+    const items = rows.flatMap(({ tenantReference, campaignId }) => {
+      const customer = customerOf.get(tenantReference);
+      if (customer === undefined) return [];
+      const { registration, user, cases, ...waits } = customer;
+      const requested = registration?.gridLocations.map(({ ean }) => ({ id: null, ean })) ?? [];
+      return {
+        ...waits,
+        registrationId: registration?.id ?? null,
+        userId: user?.id ?? null,
+        gridLocations: user?.gridLocations ?? requested,
+        brands: brandsOf(cases),
+        campaignId,
+        createdAt: registration?.createdAt ?? user!.registeredAt,
+      };
+    });
+    return { items, next };
+  }
+
+  private async customersOf(references: readonly string[]): Promise<CustomerView[]> {
     const [users, registrations] = await Promise.all([
       this.users.findByReferences(references),
       this.registrations.findLatest(references),

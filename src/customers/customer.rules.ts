@@ -50,3 +50,13 @@ export function decideCustomer(registration: WaitsView, cases: readonly KnownCas
   const reason = whose !== '' && waiting === 0 ? all : whose + why;
   return { waitsFor, why: reason, since, usuallyUntil, before, remedies, stalled };
 }
+
+/** Returns the brands that are expected at some locations, or of their sessions, each once. */
+export const brandsOf = (cases: readonly Pick<CaseView, 'expected' | 'sessions'>[]): string[] => [
+  ...new Set(
+    cases.flatMap(({ expected, sessions }) => [
+      ...expected.brands,
+      ...sessions.flatMap(({ brand }) => brand ?? []),
+    ]),
+  ),
+];

@@ -5,7 +5,7 @@ import { List, type Filter } from '../platform/list/list.js';
 import { STALL_KINDS, WAITS_FOR, type StallKind } from './cause.rules.js';
 import { OF_CAUSE, selectStalls } from './stalls.sql.js';
 
-const codeFault = (value: unknown) =>
+export const causeFault = (value: unknown) =>
   typeof value === 'string' && /^[a-z_]{1,60}$/.test(value)
     ? undefined
     : 'must be a cause, such as never_opened';
@@ -17,7 +17,7 @@ export const STALLED = new List({
   order: { since: ['x.since', 'instant'], id: ['x.subject', 'uuid'] },
   filters: {
     kind: by.choice('w.kind', STALL_KINDS, 'Only this kind'),
-    cause: by.text('w.cause = ?', { description: 'Only this cause, of any kind' }, codeFault),
+    cause: by.text('w.cause = ?', { description: 'Only this cause, of any kind' }, causeFault),
     waitsFor: by.choice('w.waits_for', WAITS_FOR, 'Only what waits for these'),
     campaignId: by.uuid('x.campaign_id', 'Only customers of this campaign'),
     brand: by.text('x.brand = ?', { description: 'Only this brand' }, undefined, normaliseBrand),

@@ -885,8 +885,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the cases of a customer, by reference or EAN
-         * @description For a colleague on the telephone. Several customers may have one EAN: returns at most 10, ordered by reference. A registration without a user is a customer as well. `not_found` if there is none, or if the user is erased.
+         * List customers, or read the cases of one by reference or EAN
+         * @description Without `tenantReference` and `ean`: a page of customers, the newest first, with who is waited for at each. A registration without a user is a customer as well. With one of them, for a colleague on the telephone: the customers with their cases, ordered by reference. Several customers may have one EAN: returns at most 10. `not_found` if there is none, or if the user is erased.
          */
         get: operations["readCustomers"];
         put?: never;
@@ -2651,6 +2651,66 @@ export interface components {
         };
         CustomersView: {
             items: components["schemas"]["CustomerView"][];
+        };
+        ListedLocationView: {
+            /**
+             * Format: uuid
+             * @description The remote id; null until the remote service has registered the customer
+             */
+            id: string | null;
+            /** @description Always 18 digits */
+            ean: string;
+        };
+        ListedCustomerView: {
+            /** @description That of the registration and the user */
+            tenantReference: string;
+            /**
+             * Format: uuid
+             * @description The live registration, else the newest; null if none is stored
+             */
+            registrationId: string | null;
+            /**
+             * Format: uuid
+             * @description null until the remote service has registered the customer
+             */
+            userId: string | null;
+            /** @description Ordered by EAN once the customer is registered */
+            gridLocations: components["schemas"]["ListedLocationView"][];
+            /**
+             * @description Who has to act next; nobody: all that is expected is online
+             * @enum {string}
+             */
+            waitsFor: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+            /** @description In one sentence */
+            why: string;
+            /**
+             * Format: date-time
+             * @description Since when; null if it is unknown
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description Until when this usually lasts; null if it is unknown, or if something is stalled
+             */
+            usuallyUntil: string | null;
+            /** @description What a person has to do before the remedies, or without any */
+            before: string | null;
+            /** @description Operations that continue it; empty if there is none */
+            remedies: components["schemas"]["RemedyView"][];
+            /** @description The most urgent of what is stalled; null if all continues by itself */
+            stalled: components["schemas"]["StalledView"] | null;
+            /**
+             * Format: uuid
+             * @description The campaign that has registered the customer; null if none has
+             */
+            campaignId: string | null;
+            /** @description Those that the owners are asked to connect, and those of the newest sessions */
+            brands: string[];
+            /**
+             * Format: date-time
+             * @description When the registration was requested
+             */
+            createdAt: string;
         };
         SearchTerm: {
             /** @description What a person has typed or pasted */
@@ -8563,9 +8623,21 @@ export interface operations {
     readCustomers: {
         parameters: {
             query?: {
-                /** @description Required unless `ean` is given */
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page. Default: the first page */
+                cursor?: string;
+                /** @description Only customers of whom something is stalled and waits for these, the longest stalled first */
+                waitsFor?: "owner" | "installation" | "remote_service" | "tenant" | "us" | "nobody";
+                /** @description Only customers of whom something is stalled for this cause, the longest stalled first */
+                cause?: string;
+                /** @description Only customers of this campaign */
+                campaignId?: string;
+                /** @description Only customers with a session of this brand; with `waitsFor` or `cause`, of whom something of this brand is stalled */
+                brand?: string;
+                /** @description The customer with this reference, in the place of a list */
                 tenantReference?: string;
-                /** @description Required unless `tenantReference` is given */
+                /** @description The customers with this EAN, in the place of a list */
                 ean?: string;
             };
             header?: never;
@@ -8574,6 +8646,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description With `tenantReference` or `ean`: the customers. Otherwise a page of the list */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8582,7 +8655,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CustomersView"];
+                    "application/json": components["schemas"]["CustomersView"] | {
+                        items: components["schemas"]["ListedCustomerView"][];
+                        /** @description The `cursor` of the next page; null when this is the last */
+                        next: string | null;
+                    };
                 };
             };
             400: components["responses"]["invalid_request"];

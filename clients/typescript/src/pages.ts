@@ -1,15 +1,17 @@
 import type { Client } from './client.js';
 import type { paths } from './openapi.js';
 
-/** The item of a list; never if the path is not a list with a cursor. */
-export type ItemOf<P extends keyof paths> = paths[P] extends {
-  get: {
-    responses: { 200: { content: { 'application/json': { items: (infer Item)[]; next: infer Next } } } };
-  };
-}
+/** The item of a page; never if the response is not a page. Of several responses, that which is a page. */
+type ItemIn<Content> = Content extends { items: (infer Item)[]; next: infer Next }
   ? null extends Next
     ? Item
     : never
+  : never;
+/** The item of a list; never if the path is not a list with a cursor. */
+export type ItemOf<P extends keyof paths> = paths[P] extends {
+  get: { responses: { 200: { content: { 'application/json': infer Content } } } };
+}
+  ? ItemIn<Content>
   : never;
 export type ListPath = { [P in keyof paths]: [ItemOf<P>] extends [never] ? never : P }[keyof paths];
 type QueryOf<P extends ListPath> = NonNullable<paths[P]['get']['parameters']['query']>;

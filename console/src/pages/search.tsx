@@ -76,7 +76,8 @@ async function search(text: string, mayReadCustomers: boolean) {
 
 async function customersBy(tenantReference: string): Promise<readonly Customer[]> {
   try {
-    return (await client.GET('/api/v1/customers', { params: { query: { tenantReference } } })).data.items;
+    const { data } = await client.GET('/api/v1/customers', { params: { query: { tenantReference } } });
+    return 'next' in data ? [] : data.items;
   } catch (error) {
     // It was erased meanwhile.
     if (error instanceof ProblemError && error.code === 'not_found') return [];

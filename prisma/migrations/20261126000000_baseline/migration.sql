@@ -100,6 +100,8 @@ CREATE TABLE registrations (
   CONSTRAINT registrations_user_only_when_registered CHECK (user_id IS NULL OR status = 'registered')
 );
 CREATE INDEX registrations_created_at_id_idx ON registrations(created_at, id);
+-- Lists customers of one campaign. Most customers come from none.
+CREATE INDEX registrations_campaign_idx ON registrations (campaign_id, created_at, id) WHERE campaign_id IS NOT NULL;
 -- Lists of registrations filter by an EAN, and each request looks for other references with its EANs. Without fastupdate, as for metadata.
 CREATE INDEX registrations_eans_idx ON registrations USING GIN (eans) WITH (fastupdate = off);
 -- Retention pages through the registrations that were rejected or discarded; almost all others become users.
@@ -174,6 +176,8 @@ CREATE TABLE onboarding_sessions (
     least(created_at, updated_at, expires_at, started_updated_at) >= '0001-01-01 00:00:00+00'
     AND greatest(created_at, updated_at, expires_at, started_updated_at) <= '9999-12-31 23:59:59.999+00')
 );
+-- Lists find the sessions of a rare brand by it. A brand never changes, and equal ones share an entry.
+CREATE INDEX onboarding_sessions_brand_idx ON onboarding_sessions(brand);
 CREATE INDEX onboarding_sessions_changed_at_id_idx ON onboarding_sessions(changed_at, id);
 CREATE INDEX onboarding_sessions_grid_location_id_idx ON onboarding_sessions(grid_location_id);
 -- Lists of sessions filter by metadata; see the index of users for its options. Polls do not write to this table, and its updates were
@@ -304,6 +308,8 @@ CREATE UNIQUE INDEX invitations_live_key ON invitations(grid_location_id)
 CREATE INDEX invitations_grid_location_id_idx ON invitations(grid_location_id);
 CREATE INDEX invitations_metadata_words_idx ON invitations
   USING GIN (jsonb_to_tsvector('simple', metadata, '["string", "numeric"]')) WITH (fastupdate = off);
+-- Lists invitations of one campaign. Most come from none.
+CREATE INDEX invitations_campaign_idx ON invitations (campaign_id, created_at, id) WHERE campaign_id IS NOT NULL;
 CREATE INDEX invitations_created_at_id_idx ON invitations(created_at, id);
 CREATE INDEX invitations_wishes ON invitations(wish_due_at) WHERE wish_due_at IS NOT NULL;
 CREATE INDEX invitations_reminders ON invitations(reminder_due_at)
@@ -905,6 +911,8 @@ CREATE INDEX webhook_deliveries_endpoint_id_created_at_id_idx ON webhook_deliver
 CREATE UNIQUE INDEX webhook_deliveries_endpoint_id_position_key ON webhook_deliveries(endpoint_id, position);
 -- The list of failed deliveries, few among all.
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (endpoint_id, created_at) WHERE status = 'failed';
+-- The list of deliveries with an attempt. Without it, the list passed all that wait for a disabled endpoint.
+CREATE INDEX webhook_deliveries_tried ON webhook_deliveries (endpoint_id, created_at, position) WHERE attempts > 0;
 -- The deliveries that are still to be sent, few among all; in order within a subject.
 CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (endpoint_id, subject, position) WHERE status = 'pending';
 -- Retention deletes events, and PostgreSQL then looks for the deliveries of each.

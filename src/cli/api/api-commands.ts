@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { BEYOND } from './beyond.js';
 import { bulkCommands } from './bulk-decision.command.js';
 import { campaignResultCommand } from './campaign-result.command.js';
+import { customersCommands } from './customers.command.js';
 import { importCommand } from './import.command.js';
 import { operationCommand } from './operation-command.js';
 import {
@@ -22,6 +23,7 @@ type Make = (findApi: FindApi, operation: Operation, resolve: Resolve) => Comman
 const BY_HAND: Readonly<Record<string, Make | undefined>> = {
   'sessions show': (...given) => [sessionCommand(...given)],
   'registrations decide': (findApi) => bulkCommands(findApi),
+  'customers show': (...given) => customersCommands(...given),
   import: (findApi, operation) => [importCommand(findApi, operation)],
   'campaigns result': (findApi) => [campaignResultCommand(findApi)],
   'events tail': (findApi) => [tailCommand(findApi)],

@@ -18,15 +18,6 @@ export const BEYOND: Readonly<Record<string, Beyond>> = {
   },
   testWebhookEndpoint: { fails: ({ delivered }: Schemas['WebhookTestView']) => !delivered },
   startSession: { names: { reuse: 'no-reuse' } },
-  readCustomers: {
-    names: { tenantReference: 'reference' },
-    shows: ({ items }: Schemas['CustomersView']) => ({
-      items: items.map(({ user: _, registration, ...customer }) => ({
-        ...customer,
-        registration: registration?.status ?? null,
-      })),
-    }),
-  },
   createWebhookEndpoint: { values: withAllTypes },
   changeWebhookEndpoint: {
     names: { enabled: ['enable', 'disable'] },

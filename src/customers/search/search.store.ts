@@ -10,8 +10,14 @@ export const MOST_HITS = 20;
 // Each branch reads one index and stops after the most hits of a kind. `~<~` is the order of the indexes that find prefixes.
 const branch = (select: string, from: string, where: string, order = ''): string =>
   `(SELECT ${select} FROM ${from} WHERE ${where} ${order} LIMIT ${MOST_HITS})`;
-const WORDS = (metadata: string) =>
-  `jsonb_to_tsvector('simple', ${metadata}, '["string", "numeric"]') @@ plainto_tsquery('simple', $2)`;
+/** The condition that metadata has each of the words $6, of which there are `count`. */
+// A condition for each word, since PostgreSQL then ends at once at a word that nobody has. In one condition, it read all entries of the others.
+const wordsIn = (metadata: string, count: number): string =>
+  Array.from(
+    { length: count },
+    (_, index) =>
+      `jsonb_to_tsvector('simple', ${metadata}, '["string", "numeric"]') @@ plainto_tsquery('simple', ($6::text[])[${index + 1}])`,
+  ).join(' AND ');
 const prefixOf = (column: string) => `lower(${column}) LIKE lower($1)`;
 const inOrder = (column: string) => `ORDER BY lower(${column}) USING ~<~`;
 
@@ -21,8 +27,8 @@ const INVITATION = `i.id, coalesce(i.metadata ->> 'label', u.tenant_reference) A
 const INVITATIONS = `invitations i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;
 const OPEN = `r.status IN ('pending', 'uncertain', 'rejected')`;
 
-/** $1: the pattern of the text, $2: the text, $3: an id, $4: an EAN, $5: the hashes of the tokens of links. */
-const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
+/** $1: the pattern of the text, $2: the text, $3: an id, $4: an EAN, $5: the hashes of the tokens of links, $6: the words. */
+const searchFor = (words: number): Readonly<Record<HitKind, readonly string[]>> => ({
   customer: [
     branch(USER, 'users u', `u.erased_at IS NULL AND u.id = $3::uuid`),
     branch(
@@ -36,7 +42,7 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
       `u.erased_at IS NULL AND ${prefixOf('u.tenant_reference')}`,
       inOrder('u.tenant_reference'),
     ),
-    branch(USER, 'users u', `u.erased_at IS NULL AND ${WORDS('u.metadata')}`),
+    branch(USER, 'users u', `u.erased_at IS NULL AND ${wordsIn('u.metadata', words)}`),
   ],
   registration: [
     branch(REGISTRATION, 'registrations r', `r.id = $3::uuid`),
@@ -62,7 +68,7 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
       INVITATIONS,
       `i.erased_at IS NULL AND (i.id = $3::uuid OR i.token_hash = ANY ($5::bytea[]))`,
     ),
-    branch(INVITATION, INVITATIONS, `i.erased_at IS NULL AND ${WORDS('i.metadata')}`),
+    branch(INVITATION, INVITATIONS, `i.erased_at IS NULL AND ${wordsIn('i.metadata', words)}`),
   ],
   campaign: [
     branch(
@@ -72,26 +78,27 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
       'ORDER BY c.created_at DESC',
     ),
   ],
-};
+});
 
 @Injectable()
 export class SearchStore {
   constructor(private readonly database: Database) {}
 
   /** Finds hits of these kinds, the exact ones of each kind first. */
-  async find({ text, id, ean, tokens }: Term, kinds: readonly HitKind[]): Promise<HitView[]> {
+  async find({ text, words, id, ean, tokens }: Term, kinds: readonly HitKind[]): Promise<HitView[]> {
     const hashes = tokens.map((token) => createHash('sha256').update(token).digest());
-    const values = [prefixPattern(text), text, id, ean, hashes];
+    const values = [prefixPattern(text), text, id, ean, hashes, words];
+    const search = searchFor(words.length);
     const statement = kinds
       .flatMap((kind) =>
-        SEARCH[kind].map(
+        search[kind].map(
           (each, rank) =>
             `SELECT '${kind}' AS kind, ${rank} AS rank, hit.id, hit.label, hit."tenantReference" FROM ${each} AS hit`,
         ),
       )
       .join(' UNION ALL ');
     // Names each value with its type, because not every kind uses every value.
-    const typed = `WITH given AS (SELECT $1::text, $2::text, $3::uuid, $4::text, $5::bytea[]) ${statement}`;
+    const typed = `WITH given AS (SELECT $1::text, $2::text, $3::uuid, $4::text, $5::bytea[], $6::text[]) ${statement}`;
     const found = await this.database.query<HitView>(typed, values);
     return kinds.flatMap((kind) => {
       const hits = new Map<string, HitView>();

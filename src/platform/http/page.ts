@@ -90,23 +90,26 @@ function readArray(cursor: unknown): unknown[] {
   }
 }
 
+/** The schema of a page of `item`. */
+export const pageSchemaOf = (item: Type) => ({
+  type: 'object',
+  required: ['items', 'next'],
+  properties: {
+    items: { type: 'array', items: { $ref: getSchemaPath(item) } },
+    next: {
+      type: 'string',
+      nullable: true,
+      description: 'The `cursor` of the next page; null when this is the last',
+    },
+  },
+});
+
 /** Documents a route whose response is a cursor-paged list of `item`. */
 export const ApiPage = (item: Type): MethodDecorator =>
   applyDecorators(
     ApiExtraModels(item),
     ApiOkResponse({
       description: 'One page. To get the next page, send `next` as `cursor`, until it is null',
-      schema: {
-        type: 'object',
-        required: ['items', 'next'],
-        properties: {
-          items: { type: 'array', items: { $ref: getSchemaPath(item) } },
-          next: {
-            type: 'string',
-            nullable: true,
-            description: 'The `cursor` of the next page; null when this is the last',
-          },
-        },
-      },
+      schema: pageSchemaOf(item),
     }),
   );

@@ -37,7 +37,8 @@ export const DELIVERIES = new List({
     status: by.choice('delivery.status', DELIVERY_STATUSES),
     tried: by.parameter<'true' | 'false'>(
       ChoiceParameter(['true', 'false'], 'Only deliveries with an attempt, or only those without'),
-      '(delivery.attempts > 0) = ?::boolean',
+      // In the words of the index of those with an attempt.
+      (tried) => [[tried === 'true' ? 'delivery.attempts > 0' : 'delivery.attempts = 0']],
     ),
     eventId: by.parameter<string>(
       UuidParameter('The `id` of the event, which is the `webhook-id`'),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import type { CaseView, CustomerView } from '../../../src/customers/case.view.js';
+import type { CaseView, CustomerView, ListedCustomerView } from '../../../src/customers/case.view.js';
 import type { FunnelView } from '../../../src/invitations/funnel.view.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
@@ -18,6 +18,11 @@ const client = TestClient.of(service);
 const caseOf = async (id: string) => (await client.call<CaseView>('GET', `/grid-locations/${id}/case`)).body;
 const customersBy = (parameters: Record<string, string>, by = client) =>
   by.call<{ items: CustomerView[] }>('GET', `/customers?${new URLSearchParams(parameters).toString()}`);
+const list = (parameters: Record<string, string>) =>
+  client.call<{ items: ListedCustomerView[]; next: string | null }>(
+    'GET',
+    `/customers?${new URLSearchParams(parameters).toString()}`,
+  );
 const register = async (eans: readonly string[], tenantReference: string = randomUUID()) =>
   (
     await client.call<UserAnswer>('POST', '/users', {
@@ -187,11 +192,15 @@ describe('a customer', () => {
   });
 
   it.each([
-    [{}, 'tenantReference', 'or `ean` must be given, and not both'],
     [
       { tenantReference: 'a', ean: '541448820044186577' },
       'tenantReference',
-      'or `ean` must be given, and not both',
+      'and `ean` must not both be given',
+    ],
+    [
+      { tenantReference: 'a', brand: 'acme' },
+      'brand',
+      'is for the list, without `tenantReference` and `ean`',
     ],
     [{ ean: '54144882004418657' }, 'ean', 'must have 18 digits, not 17'],
     [{ tenantReference: ' ' }, 'tenantReference', 'must have 1 to 200 characters, not 0'],
@@ -217,22 +226,71 @@ describe('a customer', () => {
     }
     const { app: reader } = await createKey(client, 'users:read', 'onboarding:read');
     expect((await customersBy({ tenantReference }, reader)).status).toBe(200);
+    expect((await customersBy({}, reader)).status).toBe(200);
+    const { app: writer } = await createKey(client, 'users:read', 'onboarding:write');
+    expect((await customersBy({}, writer)).status).toBe(403);
+  });
+
+  it('is in the list once, the newest first, with the answer of its own cases', async () => {
+    const { control } = service.sandbox!;
+    const refuse = (status: number) =>
+      control.addFault({ kind: 'answer', operation: 'register_user', status, times: 1 });
+    const references = Array.from({ length: 5 }, () => randomUUID());
+    const [invited, refused, given, lost, two] = references as [string, string, string, string, string];
+    await invite({
+      gridLocationId: (await register([newEan()], invited)).gridLocations[0]!.id,
+      brands: ['acme'],
+    });
+    const ean = newEan();
+    for (let nth = 0; nth < 2; nth++) {
+      await refuse(422);
+      await register([ean], refused);
+    }
+    await control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 2 });
+    const { id } = (await register([newEan()], given)) as { readonly id: string };
+    expect((await client.call('POST', `/registrations/${id}/discard`)).status).toBe(200);
+    await register([newEan()], lost);
+    const { gridLocations } = await register([newEan(), newEan()], two);
+    await client.start(gridLocations[0]!.id, { brand: 'sunward' });
+    const items: ListedCustomerView[] = [];
+    for (let cursor = {}; items.length < references.length;) {
+      const { body } = await list({ limit: '2', ...cursor });
+      items.push(...body.items);
+      cursor = { cursor: body.next! };
+    }
+    expect(items.slice(0, 5).map((each) => each.tenantReference)).toEqual(references.toReversed());
+    for (const [nth, item] of items.slice(0, 5).entries()) {
+      const [customer] = (await customersBy({ tenantReference: references.toReversed()[nth]! })).body.items;
+      const { registration, user, cases, ...waits } = customer!;
+      expect(item).toMatchObject(waits);
+      expect([item.registrationId, item.userId]).toEqual([registration!.id, user?.id ?? null]);
+      const places = cases.map((each) => ({ id: each.gridLocationId, ean: each.ean }));
+      const wanted = registration!.gridLocations.map((each) => ({ id: null, ean: each.ean }));
+      expect(item.gridLocations).toEqual(user === null ? wanted : places);
+    }
+    expect(items[0]).toMatchObject({ brands: ['sunward'], campaignId: null });
+    expect(items[4]).toMatchObject({ brands: ['acme'], waitsFor: 'owner' });
+    await client.call('DELETE', `/users/${items[0]!.userId}`);
+    expect((await list({ limit: '1' })).body.items).toMatchObject([{ tenantReference: lost }]);
   });
 
   it('is read with as many statements as one location needs, however many it has', async () => {
     const query = jest.spyOn(service.app.get(Database), 'query');
+    const isOfCase = ([statement]: Parameters<Database['query']>) =>
+      /tenant_reference = ANY|unnest\(\$1::uuid\[\]\) AS place|g\.user_id = ANY/.test(
+        typeof statement === 'string' ? statement : statement.text,
+      );
     const statementsFor = async (locations: number) => {
       const { tenantReference, gridLocations } = await register(Array.from({ length: locations }, newEan));
       for (const { id } of gridLocations) await client.start(id);
       query.mockClear();
       expect((await customersBy({ tenantReference })).body.items[0]!.cases).toHaveLength(locations);
-      const isOfCase = ([statement]: Parameters<Database['query']>) =>
-        /tenant_reference = ANY|unnest\(\$1::uuid\[\]\) AS place|g\.user_id = ANY/.test(
-          typeof statement === 'string' ? statement : statement.text,
-        );
       return query.mock.calls.filter(isOfCase).length;
     };
     expect([await statementsFor(1), await statementsFor(5)]).toEqual([6, 6]);
+    query.mockClear();
+    expect((await list({ limit: '200' })).body.items.length).toBeGreaterThan(5);
+    expect(query.mock.calls.filter(isOfCase)).toHaveLength(6);
     query.mockRestore();
   });
 });
