@@ -1,12 +1,17 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
 import { scheduleOf } from '../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../src/invitations/reminders/reminders.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import { TestClient } from '../setup/client.js';
-import { freePort } from '../setup/receivers/programs.js';
+import { newEan } from '../setup/ean.js';
+import { findProgram, freePort } from '../setup/receivers/programs.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
 import { blockOf, readPage, ROOT } from './pages.js';
@@ -34,9 +39,13 @@ afterAll(async () => {
 });
 
 /** Runs an example on a free port, and waits until it listens. */
-async function run(program: readonly string[], env: Record<string, string> = {}): Promise<Program> {
+async function run(
+  program: readonly string[],
+  env: Record<string, string> = {},
+  by = process.execPath,
+): Promise<Program> {
   const port = await freePort();
-  const child = spawn(process.execPath, program, {
+  const child = spawn(by, program, {
     cwd: ROOT,
     env: { PATH: process.env.PATH, PORT: String(port), ...env },
   });
@@ -142,22 +151,22 @@ describe('the examples of reminders', () => {
   });
 });
 
-describe('docs/webhooks.md', () => {
-  async function sendTest(url: string, secret: string) {
-    const { body } = await client.call<{ id: string }>('POST', '/webhook-endpoints', {
-      url,
-      secret,
-      // No such event occurs here.
-      types: ['session.online'],
-    });
-    return (
-      await client.call<{ delivered: boolean; status: number | null }>(
-        'POST',
-        `/webhook-endpoints/${body.id}/test`,
-      )
-    ).body;
-  }
+async function sendTest(url: string, secret: string) {
+  const { body } = await client.call<{ id: string }>('POST', '/webhook-endpoints', {
+    url,
+    secret,
+    // No such event occurs here.
+    types: ['session.online'],
+  });
+  return (
+    await client.call<{ delivered: boolean; status: number | null }>(
+      'POST',
+      `/webhook-endpoints/${body.id}/test`,
+    )
+  ).body;
+}
 
+describe('docs/webhooks.md', () => {
   it('has a receiver that accepts genuine webhooks only', async () => {
     const text = blockOf(await readPage('docs/webhooks.md'), 'receiver: library');
     const receiver = await run(['--input-type=module', '--eval', text], { WEBHOOK_SECRET: SECRET });
@@ -168,3 +177,98 @@ describe('docs/webhooks.md', () => {
     expect(await sendTest(url, other)).toMatchObject({ delivered: false, status: 401 });
   });
 });
+
+const python = findProgram('python3', 'PYTHON');
+
+if (python === null) {
+  const reason = 'THE EXAMPLES IN PYTHON WERE NOT TESTED: there is no python3 here (or PYTHON)';
+  console.warn(reason);
+  it(`the examples in Python are not shown. ${reason}`, () =>
+    expect(findProgram('python3', 'PYTHON')).toBeNull());
+} else {
+  describe('the examples in Python', () => {
+    const sqlite = (file: string, statement: string): unknown =>
+      JSON.parse(
+        execFileSync(
+          python,
+          [
+            '-c',
+            'import json, sqlite3, sys; print(json.dumps(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall()))',
+            file,
+            statement,
+          ],
+          { encoding: 'utf8' },
+        ),
+      );
+    let folder: string;
+
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'pv-python-'));
+    });
+    afterAll(() => rm(folder, { recursive: true }));
+
+    it('keep each genuine event once', async () => {
+      const file = join(folder, 'events.db');
+      const env = { WEBHOOK_SECRET: SECRET, DATABASE: file };
+      const receiver = await run(['examples/python/receive_webhooks.py'], env, python);
+      const url = `http://127.0.0.1:${receiver.port}/`;
+      expect(await sendTest(url, SECRET)).toMatchObject({ delivered: true, status: 200 });
+      const other = `whsec_${Buffer.alloc(32, 'another').toString('base64')}`;
+      expect(await sendTest(url, other)).toMatchObject({ delivered: false, status: 401 });
+      const id = 'b8f1';
+      const body = JSON.stringify({
+        id,
+        type: 'pv.session.online.v1',
+        subject: 's',
+        sequence: '1',
+        data: {},
+      });
+      const at = new Date();
+      const headers = {
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+        'webhook-signature': new Webhook(SECRET).sign(id, at, body),
+      };
+      const send = () => fetch(url, { method: 'POST', headers, body });
+      expect([(await send()).status, (await send()).status]).toEqual([200, 200]);
+      expect(sqlite(file, 'SELECT type FROM events ORDER BY id')).toEqual(
+        expect.arrayContaining([['pv.session.online.v1'], ['pv.webhook_endpoint.test.v1']]),
+      );
+      expect(sqlite(file, 'SELECT count(*) FROM events')).toEqual([[2]]);
+    });
+
+    it('register the customers of a file once, and none of a file with an invalid row', async () => {
+      const [good, bad, result] = ['good.csv', 'bad.csv', 'result.csv'].map((name) => join(folder, name));
+      const rows = Array.from({ length: 100 }, (_, i) => `python-${i},${newEan()}`);
+      await writeFile(good!, ['tenantReference,ean', ...rows].join('\n'));
+      await writeFile(bad!, ['tenantReference,ean', 'python-x,123'].join('\n'));
+      const { body } = await client.call<{ key: string }>('POST', '/api-keys', {
+        name: 'import',
+        scopes: ['users:read', 'users:write'],
+      });
+      const load = async (...files: string[]) => {
+        const child = spawn(python, ['examples/python/import_customers.py', ...files], {
+          cwd: ROOT,
+          env: { PATH: process.env.PATH, API: `${service.url}/api/v1`, KEY: body.key },
+        });
+        const texts = [child.stdout, child.stderr].map(async (stream) => (await stream.toArray()).join(''));
+        const [code] = (await once(child, 'exit')) as [number];
+        return { code, text: (await Promise.all(texts)).join('') };
+      };
+      expect(await load(bad!)).toEqual({
+        code: 1,
+        text: expect.stringMatching(
+          /^line 2, ean: .*18 digits.*\n1 of 1 rows are invalid: nothing was registered\n$/,
+        ),
+      });
+      expect(await load(good!, result!)).toMatchObject({
+        code: 0,
+        text: expect.stringMatching(/100 registered\n$/),
+      });
+      expect(await load(good!)).toMatchObject({ code: 0 });
+      expect((await readFile(result!, 'utf8')).match(/registered/g)).toHaveLength(100);
+      const { body: campaigns } = await client.call<{ items: { dryRun: boolean }[] }>('GET', '/campaigns');
+      expect(campaigns.items.filter(({ dryRun }) => !dryRun)).toHaveLength(1);
+    }, 60_000);
+  });
+}
