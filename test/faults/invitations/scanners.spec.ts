@@ -22,6 +22,9 @@ const MACHINES: readonly RequestInit[] = [
   { headers: { 'x-moz': 'prefetch', 'sec-fetch-user': '?1' } },
 ];
 
+/** The addresses that machines follow: the link, and those of the forms on its page. */
+const PATHS = ['', '/decline', '/renewal'];
+
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
@@ -54,21 +57,28 @@ async function scan(prepare?: ReplicaOptions['prepare']) {
   for (let visit = 0; visit < VISITS * 2; visit += AT_ONCE) {
     const responses = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, index) =>
-        fetch(invitation.url, { redirect: 'manual', ...MACHINES[(visit + index) % MACHINES.length] }),
+        fetch(
+          `${invitation.url}${PATHS[(visit + index) % PATHS.length]}`,
+          MACHINES[(visit + index) % MACHINES.length],
+        ),
       ),
     );
     served += responses.filter(({ status }) => status === 200).length;
     await Promise.all(responses.map((response) => response.arrayBuffer()));
   }
   const servedToBrowsers = await followInBrowser(invitation.url);
-  const { openedAt } = (
-    await client!.call<{ openedAt: string | null }>('GET', `/invitations/${invitation.id}`)
+  const { openedAt, declinedAt } = (
+    await client!.call<{ openedAt: string | null; declinedAt: string | null }>(
+      'GET',
+      `/invitations/${invitation.id}`,
+    )
   ).body;
   return {
     served,
     servedToBrowsers,
     sessions: (await replicas.sandbox.control.ledger()).sessions.length,
     openedAt,
+    declinedAt,
   };
 }
 
@@ -84,6 +94,7 @@ describe('R45: following a link creates nothing', () => {
       servedToBrowsers: CHROMIUM === null ? 0 : VISITS_OF_BROWSERS,
       sessions: 0,
       openedAt: null,
+      declinedAt: null,
     });
   });
 
