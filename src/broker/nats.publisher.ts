@@ -1,3 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import {
   DiscardPolicy,
   jetstream,
@@ -22,16 +25,33 @@ const TIMEOUT_MS = 5_000;
 /** The broker ignores an event whose id it stored within the last 10 minutes. The expected sequence prevents repeats anyway. */
 const DUPLICATE_WINDOW_MS = 10 * 60_000;
 
+const CONNECT_WITHIN_MS = 2_000;
+
+const opening = new AsyncLocalStorage<Socket[]>();
+// Node documents this channel: it reports each socket that is created for a connection.
+subscribe('net.client.socket', (message) => opening.getStore()?.push((message as { socket: Socket }).socket));
+
+/**
+ * Connects the client. Closes all other connections that it has opened: it leaves one open if the server accepts it and then says nothing,
+ * and with each attempt there would be one more.
+ */
+async function connectClient(url: string): Promise<NatsConnection> {
+  const sockets: Socket[] = [];
+  const options = { ...optionsOf(url), name: 'pv-onboarding', timeout: CONNECT_WITHIN_MS, reconnect: false };
+  try {
+    const connection = await opening.run(sockets, () => connect(options));
+    sockets.pop();
+    return connection;
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
 /** Connects to JetStream at one or more addresses, separated by commas. Creates the stream if it is missing. Throws BrokerError. */
 export async function openNats(url: string): Promise<EventPublisher> {
   let connection: NatsConnection | undefined;
   try {
-    connection = await connect({
-      ...optionsOf(url),
-      name: 'pv-onboarding',
-      timeout: 2_000,
-      reconnect: false,
-    });
+    connection = await connectClient(url);
     const manager = await jetstreamManager(connection, { checkAPI: false, timeout: TIMEOUT_MS });
     const stream = await prepareStream(manager);
     const client = jetstream(connection, { timeout: TIMEOUT_MS });

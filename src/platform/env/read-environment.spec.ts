@@ -102,6 +102,11 @@ describe('readEnvironment', () => {
     });
   });
 
+  it('accepts the schema that it uses', () => {
+    const url = 'postgresql://user:a@localhost/pv?schema=public&application_name=search_path';
+    expect(readEnvironment({ ...COMPLETE, DATABASE_URL: url }).DATABASE_URL).toBe(url);
+  });
+
   it('accepts a comma in a password', () => {
     const url = 'postgresql://user:a,b@localhost/pv';
     expect(readEnvironment({ ...COMPLETE, DATABASE_URL: url }).DATABASE_URL).toBe(url);
@@ -144,12 +149,29 @@ describe('readEnvironment', () => {
     ],
     ['DATABASE_URL', 'postgresql://u:p@db/pv?ssl=require', 'DATABASE_URL has an ssl or sslmode'],
     ['DATABASE_URL', 'postgresql://u:p@db/pv?a=b&sslmode=verify_full', 'DATABASE_URL has an ssl or sslmode'],
+    ...[
+      'schema=tenant',
+      'a=b&currentSchema=x',
+      'search_path=x',
+      'options=-c%20search_path%3Dx',
+      'options=-csearch_path=x,public',
+    ].map((query) => ['DATABASE_URL', `postgresql://u:p@db/pv?${query}`, 'DATABASE_URL names a schema']),
     ['DATABASE_DIRECT_URL', 'localhost', 'DATABASE_DIRECT_URL must be a URL that begins with postgresql://'],
     ['DATABASE_DIRECT_URL', 'postgresql://one,two/pv', 'DATABASE_DIRECT_URL names several hosts'],
     ['DATABASE_PREPARED_STATEMENTS', '0', 'DATABASE_PREPARED_STATEMENTS must be true or false'],
     ['SCS_BASE_URL', 'scs.example', 'SCS_BASE_URL must be a URL that begins with'],
     ['SCS_BASE_URL', 'https://user:secret@scs.example', 'SCS_BASE_URL must not contain'],
     ['SCS_BASE_URL', 'https://scs.example/?a=1', 'SCS_BASE_URL must not contain'],
+    [
+      'SCS_BASE_URL',
+      'https://scs.example/api/v1/ssa/',
+      'SCS_BASE_URL must be the address before /api/v1/ssa',
+    ],
+    [
+      'SCS_BASE_URL',
+      'https://scs.example/gateway/api/v1',
+      'SCS_BASE_URL must be the address before /api/v1/ssa',
+    ],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'Bearer token', 'OTEL_EXPORTER_OTLP_HEADERS must be name=value'],
     ['ADMIN_API_KEY', 'short', 'ADMIN_API_KEY must be'],

@@ -117,6 +117,8 @@ function* contradictions(environment: Environment): Generator<string> {
     const fault = databaseFault(environment[name] ?? 'postgresql://none');
     if (fault !== undefined) yield `${name} ${fault}`;
   }
+  if (/\/api\/v1(?:\/ssa)?\/*$/i.test(environment.SCS_BASE_URL ?? ''))
+    yield 'SCS_BASE_URL must be the address before /api/v1/ssa, which each request adds';
   if (EVENT_BROKER_URL?.split(',').every(hasReadableCredentials) === false)
     yield `EVENT_BROKER_URL ${UNPARSED}`;
   const prefix = pathPrefixOf(environment.PUBLIC_URL);
@@ -143,6 +145,9 @@ function databaseFault(url: string): string | undefined {
   if (severalHosts.test(url)) return `names several hosts: ${ONE_HOST}`;
   if (/[?&]target_session_attrs=/.test(url))
     return `has target_session_attrs, which is not supported: ${ONE_HOST}`;
+  // Statements name the tables of `public`, so two deployments in one database would work on the same tables.
+  if (/[?&](?:schema|currentSchema|search_path)=(?!public(?:&|$))|[?&]options=[^&]*search_path/i.test(url))
+    return 'names a schema, but the tables are always in `public`: give each deployment a database of its own';
   if (unsupportedTls.test(url))
     return 'has an ssl or sslmode that is not supported: set sslmode=verify-full, or sslmode=disable';
   return hasReadableCredentials(url) ? undefined : UNPARSED;

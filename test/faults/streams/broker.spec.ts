@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { JetStreamApiError, jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
@@ -313,3 +315,38 @@ if (program === null) {
     });
   });
 }
+
+describe('a broker that accepts connections', () => {
+  const INFO = JSON.stringify({
+    server_id: 'a',
+    version: '2.10.0',
+    max_payload: 1_000,
+    headers: true,
+    proto: 1,
+  });
+  const closing = closeAfterEach();
+
+  it.each([
+    ['nothing', ''],
+    ['half of its first line', 'INFO {"server'],
+    ['that it requires TLS, and then nothing', `INFO ${INFO.replace('{', '{"tls_required":true,')}\r\n`],
+    ['nothing after its first line', `INFO ${INFO}\r\n`],
+  ])('and says %s keeps no connection of ours open', async (_, text) => {
+    const open = new Set<Socket>();
+    let accepted = 0;
+    const server = createServer((socket) => {
+      accepted += 1;
+      open.add(socket.on('close', () => open.delete(socket)).on('error', () => {}));
+      socket.resume().write(text);
+    }).listen(0, '127.0.0.1');
+    closing.push(
+      () => void server.close(),
+      () => [...open].forEach((socket) => socket.destroy()),
+    );
+    await once(server, 'listening');
+    const url = `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await expect(openNats(url)).rejects.toThrow(BrokerError);
+    expect(accepted).toBeGreaterThan(0);
+    await waitFor('the connection to be closed', () => open.size === 0);
+  });
+});
