@@ -28,7 +28,7 @@ import { LOCATION } from '../platform/openapi/response-headers.js';
 import { found, Problem } from '../platform/problem/problem.js';
 import { CONTROLS, type Control } from './campaign.rules.js';
 import { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
-import { NewCampaignQuery } from './campaigns.dto.js';
+import { mappingOf, NewCampaignQuery } from './campaigns.dto.js';
 import { CampaignRowsQuery, CampaignsQuery } from './campaigns.list.js';
 import { CampaignsStore } from './campaigns.store.js';
 import { DrainStore } from './drain/drain.store.js';
@@ -80,7 +80,7 @@ export class CampaignsController {
     @Req() { headers, body }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CampaignView> {
-    const { name, dryRun, invite, adopt, referencesConfirmed, encoding } = query;
+    const { name, dryRun, invite, adopt, referencesConfirmed, encoding, columns } = query;
     if (invite) requireScope(key, 'onboarding:write');
     if (adopt) requireScope(key, 'registrations:decide');
     const { CAMPAIGN_MAX_BYTES } = this.environment;
@@ -98,6 +98,7 @@ export class CampaignsController {
       adopts: adopt,
       areReferencesConfirmed: referencesConfirmed,
       encoding: encoding ?? statedEncoding(headers),
+      mapping: mappingOf(columns),
     };
     const id = await this.callers.during(key, (over) => {
       // The caller first reads why the upload has ended.

@@ -1,9 +1,24 @@
 import { ChoiceParameter, FlagParameter, OptionalText } from '../platform/http/parameters.js';
 import { visibleLineFault } from '../platform/spelling.rules.js';
 import { ENCODINGS, type CampaignFormat } from './campaign.rules.js';
+import { NO_MAPPING, readMapping, type Mapping } from './intake/headers.rules.js';
 
 const MAX_NAME_LENGTH = 200;
 const nameFault = (value: unknown) => visibleLineFault(value, MAX_NAME_LENGTH);
+const MAX_MAPPING_LENGTH = 4_000;
+
+function mappingFault(value: unknown): string | undefined {
+  const fault = visibleLineFault(value, MAX_MAPPING_LENGTH);
+  if (fault !== undefined || typeof value !== 'string') return fault;
+  const read = readMapping(value);
+  return 'fault' in read ? read.fault : undefined;
+}
+
+/** Returns what a valid parameter `columns` says. */
+export function mappingOf(columns: string | undefined): Mapping {
+  const read = columns === undefined ? undefined : readMapping(columns);
+  return read !== undefined && 'mapping' in read ? read.mapping : NO_MAPPING;
+}
 
 export class NewCampaignQuery {
   @OptionalText(nameFault, {
@@ -34,4 +49,11 @@ export class NewCampaignQuery {
     'The encoding of the file. Default: the `charset` of the Content-Type, else it is detected. A byte order mark precedes it',
   )
   encoding?: CampaignFormat['encoding'];
+
+  @OptionalText(mappingFault, {
+    description:
+      'What the columns become that have names of their own, as NAME:FIELD pairs: `Klantnummer:tenantReference,EAN-code:ean`. A column without a field (`Straat:`) is left out',
+    maxLength: MAX_MAPPING_LENGTH,
+  })
+  columns?: string;
 }

@@ -8765,6 +8765,8 @@ export interface operations {
                 referencesConfirmed?: boolean;
                 /** @description The encoding of the file. Default: the `charset` of the Content-Type, else it is detected. A byte order mark precedes it */
                 encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "cp850" | "macintosh";
+                /** @description What the columns become that have names of their own, as NAME:FIELD pairs: `Klantnummer:tenantReference,EAN-code:ean`. A column without a field (`Straat:`) is left out */
+                columns?: string;
             };
             header?: {
                 /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */

@@ -1,4 +1,5 @@
-const NAMES = ['tenantReference', 'ean', 'brand', 'locale', 'expectedInverters', 'eanConfirmed'] as const;
+import { FIELDS, proposedField, type Field } from '../../spreadsheet/column-names.rules.js';
+
 const REQUIRED: readonly ColumnName[] = ['tenantReference', 'ean'];
 /** Columns that result.csv adds. They are skipped, so that a corrected result can be uploaded. */
 const OF_RESULT = ['status', 'problems', 'registrationId', 'userId', 'invitationUrl'];
@@ -7,7 +8,7 @@ const METADATA = 'metadata.';
 const RESERVED = ['__proto__', 'constructor'];
 export const MAX_COLUMNS = 200;
 
-export type ColumnName = (typeof NAMES)[number];
+export type ColumnName = Field;
 
 /** The content of a column: a field, a value of the metadata, or text that is skipped. */
 export type Column =
@@ -17,12 +18,36 @@ export type Column =
 
 /** Returns a name without case, spaces, `_` and `-`. */
 const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
-const byPlainName = new Map<string, ColumnName>(NAMES.map((name) => [plain(name), name]));
+const byPlainName = new Map<string, ColumnName>(FIELDS.map((name) => [plain(name), name]));
 const skipped = new Set(OF_RESULT.map(plain));
 
-/** Returns the name that a column has in the file. */
-export const columnNameOf = (columns: readonly string[], field: ColumnName): string =>
-  columns.find((name) => plain(name) === plain(field)) ?? field;
+/** What the columns of a file become that have names of their own: a field, `metadata.NAME`, or nothing, by the plain name. */
+export type Mapping = ReadonlyMap<string, { readonly name: string; readonly becomes: string }>;
+export const NO_MAPPING: Mapping = new Map();
+
+/** Reads a text such as `Klantnummer:tenantReference,Straat:`, or returns its fault. */
+export function readMapping(text: string): { readonly mapping: Mapping } | { readonly fault: string } {
+  const mapping = new Map<string, { name: string; becomes: string }>();
+  for (const pair of text.split(',')) {
+    const at = pair.lastIndexOf(':');
+    const name = pair.slice(0, at).trim();
+    const becomes = pair.slice(at + 1).trim();
+    if (at < 0 || name === '')
+      return { fault: 'must be NAME:FIELD pairs, such as Klantnummer:tenantReference,EAN-code:ean' };
+    const column = columnOf(becomes);
+    if (becomes !== '' && (column === undefined || column.kind === 'skipped'))
+      return {
+        fault: `"${shown(becomes)}" is no field: use ${FIELDS.join(', ')}, metadata.NAME, or nothing to leave the column out`,
+      };
+    if (mapping.has(plain(name))) return { fault: `names the column "${shown(name)}" twice` };
+    mapping.set(plain(name), { name, becomes });
+  }
+  return { mapping };
+}
+
+/** Returns the name that the column of a field has in the file. */
+export const columnNameOf = (columns: readonly Column[], field: ColumnName): string =>
+  columns.find((each) => each.kind === 'field' && each.field === field)?.name ?? field;
 
 /** Returns how many of these cells are names of columns. */
 export const recognisedColumns = (cells: readonly string[]): number =>
@@ -38,9 +63,20 @@ function columnOf(cell: string): Column | undefined {
   return skipped.has(plain(name)) ? { kind: 'skipped', name } : undefined;
 }
 
+/** Returns the column of this name in the file, which a mapping may give another meaning. */
+function mappedColumn(cell: string, mapping: Mapping): Column | undefined {
+  const name = cell.trim();
+  const mapped = mapping.get(plain(name));
+  if (mapped === undefined) return columnOf(cell);
+  if (mapped.becomes === '') return { kind: 'skipped', name };
+  const column = columnOf(mapped.becomes);
+  return column && { ...column, name };
+}
+
 /** Returns the columns of a header, or its fault, in words for the person with the spreadsheet. */
 export function readHeader(
   cells: readonly string[],
+  mapping: Mapping = NO_MAPPING,
 ): { readonly columns: readonly Column[] } | { readonly fault: string } {
   const names = withoutEmptyEnd(cells);
   if (names.length > MAX_COLUMNS)
@@ -54,7 +90,7 @@ export function readHeader(
       return {
         fault: `${where} ("${shown(name)}") has no name after the dot: name it, or delete the column`,
       };
-    const column = columnOf(name);
+    const column = mappedColumn(name, mapping);
     if (column === undefined) {
       unknown.push(index);
       continue;
@@ -64,10 +100,15 @@ export function readHeader(
     const first = columns.find((each) => keyOf(each) === keyOf(column));
     if (first !== undefined) {
       const other = `column ${names.indexOf(first.name) + 1} ("${shown(first.name)}")`;
-      return { fault: `${where} ("${shown(name)}") has the same name as ${other}` };
+      const isNamed = mapping.size > 0 && column.kind !== 'skipped';
+      const says = isNamed ? `is ${keyOf(column)}, and so is` : 'has the same name as';
+      return { fault: `${where} ("${shown(name)}") ${says} ${other}` };
     }
     columns.push(column);
   }
+  const absent = [...mapping].find(([key]) => !names.some((name) => plain(name) === key));
+  if (absent !== undefined)
+    return { fault: `it has no column "${shown(absent[1].name)}", which \`columns\` names` };
   const missing = REQUIRED.filter((name) => !columns.some((each) => keyOf(each) === name));
   const ofMissing = `${missing.map((name) => `the column "${name}"`).join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`;
   if (unknown.length > 0) {
@@ -75,14 +116,30 @@ export function readHeader(
     const columnList = list((index) => `column ${index + 1} ("${shown(names[index]!)}")`);
     const newNames = list((index) => `"metadata.${shown(names[index]!)}"`);
     const [are, them, their] = unknown.length === 1 ? ['is', 'it', 'its'] : ['are', 'them', 'their'];
+    const proposed = proposalFor(
+      unknown.map((index) => names[index]!.trim()),
+      columns,
+    );
     return {
       fault:
         missing.length === 0
-          ? `${columnList} ${are} not known: delete ${them}, or name ${them} ${newNames} to keep ${their} values`
-          : `${columnList} ${are} not known, and ${ofMissing}: name the columns so, and others "metadata.NAME", or delete them`,
+          ? `${columnList} ${are} not known: delete ${them}, or name ${them} ${newNames} to keep ${their} values${proposed}`
+          : `${columnList} ${are} not known, and ${ofMissing}: name the columns so, and others "metadata.NAME", or delete them${proposed}`,
     };
   }
   return missing.length === 0 ? { columns } : { fault: ofMissing };
+}
+
+/** Returns the parameter that names the unknown columns whose fields can be guessed, as the end of a message. */
+function proposalFor(unknown: readonly string[], columns: readonly Column[]): string {
+  const known = new Set(columns.map(keyOf));
+  const pairs = unknown.flatMap((name) => {
+    const field = proposedField(name);
+    if (field === undefined || known.has(field) || /[,:]/.test(name)) return [];
+    known.add(field);
+    return `${name}:${field}`;
+  });
+  return pairs.length === 0 ? '' : `. If this is right, upload it with columns=${pairs.join(',')}`;
 }
 
 function keyOf(column: Column): string {

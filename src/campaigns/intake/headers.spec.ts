@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { columnNameOf, MAX_COLUMNS, readHeader, recognisedColumns } from './headers.rules.js';
+import { mappingOf } from '../campaigns.dto.js';
+import {
+  columnNameOf,
+  MAX_COLUMNS,
+  readHeader,
+  readMapping,
+  recognisedColumns,
+  type Column,
+} from './headers.rules.js';
 
 describe('the header', () => {
   it('is matched without regard to case, blanks, hyphens and underscores', () => {
@@ -79,8 +87,50 @@ describe('the header', () => {
   });
 
   it('names a field as the file does, or as we do if the file has none', () => {
-    expect(columnNameOf(['Ean', 'TENANT reference'], 'tenantReference')).toBe('TENANT reference');
-    expect(columnNameOf(['Ean', 'TENANT reference'], 'brand')).toBe('brand');
+    const { columns } = readHeader(['Ean', 'TENANT reference']) as { columns: readonly Column[] };
+    expect(columnNameOf(columns, 'tenantReference')).toBe('TENANT reference');
+    expect(columnNameOf(columns, 'brand')).toBe('brand');
+  });
+
+  const mapping = 'Klant-Nummer: tenantReference ,a:b:ean,Straat:,Notitie:metadata.note';
+  it('may have names of its own, which a mapping explains without regard to case', () => {
+    const names = ['klantnummer', 'A:B', 'STRAAT', 'notitie', 'brand'];
+    expect(readHeader(names, mappingOf(mapping))).toEqual({
+      columns: [
+        { kind: 'field', field: 'tenantReference', name: 'klantnummer' },
+        { kind: 'field', field: 'ean', name: 'A:B' },
+        { kind: 'skipped', name: 'STRAAT' },
+        { kind: 'metadata', key: 'note', name: 'notitie' },
+        { kind: 'field', field: 'brand', name: 'brand' },
+      ],
+    });
+  });
+
+  it.each([
+    [['klantnummer', 'A:B', 'straat'], mapping, 'it has no column "Notitie", which `columns` names'],
+    [['Klant', 'ean'], 'Klant:ean', 'column 2 ("ean") is ean, and so is column 1 ("Klant")'],
+    [['Klant', 'EAN', 'klant'], 'Klant:', 'column 3 ("klant") has the same name as column 1 ("Klant")'],
+    [
+      ['Klantnummer', 'EAN-code', 'Klant', 'Straat'],
+      'Klant:',
+      'upload it with columns=Klantnummer:tenantReference,EAN-code:ean',
+    ],
+    [['Klant', 'tenantReference', 'ean'], '', 'to keep its values'],
+  ])('%j with the mapping %j is refused', (names, text, fault) => {
+    expect(readHeader(names, text === '' ? undefined : mappingOf(text))).toMatchObject({
+      fault: expect.stringMatching(new RegExp(`${fault.replace(/[()]/g, '\\$&')}$`)) as unknown,
+    });
+  });
+
+  it.each([
+    ['Klant', 'must be NAME:FIELD pairs'],
+    [':ean', 'must be NAME:FIELD pairs'],
+    ['', 'must be NAME:FIELD pairs'],
+    ['a:iban', '"iban" is no field: use tenantReference, ean'],
+    ['a:status', '"status" is no field'],
+    ['a:ean,A:brand', 'names the column "A" twice'],
+  ])('has no mapping %j: it %s', (text, fault) => {
+    expect(readMapping(text)).toEqual({ fault: expect.stringContaining(fault) as unknown });
   });
 
   it('has as many columns recognised as have a known name', () => {

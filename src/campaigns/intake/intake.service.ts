@@ -55,7 +55,7 @@ export class Intake {
   ): Promise<string> {
     const { EAN_CHECK_DIGIT: rule } = this.environment;
     const digest = createHash('sha256');
-    const { format, rows } = await openFile(digested(bytes, digest), rule, options);
+    const { format, rows, nameOf } = await openFile(digested(bytes, digest), rule, options);
     const id = randomUUID();
     await this.store.begin(id, options);
     try {
@@ -77,6 +77,7 @@ export class Intake {
       const first = await this.store.finish(id, {
         ...options,
         format,
+        nameOf,
         rows: count,
         roundedLines: roundedLines(looks, rule),
         actor,

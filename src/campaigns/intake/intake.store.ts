@@ -10,7 +10,7 @@ import type { CampaignFormat } from '../campaign.rules.js';
 import { checkAdoption } from '../adoption/adoption.store.js';
 import * as checks from './check.sql.js';
 import { ROUNDED_TOO } from './ean-cell.rules.js';
-import { columnNameOf } from './headers.rules.js';
+import type { ColumnName, Mapping } from './headers.rules.js';
 import * as sql from './intake.sql.js';
 import type { ReadRow } from './row.rules.js';
 
@@ -32,11 +32,14 @@ export interface CampaignOptions {
   readonly areReferencesConfirmed: boolean;
   /** The encoding of the file. Null: it is detected. */
   readonly encoding: CampaignFormat['encoding'] | null;
+  readonly mapping: Mapping;
 }
 
 /** An upload whose last row is stored. */
 interface ReceivedFile extends CampaignOptions {
   readonly format: CampaignFormat;
+  /** Returns the name that a field has in the file. */
+  readonly nameOf: (field: ColumnName) => string;
   readonly rows: number;
   /** The lines whose EANs are rounded although their check digits fit. */
   readonly roundedLines: readonly number[];
@@ -77,22 +80,22 @@ export class IntakeStore {
   private async checkRows(
     tx: Transaction,
     id: string,
-    { isDryRun, invites, adopts, format, rows, roundedLines, actor }: Omit<ReceivedFile, 'request'>,
+    { isDryRun, invites, adopts, format, nameOf, rows, roundedLines, actor }: Omit<ReceivedFile, 'request'>,
   ): Promise<void> {
-    const eanColumn = adopts ? 'user.gridLocations' : columnNameOf(format.columns, 'ean');
+    const eanColumn = adopts ? 'user.gridLocations' : nameOf('ean');
     if (roundedLines.length > 0)
       await tx.query(checks.MARK_ROUNDED, [id, roundedLines, eanColumn, ROUNDED_TOO]);
     if (adopts) {
       await checkAdoption(tx, id, isDryRun);
     } else {
-      await tx.query(checks.UNIFY_BRANDS, [id, columnNameOf(format.columns, 'brand')]);
+      await tx.query(checks.UNIFY_BRANDS, [id, nameOf('brand')]);
       await tx.query(checks.MARK_DUPLICATES, [id]);
       await tx.query(checks.MARK_TOO_MANY_EANS, [id, MAX_GRID_LOCATIONS]);
       await tx.query(checks.MARK_OTHER_ROWS, [id]);
       await tx.query(checks.COMPARE_WITH_REGISTRATIONS, [id, isDryRun]);
     }
     await tx.query(checks.WARN_ELSEWHERE, [id, eanColumn]);
-    const referenceColumn = columnNameOf(format.columns, 'tenantReference');
+    const referenceColumn = nameOf('tenantReference');
     await tx.query(checks.WARN_ALIKE, [id, referenceColumn]);
     await this.warnOfErased(tx, id, referenceColumn);
     const values = [id, isDryRun ? 'checked' : 'running', rows, JSON.stringify(format)];

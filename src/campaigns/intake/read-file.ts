@@ -7,7 +7,7 @@ import type { CheckDigitRule } from '../../users/ean.rules.js';
 import { FileText, readSample } from './file-text.js';
 import type { CampaignOptions } from './intake.store.js';
 import { misreadFault } from './misread.rules.js';
-import { readHeader } from './headers.rules.js';
+import { columnNameOf, readHeader, type ColumnName } from './headers.rules.js';
 import { JSON_COLUMNS, readJsonRow } from './json-row.js';
 import { LineReader } from './line-reader.js';
 import { readCsvRow, type ReadRow } from './row.rules.js';
@@ -18,13 +18,15 @@ interface OpenFile {
   /** The encoding may change until the last row is read. */
   readonly format: CampaignFormat;
   readonly rows: AsyncIterable<ReadRow>;
+  /** Returns the name that a field has in the file. */
+  readonly nameOf: (field: ColumnName) => string;
 }
 
 /** Reads the beginning of a file, and returns its format and its rows. Throws Problem if no row of it can be used. */
 export async function openFile(
   bytes: AsyncGenerator<Buffer, void>,
   rule: CheckDigitRule,
-  { adopts, encoding }: Pick<CampaignOptions, 'adopts' | 'encoding'>,
+  { adopts, encoding, mapping }: Pick<CampaignOptions, 'adopts' | 'encoding' | 'mapping'>,
 ): Promise<OpenFile> {
   const sample = await readSample(bytes);
   const kind = binaryKind(sample.toString('latin1', 0, 8));
@@ -42,6 +44,8 @@ export async function openFile(
   if (isJsonArray(first))
     throw new Problem('campaign_unreadable', 'This is a JSON array: send one object per line (NDJSON)');
   if (isNdjson(first)) {
+    if (mapping.size > 0)
+      throw new Problem('campaign_columns', 'Columns are named for CSV alone; this is NDJSON');
     const columns = adopts ? ADOPT_COLUMNS : JSON_COLUMNS;
     const read = adopts ? readAdoptRow : readJsonRow;
     return {
@@ -50,6 +54,7 @@ export async function openFile(
         refuseMisread(file, line.line, [line.text]);
         return read(line, rule);
       }),
+      nameOf: (field) => field,
     };
   }
   if (adopts)
@@ -66,7 +71,9 @@ export async function openFile(
   if (header.done === true) throw new Problem('campaign_empty', 'The file is empty');
   const { line, cells } = header.value;
   refuseMisread(file, line, cells);
-  const read = header.value.isTooLong ? { fault: 'it is too long' } : readHeader(cells.map(fromExcelCell));
+  const read = header.value.isTooLong
+    ? { fault: 'it is too long' }
+    : readHeader(cells.map(fromExcelCell), mapping);
   if ('fault' in read) throw new Problem('campaign_columns', `Line ${line}, the header: ${read.fault}`);
   reader.columns = read.columns.map(({ name }) => name);
   const columns = read.columns.filter(({ kind: ofColumn }) => ofColumn !== 'skipped').map(({ name }) => name);
@@ -76,6 +83,7 @@ export async function openFile(
       refuseMisread(file, row.line, row.cells, reader.columns);
       return readCsvRow(row, read.columns, delimiter, rule);
     }),
+    nameOf: (field) => columnNameOf(read.columns, field),
   };
 }
 

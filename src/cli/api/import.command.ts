@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { ENCODINGS } from '../../campaigns/campaign.rules.js';
 import type { Client, Schemas } from '#client/client.js';
 import { CommandError } from '../command-error.js';
@@ -32,28 +32,47 @@ type Flag = 'dryRun' | 'invite' | 'adopt' | 'referencesConfirmed' | 'yes' | 'jso
 type Options = {
   readonly name?: string;
   readonly encoding?: (typeof ENCODINGS)[number];
+  readonly columns?: string;
+  readonly sheet?: string;
 } & Readonly<Partial<Record<Flag, true>>>;
 
 /** Its options are parameters of the operation that receives the file. */
 export function importCommand(findApi: FindApi, { inputs }: Operation): Command {
   const command = new Command('import')
-    .description('check the customers of a CSV or NDJSON file, register each once, and show the progress')
-    .argument('<file>', 'a file whose name ends with .csv, or with .ndjson or .jsonl')
+    .description(
+      'check the customers of a CSV, Excel or NDJSON file, register each once, and show the progress',
+    )
+    .argument('<file>', 'a file whose name ends with .csv or .xlsx, or with .ndjson or .jsonl')
+    .addOption(
+      new Option(
+        '--columns <NAME=FIELD,...>',
+        'what columns with other names become, such as Klantnummer=tenantReference,EAN-code=ean; a column without a field (Straat=) is left out',
+      ).argParser(readColumns),
+    )
+    .option('--sheet <NAME>', 'the sheet of an Excel workbook that has several')
     .option(YES[0], 'do not ask for a confirmation after the check; needed where there is no terminal')
     .option(...JSON_OPTION)
     .addHelpText('after', '\nCtrl-C ends only the display: the service continues with the campaign.')
     .action(async (path: string, options: Options) => {
       const api = await findApi();
-      const file = await ImportFile.open(path);
+      const file = await ImportFile.open(path, options);
       try {
         await api.run((client) => importFile(api, client, file, options));
       } finally {
         await file.close();
       }
     });
-  for (const option of inputs.flatMap((input) => optionsOf(input))) command.addOption(option);
+  for (const input of inputs.filter(({ name }) => name !== 'columns'))
+    for (const option of optionsOf(input)) command.addOption(option);
   return command;
 }
+
+/** Turns NAME=FIELD,… into the parameter of the API, NAME:FIELD,… */
+const readColumns = (text: string): string =>
+  text
+    .split(',')
+    .map((pair) => pair.replace(/=([^=]*)$/, ':$1'))
+    .join(',');
 
 async function importFile(
   api: ServiceApi,
@@ -99,10 +118,10 @@ function setExitCode(campaign: Campaign): void {
 
 /** Uploads the file. Reads the file during the upload. */
 async function upload(client: Client, file: ImportFile, options: Partial<Options>) {
-  const { name, dryRun, invite, adopt, encoding, referencesConfirmed } = options;
+  const { name, dryRun, invite, adopt, encoding, columns, referencesConfirmed } = options;
   const isNdjson = /\.(ndjson|jsonl)$/i.test(file.path);
   const { data } = await client.POST('/api/v1/campaigns', {
-    params: { query: { name, dryRun, invite, adopt, encoding, referencesConfirmed } },
+    params: { query: { name, dryRun, invite, adopt, encoding, columns, referencesConfirmed } },
     headers: { 'content-type': isNdjson ? 'application/x-ndjson' : 'text/csv' },
     body: ReadableStream.from(file.read()) as unknown as string,
     bodySerializer: (stream: unknown) => stream as ReadableStream,

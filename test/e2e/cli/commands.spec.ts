@@ -11,6 +11,7 @@ import { keysCommand } from '../../../src/cli/keys.command.js';
 import { printVisibly } from '../../../src/cli/print.js';
 import { report } from '../../../src/cli/report.js';
 import { newEan } from '../../setup/ean.js';
+import { workbookOf } from '../../setup/workbook.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -249,6 +250,48 @@ describe('a command', () => {
     const rejected = await run(['import', file, '--yes']);
     expect(rejected.out).toMatch(/registration_rejected: 1 row\n {2}line 2: Not registered/);
     expect(rejected.exitCode).toBe(3);
+  });
+
+  it('imports a sheet of a workbook by the names that its columns have', async () => {
+    const file = join(folder, 'klanten.xlsx');
+    const rows = [
+      ['Klantnummer', 'EAN-code', 'Straat'],
+      ['of-excel', '541448860004178019', 'Dorp 1'],
+      ['of-excel-2', { xml: '<c><v>541448860004178040</v></c>' }, 5],
+    ];
+    await writeFile(file, workbookOf({ Klanten: rows, Lijsten: [['x']] }));
+    const several = await run(['import', file]);
+    expect(several).toMatchObject({ exitCode: 1, err: expect.stringContaining('“Klanten”, “Lijsten”') });
+    const other = await run(['import', file, '--sheet', 'klanten']);
+    expect(other.err).toContain('no sheet “klanten”');
+    const unnamed = await run(['import', file, '--sheet', 'Klanten']);
+    expect(unnamed.err).toContain('columns=Klantnummer:tenantReference,EAN-code:ean');
+    const columns = 'klantnummer=tenantReference,EAN-code=ean,Straat=';
+    const options = ['--sheet', 'Klanten', '--columns', columns];
+    const dry = await run(['import', file, ...options, '--dry-run']);
+    expect(dry.out).toMatch(/accepted +1\ninvalid +1[^]*ean_rounded: 1 row\n {2}line 3, EAN-code: /);
+    const imported = await run(['import', file, ...options, '--yes']);
+    expect(imported).toMatchObject({ exitCode: 3, out: expect.stringMatching(/registered +1/) });
+    const kept = [
+      '--sheet',
+      'Klanten',
+      '--columns',
+      columns.replace('EAN-code=ean', 'EAN-code=metadata.ean'),
+    ];
+    expect((await run(['import', file, ...kept])).err).toContain('“EAN-code” has in row 3 a number of 16');
+    await writeFile(file, Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0, 0, 0, 0]));
+    expect((await run(['import', file])).err).toContain('old version of Excel');
+    const csv = join(folder, 'named.csv');
+    await writeFile(csv, 'Klantnummer;EAN-code\nof-csv;541448860004178057');
+    expect((await run(['import', csv, '--sheet', 'A'])).err).toContain('no workbook');
+    const named = await run([
+      'import',
+      csv,
+      '--columns',
+      'Klantnummer=tenantReference,EAN-code=ean',
+      '--yes',
+    ]);
+    expect(named.out).toMatch(/registered +1/);
   });
 
   it('prints ten lines of each problem, and lists all rows with it', async () => {

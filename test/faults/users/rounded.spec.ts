@@ -105,7 +105,7 @@ async function countRefused(
   async function* bytes() {
     yield Buffer.from(header + eans.map(line).join('\n'));
   }
-  const { rows } = await openFile(bytes(), rule, { adopts, encoding: null });
+  const { rows } = await openFile(bytes(), rule, { adopts, encoding: null, mapping: new Map() });
   const looks = noLooks();
   let refused = 0;
   for await (const row of rows) {

@@ -1,0 +1,80 @@
+/** What Excel itself allows. */
+const MOST_ROWS = 1_048_576;
+const MOST_COLUMNS = 16_384;
+/** The most cells of a sheet, with the empty ones between and beside the others: the library makes them all. */
+const MOST_CELLS = 5_000_000;
+
+/** The most characters of a tag or of the text between two; a cell has at most 32,767. The library reads longer ones again and again. */
+const MOST_BETWEEN = 200_000;
+
+const TAG = /<(\/?)(?:\w+:)?(row|c|v|f)(?=[\s/>])([^<>]*)>/g;
+const DAMAGED = 'The workbook is damaged: open it in Excel, and save a copy.';
+
+/**
+ * Returns why a sheet must not be given to the library, in words; undefined if it may. A few bytes can state a cell of the row 900,000,000,
+ * and a formula that was never calculated would be read as empty.
+ */
+export function sheetFault(xml: string): string | undefined {
+  if (longestPart(xml) > MOST_BETWEEN) return DAMAGED;
+  if (!xml.includes('sheetData')) return undefined;
+  if (!/<\/(?:\w+:)?worksheet>\s*$/.test(xml)) return DAMAGED;
+  let row = 0;
+  let column = 0;
+  let rows = 0;
+  let columns = 0;
+  let type: string | undefined;
+  let isFormula = false;
+  let valueFrom: number | undefined;
+  let hasValue = false;
+  for (const { 1: end, 2: name, 3: rest = '', 0: tag, index } of xml.matchAll(TAG)) {
+    const isEmpty = rest.endsWith('/');
+    if (name === 'row' && end === '') {
+      row = Number(attributeOf('r', rest) ?? row + 1);
+      column = 0;
+      if (!(row > 0 && row <= MOST_ROWS)) return DAMAGED;
+    } else if (name === 'c' && end === '') {
+      const place = placeOf(attributeOf('r', rest)) ?? { row, column: column + 1 };
+      ({ row, column } = place);
+      if (!(row > 0 && row <= MOST_ROWS && column <= MOST_COLUMNS)) return DAMAGED;
+      type = attributeOf('t', rest);
+      isFormula = false;
+      hasValue = false;
+      if (isEmpty) continue;
+      rows = Math.max(rows, row);
+      columns = Math.max(columns, column);
+      if (rows * columns > MOST_CELLS)
+        return `A sheet reaches to row ${rows} and column ${columns}, which is more than 5 million cells: delete what is beyond the table, or save the sheet as CSV.`;
+    } else if (name === 'f') {
+      isFormula = true;
+    } else if (name === 'v' && !isEmpty) {
+      if (end === '') valueFrom = index + tag.length;
+      else hasValue = valueFrom !== undefined && index > valueFrom;
+    } else if (name === 'c' && isFormula && !hasValue && type !== 'str') {
+      return `The formula in row ${row}, column ${column} has no result: open the workbook in Excel, and save it.`;
+    }
+  }
+  return undefined;
+}
+
+/** Returns the length of the longest tag or text. */
+function longestPart(xml: string): number {
+  let longest = 0;
+  for (let at = 0; at < xml.length;) {
+    const from = xml.indexOf('<', at);
+    const to = from < 0 ? -1 : xml.indexOf('>', from);
+    longest = Math.max(longest, (from < 0 ? xml.length : from) - at, (to < 0 ? xml.length : to) - from);
+    at = to < 0 ? xml.length : to + 1;
+  }
+  return longest;
+}
+
+const attributeOf = (name: string, rest: string): string | undefined =>
+  new RegExp(`\\s${name}\\s*=\\s*["']([^"']*)["']`).exec(rest)?.[1];
+
+/** Returns the place of a cell by its name, such as B3. */
+function placeOf(name: string | undefined): { row: number; column: number } | undefined {
+  const [, letters, digits] = /^([A-Za-z]{1,4})(\d{1,9})$/.exec(name ?? '') ?? [];
+  if (letters === undefined) return name === undefined ? undefined : { row: 0, column: 0 };
+  const column = [...letters.toUpperCase()].reduce((sum, each) => sum * 26 + each.charCodeAt(0) - 64, 0);
+  return { row: Number(digits), column };
+}

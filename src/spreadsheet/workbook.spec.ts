@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals';
+import { strToU8 } from 'fflate';
+import { sheetXml, workbookOf } from '../../test/setup/workbook.js';
+import { cellFault } from './sheet.rules.js';
+import { readWorkbook } from './workbook.js';
+
+const read = (bytes: Uint8Array) => readWorkbook(Uint8Array.from(bytes));
+const oneSheet = async (rows: Parameters<typeof sheetXml>[0]) => {
+  const [sheet] = await read(workbookOf({ Sheet1: rows }));
+  return sheet!;
+};
+const empty = '<worksheet><sheetData></sheetData></worksheet>';
+const ofOneCell = (place: string) =>
+  `<worksheet><sheetData><row><c r="${place}"><v>1</v></c></row></sheetData></worksheet>`;
+
+describe('a workbook', () => {
+  it('is read with its text exact, and its rows where they are', async () => {
+    const text = [' 541448820041865017', '=1+1', '<script>alert(1)</script>', "'x", 'Ünïcode 日本'];
+    expect(await oneSheet([text, [], [1.5, 20, 1e14, 0.1 + 0.2, -3]])).toEqual({
+      name: 'Sheet1',
+      rows: [text, ['', '', '', '', ''], ['1.5', '20', '100000000000000', '0.30000000000000004', '-3']],
+      doubtful: [],
+    });
+  });
+
+  it('has the results of its formulas, its logical values and its dates as text', async () => {
+    const { rows, doubtful } = await oneSheet([
+      [
+        { xml: '<c t="str"><f>"a"&amp;"b"</f><v>ab</v></c>' },
+        { xml: '<c><f>1+1</f><v>2</v></c>' },
+        { xml: '<c t="str"><f>""</f><v></v></c>' },
+        { xml: '<c t="b"><v>1</v></c>' },
+        { xml: '<c s="1"><v>45000</v></c>' },
+        { xml: '<c s="1"><v>45000.5</v></c>' },
+        { xml: '<c t="e"><v>#N/A</v></c>' },
+        'end',
+      ],
+    ]);
+    expect(rows).toEqual([['ab', '2', '', 'true', '2023-03-15', '2023-03-15 12:00:00', '', 'end']]);
+    expect(doubtful).toEqual([
+      { column: 4, doubt: 'date', rows: [1], count: 1 },
+      { column: 5, doubt: 'date', rows: [1], count: 1 },
+    ]);
+  });
+
+  it('has long numbers as Excel shows them, and names their cells', async () => {
+    const long = Array.from({ length: 7 }, (_, row) => [
+      'C',
+      { xml: `<c><v>54144882004186501${row}</v></c>` },
+    ]);
+    const sheet = await oneSheet([['Klantnummer', 'Phone'], ...long, ['C', 999_999_999_999_999]]);
+    expect(sheet.rows.slice(1, 3)).toEqual([
+      ['C', '5.41448820041865E+17'],
+      ['C', '5.41448820041865E+17'],
+    ]);
+    expect(sheet.doubtful).toEqual([{ column: 1, doubt: 'digits', rows: [2, 3, 4, 5, 6], count: 7 }]);
+    expect(cellFault(sheet, ['tenantReference', 'metadata.phone'])).toBe(
+      '“Phone” has in rows 2, 3, 4, 5, 6 and 2 more a number of 16 or more digits, of which Excel keeps 15: format the column as text, and enter these numbers again.',
+    );
+    expect(cellFault(sheet, ['tenantReference', 'ean'])).toBeUndefined();
+    expect(cellFault(sheet, ['tenantReference', ''])).toBeUndefined();
+  });
+
+  it('has no dates where a field is expected', async () => {
+    const sheet = await oneSheet([['Customer'], [{ xml: '<c s="1"><v>45000</v></c>' }]]);
+    expect(cellFault(sheet, ['tenantReference'])).toMatch(/^“Customer” has in row 2 a date/);
+    expect(cellFault(sheet, ['metadata.since'])).toBeUndefined();
+  });
+
+  it('has all sheets with any cell, by their names', async () => {
+    const book = workbookOf({ 'Klanten & co': [['a']], Empty: empty, Lists: [['b'], ['c']] });
+    expect((await read(book)).map(({ name, rows }) => [name, rows.length])).toEqual([
+      ['Klanten & co', 1],
+      ['Lists', 2],
+    ]);
+  });
+
+  const bomb = new Uint8Array(100_000_001);
+  it.each<[string, Uint8Array, RegExp]>([
+    ['of an old version', Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 1, 2), /old version of Excel/],
+    [
+      'encrypted',
+      Buffer.concat([
+        Buffer.of(0xd0, 0xcf, 0x11, 0xe0),
+        Buffer.alloc(64),
+        Buffer.from('EncryptedPackage', 'utf16le'),
+      ]),
+      /protected with a password/,
+    ],
+    ['binary', workbookOf({}, { 'xl/workbook.bin': strToU8('x') }), /\.xlsb/],
+    ['another file', strToU8('a;b'), /no Excel workbook/],
+    ['cut', workbookOf({ A: [['a']] }).subarray(0, 400), /damaged/],
+    ['whose sheet is cut', workbookOf({ A: sheetXml([['a']]).slice(0, -20) }), /damaged/],
+    ['whose XML is wrong', workbookOf({ A: '<worksheet><sheetData><c r=1</worksheet>' }), /damaged/],
+    ['a bomb', workbookOf({ A: [['a']] }, { 'xl/bomb.xml': [bomb, { level: 1 }] }), /more than 100 MB/],
+    ['of a row beyond Excel', workbookOf({ A: ofOneCell('A900000000') }), /damaged/],
+    ['of a column beyond Excel', workbookOf({ A: ofOneCell('ZZZZ1') }), /damaged/],
+    ['of a wide and long area', workbookOf({ A: ofOneCell('XFD1048576') }), /more than 5 million cells/],
+    [
+      'of a long row number',
+      workbookOf({ A: '<worksheet><sheetData><row r="1e9"/></sheetData></worksheet>' }),
+      /damaged/,
+    ],
+    [
+      'of a formula without result',
+      workbookOf({ A: [[{ xml: '<c><f>A1</f></c>' }]] }),
+      /row 1, column 1 has no result/,
+    ],
+    [
+      'of an empty result',
+      workbookOf({ A: [['a', { xml: '<c><f>A1</f><v></v></c>' }]] }),
+      /column 2 has no result/,
+    ],
+  ])('is refused: %s', async (_, bytes, message) => {
+    await expect(read(bytes)).rejects.toThrow(message);
+  });
+
+  it('is refused if a long text in many of its cells is more than 100 million characters', async () => {
+    const cell = { xml: '<c t="s"><v>0</v></c>' };
+    const book = workbookOf(
+      { A: Array.from({ length: 1_100 }, () => [cell]) },
+      { 'xl/sharedStrings.xml': strToU8(`<sst><si><t>${'x'.repeat(100_000)}</t></si></sst>`) },
+    );
+    await expect(read(book)).rejects.toThrow('more than 100 million characters');
+  });
+
+  it('is refused if it states a smaller size than it has, without being unpacked whole', async () => {
+    const book = workbookOf(
+      { A: empty },
+      { 'xl/worksheets/sheet1.xml': [new Uint8Array(50_000_000), { level: 1 }] },
+    );
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(50_000_000);
+    for (let at = book.indexOf(size); at >= 0; at = book.indexOf(size)) book.writeUInt32LE(1_000, at);
+    await expect(read(book)).rejects.toThrow('damaged');
+  });
+
+  it('is refused, and not read for minutes, if its sheet is a text of unclosed tags', async () => {
+    const xml = `<worksheet><sheetData>${'<c '.repeat(2_000_000)}</sheetData></worksheet>`;
+    await expect(read(workbookOf({ A: xml }))).rejects.toThrow('damaged');
+  });
+});
