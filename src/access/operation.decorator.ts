@@ -1,4 +1,4 @@
-import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, Header, type ExecutionContext } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension, ApiOperation } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
@@ -17,9 +17,20 @@ declare module 'fastify' {
   }
 }
 
+/** The announced end of an operation. Each of its responses says so: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link`. */
+export interface Deprecation {
+  readonly since: Date;
+  /** From then on it may be gone. */
+  readonly sunset: Date;
+  /** The page that says what to use instead. */
+  readonly page: string;
+}
+
 export interface Documentation {
   readonly summary: string;
   readonly description: string;
+  /** Set while the operation is still served but will end. */
+  readonly deprecated?: Deprecation;
   /** The words of its command, or false if it has none. Default: from the path, such as `users list`. */
   readonly command?: string | false;
   /** The fields of its list that the command line shows, by the titles of their columns. Default: the first that fit. */
@@ -40,7 +51,7 @@ export interface Documentation {
 export const Operation =
   (
     scopes: Scope | readonly Scope[],
-    { command, columns, confirm, scopeOf, bulk, notInBulk, ...documentation }: Documentation,
+    { command, columns, confirm, scopeOf, bulk, notInBulk, deprecated, ...documentation }: Documentation,
     config: Pick<FastifyContextConfig, 'takesFile'> = {},
   ): MethodDecorator =>
   (target, operationId, descriptor) => {
@@ -54,7 +65,7 @@ export const Operation =
         ...(notInBulk && { notInBulk }),
         operationId: String(operationId),
       }),
-      ApiOperation(described),
+      ApiOperation({ ...described, ...(deprecated && { deprecated: true }) }),
       ApiBearerAuth('apiKey'),
       ApiExtension('x-required-scope', anyScope?.join(' | ') ?? [scopes].flat().join(' ')),
       ...Object.entries({
@@ -66,9 +77,16 @@ export const Operation =
       })
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => ApiExtension(name, value)),
+      ...(deprecated === undefined ? [] : headersOf(deprecated)),
       ApiProblems('unauthenticated', 'forbidden', 'too_many_requests'),
     )(target, operationId, descriptor);
   };
+
+const headersOf = ({ since, sunset, page }: Deprecation): MethodDecorator[] => [
+  Header('deprecation', `@${Math.floor(since.getTime() / 1_000)}`),
+  Header('sunset', sunset.toUTCString()),
+  Header('link', `<${page}>; rel="deprecation"; type="text/html"`),
+];
 
 declare module 'fastify' {
   interface FastifyRequest {

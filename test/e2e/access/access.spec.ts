@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Controller, Get, Module, Post } from '@nestjs/common';
+import { Controller, Get, Module, Param, Post } from '@nestjs/common';
 import { Authentication } from '../../../src/access/authentication.service.js';
+import { Operation } from '../../../src/access/operation.decorator.js';
 import { SCOPES, type Scope } from '../../../src/access/scopes.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { ParseUuid } from '../../../src/platform/http/parameters.js';
 import { Public } from '../../../src/platform/http/public.decorator.js';
 import { upload } from '../../campaigns/campaign-client.js';
 import { dumpTables, findSecrets } from '../../faults/support/input/secret-search.js';
@@ -136,6 +138,37 @@ describe('every route', () => {
       'POST /api/v1/undecided needs @Operation() or @Public()',
     );
   });
+});
+
+it('an operation that will end says so in its responses, also in that of an error', async () => {
+  const page = 'https://pv.example/docs/api';
+  const deprecated = { since: new Date('2027-01-01'), sunset: new Date('2027-07-01'), page };
+  @Controller('ending')
+  class EndingController {
+    @Get(':id')
+    @Operation('users:read', { summary: 'Ends', description: 'For this test.', deprecated })
+    readEnding(@Param('id', ParseUuid) id: string): object {
+      return { id };
+    }
+  }
+  @Module({ controllers: [EndingController] })
+  class EndingModule {}
+  const check = async ({ url }: TestApp) => {
+    const statuses = await Promise.all(
+      [UNKNOWN_ID, 'none'].map(async (id) => {
+        const response = await fetch(`${url}/api/v1/ending/${id}`, {
+          headers: { authorization: `Bearer ${service.adminKey}` },
+        });
+        const { headers } = response;
+        expect(headers.get('deprecation')).toBe('@1798761600');
+        expect(headers.get('sunset')).toBe('Thu, 01 Jul 2027 00:00:00 GMT');
+        expect(headers.get('link')).toBe(`<${page}>; rel="deprecation"; type="text/html"`);
+        return response.status;
+      }),
+    );
+    expect(statuses).toEqual([200, 400]);
+  };
+  await withReplica(service, { ROLE: 'api' }, check, { modules: [EndingModule] });
 });
 
 describe('R35: keys are safe', () => {
