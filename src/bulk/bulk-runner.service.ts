@@ -108,9 +108,12 @@ export class BulkRunner extends BackgroundTasks {
       if (caller === null) return UNAUTHENTICATED;
       if (lease.signal.aborted || !lease.isCertain()) return null;
       const response = await this.send(action, item.id, caller);
-      const mayPass = response.status === 429 || response.status === 503;
+      const retryAfterSeconds = response.retryAfterSeconds ?? 1;
+      // A longer limit is one of the subject, such as that of reminders.
+      const isShort = response.status === 429 && retryAfterSeconds <= MOST_WAIT_SECONDS;
+      const mayPass = response.status === 503 || isShort;
       if (!mayPass || attempt === TRIES) return resultOf(response);
-      const seconds = Math.min(response.retryAfterSeconds ?? 1, MOST_WAIT_SECONDS);
+      const seconds = Math.min(retryAfterSeconds, MOST_WAIT_SECONDS);
       await pause.wait(lease.signal, seconds * 1_000);
     }
   }

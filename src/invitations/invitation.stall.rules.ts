@@ -142,6 +142,17 @@ export const isLeftToOwner = (
   { linkedAt, wishDueAt }: { readonly linkedAt: Date | null; readonly wishDueAt: Date | null },
 ): boolean => linkedAt !== null && (wishDueAt !== null || start.createdAt <= linkedAt);
 
+/** Returns whether the last message with the link has come back, and the owner has taken no later step, which shows that the owner has the link. */
+export const isUnreachable = ({
+  bouncedAt,
+  openedAt,
+  startedAt,
+  wishedAt,
+}: Pick<InvitationFacts, 'openedAt' | 'startedAt' | 'wishedAt'> & {
+  readonly bouncedAt: Date | null;
+}): boolean =>
+  bouncedAt !== null && [openedAt, startedAt, wishedAt].every((at) => at === null || at <= bouncedAt);
+
 /** Decides whether the tenant has to reply to a request for a new link. */
 function stallOfRenewal(
   { state, isReplaced, renewalRequestedAt, isRenewed }: Known,
@@ -176,9 +187,7 @@ export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: 
   }
   if (awaits === 'installation')
     return look([after('completed_not_online', awaitsSince, ages.installationMs)], now);
-  const steps = [openedAt, startedAt, wishedAt].map((at) => at?.getTime() ?? 0);
-  // A later step shows that the owner has the link.
-  if (bouncedAt !== null && bouncedAt.getTime() >= Math.max(...steps)) {
+  if (bouncedAt !== null && isUnreachable(invitation)) {
     const evidence = { channel: bouncedChannel };
     return look([{ cause: 'unreachable', since: bouncedAt, from: bouncedAt, ...until, evidence }], now);
   }

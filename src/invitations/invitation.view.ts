@@ -43,6 +43,12 @@ export const INVITATION = {
 
 export class InvitationView extends schema.schemaOf({
   ...INVITATION,
+  remindedAt: schema.nullable(schema.instant('When the owner was last to be reminded; null if never')),
+  nextReminderAt: schema.nullable(
+    schema.instant(
+      'When the next reminder of the schedule is due, if nothing changes; null if none is planned',
+    ),
+  ),
   url: schema.field<string | null>(
     { type: String, format: 'uri', nullable: true, ...schema.SECRET },
     'The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`',

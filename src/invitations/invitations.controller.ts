@@ -134,7 +134,8 @@ export class InvitationsController {
     summary: 'Have the owner reminded now',
     description:
       'Appends `invitation.reminder_due` at once, so that your own program sends the message. It counts as one of the schedule, whose ' +
-      'next reminder is due 24 hours later at the earliest. Not for an invitation that is over, or whose owner has nothing to do.',
+      'next reminder is due 24 hours later at the earliest. At most once an hour for each invitation, also after one of the schedule. ' +
+      'Not for an invitation that is over, or whose owner has nothing to do.',
   })
   @ApiOkResponse({ type: InvitationView })
   @ApiProblems('not_found', 'invitation_conflict')
@@ -184,6 +185,8 @@ export class InvitationsController {
 
   private view(row: InvitationRow, key: Principal): InvitationView {
     const url = hasScope(key, 'links:read') ? this.invitations.urlOf(row) : null;
-    return { ...withoutLink(row, this.stalls), url };
+    const { remindedAt } = row;
+    const nextReminderAt = this.invitations.nextReminderAt(row);
+    return { ...withoutLink(row, this.stalls), remindedAt, nextReminderAt, url };
   }
 }

@@ -11,7 +11,7 @@ import { upcomingFault } from '../platform/time/instant.rules.js';
 import { returnUrlFault, type InvitationConflict } from './invitation.rules.js';
 import type { InvitationChange, InvitationMessage, NewInvitation } from './invitations.dto.js';
 import { InvitationsStore, type InvitationRow } from './invitations.store.js';
-import { scheduleIn } from './reminders/reminder.rules.js';
+import { nextReminderAt, scheduleIn } from './reminders/reminder.rules.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
 @Injectable()
@@ -52,11 +52,18 @@ export class InvitationsService {
     await this.stalls.lookNow('invitation', id);
   }
 
-  /** Announces that the owner should be reminded now. Throws Problem not_found or invitation_conflict. */
+  /** Announces that the owner should be reminded now. Throws Problem not_found, invitation_conflict or too_many_requests. */
   async remind(id: string, actor: string): Promise<void> {
-    refuseConflict(
-      found(await this.reminders.remindNow(id, scheduleIn(this.environment), actor), `invitation ${id}`),
+    const result = found(
+      await this.reminders.remindNow(id, scheduleIn(this.environment), actor),
+      `invitation ${id}`,
     );
+    refuseConflict(result);
+    const { retryAfterSeconds } = result;
+    if (retryAfterSeconds > 0)
+      throw new Problem('too_many_requests', 'The owner was reminded less than an hour ago', {
+        retryAfterSeconds,
+      });
   }
 
   async recordMessage(id: string, { status, channel, at }: InvitationMessage, actor: string): Promise<void> {
@@ -79,6 +86,9 @@ export class InvitationsService {
     // The URL as it was checked: a browser may read the text that was sent as another URL.
     return { expiresAt, returnUrl: returnUrl ? returnUrl.href : input.returnUrl };
   }
+
+  nextReminderAt = (invitation: InvitationRow): Date | null =>
+    nextReminderAt(invitation, scheduleIn(this.environment), invitation.now);
 
   /** Returns the link for the owner, or null if no key decrypts it any more or the user has been erased. */
   urlOf(invitation: InvitationRow): string | null {

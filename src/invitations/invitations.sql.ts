@@ -45,6 +45,7 @@ export const SELECT_INVITATION = `
            i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
            i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", i.declined_at AS "declinedAt",
            i.decline_reason AS "declineReason", i.renewal_requested_at AS "renewalRequestedAt",
+           i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt",
            i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced", now() AS now, ${stallOf('invitation', 'i.id')} AS stalled
       FROM ${INVITATIONS}`;
 

@@ -34,7 +34,11 @@ const LINK_READ = 'invitation.link_read';
 const EXPIRE_AT_ONCE = 200;
 
 /** An invitation as the API returns it, with its token still encrypted. */
-export interface InvitationRow extends InvitationFacts, Omit<InvitationView, 'url' | 'expected' | 'stalled'> {
+export interface InvitationRow
+  extends InvitationFacts, Omit<InvitationView, 'url' | 'expected' | 'stalled' | 'nextReminderAt'> {
+  readonly remindersSent: number;
+  /** When the last message came back; null if a later one was sent. */
+  readonly bouncedAt: Date | null;
   readonly expectedInverters: number | null;
   readonly tokenCiphertext: Buffer | null;
   readonly stalled: StoredStall | null;
@@ -278,10 +282,13 @@ export class InvitationsStore {
 }
 
 /** Returns an invitation as the API shows it, without its link. */
-export function withoutLink(row: InvitationRow, stalls: StallViews): Omit<InvitationView, 'url'> {
+export function withoutLink(
+  row: InvitationRow,
+  stalls: StallViews,
+): Omit<InvitationView, 'url' | 'remindedAt' | 'nextReminderAt'> {
   const { tokenCiphertext: _, expectedInverters, now: _now, ...facts } = row;
-  const { wishDueAt, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, isReplaced, ...invitation } =
-    facts;
+  const { wishDueAt, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, isReplaced, ...told } = facts;
+  const { remindersSent, remindedAt, bouncedAt, ...invitation } = told;
   const stalled = stalls.view('invitation', row, row.stalled);
   return { ...invitation, expected: { inverters: expectedInverters }, stalled };
 }

@@ -808,7 +808,7 @@ export interface paths {
         put?: never;
         /**
          * Have the owner reminded now
-         * @description Appends `invitation.reminder_due` at once, so that your own program sends the message. It counts as one of the schedule, whose next reminder is due 24 hours later at the earliest. Not for an invitation that is over, or whose owner has nothing to do.
+         * @description Appends `invitation.reminder_due` at once, so that your own program sends the message. It counts as one of the schedule, whose next reminder is due 24 hours later at the earliest. At most once an hour for each invitation, also after one of the schedule. Not for an invitation that is over, or whose owner has nothing to do.
          */
         post: operations["remindOwner"];
         delete?: never;
@@ -2280,6 +2280,16 @@ export interface components {
             /** @description Why it does not continue by itself, and what can be done; null if it does */
             stalled: components["schemas"]["StalledView"] | null;
             /**
+             * Format: date-time
+             * @description When the owner was last to be reminded; null if never
+             */
+            remindedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the next reminder of the schedule is due, if nothing changes; null if none is planned
+             */
+            nextReminderAt: string | null;
+            /**
              * Format: uri
              * @description The link for the owner. Anyone who has it may act for the owner; null without the scope `links:read`
              */
@@ -2958,7 +2968,7 @@ export interface components {
              * @description The present reason from which this one probably follows; null if from none
              * @enum {string|null}
              */
-            followsFrom: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | null;
+            followsFrom: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | null;
             /**
              * Format: date-time
              * @description Since when the samples of the status have had this reason, one a minute, or since when its cause is known to last, if that is earlier; null if neither is known yet. An absence of at most 5 minutes does not count

@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon';
 import type { EventPayloads } from '../../events/catalogue.rules.js';
 import type { Environment } from '../../platform/env/environment.js';
-import type { InvitationFacts } from '../invitation.rules.js';
-import { causeOfStep } from '../invitation.stall.rules.js';
+import { LIVE, type InvitationFacts, type InvitationState } from '../invitation.rules.js';
+import { causeOfStep, isUnreachable } from '../invitation.stall.rules.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -22,6 +22,8 @@ export interface RemindedInvitation extends Pick<
 > {
   readonly remindersSent: number;
   readonly remindedAt: Date | null;
+  /** When the last message came back; null if a later one was sent. */
+  readonly bouncedAt: Date | null;
 }
 
 type Settings = Pick<Environment, 'REMINDER_SCHEDULE_HOURS' | 'TIME_ZONE' | 'REMINDER_QUIET_HOURS'>;
@@ -57,7 +59,7 @@ function minutesOf(time: string): number {
 /**
  * Returns whether a reminder of a live invitation is due, and when to plan again. Several missed instants make one reminder. No reminder is
  * due within 24 hours of the one before, or of the owner's last step. The last call is due a day before the expiry, but not before the
- * first of the other reminders. Reads the step and not the stall, because reminders are due by their schedule, before the step is late.
+ * first of the other reminders. While the owner cannot be reached, none is due, and it is planned again every day. Reads the step and not the stall, because reminders are due by their schedule, before the step is late.
  */
 export function planReminder(
   invitation: RemindedInvitation,
@@ -68,6 +70,10 @@ export function planReminder(
   const attempts = schedule.afterHours.length + 1;
   const isForOwner = invitation.awaits !== 'installation' && invitation.wishFailedAt === null;
   if (!isForOwner || invitation.remindersSent >= attempts) return NO_MORE;
+  if (isUnreachable(invitation)) {
+    const dueAt = new Date(now.getTime() + DAY_MS);
+    return dueAt < expiresAt ? { reminder: null, dueAt } : NO_MORE;
+  }
   const instants = schedule.afterHours.map((hours) => createdAt.getTime() + hours * HOUR_MS);
   const lastCallAt = Math.max(expiresAt.getTime() - DAY_MS, ...instants.slice(0, 1));
   const next = [...instants.filter((at) => at < lastCallAt), lastCallAt].find(
@@ -84,6 +90,25 @@ export function planReminder(
   const after = planReminder({ ...invitation, remindersSent: attempt, remindedAt: now }, schedule, now);
   return { reminder: { attempt, attempts, cause }, dueAt: after.dueAt };
 }
+
+/** Returns when the next reminder of the schedule is due if nothing changes. Null if none is planned. */
+export function nextReminderAt(
+  invitation: RemindedInvitation & { readonly state: InvitationState },
+  schedule: ReminderSchedule,
+  now: Date,
+): Date | null {
+  const isPlanned = LIVE.includes(invitation.state) && schedule.afterHours.length > 0;
+  if (!isPlanned || isUnreachable(invitation)) return null;
+  const { reminder, dueAt } = planReminder(invitation, schedule, now);
+  return reminder === null ? dueAt : now;
+}
+
+/** Returns for how long a person cannot send another reminder, so that no owner gets several at once; 0 if one can be sent. */
+export const secondsToReminder = (
+  { remindedAt }: Pick<RemindedInvitation, 'remindedAt'>,
+  now: Date,
+): number =>
+  remindedAt === null ? 0 : Math.max(0, Math.ceil((remindedAt.getTime() + HOUR_MS - now.getTime()) / 1_000));
 
 /** Returns the reminder that a person sends now, whatever the schedule says. It counts as one of the schedule. */
 export function reminderNow(

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
-import { afterQuietHours, planReminder, scheduleOf } from './reminder.rules.js';
+import type { InvitationState } from '../invitation.rules.js';
+import { afterQuietHours, nextReminderAt, planReminder, scheduleOf } from './reminder.rules.js';
 import type { RemindedInvitation, Reminder, ReminderSchedule } from './reminder.rules.js';
 
 const ZONE = 'Europe/Brussels';
@@ -23,6 +24,7 @@ const INVITATION: RemindedInvitation = {
   expiresAt: local('2026-09-01T10:00'),
   remindersSent: 0,
   remindedAt: null,
+  bouncedAt: null,
 };
 
 /** Plans like a worker that is away until `from`. Returns every reminder with its local time. */
@@ -53,6 +55,30 @@ describe('reminders', () => {
     ]);
     const { reminder } = planReminder(INVITATION, SCHEDULE, local('2026-06-03T10:00'));
     expect(reminder).toEqual({ attempt: 1, attempts: 4, cause: 'never_opened' });
+  });
+
+  it('pause while the last message has come back, until a step of the owner or another message', () => {
+    const bounced = { bouncedAt: local('2026-06-01T12:00') };
+    expect(remindersOf(bounced)).toEqual([]);
+    const now = local('2026-06-03T10:00');
+    const again = { reminder: null, dueAt: local('2026-06-04T10:00') };
+    expect(planReminder({ ...INVITATION, ...bounced }, SCHEDULE, now)).toEqual(again);
+    const nextOf = (facts: Partial<RemindedInvitation> & { readonly state?: InvitationState } = {}) =>
+      localText(
+        nextReminderAt({ ...INVITATION, state: 'invited', ...facts }, SCHEDULE, local('2026-06-02T10:00')),
+      );
+    expect([nextOf(), nextOf(bounced), nextOf({ state: 'revoked' })]).toEqual([
+      '2026-06-03 10:00',
+      null,
+      null,
+    ]);
+    const opened = { ...bounced, openedAt: local('2026-06-01T13:00') };
+    expect(remindersOf(opened)[0]).toEqual(['2026-06-03 10:00', 1, 'opened_not_started']);
+    expect(remindersOf({}, { from: local('2026-06-07T10:00') })[0]).toEqual([
+      '2026-06-07 10:00',
+      1,
+      'never_opened',
+    ]);
   });
 
   it('may be due within the day of the creation', () => {

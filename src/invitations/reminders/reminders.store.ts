@@ -6,10 +6,11 @@ import { Database, prepared, type Transaction } from '../../platform/database/da
 import { withoutRefusedRows, type Work } from '../../platform/database/refused-rows.js';
 import { findFacts } from '../invitation-events.store.js';
 import { reminderConflict, type InvitationConflict, type InvitationState } from '../invitation.rules.js';
-import { LIVE, STATE } from '../invitations.sql.js';
+import { IS_BOUNCED, LIVE, STATE } from '../invitations.sql.js';
 import {
   planReminder,
   reminderNow,
+  secondsToReminder,
   type RemindedInvitation,
   type Reminder,
   type ReminderSchedule,
@@ -29,7 +30,8 @@ export const DUE_REMINDERS = `SELECT FROM invitations i WHERE i.reminder_due_at 
 const SELECT_REMINDED = `
     SELECT i.id, i.created_at AS "createdAt", i.opened_at AS "openedAt", i.started_at AS "startedAt", i.wished_at AS "wishedAt",
            i.wish_due_at AS "wishDueAt", i.wish_failed_at AS "wishFailedAt", i.awaits, i.expires_at AS "expiresAt",
-           i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", now() AS now, ${STATE} AS state
+           i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", now() AS now,
+           CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt", ${STATE} AS state
       FROM invitations i`;
 
 /** Locks at most $1 live invitations of which a reminder may be due. Skips those that another replica has locked. */
@@ -78,13 +80,18 @@ export class RemindersStore {
     return withoutRefusedRows(this.database, work, OUTCOME);
   }
 
-  /** Announces a reminder of an invitation now, unless a rule says why not. Returns null if there is no such invitation. */
-  async remindNow(id: string, schedule: ReminderSchedule, actor: string): Promise<InvitationConflict | null> {
+  /** Announces a reminder of an invitation now, unless a rule says why or for how long not. Returns null if there is no such invitation. */
+  async remindNow(
+    id: string,
+    schedule: ReminderSchedule,
+    actor: string,
+  ): Promise<(InvitationConflict & { readonly retryAfterSeconds: number }) | null> {
     return this.database.transaction(async (tx) => {
       const [locked] = await tx.query<DueInvitation>(LOCK_INVITATION, [id]);
       if (locked === undefined) return null;
       const conflict = reminderConflict(locked);
-      if (conflict !== null) return { conflict };
+      const retryAfterSeconds = secondsToReminder(locked, locked.now);
+      if (conflict !== null || retryAfterSeconds > 0) return { conflict, retryAfterSeconds };
       const reminder = reminderNow(locked, schedule, locked.now);
       await tx.query(RECORD_REMINDER, [id]);
       await announceReminders(tx, new Map([[id, reminder]]));
@@ -92,7 +99,7 @@ export class RemindersStore {
         ...{ actor, action: 'invitation.reminded', target: id },
         details: { attempt: reminder.attempt },
       });
-      return { conflict };
+      return { conflict, retryAfterSeconds };
     }, OUTCOME);
   }
 }

@@ -1066,6 +1066,10 @@ describe('a reminder', () => {
     expect((await remindersOf(id)).map(({ data }) => [data.attempt, data.cause])).toEqual([
       [1, 'never_opened'],
     ]);
+    const again = await app.call('POST', `/invitations/${id}/reminders`);
+    expect(again).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+    expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(3_000);
+    expect(await remindersOf(id)).toHaveLength(1);
     await query(
       `UPDATE invitations SET created_at = created_at - interval '49 hours', reminder_due_at = now() WHERE id = $1`,
       [id],
@@ -1100,6 +1104,20 @@ describe('a reminder', () => {
         status: 409,
         body: { code: 'invitation_conflict' },
       });
+  });
+
+  it('is not due while its link has come back, and is again once it was sent anew', async () => {
+    const { id } = await invite();
+    const tell = (message: object) => client.call('POST', `/invitations/${id}/messages`, message);
+    await tell({ status: 'bounced', channel: 'email' });
+    await age(id, 49);
+    await remind();
+    expect(await remindersOf(id)).toEqual([]);
+    expect(await dueAt(id)).not.toBeNull();
+    await tell({ status: 'sent', channel: 'letter' });
+    await age(id, 0);
+    await remind();
+    expect(await remindersOf(id)).toHaveLength(1);
   });
 
   it('says nothing of a person once the user has been erased', async () => {
