@@ -78,5 +78,6 @@ export const PROMISES = [
   { id: 'R80', promise: 'a known outcome is kept whatever the database says' },
   { id: 'R82', promise: 'a revoked key acts no more' },
   { id: 'R81', promise: 'absence ends nothing' },
+  { id: 'R87', promise: 'an export and an erasure are the same list' },
   { id: 'R84', promise: 'the stall told is the stall there is' },
 ];

@@ -1,5 +1,6 @@
 import type { Transaction } from '../platform/database/database.js';
 import type { Prisma } from '../platform/database/generated/client.js';
+import { subjectsOf, type PersonalData } from '../platform/database/personal-data.js';
 import { currentRequest } from '../platform/http/request-context.js';
 import { requireActing } from './acting-caller.js';
 
@@ -13,10 +14,17 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Clears the request ids of entries about these targets. Callers choose request ids, so a request id may contain personal data. */
-export async function eraseRequestIds({ prisma }: Transaction, targets: string[]): Promise<void> {
-  await prisma.auditEntry.updateMany({ where: { target: { in: targets } }, data: { requestId: null } });
-}
+/** Clears the request ids of entries about a person. Callers choose request ids, so a request id may contain personal data. */
+export const AUDIT_ENTRIES: PersonalData = {
+  table: 'audit_log',
+  where: 't.target = ANY ($1::text[])',
+  order: 't.id',
+  parameter: subjectsOf,
+  erase: async ({ prisma }, person) => {
+    const where = { target: { in: subjectsOf(person) } };
+    return (await prisma.auditEntry.updateMany({ where, data: { requestId: null } })).count;
+  },
+};
 
 /**
  * Inserts audit entries. Pass the transaction of the audited change, so that the change and its entries commit together. Throws Problem

@@ -1,4 +1,5 @@
 import { prepared, type Transaction } from '../platform/database/database.js';
+import type { PersonalData } from '../platform/database/personal-data.js';
 
 /** Locks the rows of a person in all campaigns, so that no worker registers them until the commit. */
 const LOCK_ROWS = prepared('campaign_rows.lock_reference')`
@@ -13,11 +14,17 @@ export const ERASE_ROWS = prepared('campaign_rows.erase')`
     UPDATE campaign_rows
        SET ${CLEARED},
            status = CASE WHEN status IN ('accepted', 'sent', 'uncertain') THEN 'cancelled' ELSE status END
-     WHERE tenant_reference = $1`;
+     WHERE tenant_reference = $1
+    RETURNING line`;
 
 /** Returns whether the person has rows. Call it before the person is locked: a worker locks in the same order. */
 export const lockRows = async (tx: Transaction, tenantReference: string): Promise<boolean> =>
   (await tx.query(LOCK_ROWS, [tenantReference])).length > 0;
 
-export const eraseRows = async (tx: Transaction, tenantReference: string): Promise<void> =>
-  void (await tx.query(ERASE_ROWS, [tenantReference]));
+export const CAMPAIGN_ROWS: PersonalData = {
+  table: 'campaign_rows',
+  where: 't.tenant_reference = $1',
+  order: 't.campaign_id, t.line',
+  parameter: ({ tenantReference }) => tenantReference,
+  erase: async (tx, { tenantReference }) => (await tx.query(ERASE_ROWS, [tenantReference])).length,
+};

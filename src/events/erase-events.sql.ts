@@ -1,4 +1,4 @@
-import type { Transaction } from '../platform/database/database.js';
+import { peopleOf, subjectsOf, type PersonalData } from '../platform/database/personal-data.js';
 
 /** The values that replace personal data. Ids stay: they identify nobody outside the remote service, and readers delete data by id. */
 const ERASED = { tenantReference: null, metadata: {}, locale: null, inverters: [], inverterId: null };
@@ -20,18 +20,25 @@ export const ERASE_EVENTS = `
 /** Erases responses and errors: they may quote the request, the address of the receiver or the event. */
 export const ERASE_WEBHOOK_RESPONSES = `
   UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
-  WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)`;
+  WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)
+  RETURNING id`;
 
-/**
- * Erases personal data from all events about these ids. Returns the number of events. `people`: users and registrations. `sessions`:
- * sessions, grid locations and invitations.
- */
-export async function eraseEvents(
-  tx: Transaction,
-  people: readonly string[],
-  sessions: readonly string[],
-): Promise<number> {
-  const erased = await tx.query(ERASE_EVENTS, [people, sessions, JSON.stringify(ERASED)]);
-  await tx.query(ERASE_WEBHOOK_RESPONSES, [[...people, ...sessions]]);
-  return erased.length;
-}
+export const EVENTS: PersonalData = {
+  table: 'domain_events',
+  where: 't.subject = ANY ($1::text[])',
+  order: 't.position',
+  parameter: subjectsOf,
+  erase: async (tx, person) => {
+    const { sessionIds, gridLocationIds, invitationIds } = person;
+    const others = [...sessionIds, ...gridLocationIds, ...invitationIds];
+    return (await tx.query(ERASE_EVENTS, [peopleOf(person), others, JSON.stringify(ERASED)])).length;
+  },
+};
+
+export const WEBHOOK_RESPONSES: PersonalData = {
+  table: 'webhook_deliveries',
+  where: 't.subject = ANY ($1::text[])',
+  order: 't.position, t.id',
+  parameter: subjectsOf,
+  erase: async (tx, person) => (await tx.query(ERASE_WEBHOOK_RESPONSES, [subjectsOf(person)])).length,
+};

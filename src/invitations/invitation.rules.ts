@@ -106,6 +106,10 @@ export function returnUrlFault(returnUrl: URL, origins: readonly string[], isPro
   return origins.includes(origin) ? undefined : 'must be of an origin that INVITATION_RETURN_ORIGINS names';
 }
 
+/** Returns the language that the reader of a page has chosen by `?lang=`, or null if there is none. */
+export const chosenLocale = (url: string): Locale | null =>
+  asLocale(new URLSearchParams(url.split('?', 2)[1]).get('lang') ?? '')[0] ?? null;
+
 /**
  * Returns the language of the page: the language of the invitation, else the first language of Accept-Language that we have, else
  * `otherwise`.

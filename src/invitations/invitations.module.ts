@@ -14,6 +14,7 @@ import { InvitationsStore } from './invitations.store.js';
 import { OwnerPageController } from './owner/owner-page.controller.js';
 import { OwnerPageView } from './owner/owner-page.view.js';
 import { OwnerRequestsStore } from './owner/owner-requests.store.js';
+import { OwnerTexts } from './owner/owner-texts.service.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
@@ -27,6 +28,7 @@ import { RemindersStore } from './reminders/reminders.store.js';
     InvitationUpkeep,
     OwnerPageView,
     OwnerRequestsStore,
+    OwnerTexts,
     OwnerStarts,
     RemindersStore,
   ],

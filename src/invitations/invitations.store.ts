@@ -13,6 +13,7 @@ import {
 import type { Page } from '../platform/http/page.js';
 import type { StallViews, StoredStall } from '../stalls/stall-views.service.js';
 import type { Metadata } from '../users/metadata.rules.js';
+import { FIND_CONSENTS, giveConsent, type GivenConsent } from './consents.sql.js';
 import { announce } from './invitation-events.store.js';
 import {
   changeConflict,
@@ -25,6 +26,7 @@ import {
 import type { InvitationView } from './invitation.view.js';
 import { INVITATIONS, type InvitationsQuery } from './invitations.list.js';
 import * as sql from './invitations.sql.js';
+import type { ConsentText } from './owner/consent.rules.js';
 import type { Step } from './owner/owner-page.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */
@@ -231,16 +233,26 @@ export class InvitationsStore {
     });
   }
 
-  /** Records the owner's wish to start before the start, and takes back that the owner has declined. Returns false if the invitation is over. */
-  async wish(id: string, brand: string | null, dueInMs: number): Promise<boolean> {
+  /**
+   * Records the owner's wish to start, and the consent to this text, before the start, and takes back that the owner has declined. Returns
+   * false if the invitation is over.
+   */
+  async wish(id: string, brand: string | null, dueInMs: number, consent: ConsentText): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       if ((await tx.query(sql.FIND_DECLINED, [id])).length > 0) {
         await tx.query(sql.LOCK_USER, [id]);
         await tx.query(sql.TAKE_BACK, [id]);
       }
       await open(tx, id);
-      return (await tx.query(sql.WISH, [id, brand, dueInMs])).length > 0;
+      if ((await tx.query(sql.WISH, [id, brand, dueInMs])).length === 0) return false;
+      await giveConsent(tx, id, brand, consent);
+      return true;
     }, OUTCOME);
+  }
+
+  /** Returns what the owner has agreed to, the newest first. */
+  findConsents(id: string): Promise<GivenConsent[]> {
+    return this.database.query(FIND_CONSENTS, [id]);
   }
 
   claimWishes(limit: number, forMs: number): Promise<ClaimedWish[]> {
@@ -291,12 +303,6 @@ export function withoutLink(
   const { remindersSent, remindedAt, bouncedAt, ...invitation } = told;
   const stalled = stalls.view('invitation', row, row.stalled);
   return { ...invitation, expected: { inverters: expectedInverters }, stalled };
-}
-
-/** Erases the invitations of a locked user. Returns their ids. */
-export async function eraseInvitations(tx: Transaction, userId: string, erasedAt: Date): Promise<string[]> {
-  const erased = await tx.query<{ id: string }>(sql.ERASE_INVITATIONS, [userId, erasedAt]);
-  return erased.map(({ id }) => id);
 }
 
 export async function open(tx: Transaction, id: string): Promise<void> {

@@ -48,6 +48,11 @@ export const DELETE_LOOKS = prepared('stalls.delete_looks')`
     DELETE FROM stall_looks l USING jsonb_to_recordset($1::jsonb) AS r (kind text, subject uuid)
      WHERE l.kind = r.kind AND l.subject = r.subject`;
 
+/** Whether stall `t` belongs to a person with the ids $1, or is about an inverter in a session of theirs. */
+export const OF_PERSON = `
+    t.user_id = ANY ($1::uuid[]) OR t.kind = 'registration' AND t.subject = ANY ($1::uuid[])
+    OR t.kind = 'inverter' AND t.subject IN (SELECT id FROM inverters WHERE session_id = ANY ($1::uuid[]))`;
+
 /** Deletes the stalls of user $1 and of the registrations $2. Returns what the events about their end need. */
 export const ERASE_STALLS = `
     DELETE FROM stalls s WHERE user_id = $1 OR kind = 'registration' AND subject = ANY ($2::uuid[])

@@ -3,6 +3,7 @@ import type { NewEvent } from '../events/catalogue.rules.js';
 import { appendEvents } from '../events/outbox.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
+import { peopleOf, type PersonalData } from '../platform/database/personal-data.js';
 import { withoutRefusedRows, type ChangeRows } from '../platform/database/refused-rows.js';
 import type { Evidence, StallKind, WaitsFor } from './cause.rules.js';
 import type { Stall } from './look.rules.js';
@@ -102,22 +103,25 @@ export class StallsStore {
   }
 }
 
-/** Deletes the stalls of a user and of its registrations, and announces that they are over. The caller erases the subjects first. */
-export async function eraseStalls(
-  tx: Transaction,
-  userId: string | null,
-  registrationIds: readonly string[],
-): Promise<void> {
-  const erased = await tx.query<KnownStall & { readonly kind: StallKind; readonly waitsFor: WaitsFor }>(
-    sql.ERASE_STALLS,
-    [userId, registrationIds],
-  );
-  const events = erased.map(({ kind, subject, waitsFor, ...stall }) =>
-    stallEvent('stall.cleared', kind, subject, waitsFor, stall),
-  );
-  await appendEvents(tx, events);
-  await tx.query(sql.ERASE_NOTES);
-}
+/** Deletes the stalls of a user and of its registrations, and announces that they are over. The subjects are erased earlier. */
+export const STALLS: PersonalData = {
+  table: 'stalls',
+  where: sql.OF_PERSON,
+  order: 't.kind, t.subject',
+  parameter: (person) => [...peopleOf(person), ...person.sessionIds],
+  erase: async (tx, { userId, registrationIds }, { later }) => {
+    const erased = await tx.query<KnownStall & { readonly kind: StallKind; readonly waitsFor: WaitsFor }>(
+      sql.ERASE_STALLS,
+      [userId, registrationIds],
+    );
+    const events = erased.map(({ kind, subject, waitsFor, ...stall }) =>
+      stallEvent('stall.cleared', kind, subject, waitsFor, stall),
+    );
+    later(() => appendEvents(tx, events));
+    await tx.query(sql.ERASE_NOTES);
+    return erased.length;
+  },
+};
 
 async function lookAt(
   tx: Transaction,

@@ -70,6 +70,8 @@ const VALID = {
     metadata: {},
     expires_at: 'tomorrow',
   }),
+  consent_texts: () => ({ hash: randomUUID(), version: '1', locale: 'en', text: 'I agree.' }),
+  consents: () => ({}),
   session_observations: () => ({ source: 'read', http_status: 200, hash: Buffer.alloc(20) }),
   session_transitions: () => ({
     from_state: null,
@@ -88,6 +90,7 @@ const VALID = {
     sessions: 0,
     observations: 0,
     inverters: 0,
+    consents: 0,
     events: 0,
     reference_hash: Buffer.alloc(41),
   }),

@@ -1165,6 +1165,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/users/{userId}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the personal data of a user
+         * @description One document with everything that an erasure would remove, by table, as it is stored: for a request of access (GDPR, article 15) or before an erasure. Links, tokens, their hashes and each `startUrl` are not part of it, because they open something. Each export is in the audit log.
+         */
+        get: operations["exportUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/onboarding/pv/{id}": {
         parameters: {
             query?: never;
@@ -1930,7 +1950,7 @@ export interface components {
          * @description The type of an event, or its name
          * @enum {string}
          */
-        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.stall.raised.v1" | "stall.raised" | "pv.stall.cleared.v1" | "stall.cleared" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.invitation.declined.v1" | "invitation.declined" | "pv.invitation.renewal_requested.v1" | "invitation.renewal_requested" | "pv.invitation.reminder_due.v1" | "invitation.reminder_due" | "pv.campaign.finished.v1" | "campaign.finished" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
+        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.stall.raised.v1" | "stall.raised" | "pv.stall.cleared.v1" | "stall.cleared" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.invitation.declined.v1" | "invitation.declined" | "pv.invitation.renewal_requested.v1" | "invitation.renewal_requested" | "pv.consent.given.v1" | "consent.given" | "pv.invitation.reminder_due.v1" | "invitation.reminder_due" | "pv.campaign.finished.v1" | "campaign.finished" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
         NewWebhookEndpoint: {
             /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
             types?: components["schemas"]["WebhookEventType"][];
@@ -1954,7 +1974,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.consent.given.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -1999,7 +2019,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.consent.given.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -2100,7 +2120,7 @@ export interface components {
              */
             eventId: string;
             /** @enum {string} */
-            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
+            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.consent.given.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
             /** @description Position of the event in the feed */
             sequence: string;
             /** @description The subject of the event. An endpoint receives the events of one subject one at a time, in order */
@@ -3514,6 +3534,8 @@ export interface components {
             observations: number;
             /** @description Inverters, counted once per session that listed them */
             inverters: number;
+            /** @description Consents of the owner */
+            consents: number;
             /** @description Events whose tenantReference, metadata and inverter ids were erased */
             events: number;
         };
@@ -3536,6 +3558,16 @@ export interface components {
             erased: components["schemas"]["ErasedCountsView"];
             /** @description The Solar Curtailment Service, which has no call that erases a user */
             remote: components["schemas"]["RemoteErasureView"];
+        };
+        UserExportView: {
+            /** Format: uuid */
+            userId: string;
+            /** Format: date-time */
+            exportedAt: string;
+            /** @description The rows of each table, with all their columns: `sessionStarts`, `onboardingSessions`, `prunedSessions`, `sessionPolls`, `sessionObservations`, `inverters`, `invitations`, `consents`, `campaignRows`, `registrations`, `users`, `gridLocations`, `stalls`, `domainEvents`, `webhookDeliveries`, `auditLog`. Further tables and columns may follow */
+            data: {
+                [key: string]: Record<string, unknown>[];
+            };
         };
         FieldErrorView: {
             /** @description A path in the body such as `gridLocations[0].ean`, or the name of a parameter */
@@ -3901,6 +3933,8 @@ export interface components {
                     observations: number;
                     /** @description Inverters */
                     inverters: number;
+                    /** @description Consents of the owner */
+                    consents: number;
                     /** @description Events */
                     events: number;
                 };
@@ -5403,6 +5437,80 @@ export interface components {
             traceparent?: string;
         };
         /**
+         * pv.consent.given.v1
+         * @description When the owner has agreed to the text above the button, by a click
+         */
+        "pv.consent.given.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.consent.given.v1";
+            /** @description The invitation; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the invitation
+                 */
+                invitationId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description As passed at the invitation; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /** @description Id of the campaign; null if there is none */
+                campaignId: string | null;
+                /** @description The brand that the owner connects; null if the remote service asks for it */
+                brand: string | null;
+                /** @description The version of the text */
+                version: string;
+                /** @description SHA-256 of the text, in hex */
+                hash: string;
+                /** @description The language of the text; null once the user has been erased */
+                locale: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the owner clicked
+                 */
+                givenAt: string;
+            };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
+        };
+        /**
          * pv.invitation.reminder_due.v1
          * @description When the owner of an invitation should be reminded of it
          */
@@ -6138,9 +6246,9 @@ export interface components {
             };
         };
         /** @description Any event of the feed. Ignore events of an unknown `type` */
-        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.declined.v1"] | components["schemas"]["pv.invitation.renewal_requested.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
+        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.declined.v1"] | components["schemas"]["pv.invitation.renewal_requested.v1"] | components["schemas"]["pv.consent.given.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
         /** @description Any event, including the test event. Ignore events of an unknown `type` */
-        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.declined.v1"] | components["schemas"]["pv.invitation.renewal_requested.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
+        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.declined.v1"] | components["schemas"]["pv.invitation.renewal_requested.v1"] | components["schemas"]["pv.consent.given.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
     };
     responses: {
         /** @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them. */
@@ -9250,6 +9358,40 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    exportUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document, streamed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserExportView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

@@ -368,6 +368,35 @@ COMMENT ON COLUMN invitations.sent_at IS 'When the tenant last sent the link, as
 COMMENT ON COLUMN invitations.bounced_at IS 'When a message with the link last came back. It counts until a later message is sent. Null: never.';
 COMMENT ON COLUMN invitations.bounced_channel IS 'How that message was sent: email, sms, letter or other. Null: none came back.';
 
+CREATE TABLE consent_texts (
+  hash text PRIMARY KEY,
+  version text NOT NULL,
+  locale text NOT NULL,
+  text text NOT NULL
+);
+COMMENT ON TABLE consent_texts IS 'The texts above the button of the owner''s page to which an owner has agreed. They are the same for all owners, and no erasure removes them.';
+COMMENT ON COLUMN consent_texts.hash IS 'SHA-256 of language and text, in hex.';
+COMMENT ON COLUMN consent_texts.version IS 'The version of the text, as in BRAND_TEXTS_FILE, or that of the text of this service.';
+COMMENT ON COLUMN consent_texts.locale IS 'The language of the text.';
+COMMENT ON COLUMN consent_texts.text IS 'The text, as it was shown.';
+
+CREATE TABLE consents (
+  id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
+  invitation_id uuid NOT NULL REFERENCES invitations(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  text_hash text NOT NULL REFERENCES consent_texts(hash) ON UPDATE CASCADE ON DELETE RESTRICT,
+  brand text,
+  given_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
+  withdrawn_at timestamptz(3)
+);
+CREATE INDEX consents_invitation_id_idx ON consents(invitation_id);
+COMMENT ON TABLE consents IS 'The consents of owners: which text an owner has agreed to by a click, and when. Erasing the user deletes them; their number stays in erasures.';
+COMMENT ON COLUMN consents.id IS 'Id of the consent.';
+COMMENT ON COLUMN consents.invitation_id IS 'The invitation on whose page the owner clicked.';
+COMMENT ON COLUMN consents.text_hash IS 'The text.';
+COMMENT ON COLUMN consents.brand IS 'The brand that the owner connects. Null: the remote service asks for it.';
+COMMENT ON COLUMN consents.given_at IS 'When the owner clicked. A repeated click for the same text and brand adds none.';
+COMMENT ON COLUMN consents.withdrawn_at IS 'When the owner withdrew it on the page. Null: it was not.';
+
 CREATE TABLE campaigns (
   id uuid DEFAULT gen_random_uuid() PRIMARY KEY,
   name text,
@@ -730,6 +759,7 @@ CREATE TABLE erasures (
   observations integer NOT NULL,
   inverters integer NOT NULL,
   events integer NOT NULL,
+  consents integer NOT NULL,
   reference_hash bytea NOT NULL
 );
 CREATE UNIQUE INDEX erasures_user_id_key ON erasures(user_id);
@@ -744,6 +774,7 @@ COMMENT ON COLUMN erasures.sessions IS 'How many sessions were emptied, and clos
 COMMENT ON COLUMN erasures.observations IS 'How many stored responses of the remote service were deleted.';
 COMMENT ON COLUMN erasures.inverters IS 'How many inverters of sessions were deleted.';
 COMMENT ON COLUMN erasures.events IS 'How many events were emptied of personal data.';
+COMMENT ON COLUMN erasures.consents IS 'How many consents of the owner were deleted.';
 COMMENT ON COLUMN erasures.reference_hash IS 'The id of the encryption key and a hash under that key, by which a file is recognised that has the erased reference again. Without the key, no guess of a reference can be checked against it.';
 
 CREATE TABLE remote_operations (

@@ -22,7 +22,8 @@ import {
   usualWaitOf,
   type OwnerPage,
 } from './owner-page.rules.js';
-import { OwnerPageView, type OtherPage } from './owner-page.view.js';
+import { OwnerTexts } from './owner-texts.service.js';
+import { langOf, OwnerPageView, type OtherPage, type PageContext } from './owner-page.view.js';
 import { OwnerRequestsStore } from './owner-requests.store.js';
 import { OwnerStarts } from './owner-starts.service.js';
 import { Query } from '../../platform/http/query.decorator.js';
@@ -59,6 +60,7 @@ export class OwnerPageController {
     private readonly starts: OwnerStarts,
     private readonly requests: OwnerRequestsStore,
     private readonly view: OwnerPageView,
+    private readonly texts: OwnerTexts,
     private readonly habits: ReadHabits,
     private readonly environment: Environment,
   ) {}
@@ -89,6 +91,7 @@ export class OwnerPageController {
   @Public()
   async show(
     @Param() { token: part, '*': rest }: PathParts,
+    @Query() { receipt }: Readonly<Record<string, string>>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
@@ -101,9 +104,12 @@ export class OwnerPageController {
     if (folder)
       return void reply
         .status(308)
-        .header('location', folder + visit.token)
+        .header('location', folder + visit.token + langOf(request.url))
         .send();
-    this.send(reply, visit.page, visit);
+    const consents = await this.store.findConsents(visit.invitation.id);
+    if (receipt !== undefined && consents.length > 0)
+      return this.view.sendReceipt(reply, visit.token, consents, { locale: visit.invitation.locale });
+    this.send(reply, visit.page, visit, undefined, { hasConsented: consents.length > 0 });
   }
 
   /**
@@ -113,12 +119,12 @@ export class OwnerPageController {
   @Post(':token')
   @Public()
   async begin(
-    @Param('token') text: string,
-    @Query() { brand, opened }: Readonly<Record<string, string>>,
+    @Param('token') link: string,
+    @Query() { brand, opened, text: hash }: Readonly<Record<string, string>>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const visit = await this.visitOf(text, request, reply);
+    const visit = await this.visitOf(link, request, reply);
     if (visit === null) return;
     const { token, invitation, page } = visit;
     if (opened !== undefined) {
@@ -128,7 +134,10 @@ export class OwnerPageController {
     const wanted = wantedBrand(page, brand);
     if (wanted === undefined) return this.goBack(reply, token);
     const { id, gridLocationId, metadata } = invitation;
-    const begun = await this.starts.begin({ id, gridLocationId, brand: wanted, metadata });
+    const locale = this.view.localeOf(request, { locale: invitation.locale });
+    const consent = hash === undefined ? this.texts.consentIn(locale) : this.texts.consentOf(hash);
+    if (consent === undefined) return this.send(reply, page, visit, 409, { notice: 'consent.changed' });
+    const begun = await this.starts.begin({ id, gridLocationId, brand: wanted, metadata }, consent);
     // The tenant may have revoked the invitation or erased the user, or the owner may have declined, during the start.
     const { state = 'revoked' } = (await this.store.find(id)) ?? {};
     if (state === 'revoked' || state === 'declined') return this.goBack(reply, token);
@@ -189,7 +198,10 @@ export class OwnerPageController {
   }
 
   private goBack(reply: FastifyReply, token: string): void {
-    void reply.status(303).header('location', token).send();
+    void reply
+      .status(303)
+      .header('location', token + langOf(reply.request.url))
+      .send();
   }
 
   /**
@@ -217,9 +229,11 @@ export class OwnerPageController {
     page: OwnerPage | { readonly kind: OtherPage },
     { token, invitation }: Partial<Visit> = {},
     status?: number,
+    extra: Pick<PageContext, 'notice' | 'hasConsented'> = {},
   ): void {
     const { kind } = page;
-    if (kind in STATUS_OF) void reply.status(status ?? STATUS_OF[kind as keyof typeof STATUS_OF]);
+    const code = status ?? (kind in STATUS_OF ? STATUS_OF[kind as keyof typeof STATUS_OF] : undefined);
+    if (code !== undefined) void reply.status(code);
     const usualWait = (brand: string | null) => this.habits.usualWait(brand)?.p95Seconds;
     this.view.send(reply, page, {
       token,
@@ -227,6 +241,7 @@ export class OwnerPageController {
       label: invitation?.metadata.label,
       returnUrl: invitation?.returnUrl,
       isUnopened: invitation?.openedAt === null,
+      ...extra,
       usualWaitSeconds: page.kind === 'waiting' ? usualWaitOf(page.steps, usualWait) : undefined,
     });
   }

@@ -1,22 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Environment } from '../../platform/env/environment.js';
 import { ProblemPages, type ProblemPage } from '../../platform/problem/problem-pages.js';
-import { DECLINE_REASONS, LOCALES, localeOf, type Locale } from '../invitation.rules.js';
+import type { GivenConsent } from '../consents.sql.js';
+import { chosenLocale, DECLINE_REASONS, LOCALES, localeOf, type Locale } from '../invitation.rules.js';
 import { accentsOf } from './colour.rules.js';
+import { CONSENT_PARTS } from './consent.rules.js';
+import { OwnerTexts, readPageFile, type Translate } from './owner-texts.service.js';
 import { folderFrom, inUnits, type OwnerPage, type Step } from './owner-page.rules.js';
-
-const FOLDER = new URL('../../../pages/owner/', import.meta.url);
-const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
-
-type Messages = Readonly<Record<string, string>>;
 
 /** The pages for an unknown link, and for a request that cannot be served. */
 export type OtherPage = 'unknown' | 'tooMany' | 'elsewhere' | 'trouble';
 
-interface PageContext {
+export interface PageContext {
   readonly token?: string | undefined;
   /** The language of the invitation. Default: that of the browser. */
   readonly locale?: Locale | null | undefined;
@@ -24,32 +21,48 @@ interface PageContext {
   readonly label?: unknown;
   readonly returnUrl?: string | null;
   readonly isUnopened?: boolean;
+  /** A sentence above the text to which the owner agrees, by its key. */
+  readonly notice?: 'consent.changed';
+  /** Whether the owner has agreed to something. */
+  readonly hasConsented?: boolean;
   /** The time within which most installations of the awaited brands come online. */
   readonly usualWaitSeconds?: number | undefined;
 }
 
 /** The pages about trouble, whose button tries again. */
 const RETRIED: readonly (OwnerPage['kind'] | OtherPage)[] = ['tooMany', 'elsewhere', 'trouble'];
+type Visited = Pick<FastifyRequest, 'url' | 'headers'>;
+
 const MAX_LABEL_LENGTH = 120;
+/** What a page has not, unless it says so. */
+const NOTHING = { steps: [], receipts: [] };
+
+/** Returns the query that keeps the chosen language of an address. */
+export function langOf(url: string): string {
+  const locale = chosenLocale(url);
+  return locale === null ? '' : `?lang=${locale}`;
+}
+
+/** Returns the name of a language in itself. */
+const languageName = (locale: Locale): string =>
+  new Intl.DisplayNames(locale, { type: 'language', fallback: 'code' }).of(locale) ?? locale;
 
 /** Renders the owner's pages: the template, style, script and messages in pages/owner, in the tenant's name and colour. */
 @Injectable()
 export class OwnerPageView {
   readonly style: string;
-  readonly script = read('page.js');
+  readonly script = readPageFile('page.js');
   private readonly eta = new Eta({ autoEscape: true });
-  private readonly template = this.eta.compile(read('page.eta'));
-  private readonly messages = new Map<Locale, Messages>(
-    LOCALES.map((locale) => [locale, JSON.parse(read(`messages/${locale}.json`)) as Messages]),
-  );
+  private readonly template = this.eta.compile(readPageFile('page.eta'));
 
   constructor(
     private readonly environment: Environment,
+    private readonly texts: OwnerTexts,
     problems: ProblemPages,
   ) {
     const { light, dark } = accentsOf(environment.BRAND_COLOR);
     const accents = `--accent-light: ${light.accent}; --on-accent-light: ${light.text}; --accent-dark: ${dark.accent}; --on-accent-dark: ${dark.text};`;
-    this.style = `:root { ${accents} }\n${read('page.css')}`;
+    this.style = `:root { ${accents} }\n${readPageFile('page.css')}`;
     problems.add('/i', ({ code, status }, request) => {
       const kind = code === 'too_many_requests' ? 'tooMany' : status < 500 ? 'unknown' : 'trouble';
       return this.page({ kind }, request);
@@ -61,14 +74,58 @@ export class OwnerPageView {
     void reply.headers(headers).send(body);
   }
 
-  /** Returns a page that loads nothing from other origins, is not indexed, and passes its address on to no other page. */
+  /** Shows what the owner has agreed to, to keep or to print. */
+  sendReceipt(
+    reply: FastifyReply,
+    token: string,
+    consents: readonly GivenConsent[],
+    context: PageContext,
+  ): void {
+    const locale = this.localeOf(reply.request, context);
+    const text = this.texts.in(locale);
+    const at = (time: Date) =>
+      new Intl.DateTimeFormat(locale, {
+        dateStyle: 'long',
+        timeStyle: 'long',
+        timeZone: this.environment.TIME_ZONE,
+      }).format(time);
+    const receipts = consents.map(({ givenAt, withdrawnAt, brand, version, hash, ...consent }) => ({
+      locale: consent.locale,
+      paragraphs: consent.text.split('\n\n'),
+      facts: [
+        text('receipt.given', { at: at(givenAt) }),
+        ...(withdrawnAt === null ? [] : [text('receipt.withdrawn', { at: at(withdrawnAt) })]),
+        ...(brand === null ? [] : [text('receipt.brand', { brand })]),
+        text('receipt.version', { version }),
+        text('receipt.hash', { hash }),
+      ],
+    }));
+    const link = { url: token + langOf(reply.request.url), text: text('receipt.back') };
+    const shown = { heading: text('receipt.heading'), paragraphs: [text('receipt.text')], receipts, link };
+    const { headers, body } = this.respond(reply.request, context, shown);
+    void reply.headers(headers).send(body);
+  }
+
+  /** Returns the language of the page for a request: the chosen one, that of the invitation, or that of the browser. */
+  localeOf({ url, headers }: Visited, { locale }: PageContext): Locale {
+    const invitedIn = chosenLocale(url) ?? locale ?? null;
+    return localeOf(invitedIn, headers['accept-language'], this.environment.DEFAULT_LOCALE);
+  }
+
   private page(
     page: OwnerPage | { readonly kind: OtherPage },
-    { url, headers }: Pick<FastifyRequest, 'url' | 'headers'>,
+    request: Visited,
     context: PageContext = {},
   ): ProblemPage {
-    const { NODE_ENV, DEFAULT_LOCALE } = this.environment;
-    const locale = localeOf(context.locale ?? null, headers['accept-language'], DEFAULT_LOCALE);
+    const locale = this.localeOf(request, context);
+    return this.respond(request, context, this.contentOf(page, context, request, locale));
+  }
+
+  /** Returns a page that loads nothing from other origins, is not indexed, and passes its address on to no other page. */
+  private respond(request: Visited, context: PageContext, content: object): ProblemPage {
+    const { NODE_ENV, BRAND_LOGO_FILE, BRAND_SUPPORT_URL } = this.environment;
+    const locale = this.localeOf(request, context);
+    const text = this.texts.in(locale);
     // The response to a form may redirect to the remote service, and browsers apply form-action to that address, too.
     const local = NODE_ENV === 'production' ? '' : ' http://127.0.0.1:* http://localhost:*';
     return {
@@ -78,51 +135,64 @@ export class OwnerPageView {
         'x-robots-tag': 'noindex',
         vary: 'accept-language',
       },
-      body: this.render(page, context, locale, folderFrom(url.split('?', 1)[0]!) ?? ''),
+      body: this.eta.render(this.template, {
+        ...NOTHING,
+        folder: folderFrom(request.url.split('?', 1)[0]!) ?? '',
+        locale,
+        tenant: this.texts.tenantIn(locale),
+        hasLogo: BRAND_LOGO_FILE !== undefined,
+        languages: LOCALES.map((each) => ({ locale: each, name: languageName(each) })),
+        support: BRAND_SUPPORT_URL && { url: BRAND_SUPPORT_URL, text: text('support') },
+        ...content,
+      }),
     };
   }
 
-  private render(
+  private contentOf(
     page: OwnerPage | { readonly kind: OtherPage },
     context: PageContext,
+    { url }: Visited,
     locale: Locale,
-    folder: string,
-  ): string {
-    const { BRAND_NAME, BRAND_LOGO_FILE, BRAND_SUPPORT_URL } = this.environment;
-    const messages = this.messages.get(locale)!;
-    const tenant = BRAND_NAME ?? messages.tenant!;
-    // If the tenant has no name, uses a sentence of its own (`….unnamed`): words in the place of a name would need an article or a case.
-    const patternOf = (key: string): string =>
-      (BRAND_NAME === undefined ? messages[`${key}.unnamed`] : undefined) ?? messages[key]!;
-    const text = (key: string, values: Messages = {}): string =>
-      patternOf(key).replace(/\{(\w+)\}/g, (_, name: string) => ({ tenant, ...values })[name]!);
+  ): object {
+    const text = this.texts.in(locale);
+    const folder = folderFrom(url.split('?', 1)[0]!) ?? '';
+    const lang = langOf(url);
     const steps = 'steps' in page ? page.steps : [];
     const brand = 'brand' in page ? page.brand : undefined;
     const isOver = ['online', 'expired', 'renewal', 'revoked'].includes(page.kind);
-    return this.eta.render(this.template, {
-      folder,
-      locale,
-      tenant,
-      hasLogo: BRAND_LOGO_FILE !== undefined,
+    const consent = this.texts.consentIn(locale);
+    const query = (values: Readonly<Record<string, string>>) =>
+      `${lang || '?'}${lang && '&'}${String(new URLSearchParams(values))}`;
+    return {
       heading: text(`${page.kind}.heading`),
       paragraphs: [
         ...this.paragraphs(page.kind, context, locale, text),
         ...(page.kind === 'declined' && page.reason === 'login_elsewhere' ? [text('declined.handOn')] : []),
       ],
       steps: steps.map((step: Step) => ({ ...step, text: text(`step.${step.kind}`) })),
+      notice: context.notice && text(context.notice),
+      consent: brand !== undefined && {
+        isOpen: page.kind === 'ready' || context.notice !== undefined,
+        heading: text('parts.heading'),
+        parts: CONSENT_PARTS.slice(0, -1).map((part) => ({
+          heading: text(`${part}.heading`),
+          text: consent.parts[part],
+        })),
+        sentence: consent.parts.consent,
+      },
       button: brand !== undefined && {
-        action: brand === null ? '?' : `?brand=${encodeURIComponent(brand)}`,
+        action: query({ ...(brand !== null && { brand }), text: consent.hash }),
         text: text(...buttonOf(page.kind, brand)),
         isSecondary: page.kind === 'waiting' || page.kind === 'declined',
       },
       decline: 'steps' in page &&
         page.kind !== 'declined' && {
-          action: `${folder}${context.token}/decline`,
+          action: `${folder}${context.token}/decline${lang}`,
           text: text('decline'),
           reasons: DECLINE_REASONS.map((reason) => ({ reason, text: text(`decline.${reason}`) })),
         },
       renewal: page.kind === 'expired' && {
-        action: `${folder}${context.token}/renewal`,
+        action: `${folder}${context.token}/renewal${lang}`,
         text: text('expired.button'),
       },
       // A GET of the same address: it shows the page of the link.
@@ -132,20 +202,20 @@ export class OwnerPageView {
       goesOn: page.kind === 'started',
       isUnopened: context.isUnopened,
       link: isOver && context.returnUrl && { url: context.returnUrl, text: text('return') },
-      support: BRAND_SUPPORT_URL && { url: BRAND_SUPPORT_URL, text: text('support') },
-    });
+      receipt: context.hasConsented && { url: query({ receipt: '' }), text: text('receipt.link') },
+    };
   }
 
   private paragraphs(
     kind: OwnerPage['kind'] | OtherPage,
     { label, usualWaitSeconds }: PageContext,
     locale: Locale,
-    text: (key: string, values?: Messages) => string,
+    text: Translate,
   ): string[] {
     if (kind === 'ready') {
       const place = typeof label === 'string' ? label.slice(0, MAX_LABEL_LENGTH) : '';
       const where = place === '' ? [] : [text('place', { label: place })];
-      return [text('ready.invited'), ...where, text('ready.what'), text('ready.duration')];
+      return [text('ready.invited'), ...where, text('ready.duration')];
     }
     if (kind !== 'waiting' || !usualWaitSeconds) return [text(`${kind}.text`)];
     const duration = durationOf(usualWaitSeconds, locale);
@@ -158,10 +228,7 @@ function durationOf(seconds: number, locale: Locale): string {
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(amount);
 }
 
-function buttonOf(
-  kind: OwnerPage['kind'] | OtherPage,
-  brand: string | null,
-): [key: string, values: Messages] {
+function buttonOf(kind: OwnerPage['kind'] | OtherPage, brand: string | null): Parameters<Translate> {
   if (kind === 'waiting' || kind === 'declined') return [`${kind}.button`, {}];
   const key = kind === 'started' ? 'started.button' : 'ready.button';
   return brand === null ? [key, {}] : [`${key}OfBrand`, { brand }];

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database } from '../../platform/database/database.js';
+import { withdrawConsents } from '../consents.sql.js';
 import { announceAs } from '../invitation-events.store.js';
 import type { DeclineReason } from '../invitation.rules.js';
 import * as sql from '../invitations.sql.js';
@@ -21,6 +22,7 @@ export class OwnerRequestsStore {
     await this.database.transaction(async (tx) => {
       await open(tx, id);
       if ((await tx.query(sql.DECLINE, [id, reason])).length === 0) return;
+      await withdrawConsents(tx, id);
       await announceAs(tx, id, (facts) => ({
         name: 'invitation.declined',
         subject: id,

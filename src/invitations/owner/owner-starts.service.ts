@@ -6,6 +6,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { InvitationsStore, type ClaimedWish } from '../invitations.store.js';
+import type { ConsentText } from './consent.rules.js';
 
 /** How long an owner waits for the response to a click. The start then continues, and the page says so. */
 const PATIENCE_MS = 8_000;
@@ -32,9 +33,9 @@ export class OwnerStarts {
     private readonly environment: Environment,
   ) {}
 
-  /** Starts a session of the brand, or returns the one that is open or online. */
-  async begin(wish: ClaimedWish): Promise<Begun> {
-    if (!(await this.store.wish(wish.id, wish.brand, this.retryMs))) return { kind: 'over' };
+  /** Records the owner's consent, and starts a session of the brand, or returns the one that is open or online. */
+  async begin(wish: ClaimedWish, consent: ConsentText): Promise<Begun> {
+    if (!(await this.store.wish(wish.id, wish.brand, this.retryMs, consent))) return { kind: 'over' };
     return within(PATIENCE_MS, this.fulfil(wish), () => ({ kind: 'waiting' }) as const);
   }
 

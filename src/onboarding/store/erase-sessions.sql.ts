@@ -1,4 +1,6 @@
+import { appendEvents } from '../../events/outbox.js';
 import type { Transaction } from '../../platform/database/database.js';
+import type { Person, PersonalData } from '../../platform/database/personal-data.js';
 import { STOP_POLLS } from '../poll/polls.sql.js';
 import { ERASED } from '../rules/start-failure.rules.js';
 import { failedStart, PLACE_OF_START, startFailedEvents } from '../start/failed-starts.store.js';
@@ -20,8 +22,6 @@ export const ERASE_STARTS = `
     RETURNING CASE WHEN s.last_error IS NOT NULL
                    THEN ${failedStart(`'${ERASED.reason}'`)} || '{"tenantReference": null}' END AS failed`;
 
-const SELECT_LOCATIONS = 'SELECT id FROM grid_locations WHERE user_id = $1';
-
 /**
  * Erases the data of sessions and closes them. Does not change the state or an earlier closed_at. Copies the time of the last
  * successful read from the poll.
@@ -34,7 +34,8 @@ export const ERASE_SESSIONS = `
                 FROM session_polls p LEFT JOIN poll_batches b ON b.id = p.batch_id WHERE p.session_id = s.id),
              s.last_checked_at),
            changed_at = $2
-     WHERE s.id = ANY($1::uuid[])`;
+     WHERE s.id = ANY($1::uuid[])
+    RETURNING s.id`;
 
 // The statements are separate constants, so that a fault test can omit each of them from an erasure.
 export const DELETE_OBSERVATIONS =
@@ -44,33 +45,69 @@ export const DELETE_INVERTERS = 'DELETE FROM inverters WHERE session_id = ANY($1
 
 /** Deletes the list of the user's sessions that retention has deleted, and returns their ids. Events of these sessions may remain. */
 // Runs after LOCK_SESSIONS_OF_USER, so that its snapshot includes the sessions that retention deleted while that statement waited.
-export const TAKE_PRUNED_SESSIONS =
+const TAKE_PRUNED_SESSIONS =
   'DELETE FROM pruned_sessions WHERE user_id = $1 RETURNING session_id AS id';
 
-/** Erases and closes the sessions of the locked user, if any. Deletes their polls, so that the results of reads in flight are dropped. */
-export async function eraseSessions(tx: Transaction, userId: string | null, erasedAt: Date) {
-  const failed = await tx.query<EndedStart>(ERASE_STARTS, [userId]);
-  const locations = await tx.query<{ id: string }>(SELECT_LOCATIONS, [userId]);
-  const sessions = await tx.query<SessionRecord>(LOCK_SESSIONS_OF_USER, [userId]);
-  const sessionIds = sessions.map(({ id }) => id);
-  const pruned = await tx.query<{ id: string }>(TAKE_PRUNED_SESSIONS, [userId]);
-  await tx.query(ERASE_SESSIONS, [sessionIds, erasedAt]);
-  await tx.query(STOP_POLLS, [sessionIds]);
-  const observations = await tx.query(DELETE_OBSERVATIONS, [sessionIds]);
-  const inverters = await tx.query(DELETE_INVERTERS, [sessionIds]);
-  return {
-    sessionIds,
-    /** The subjects of the events of failed starts. */
-    gridLocationIds: locations.map(({ id }) => id),
-    prunedIds: pruned.map(({ id }) => id),
-    observations: observations.length,
-    inverters: inverters.length,
-    /** One event for each start in flight, and one for each session that was not closed yet. */
-    events: [
-      ...startFailedEvents(failed),
-      ...sessions
-        .filter(({ closedAt }) => closedAt === null)
-        .map((session) => erasedEvent(session, erasedAt)),
-    ],
-  };
-}
+const ofSessions = (table: string, order: string) => ({
+  table,
+  where: 't.session_id = ANY ($1::uuid[])',
+  order,
+  parameter: ({ sessionIds }: Person) => sessionIds,
+});
+
+/** Deletes the rows of the person's sessions in a table. Returns their number. */
+const deleteRows =
+  (statement: string) =>
+  async (tx: Transaction, { sessionIds }: Person) =>
+    (await tx.query(statement, [sessionIds])).length;
+
+/** Ends the starts in flight, with an event for each. */
+const STARTS: PersonalData = {
+  table: 'session_starts',
+  where: 't.grid_location_id = ANY ($1::uuid[])',
+  order: 't.id',
+  parameter: ({ gridLocationIds }) => gridLocationIds,
+  erase: async (tx, { userId }, { later }) => {
+    const failed = await tx.query<EndedStart>(ERASE_STARTS, [userId]);
+    later(() => appendEvents(tx, startFailedEvents(failed)));
+    return failed.length;
+  },
+};
+
+/** Closes the sessions, with an event for each that was not closed yet. */
+const SESSIONS: PersonalData = {
+  table: 'onboarding_sessions',
+  where: 't.id = ANY ($1::uuid[])',
+  order: 't.id',
+  parameter: ({ sessionIds }) => sessionIds,
+  capabilities: ['start_url_ciphertext'],
+  erase: async (tx, { userId }, { at, later }) => {
+    const sessions = await tx.query<SessionRecord>(LOCK_SESSIONS_OF_USER, [userId]);
+    await tx.query(ERASE_SESSIONS, [sessions.map(({ id }) => id), at]);
+    const open = sessions.filter(({ closedAt }) => closedAt === null);
+    const events = open.map((session) => erasedEvent(session, at));
+    later(() => appendEvents(tx, events));
+    return sessions.length;
+  },
+};
+
+/** Without its poll, the result of a read in flight is dropped. */
+const POLLS: PersonalData = { ...ofSessions('session_polls', 't.session_id'), erase: deleteRows(STOP_POLLS) };
+
+const OBSERVATIONS: PersonalData = {
+  ...ofSessions('session_observations', 't.id'),
+  erase: deleteRows(DELETE_OBSERVATIONS),
+};
+
+const INVERTERS: PersonalData = {
+  ...ofSessions('inverters', 't.session_id, t.id'),
+  erase: deleteRows(DELETE_INVERTERS),
+};
+
+const PRUNED_SESSIONS: PersonalData = {
+  ...ofSessions('pruned_sessions', 't.session_id'),
+  erase: async (tx, { userId }) => (await tx.query(TAKE_PRUNED_SESSIONS, [userId])).length,
+};
+
+/** The tables of sessions, in the order of their locks. */
+export const SESSION_DATA = [STARTS, SESSIONS, PRUNED_SESSIONS, POLLS, OBSERVATIONS, INVERTERS];

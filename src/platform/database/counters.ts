@@ -20,6 +20,7 @@ export const COUNTERS: ReadonlySet<string> = new Set([
   'failures',
   'gridLocations',
   'httpStatus',
+  'consents',
   'inverters',
   'known',
   'lastStatus',

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { eraseRequestIds, recordAudit } from '../../access/audit-log.store.js';
+import { recordAudit } from '../../access/audit-log.store.js';
 import type { ErasedCounts } from '../../events/catalogue.rules.js';
-import { eraseRows, lockRows } from '../../campaigns/erase-rows.sql.js';
-import { eraseEvents } from '../../events/erase-events.sql.js';
+import { lockRows } from '../../campaigns/erase-rows.sql.js';
 import { appendEvents } from '../../events/outbox.js';
-import { eraseSessions } from '../../onboarding/store/erase-sessions.sql.js';
-import { eraseInvitations } from '../../invitations/invitations.store.js';
-import { eraseStalls } from '../../stalls/stalls.store.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { ERASED_REFERENCE, eraseUser, lockPerson } from '../../users/user/erase-user.sql.js';
+import { ERASED_REFERENCE, lockPerson } from '../../users/user/erase-user.sql.js';
+import { findPerson, PERSONAL_DATA } from '../personal-data.js';
 
 /** A completed erasure, with the number of rows erased per kind. */
 export interface Erasure {
@@ -26,9 +23,11 @@ export interface BeingSent {
   readonly registrationBeingSent: string;
 }
 
-/** Erases a person in one transaction: every module clears its own tables. Both methods return null if there is nobody to erase. */
+/** Erases a person in one transaction: all tables of PERSONAL_DATA. Both methods return null if there is nobody to erase. */
 @Injectable()
 export class ErasuresStore {
+  readonly parts = PERSONAL_DATA;
+
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
@@ -73,27 +72,27 @@ export class ErasuresStore {
     );
     const erasedAt = read!.now;
     const referenceHash = this.cipher.hash(read!.folded, ERASED_REFERENCE);
-    const { userId } = person;
+    const { userId, tenantReference } = person;
     const registrationIds = person.registrations.map(({ id }) => id);
-    const sessions = await eraseSessions(tx, userId, erasedAt);
-    const invitationIds = userId === null ? [] : await eraseInvitations(tx, userId, erasedAt);
-    await eraseRows(tx, person.tenantReference);
-    const { registrations, gridLocations } = await eraseUser(tx, person, erasedAt);
-    await eraseStalls(tx, userId, registrationIds);
-    const sessionIds = [...sessions.sessionIds, ...sessions.prunedIds];
-    const people = [...(userId === null ? [] : [userId]), ...registrationIds];
+    const found = await findPerson(tx, { userId, tenantReference, registrationIds });
+    const counts = new Map<string, number>();
+    const steps: (() => Promise<void>)[] = [];
+    const erasing = { at: erasedAt, later: (step: () => Promise<void>) => void steps.push(step) };
+    for (const { table, erase } of this.parts) counts.set(table, await erase(tx, found, erasing));
+    const count = (table: string) => counts.get(table) ?? 0;
     const erased = {
-      gridLocations,
-      registrations,
-      sessions: sessions.sessionIds.length,
-      observations: sessions.observations,
-      inverters: sessions.inverters,
-      events: await eraseEvents(tx, people, [...sessionIds, ...sessions.gridLocationIds, ...invitationIds]),
+      gridLocations: count('grid_locations'),
+      registrations: count('registrations'),
+      sessions: count('onboarding_sessions'),
+      observations: count('session_observations'),
+      inverters: count('inverters'),
+      consents: count('consents'),
+      events: count('domain_events'),
     };
-    await eraseRequestIds(tx, [...people, ...sessionIds, ...invitationIds]);
     await tx.prisma.erasure.create({ data: { id, userId, erasedAt, referenceHash, ...erased } });
     const data = { erasureId: id, userId, registrationIds, erasedAt: erasedAt.toISOString(), erased };
-    await appendEvents(tx, [...sessions.events, { name: 'user.erased', subject: userId ?? id, data }]);
+    for (const step of steps) await step();
+    await appendEvents(tx, [{ name: 'user.erased', subject: userId ?? id, data }]);
     await recordAudit(tx, { actor, action: 'user.erased', target: userId ?? id, details: erased });
     return { id, userId, erasedAt, erased };
   }

@@ -10,6 +10,7 @@ class ErasedCountsView extends schema.schemaOf({
   ),
   observations: schema.count('Stored responses of the remote service'),
   inverters: schema.count('Inverters, counted once per session that listed them'),
+  consents: schema.count('Consents of the owner'),
   events: schema.count('Events whose tenantReference, metadata and inverter ids were erased'),
 }) {}
 

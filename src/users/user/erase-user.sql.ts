@@ -1,4 +1,5 @@
 import type { Transaction } from '../../platform/database/database.js';
+import type { PersonalData } from '../../platform/database/personal-data.js';
 
 /** The context of the hash of an erased reference, in the form that `reference_fold` returns. */
 export const ERASED_REFERENCE = 'erasures/reference';
@@ -10,8 +11,6 @@ const LOCK_REGISTRATIONS = `
 
 // A start locks its user FOR KEY SHARE. Only FOR UPDATE conflicts with that lock.
 const LOCK_USER = 'SELECT id FROM users WHERE tenant_reference = $1 FOR UPDATE';
-
-type LockedPerson = Awaited<ReturnType<typeof lockPerson>>;
 
 /**
  * Locks the registrations, then the user. A confirmation locks in the same order. So the two cannot deadlock, and a user that was just
@@ -25,26 +24,36 @@ export async function lockPerson(tx: Transaction, tenantReference: string) {
   return { userId: user?.id ?? null, registrations };
 }
 
-/** Erases the locked person. Returns the numbers of deleted registrations and of grid locations whose EAN was erased. */
-export async function eraseUser(
-  { prisma }: Transaction,
-  { userId, registrations }: LockedPerson,
-  erasedAt: Date,
-) {
-  // Every registration contains personal data, whatever its status. The events still show how many registrations there were.
-  const ids = registrations.map(({ id }) => id);
-  const deleted = await prisma.registration.deleteMany({ where: { id: { in: ids } } });
-  if (userId === null) return { registrations: deleted.count, gridLocations: 0 };
-  const data = {
-    tenantReference: null,
-    tenantName: '',
-    firstName: '',
-    lastName: '',
-    email: '',
-    metadata: {},
-    erasedAt,
-  };
-  await prisma.user.updateMany({ where: { id: userId }, data });
-  const emptied = await prisma.gridLocation.updateMany({ where: { userId }, data: { ean: null } });
-  return { registrations: deleted.count, gridLocations: emptied.count };
-}
+/** Every registration contains personal data, whatever its status. The events still show how many there were. */
+export const REGISTRATIONS: PersonalData = {
+  table: 'registrations',
+  where: 't.id = ANY ($1::uuid[])',
+  order: 't.id',
+  parameter: ({ registrationIds }) => registrationIds,
+  erase: async ({ prisma }, { registrationIds }) =>
+    (await prisma.registration.deleteMany({ where: { id: { in: [...registrationIds] } } })).count,
+};
+
+const EMPTY = { tenantReference: null, tenantName: '', firstName: '', lastName: '', email: '', metadata: {} };
+
+export const USERS: PersonalData = {
+  table: 'users',
+  where: 't.id = $1::uuid',
+  order: 't.id',
+  parameter: ({ userId }) => userId,
+  erase: async ({ prisma }, { userId }, { at: erasedAt }) =>
+    userId === null
+      ? 0
+      : (await prisma.user.updateMany({ where: { id: userId }, data: { ...EMPTY, erasedAt } })).count,
+};
+
+export const GRID_LOCATIONS: PersonalData = {
+  table: 'grid_locations',
+  where: 't.id = ANY ($1::uuid[])',
+  order: 't.id',
+  parameter: ({ gridLocationIds }) => gridLocationIds,
+  erase: async ({ prisma }, { gridLocationIds }) => {
+    const where = { id: { in: [...gridLocationIds] } };
+    return (await prisma.gridLocation.updateMany({ where, data: { ean: null } })).count;
+  },
+};

@@ -65,6 +65,7 @@ export function sessionEvent(
     | `webhook_endpoint.${string}`
     | 'session.closed'
     | 'session.start_failed'
+    | 'consent.given'
     | 'stall.raised'
     | 'stall.cleared'
   >,

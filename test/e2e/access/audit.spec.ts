@@ -14,6 +14,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   decideRegistrations: 'registration.discarded',
   resolveRegistration: 'registration.resolved',
   eraseUser: 'user.erased',
+  exportUser: 'user.exported',
   createWebhookEndpoint: 'webhook_endpoint.created',
   changeWebhookEndpoint: 'webhook_endpoint.changed',
   deleteWebhookEndpoint: 'webhook_endpoint.deleted',
@@ -46,7 +47,7 @@ interface Document {
 }
 
 /**
- * Returns all DELETE operations, and all other changes that are below /registrations/ or /stalled/, are of /campaigns or /bulk-actions, are about one invitation, or need one of the scopes `admin`
+ * Returns all DELETE operations, all with the scope `users:erase`, and all other changes that are below /registrations/ or /stalled/, are of /campaigns or /bulk-actions, are about one invitation, or need one of the scopes `admin`
  * and `webhooks:manage`.
  */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
@@ -58,7 +59,7 @@ const administrativeOperationsOf = ({ paths }: Document): string[] =>
           scope === 'admin' ||
           scope === 'webhooks:manage' ||
           /^\/api\/v1\/(registrations\/|campaigns|stalled|bulk-actions|invitations\/.*)/.test(path);
-        return method !== 'get' && (isAdministrative || method === 'delete');
+        return scope === 'users:erase' || (method !== 'get' && (isAdministrative || method === 'delete'));
       })
       .map(([, { operationId }]) => operationId),
   );

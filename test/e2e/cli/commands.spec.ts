@@ -601,11 +601,13 @@ describe('a command', () => {
     expect((await run(['keys', 'revoke', UNKNOWN, '--yes'])).err).toBe(`There is no API key ${UNKNOWN}`);
   });
 
-  it('erases a user, after it has registered one', async () => {
+  it('exports and erases a user, after it has registered one', async () => {
     const file = join(folder, 'new-user.json');
     await writeFile(file, '{"tenantReference":"by-hand","gridLocations":[{"ean":541448860004178040}]}');
     const registered = await run(['users', 'register', file]);
     const id = /^id: (\S+)$/m.exec(registered.out)![1]!;
+    const exported = await run(['users', 'export', id, '--json']);
+    expect(JSON.parse(exported.out)).toMatchObject({ data: { users: [{ tenantReference: 'by-hand' }] } });
     const erased = await run(['users', 'erase', id, '--yes']);
     expect(erased.out).toContain(`userId: ${id}`);
     expect((await run(['users', 'show', id])).err).toMatch(/^not_found: /);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { formatSequence, type CloudEvent } from '../../../src/events/cloud-event.js';
 import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
-import { eraseEvents } from '../../../src/events/erase-events.sql.js';
+import { EVENTS } from '../../../src/events/erase-events.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -59,6 +59,15 @@ const waitForEvents = (stream: StreamAnswer, count: number) =>
   waitFor(`${count} events`, () => stream.events.length >= count);
 
 const feed = async (query = ''): Promise<Feed> => (await client.call<Feed>('GET', `/events${query}`)).body;
+
+const NOBODY = {
+  userId: null,
+  tenantReference: '',
+  registrationIds: [],
+  gridLocationIds: [],
+  sessionIds: [],
+  invitationIds: [],
+};
 
 describe('GET /api/v1/events', () => {
   it('returns CloudEvents, from the beginning', async () => {
@@ -184,7 +193,7 @@ describe('GET /api/v1/events/stream', () => {
     await appendTo(subject, 'session.online');
     await waitForEvents(early, 1);
     await service.app.get(Database).transaction(async (tx) => {
-      await eraseEvents(tx, [], [subject]);
+      await EVENTS.erase(tx, { ...NOBODY, sessionIds: [subject] }, { at: new Date(), later: () => {} });
       await appendEvents(tx, [sessionEvent('session.lost', subject)]);
     });
     await waitForEvents(early, 2);

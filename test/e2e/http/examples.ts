@@ -260,6 +260,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   // Starts a session of customer-1002 and erases this user, so that the examples about customer-1001 show a user that exists.
   const post = { method: 'POST', headers: { authorization: `Bearer ${service.adminKey}` } };
   await fetch(`${service.url}/api/v1/onboarding/pv/${confirmed.gridLocations[0]!.id}`, post);
+  await ask('exportUser', 200, { parameters: { userId: user.id } });
   await ask('eraseUser', 200, { parameters: { userId: confirmed.id } });
   await manageWebhooks(endpoint.id, toDelete.id);
   await ask('listEvents', 200, { parameters: { types: 'session.online', limit: '1' } });

@@ -11,6 +11,7 @@ import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/clien
 import { databaseTime, shiftClock } from '../../setup/shifted-clock.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
+import { dumpTables, findSecrets } from '../../faults/support/input/secret-search.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
 import { createKey } from '../keys.js';
 import { startReplica } from '../replica.js';
@@ -193,7 +194,11 @@ describe('an invitation', () => {
     await service.sandbox!.control.online(sessionId);
     await isIn(id, 'online');
     expect(await textOf(await open(url))).toContain('Your installation is connected');
-    expect((await client.eventsOf(id)).sort()).toEqual(['invitation.created', 'invitation.opened']);
+    expect((await client.eventsOf(id)).sort()).toEqual([
+      'consent.given',
+      'invitation.created',
+      'invitation.opened',
+    ]);
   });
 
   it('keeps the wish of an owner while the remote service is away, and goes on by itself', async () => {
@@ -212,7 +217,7 @@ describe('an invitation', () => {
 
   it('offers each brand in turn', async () => {
     const { id, url } = await invite({ brands: ['acme', 'sunward'] });
-    expect(await textOf(await open(url))).toContain('action="?brand=acme"');
+    expect(await textOf(await open(url))).toContain('action="?brand=acme&amp;text=');
     expect((await click(`${url}?brand=acme`)).status).toBe(303);
     expect(await textOf(await open(url))).toContain('Continue with acme');
     const { startedAt } = await read(id);
@@ -220,6 +225,102 @@ describe('an invitation', () => {
     expect((await click(`${url}?brand=sunward`)).headers.get('location')).toContain('pv-onboarding');
     expect((await read(id)).startedAt).toBe(startedAt);
     expect((await click(`${url}?brand=unknown`)).headers.get('location')).toContain('pv-onboarding');
+  });
+});
+
+describe('the consent of an owner', () => {
+  const database = () => service.app.get(Database);
+  const hashIn = (page: string) => /text=([\da-f]{64})"/.exec(page)![1]!;
+  const consentsOf = (id: string) =>
+    database().query<{ hash: string; version: string; locale: string; text: string; brand: string | null }>(
+      `SELECT t.hash, t.version, t.locale, t.text, c.brand FROM consents c JOIN consent_texts t ON t.hash = c.text_hash
+        WHERE c.invitation_id = $1 ORDER BY c.given_at`,
+      [id],
+    );
+
+  it('is to the text of the page, once for each text and brand, with an event', async () => {
+    const { id, url } = await invite({ brands: ['acme', 'sunward'], locale: 'nl' });
+    const page = await textOf(await open(url));
+    const hash = hashIn(page);
+    await Promise.all([1, 2, 3].map(() => click(`${url}?brand=acme&text=${hash}`)));
+    await click(`${url}?brand=sunward&text=${hash}`);
+    const consents = await consentsOf(id);
+    expect(consents).toMatchObject([
+      { hash, version: 'standard-1', locale: 'nl', brand: 'acme' },
+      { hash, version: 'standard-1', locale: 'nl', brand: 'sunward' },
+    ]);
+    for (const part of consents[0]!.text.split('\n\n')) expect(page).toContain(part);
+    const events = (await client.events()).filter(
+      ({ subject, type }) => subject === id && type === 'pv.consent.given.v1',
+    );
+    expect(events.map(({ data }) => data)).toMatchObject([
+      {
+        invitationId: id,
+        version: 'standard-1',
+        hash,
+        locale: 'nl',
+        brand: 'acme',
+        givenAt: expect.any(String),
+      },
+      { brand: 'sunward' },
+    ]);
+  });
+
+  it('counts for the text as it stands if the request names none, and in the language that the owner has chosen', async () => {
+    const { id, url } = await invite({ locale: 'nl' });
+    expect(await textOf(await open(`${url}?lang=de`))).toContain('action="?lang=de&amp;text=');
+    await click(`${url}?lang=de`);
+    expect(await consentsOf(id)).toMatchObject([{ locale: 'de', brand: null }]);
+  });
+
+  it('is asked for again if the text has changed meanwhile', async () => {
+    const { id, url } = await invite({ locale: 'en' });
+    const response = await click(`${url}?text=${'0'.repeat(64)}`);
+    expect([response.status, await textOf(response)]).toEqual([
+      409,
+      expect.stringContaining('This text has changed since you opened the page'),
+    ]);
+    expect(await read(id)).toMatchObject({ state: 'invited', startedAt: null });
+    expect(await consentsOf(id)).toEqual([]);
+  });
+
+  it('is shown as a receipt, with the text as it was', async () => {
+    const { id, url } = await invite({ locale: 'en', brands: ['acme'] });
+    expect(await textOf(await open(`${url}?receipt=`))).toContain('Connect your solar installation');
+    await click(url);
+    const [consent] = await consentsOf(id);
+    expect(await textOf(await open(url))).toContain('href="?receipt="');
+    const receipt = await textOf(await open(`${url}?receipt=`));
+    for (const part of [...consent!.text.split('\n\n'), consent!.hash, 'Brand: acme', 'standard-1'])
+      expect(receipt).toContain(part);
+    expect(receipt).not.toContain('<form');
+  });
+
+  it('is withdrawn by declining, and given again by a later click', async () => {
+    const { id, url } = await invite({ locale: 'en' });
+    await click(url);
+    await click(`${url}/decline`);
+    expect(await textOf(await open(`${url}?receipt=`))).toContain('Withdrawn: ');
+    await click(url);
+    const given = await database().query<{ isWithdrawn: boolean }>(
+      'SELECT withdrawn_at IS NOT NULL AS "isWithdrawn" FROM consents WHERE invitation_id = $1 ORDER BY given_at',
+      [id],
+    );
+    expect(given).toEqual([{ isWithdrawn: true }, { isWithdrawn: false }]);
+  });
+
+  it('and the visit are stored without the address and the browser of the owner', async () => {
+    const { url } = await invite();
+    const marks = { browser: 'Owners-Browser/7.3', address: '203.0.113.77', language: 'nl-x-owner' };
+    const headers = {
+      'user-agent': marks.browser,
+      'x-forwarded-for': marks.address,
+      'accept-language': marks.language,
+    };
+    await fetch(url, { headers });
+    for (const query of ['?opened=1', '?receipt=', ''])
+      await fetch(url + query, { method: 'POST', headers, redirect: 'manual' });
+    expect(findSecrets(marks, await dumpTables(service.environment.DATABASE_URL))).toEqual([]);
   });
 });
 

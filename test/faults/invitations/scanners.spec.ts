@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
+import { OwnerTexts } from '../../../src/invitations/owner/owner-texts.service.js';
 import { OwnerStarts } from '../../../src/invitations/owner/owner-starts.service.js';
 import { CHROMIUM, launchChromium } from '../../pages/chromium.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
@@ -104,7 +105,9 @@ describe('R45: following a link creates nothing', () => {
       const find = store.findByToken.bind(store);
       store.findByToken = async (token) => {
         const invitation = await find(token);
-        await app.get(OwnerStarts).begin({ ...invitation!, brand: null });
+        await app
+          .get(OwnerStarts)
+          .begin({ ...invitation!, brand: null }, app.get(OwnerTexts).consentIn('en'));
         return invitation;
       };
     });

@@ -1,6 +1,10 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
+import { ExportStore } from '../../../src/privacy/export/export.store.js';
+import { FIND_IDS, PERSONAL_DATA } from '../../../src/privacy/personal-data.js';
+import { keyOf } from '../../../src/platform/database/personal-data.js';
 import { ERASE_ROWS } from '../../../src/campaigns/erase-rows.sql.js';
 import { ERASE_EVENTS, ERASE_WEBHOOK_RESPONSES } from '../../../src/events/erase-events.sql.js';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
@@ -10,7 +14,6 @@ import {
   DELETE_OBSERVATIONS,
   ERASE_SESSIONS,
   ERASE_STARTS,
-  TAKE_PRUNED_SESSIONS,
 } from '../../../src/onboarding/store/erase-sessions.sql.js';
 import { STOP_POLLS } from '../../../src/onboarding/poll/polls.sql.js';
 import { PRUNE_SESSIONS } from '../../../src/privacy/retention/retention.sql.js';
@@ -30,7 +33,7 @@ import {
 } from '../support/input/canary-person.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { itAtLength, promise } from '../support/promise.js';
-import { dumpThrough, findSecrets } from '../support/input/secret-search.js';
+import { dumpTables, dumpThrough, findSecrets } from '../support/input/secret-search.js';
 import { readSessionRecords } from '../support/evidence/session-records.js';
 import { waitUntilHeld } from '../support/waits.js';
 
@@ -116,6 +119,7 @@ describe('R38: erasure is complete', () => {
   async function rehearse(
     leftOut?: string | Statement,
     prepare: (tx: Transaction) => Promise<unknown> = async () => {},
+    parts = PERSONAL_DATA,
   ): Promise<string[]> {
     let found: string[] = [];
     let watched = 0;
@@ -136,9 +140,8 @@ describe('R38: erasure is complete', () => {
           throw new Error('rolled back');
         }),
     });
-    await expect(
-      new ErasuresStore(rehearsal, service.app.get(Cipher)).eraseUser(person.userId, 'test'),
-    ).rejects.toThrow('rolled back');
+    const store = Object.assign(new ErasuresStore(rehearsal, service.app.get(Cipher)), { parts });
+    await expect(store.eraseUser(person.userId, 'test')).rejects.toThrow('rolled back');
     return watched === 0 ? found : [...found, 'watched'];
   }
 
@@ -167,6 +170,61 @@ describe('R38: erasure is complete', () => {
       expect((await rehearse(statement)).length).toBeGreaterThan(0);
     });
 
+  /** Exports the person. Returns the personal data that only the database has, by table, and the whole document. */
+  async function exportPerson(parts = PERSONAL_DATA) {
+    const store = service.app.get(ExportStore);
+    const found = await store.begin(person.userId, 'test');
+    let document = '';
+    for await (const text of store.document(found!, parts)) document += text;
+    const { data } = JSON.parse(document) as { data: Record<string, object[]> };
+    const exported = new Map(
+      parts.map((part) => [`table public.${part.table}`, JSON.stringify(data[keyOf(part)])]),
+    );
+    const inExport = findSecrets(person.secrets, exported);
+    const inDatabase = findSecrets(person.secrets, await dumpTables(service.environment.DATABASE_URL));
+    return { missing: inDatabase.filter((hit) => !inExport.includes(hit)), found: inDatabase, document };
+  }
+
+  it('R87: an export and an erasure are the same list', async () => {
+    const { missing, found, document } = await exportPerson();
+    const left = await rehearse();
+    promise('R87', {
+      figure: `${missing.length} of ${found.length} places are not exported, ${left.length} are not erased`,
+      bound: '0, 0',
+    });
+    expect([missing, left]).toEqual([[], []]);
+    const { link } = person.capabilities;
+    const hash = createHash('sha256').update(link!).digest('hex');
+    expect(findSecrets({ ...person.capabilities, hash }, new Map([['the export', document]]))).toEqual([]);
+  });
+
+  for (const part of PERSONAL_DATA.filter(({ table }) => PLACES_OF_A_PERSON.includes(table)))
+    itAtLength(`turns red without ${part.table} in the list`, async () => {
+      const parts = PERSONAL_DATA.filter((each) => each !== part);
+      expect((await exportPerson(parts)).missing).not.toEqual([]);
+      expect(await rehearse(undefined, undefined, parts)).not.toEqual([]);
+    });
+
+  it('an export of the API is what the list says, and is recorded', async () => {
+    const { status, headers, body } = await client.call<{ data: Record<string, object[]> }>(
+      'GET',
+      `/users/${person.userId}/export`,
+    );
+    expect([status, headers.get('content-disposition')]).toEqual([
+      200,
+      `attachment; filename="user-${person.userId}.json"`,
+    ]);
+    expect(Object.keys(body.data)).toEqual(PERSONAL_DATA.map(keyOf));
+    expect(body.data).toMatchObject({
+      users: [{ tenantReference: person.tenantReference }],
+      gridLocations: [{ ean: expect.any(String) }, { ean: expect.any(String) }],
+      consents: [{ locale: 'en', version: 'standard-1', text: expect.stringContaining('you agree') }],
+    });
+    const audited = 'SELECT FROM audit_log WHERE action = $1 AND target = $2';
+    expect((await database.query(audited, ['user.exported', person.userId])).length).toBeGreaterThan(0);
+    expect((await client.call('GET', `/users/${randomUUID()}/export`)).status).toBe(404);
+  });
+
   /** Lets retention delete the person's sessions and starts, but none of their events. */
   async function pruneSessions(tx: Transaction): Promise<void> {
     const past = "clock_timestamp() - interval '2 days'";
@@ -186,8 +244,8 @@ describe('R38: erasure is complete', () => {
     expect(await rehearse(undefined, pruneSessions)).toEqual([]);
   });
 
-  itAtLength('turns red without TAKE_PRUNED_SESSIONS', async () => {
-    expect((await rehearse(TAKE_PRUNED_SESSIONS, pruneSessions)).length).toBeGreaterThan(0);
+  itAtLength('turns red without the sessions that retention has deleted', async () => {
+    expect((await rehearse(FIND_IDS, pruneSessions)).length).toBeGreaterThan(0);
   });
 
   it('leaves nothing of the person in any table, and everything of others', async () => {
@@ -201,9 +259,10 @@ describe('R38: erasure is complete', () => {
         erased: {
           gridLocations: 2,
           registrations: 3,
-          sessions: 3,
+          sessions: 4,
           observations: expect.any(Number),
           inverters: 2,
+          consents: 1,
           events: expect.any(Number),
         },
         remote: { erased: false, detail: expect.stringContaining(person.userId) },

@@ -15,6 +15,8 @@ export interface CanaryPerson {
   readonly gridLocations: readonly { readonly ean: string }[];
   /** One session with an open web flow, one online, one unrecognised. */
   readonly sessionIds: readonly string[];
+  /** What opens something, by name: no export contains it. */
+  readonly capabilities: Readonly<Record<string, string>>;
   /** Texts, by name, that no table may contain after the erasure. */
   readonly secrets: Readonly<Record<string, string>>;
 }
@@ -23,9 +25,11 @@ export interface CanaryPerson {
 export const PLACES_OF_A_PERSON = [
   'audit_log',
   'campaign_rows',
+  'consents',
   'domain_events',
   'grid_locations',
   'inverters',
+  'invitations',
   'onboarding_sessions',
   'registrations',
   'session_observations',
@@ -44,10 +48,18 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
   const { control } = service.sandbox!;
   const tenantReference = word();
   const eans = [newEan(), newEan()];
-  const [firstName, lastName, salesNote, sessionNote, stallNote, requestId, responseField] = Array.from(
-    { length: 7 },
-    word,
-  ) as [string, string, string, string, string, string, string];
+  const [firstName, lastName, salesNote, sessionNote, stallNote, requestId, responseField, label, path] =
+    Array.from({ length: 9 }, word) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
   const email = `${word()}@example.org`;
   await insertCampaign(
     service.app.get(Database),
@@ -98,6 +110,15 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
     times: null,
     ...refusal,
   });
+  const invitation = await client.call<{ id: string; url: string }>('POST', '/invitations', {
+    gridLocationId: user.gridLocations[1]!.id,
+    metadata: { label },
+    returnUrl: `https://127.0.0.1/${path}`,
+  });
+  await fetch(invitation.body.url, { method: 'POST', redirect: 'manual' });
+  const [consent] = await service.app
+    .get(Database)
+    .query<{ id: string }>('SELECT id FROM consents WHERE invitation_id = $1', [invitation.body.id]);
   const { inverters } = await waitFor('the sessions to be read', async () => {
     const [first, second] = await Promise.all([client.session(online.id), client.session(unrecognised.id)]);
     return second.state === 'unrecognised' && first.inverters.length === 2 && first;
@@ -117,6 +138,7 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
     gridLocationId,
     gridLocations: request.gridLocations,
     sessionIds: [open.id, online.id, unrecognised.id],
+    capabilities: { startUrl: open.startUrl!, link: invitation.body.url.split('/i/')[1]! },
     secrets: {
       tenantReference,
       firstEan: eans[0]!,
@@ -129,6 +151,9 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
       stallNote,
       requestId,
       responseField,
+      label,
+      path,
+      consentId: consent!.id,
       startUrl: open.startUrl!,
       firstInverter: inverters[0]!.id,
       secondInverter: inverters[1]!.id,

@@ -1,0 +1,50 @@
+import { appendEvents } from '../events/outbox.js';
+import type { Transaction } from '../platform/database/database.js';
+import { findFacts } from './invitation-events.store.js';
+import type { ConsentText } from './owner/consent.rules.js';
+
+export interface GivenConsent extends Pick<ConsentText, 'version' | 'hash' | 'locale' | 'text'> {
+  readonly id: string;
+  readonly brand: string | null;
+  readonly givenAt: Date;
+  readonly withdrawnAt: Date | null;
+}
+
+const INSERT_TEXT = `
+    INSERT INTO consent_texts (hash, version, locale, text) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`;
+
+/** Inserts the consent to text $3 for brand $2 of locked invitation $1, unless the owner has given it already and not withdrawn it. */
+const INSERT_CONSENT = `
+    INSERT INTO consents (invitation_id, brand, text_hash)
+    SELECT $1::uuid, $2::text, $3::text
+     WHERE NOT EXISTS (SELECT FROM consents WHERE invitation_id = $1 AND brand IS NOT DISTINCT FROM $2 AND text_hash = $3 AND withdrawn_at IS NULL)
+    RETURNING given_at AS "givenAt"`;
+
+const WITHDRAW_CONSENTS =
+  'UPDATE consents SET withdrawn_at = clock_timestamp() WHERE invitation_id = $1 AND withdrawn_at IS NULL';
+
+export const FIND_CONSENTS = `
+    SELECT c.id, c.brand, c.given_at AS "givenAt", c.withdrawn_at AS "withdrawnAt", t.hash, t.version, t.locale, t.text
+      FROM consents c JOIN consent_texts t ON t.hash = c.text_hash
+     WHERE c.invitation_id = $1 ORDER BY c.given_at DESC, c.id`;
+
+/** Records that the owner of a locked invitation has withdrawn what the owner has agreed to. */
+export const withdrawConsents = (tx: Transaction, invitationId: string): Promise<unknown> =>
+  tx.query(WITHDRAW_CONSENTS, [invitationId]);
+
+/** Records the consent of the owner of a locked invitation, with its event, if it is new. */
+export async function giveConsent(
+  tx: Transaction,
+  invitationId: string,
+  brand: string | null,
+  { hash, version, locale, text }: ConsentText,
+): Promise<void> {
+  await tx.query(INSERT_TEXT, [hash, version, locale, text]);
+  const [given] = await tx.query<{ givenAt: Date }>(INSERT_CONSENT, [invitationId, brand, hash]);
+  const [facts] = given === undefined ? [] : await findFacts(tx, [invitationId]);
+  if (given === undefined || facts === undefined) return;
+  const { gridLocationId, userId, tenantReference, metadata, campaignId } = facts;
+  const about = { invitationId, gridLocationId, userId, tenantReference, metadata, campaignId };
+  const consent = { brand, version, hash, locale, givenAt: given.givenAt.toISOString() };
+  await appendEvents(tx, [{ name: 'consent.given', subject: invitationId, data: { ...about, ...consent } }]);
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import { Environment } from '../../platform/env/environment.js';
+import { LOCALES, type Locale } from '../invitation.rules.js';
+import { CONSENT_PARTS, consentTextOf, type ConsentPart, type ConsentText } from './consent.rules.js';
+
+const FOLDER = new URL('../../../pages/owner/', import.meta.url);
+
+/** Returns the content of a file of the owner's page. */
+export const readPageFile = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
+
+type Messages = Readonly<Record<string, string>>;
+export type Translate = (key: string, values?: Messages) => string;
+
+/** The sentences of the owner's page in each language, in the tenant's name, and the text to which an owner agrees. */
+@Injectable()
+export class OwnerTexts {
+  private readonly messages = new Map<Locale, Messages>(
+    LOCALES.map((locale) => [locale, JSON.parse(readPageFile(`messages/${locale}.json`)) as Messages]),
+  );
+  private readonly consents: readonly ConsentText[] = LOCALES.map((locale) => {
+    const text = this.in(locale);
+    const ours = Object.fromEntries(CONSENT_PARTS.map((part) => [part, text(part)]));
+    return consentTextOf(locale, ours as Record<ConsentPart, string>, undefined);
+  });
+
+  constructor(private readonly environment: Environment) {}
+
+  /** Returns the name of the tenant, or words in its place. */
+  tenantIn(locale: Locale): string {
+    return this.environment.BRAND_NAME ?? this.messages.get(locale)!.tenant!;
+  }
+
+  /**
+   * Returns a function that returns a sentence of this language. If the tenant has no name, it is a sentence of its own (`….unnamed`): words
+   * in the place of a name would need an article or a case.
+   */
+  in(locale: Locale): Translate {
+    const messages = this.messages.get(locale)!;
+    const { BRAND_NAME } = this.environment;
+    const patternOf = (key: string): string =>
+      (BRAND_NAME === undefined ? messages[`${key}.unnamed`] : undefined) ?? messages[key]!;
+    return (key, values = {}) =>
+      patternOf(key).replace(
+        /\{(\w+)\}/g,
+        (_, name: string) => ({ tenant: this.tenantIn(locale), ...values })[name]!,
+      );
+  }
+
+  /** Returns the text above the button in this language. */
+  consentIn(locale: Locale): ConsentText {
+    return this.consents.find((each) => each.locale === locale)!;
+  }
+
+  /** Returns the text with this hash, or undefined if it is none of the texts as they are now. */
+  consentOf(hash: string): ConsentText | undefined {
+    return this.consents.find((each) => each.hash === hash);
+  }
+}

@@ -1,0 +1,39 @@
+import { AUDIT_ENTRIES } from '../access/audit-log.store.js';
+import { CAMPAIGN_ROWS } from '../campaigns/erase-rows.sql.js';
+import { EVENTS, WEBHOOK_RESPONSES } from '../events/erase-events.sql.js';
+import { INVITATION_DATA } from '../invitations/erase-invitations.sql.js';
+import { SESSION_DATA } from '../onboarding/store/erase-sessions.sql.js';
+import type { Sql } from '../platform/database/database.js';
+import type { Person, PersonalData } from '../platform/database/personal-data.js';
+import { STALLS } from '../stalls/stalls.store.js';
+import { GRID_LOCATIONS, REGISTRATIONS, USERS } from '../users/user/erase-user.sql.js';
+
+/** All personal data: what an export contains and what an erasure removes, in the order of the locks. */
+export const PERSONAL_DATA: readonly PersonalData[] = [
+  ...SESSION_DATA,
+  ...INVITATION_DATA,
+  CAMPAIGN_ROWS,
+  REGISTRATIONS,
+  USERS,
+  GRID_LOCATIONS,
+  STALLS,
+  EVENTS,
+  WEBHOOK_RESPONSES,
+  AUDIT_ENTRIES,
+];
+
+/** Finds the ids of user $1. A session that retention deletes meanwhile is in one of its two tables. */
+export const FIND_IDS = `
+    SELECT ARRAY(SELECT id FROM grid_locations WHERE user_id = $1::uuid) AS "gridLocationIds",
+           ARRAY(SELECT i.id FROM invitations i JOIN grid_locations g ON g.id = i.grid_location_id
+                  WHERE g.user_id = $1) AS "invitationIds",
+           ARRAY(SELECT id FROM onboarding_sessions WHERE user_id = $1
+                 UNION SELECT session_id FROM pruned_sessions WHERE user_id = $1) AS "sessionIds"`;
+
+export async function findPerson(
+  sql: Sql,
+  known: Pick<Person, 'userId' | 'tenantReference' | 'registrationIds'>,
+): Promise<Person> {
+  const [ids] = await sql.query<Omit<Person, keyof typeof known>>(FIND_IDS, [known.userId]);
+  return { ...known, ...ids! };
+}
