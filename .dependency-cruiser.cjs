@@ -28,7 +28,7 @@ const ROOMS = {
   bulk: ['platform', 'access'],
   'console-access': ['platform', 'access'],
   status: [...CORE, 'invitations', 'campaigns'],
-  privacy: [...CORE, 'invitations', 'campaigns', 'webhooks'],
+  privacy: [...CORE, 'invitations', 'campaigns', 'webhooks', 'bulk'],
   local: ['platform'],
 };
 

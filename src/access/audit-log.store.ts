@@ -10,14 +10,16 @@ export interface AuditEntry {
   /** An object and a past participle, such as `api_key.created`. */
   readonly action: string;
   readonly target?: string;
-  /** Must not contain secrets or personal data, because the erasure of a user does not change this field. */
+  /** Must not contain secrets or personal data. The erasure of a user changes only `reason` in it, of bulk actions on the user. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** Clears the request ids of entries about a person. Callers choose request ids, so a request id may contain personal data. */
 export const AUDIT_ENTRIES: PersonalData = {
   table: 'audit_log',
-  where: 't.target = ANY ($1::text[])',
+  // A bulk action on a person has a reason, which its own erasure removes.
+  where:
+    't.target = ANY ($1::text[] || ARRAY(SELECT action_id::text FROM bulk_action_items WHERE target = ANY ($1::text[]::uuid[])))',
   order: 't.id',
   parameter: subjectsOf,
   erase: async ({ prisma }, person) => {

@@ -74,8 +74,10 @@ class BulkCountsView extends schema.schemaOf({
 export class BulkActionView extends schema.schemaOf({
   id: schema.uuid('The requests of the action have the id `bulk-` and this, also in the audit log'),
   operationId: schema.text(),
-  arguments: schema.object<object>('As given; empty without a body'),
-  reason: schema.text(),
+  arguments: schema.object<object>(
+    'As given; empty without a body, and after the erasure of a person on whom it acted',
+  ),
+  reason: schema.text('As given; `erased` after the erasure of a person on whom it acted'),
   createdBy: schema.text('As `actor` in the audit log'),
   createdAt: schema.instant(),
   finishedAt: schema.nullable(schema.instant('null while ids are pending')),

@@ -28,6 +28,26 @@ export const SETTLE_ITEM = `
       FROM bulk_actions a WHERE a.id = i.action_id AND a.lease_token = $2 AND i.action_id = $1 AND i.ordinal = $3 AND i.status = 'pending'`;
 
 export const FINISH = `
-    UPDATE bulk_actions a SET finished_at = clock_timestamp()
+    UPDATE bulk_actions a
+       SET finished_at = clock_timestamp(), arguments = CASE WHEN a.erased_at IS NULL THEN a.arguments ELSE '{}' END
      WHERE a.id = $1 AND a.lease_token = $2
        AND NOT EXISTS (SELECT FROM bulk_action_items i WHERE i.action_id = a.id AND i.status = 'pending')`;
+
+export const OF_PERSON = `t.id IN (SELECT action_id FROM bulk_action_items WHERE target = ANY ($1::uuid[]))`;
+
+/**
+ * Clears what a caller has written about the actions on these ids: they may be the metadata, the return address or the name of a person. An
+ * action that is not finished needs its arguments for its other ids, and loses them at its end.
+ */
+export const ERASE_ACTIONS = `
+    WITH acting AS MATERIALIZED (
+      SELECT t.id FROM bulk_actions t WHERE ${OF_PERSON} ORDER BY t.id FOR UPDATE
+    ), erased AS (
+      UPDATE bulk_actions a
+         SET erased_at = clock_timestamp(), reason = 'erased',
+             arguments = CASE WHEN a.finished_at IS NULL THEN a.arguments ELSE '{}' END
+        FROM acting WHERE a.id = acting.id
+      RETURNING a.id::text
+    )
+    UPDATE audit_log l SET details = l.details - 'reason' FROM erased
+     WHERE l.action = 'bulk_action.created' AND l.target = erased.id RETURNING l.id`;

@@ -3,6 +3,7 @@ import { isAudited, recordAudit } from '../access/audit-log.store.js';
 import { actorOf, type Principal, type Scope } from '../access/scopes.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
+import { subjectsOf, type PersonalData } from '../platform/database/personal-data.js';
 import type { Prisma } from '../platform/database/generated/client.js';
 import type { BulkActionView, ItemStatus, NewBulkAction } from './bulk-actions.dto.js';
 import * as sql from './bulk-actions.sql.js';
@@ -118,3 +119,13 @@ export class BulkActionsStore {
     await this.database.query(sql.FINISH, [id, token], OUTCOME);
   }
 }
+
+/** What callers have written about actions on a person. */
+export const BULK_ACTIONS: PersonalData = {
+  table: 'bulk_actions',
+  where: sql.OF_PERSON,
+  order: 't.id',
+  parameter: subjectsOf,
+  columns: '(SELECT c FROM (SELECT t.operation_id, t.arguments, t.reason, t.created_at) AS c)',
+  erase: async (tx, person) => (await tx.query(sql.ERASE_ACTIONS, [subjectsOf(person)])).length,
+};

@@ -1,4 +1,5 @@
 import { AUDIT_ENTRIES } from '../access/audit-log.store.js';
+import { BULK_ACTIONS } from '../bulk/bulk-actions.store.js';
 import { CAMPAIGN_ROWS } from '../campaigns/erase-rows.sql.js';
 import { EVENTS, WEBHOOK_RESPONSES } from '../events/erase-events.sql.js';
 import { INVITATION_DATA } from '../invitations/erase-invitations.sql.js';
@@ -20,6 +21,7 @@ export const PERSONAL_DATA: readonly PersonalData[] = [
   EVENTS,
   WEBHOOK_RESPONSES,
   AUDIT_ENTRIES,
+  BULK_ACTIONS,
 ];
 
 /** Finds the ids of user $1. A session that retention deletes meanwhile is in one of its two tables. */

@@ -2937,10 +2937,11 @@ export interface components {
              */
             id: string;
             operationId: string;
-            /** @description As given; empty without a body */
+            /** @description As given; empty without a body, and after the erasure of a person on whom it acted */
             arguments: {
                 [key: string]: unknown;
             };
+            /** @description As given; `erased` after the erasure of a person on whom it acted */
             reason: string;
             /** @description As `actor` in the audit log */
             createdBy: string;

@@ -1255,6 +1255,7 @@ CREATE TABLE bulk_actions (
   console_until timestamptz(3),
   created_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
   finished_at timestamptz(3),
+  erased_at timestamptz(3),
   lease_token uuid,
   lease_until timestamptz(3),
   due_at timestamptz(3) DEFAULT clock_timestamp() NOT NULL,
@@ -1274,6 +1275,7 @@ COMMENT ON COLUMN bulk_actions.caller_scopes IS 'Scopes of a caller without a ke
 COMMENT ON COLUMN bulk_actions.console_until IS 'When the session of the console ends in which the caller acts. Null: none.';
 COMMENT ON COLUMN bulk_actions.created_at IS 'When it was requested.';
 COMMENT ON COLUMN bulk_actions.finished_at IS 'When each id had a result. Null: not yet.';
+COMMENT ON COLUMN bulk_actions.erased_at IS 'When a person was erased on whose data it acts. Its reason is cleared then, its arguments at its end. Null: never.';
 COMMENT ON COLUMN bulk_actions.lease_token IS 'Random id of the lease of the process that acts. Null without a lease.';
 COMMENT ON COLUMN bulk_actions.lease_until IS 'Until when the lease is valid; the process renews it. After that another process may go on.';
 COMMENT ON COLUMN bulk_actions.due_at IS 'When a process goes on with it; infinite while it is leased.';
@@ -1291,6 +1293,7 @@ CREATE TABLE bulk_action_items (
   CONSTRAINT bulk_action_items_status_is_known CHECK (status IN ('pending', 'done', 'skipped', 'failed')),
   CONSTRAINT bulk_action_items_result_is_dated CHECK ((status = 'pending') = (done_at IS NULL))
 );
+CREATE INDEX bulk_action_items_target_idx ON bulk_action_items(target);
 COMMENT ON TABLE bulk_action_items IS 'The ids of a bulk action, each with its result.';
 COMMENT ON COLUMN bulk_action_items.action_id IS 'The action.';
 COMMENT ON COLUMN bulk_action_items.ordinal IS 'Place in the order of the request.';

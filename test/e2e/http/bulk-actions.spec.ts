@@ -122,6 +122,27 @@ describe('a bulk action', () => {
     ]);
   });
 
+  it('loses its reason when a person is erased on whom it acts, and its arguments at its end', async () => {
+    const { gridLocationId, userId } = await client.startNew();
+    const { id } = await insertRow<{ id: string }>(database().pool, 'bulk_actions', {
+      ...{ operation_id: 'startSession', reason: 'Jansen called.', caller_name: 'environment' },
+      arguments: { metadata: { note: 'Jansen' } },
+      ...{
+        caller_scopes: ['admin'],
+        lease_token: randomUUID(),
+        lease_until: new Date(Date.now() + 3_600_000),
+      },
+      due_at: 'infinity',
+    });
+    for (const [index, target] of [gridLocationId, randomUUID()].entries())
+      await insertRow(database().pool, 'bulk_action_items', { action_id: id, ordinal: index + 1, target });
+    expect((await client.call('DELETE', `/users/${userId}`)).status).toBe(200);
+    const { body } = await client.call<BulkActionView>('GET', `/bulk-actions/${id}`);
+    expect(body).toMatchObject({ reason: 'erased', arguments: { metadata: { note: 'Jansen' } } });
+    await database().query('UPDATE bulk_actions SET lease_until = now(), due_at = now() WHERE id = $1', [id]);
+    expect(await finished(id)).toMatchObject({ reason: 'erased', arguments: {}, counts: { skipped: 2 } });
+  });
+
   it('of a revoked key acts no more', async () => {
     const ids = await insertUncertain(2);
     const { app, id: keyId } = await createKey(client, 'registrations:decide');

@@ -5,6 +5,7 @@ import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { ExportStore } from '../../../src/privacy/export/export.store.js';
 import { FIND_IDS, PERSONAL_DATA } from '../../../src/privacy/personal-data.js';
 import { keyOf } from '../../../src/platform/database/personal-data.js';
+import { ERASE_ACTIONS } from '../../../src/bulk/bulk-actions.sql.js';
 import { ERASE_ROWS } from '../../../src/campaigns/erase-rows.sql.js';
 import { ERASE_EVENTS, ERASE_WEBHOOK_RESPONSES } from '../../../src/events/erase-events.sql.js';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
@@ -153,6 +154,7 @@ describe('R38: erasure is complete', () => {
   const WITHOUT: readonly (readonly [string, string | Statement])[] = [
     ...Object.entries({
       ERASE_EVENTS,
+      ERASE_ACTIONS,
       ERASE_ROWS,
       ERASE_WEBHOOK_RESPONSES,
       ERASE_STARTS,

@@ -24,6 +24,7 @@ export interface CanaryPerson {
 /** Tables that must contain the person before the erasure. Otherwise a search after the erasure would prove nothing. */
 export const PLACES_OF_A_PERSON = [
   'audit_log',
+  'bulk_actions',
   'campaign_rows',
   'consents',
   'domain_events',
@@ -61,6 +62,7 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
       string,
     ];
   const email = `${word()}@example.org`;
+  const [bulkNote, reason] = [word(), word()];
   await insertCampaign(
     service.app.get(Database),
     eans.map((ean) => ({ tenantReference, ean, metadata: { note: salesNote } })),
@@ -132,6 +134,15 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
   });
   await client.call('PATCH', `/stalled/${stalled.id}`, { kind: 'start', note: stallNote });
 
+  const bulk = await client.call<{ id: string }>('POST', '/bulk-actions', {
+    ...{ operationId: 'startSession', ids: [gridLocationId], reason },
+    arguments: { brand: 'open', metadata: { note: bulkNote } },
+  });
+  await waitFor('the bulk action to end', async () => {
+    const { body } = await client.call<{ finishedAt: string | null }>('GET', `/bulk-actions/${bulk.body.id}`);
+    return body.finishedAt !== null;
+  });
+
   return {
     userId: user.id,
     tenantReference,
@@ -149,6 +160,8 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
       salesNote,
       sessionNote,
       stallNote,
+      bulkNote,
+      reason,
       requestId,
       responseField,
       label,
