@@ -18,7 +18,7 @@ export class ConsolePageController {
   ) {
     const { CONSOLE_OIDC_ISSUER } = environment;
     const targets = CONSOLE_OIDC_ISSUER === undefined ? '' : ` ${new URL(CONSOLE_OIDC_ISSUER).origin}`;
-    this.policy = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'${targets}; base-uri 'none'; frame-ancestors 'none'`;
+    this.policy = `default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'${targets}; base-uri 'none'; frame-ancestors 'none'`;
   }
 
   /** Responds with a file of the console. Any other path is a route of the page itself, except below `assets`. */
@@ -34,8 +34,13 @@ export class ConsolePageController {
     const { type, body, gzipped } = found ?? this.files.index;
     // The name of an asset contains the hash of its content.
     if (isAsset) void reply.header('cache-control', 'public, max-age=31536000, immutable');
-    else void reply.headers({ 'content-security-policy': this.policy, 'x-robots-tag': 'noindex' });
-    void reply.headers({ 'content-type': type, vary: 'accept-encoding' });
+    else void reply.header('x-robots-tag', 'noindex');
+    // A worker has the policy of its own file.
+    void reply.headers({
+      'content-security-policy': this.policy,
+      'content-type': type,
+      vary: 'accept-encoding',
+    });
     if (!/\bgzip\b/.test(String(request.headers['accept-encoding']))) return void reply.send(body);
     void reply.header('content-encoding', 'gzip').send(gzipped);
   }

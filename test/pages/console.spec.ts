@@ -5,6 +5,8 @@ import { StallTask } from '../../src/stalls/stall-task.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { allAtLength } from '../faults/support/promise.js';
 import { insertCampaign } from '../setup/campaign.js';
+import { newValidEan } from '../setup/ean.js';
+import { workbookOf, type Cell } from '../setup/workbook.js';
 import { TestClient } from '../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { useTestApp } from '../setup/test-app.js';
@@ -408,25 +410,26 @@ if (CHROMIUM === null) {
       ]);
     });
 
+    /** Opens the page of the import, and gives it a file. */
+    const choose = async (page: Page, name: string, buffer: Buffer) => {
+      await page.getByRole('heading', { name: '1. The file' }).waitFor();
+      await page
+        .getByLabel('Drop an Excel or CSV file here')
+        .setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
+    };
+
     it('imports a file after its columns are recognised and a wrong row is corrected', async () => {
       const text =
-        'Klantnummer;EAN-code;Straat\nimport-1;541448820044186577;Dorp 1\nimport-2;54144882004418657;Dorp 2\n';
+        'Klantnummer;EAN-code;Straat\n\nimport-1;541448820044186577;Dorp 1\nimport-2;54144882004418657;Dorp 2\n';
       await signedIn('/campaigns', async (page) => {
         await page.getByRole('button', { name: 'Import customers' }).click();
-        await page.getByLabel('Drop a CSV file here').setInputFiles({
-          name: 'klanten.csv',
-          mimeType: 'text/csv',
-          buffer: Buffer.from(text),
-        });
+        await choose(page, 'klanten.csv', Buffer.from(text));
         await page.getByRole('heading', { name: '2. The columns of klanten.csv' }).waitFor();
         expect(await page.getByLabel('Klantnummer').inputValue()).toBe('tenantReference');
         expect(await page.getByLabel('EAN-code').inputValue()).toBe('ean');
         expect(await page.getByLabel('Straat').inputValue()).toBe('');
         await page.getByRole('button', { name: 'Check the rows' }).click();
-        const cell = page.getByLabel('EAN-code of row 2');
-        await cell.waitFor();
-        await picture(page, 'console-import');
-        expect(await faultsOf(page)).toEqual([]);
+        const cell = page.getByLabel('EAN-code of row 4');
         await cell.fill('541448820044186584');
         await page.getByRole('button', { name: 'Check again' }).click();
         await page.getByRole('button', { name: 'Register 2 rows' }).click();
@@ -436,6 +439,72 @@ if (CHROMIUM === null) {
       await waitFor('the customers', async () => {
         const { body } = await client.call<{ items: unknown[] }>('GET', '/users?tenantReference=import-2');
         return body.items.length === 1;
+      });
+    });
+
+    it('imports 500 customers from a sheet of a workbook, with five wrong rows corrected in place', async () => {
+      const wrong: Readonly<Record<number, Cell>> = {
+        7: '54144882004418',
+        70: { xml: '<c><v>541448820044186577</v></c>' },
+        170: '',
+        270: 'unknown',
+        470: '541448820044186570000',
+      };
+      const eans = Array.from({ length: 500 }, newValidEan);
+      const rows = eans.map((ean, at) => [`excel-${at}`, wrong[at] ?? ean, 'Dorp']);
+      const book = workbookOf({ Klanten: [['Klantnummer', 'EAN-code', 'Straat'], ...rows], Lijst: [['x']] });
+      await signedIn('/campaigns/new', async (page) => {
+        await choose(page, 'klanten.xlsx', book);
+        await page.getByRole('button', { name: 'Klanten (501 rows)' }).click();
+        await page.getByRole('heading', { name: '2. The columns of klanten.xlsx, Klanten' }).waitFor();
+        await page.getByText('500 rows. The first 10:').waitFor();
+        await page.getByRole('button', { name: 'Check the rows' }).click();
+        for (const at of Object.keys(wrong).map(Number))
+          await page.getByLabel(`EAN-code of row ${at + 2}`).fill(eans[at]!);
+        await picture(page, 'console-import');
+        expect(await faultsOf(page)).toEqual([]);
+        expect(await page.getByRole('button', { name: 'Register 495 rows' }).isDisabled()).toBe(true);
+        await page.getByRole('button', { name: 'Check the corrected rows' }).click();
+        await page.getByText('500 rows will be registered at the provider').waitFor();
+        expect(await page.getByLabel(/^EAN-code of row/).count()).toBe(0);
+        await page.getByRole('button', { name: 'Register 500 rows' }).click();
+        await page.getByRole('heading', { name: 'klanten, Klanten' }).waitFor();
+      });
+      const [campaign] = await database.query<{ id: string; rows: number }>(
+        `SELECT id, rows FROM campaigns WHERE name = 'klanten, Klanten' AND status <> 'checked'`,
+      );
+      const { body } = await client.call<{ summary: object }>('GET', `/campaigns/${campaign!.id}`);
+      expect([campaign!.rows, body.summary]).toEqual([500, expect.objectContaining({ invalid: 0 })]);
+      // The other tests need the capacity of the service.
+      await client.call('POST', `/campaigns/${campaign!.id}/cancel`);
+    });
+
+    it('refuses a file that cannot be read in words, stays usable, and reads it in a worker of its own origin', async () => {
+      const cells = [['Klantnummer', 'EAN-code', 'Klantnummer']];
+      const book = workbookOf({ A: [...cells, ['<script>window.ran=true</script>', '=1+1', MARKUP]] });
+      const bomb = workbookOf({ A: cells }, { 'xl/bomb.xml': [new Uint8Array(100_000_001), { level: 1 }] });
+      await signedIn('/campaigns/new', async (page) => {
+        const violations: string[] = [];
+        page.on('console', (message) => void (message.type() === 'error' && violations.push(message.text())));
+        const refused = page.getByRole('alert');
+        for (const [buffer, words] of [
+          [bomb, 'more than 100 MB once it is unpacked'],
+          [Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0, 0, 0, 0]), 'an old version of Excel'],
+          [book.subarray(0, 300), 'is damaged'],
+          [Buffer.from('a;b\n'), 'and a row below'],
+        ] as const) {
+          await choose(page, 'klanten.xlsx', buffer);
+          await refused.getByText(words).waitFor();
+        }
+        const worker = page.waitForEvent('worker');
+        await choose(page, 'klanten.xlsx', book);
+        expect(new URL((await worker).url()).origin).toBe(service.url);
+        await page.getByRole('cell', { name: '<script>window.ran=true</script>', exact: true }).waitFor();
+        expect(await page.evaluate('window.ran')).toBeUndefined();
+        await page.getByLabel('Klantnummer').nth(1).selectOption('tenantReference');
+        await page.getByText('Two columns are “Customer reference”. Choose one.').waitFor();
+        expect(await page.getByRole('button', { name: 'Check the rows' }).isDisabled()).toBe(true);
+        expect(violations).toEqual([]);
       });
     });
 

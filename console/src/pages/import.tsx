@@ -14,7 +14,18 @@ import { Facts, Panel } from '../parts/panel.js';
 import { Table } from '../parts/table.js';
 import { COLUMNS, mappingFault, nameOf, proposalOf, type Use } from '../rules/columns.js';
 import { pathOf } from '../rules/route.js';
-import { csvFor, decode, MOST_BYTES, readTable, type TableFile } from '../rules/table-file.js';
+import {
+  csvFor,
+  decode,
+  hasText,
+  MOST_BYTES,
+  readTable,
+  sheetTable,
+  type TableFile,
+} from '../rules/table-file.js';
+import { isWorkbook } from '../../../src/spreadsheet/workbook-kind.rules.js';
+import type { Sheet } from '../../../src/spreadsheet/sheet.rules.js';
+import { readWorkbook } from '../api/workbook.js';
 
 type Campaign = Schemas['CampaignView'];
 type Row = Schemas['CampaignRowView'];
@@ -43,34 +54,27 @@ export function ImportPage() {
   );
 }
 
+interface Book {
+  readonly name: string;
+  readonly sheets: readonly Sheet[];
+}
+
 /** Takes a file by drop or by the dialog of the browser, or a paste from a spreadsheet. */
 function Choose({ onFile }: { readonly onFile: (file: TableFile) => void }) {
-  const [failure, setFailure] = useState<string | null>(null);
   const [isOver, setOver] = useState(false);
-  const accept = (name: string, text: string) => {
-    try {
-      onFile(readTable(name, text));
-    } catch (error) {
-      setFailure((error as Error).message);
-    }
-  };
-  const take = async (file: File | undefined) => {
-    if (file === undefined) return;
-    if (/\.xlsx?$/i.test(file.name))
-      return setFailure(
-        'This is an Excel workbook. In Excel, choose “Save as” and “CSV UTF-8”, or copy the cells and paste them below.',
-      );
-    if (file.size > MOST_BYTES)
-      return setFailure(
-        'This file is larger than 20 MB. Upload it with the command: pv-onboarding import FILE.',
-      );
-    accept(file.name, decode(new Uint8Array(await file.arrayBuffer())));
-  };
+  const [book, setBook] = useState<Book | null>(null);
+  const take = useMutation({
+    mutationFn: readFile,
+    onSuccess: (read) => ('sheets' in read ? setBook(read) : onFile(read)),
+  });
+  const accept = useMutation({ mutationFn: async (read: () => TableFile) => read(), onSuccess: onFile });
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    void take(event.dataTransfer.files[0]);
+    const [file] = event.dataTransfer.files;
+    if (file !== undefined) take.mutate(file);
   };
+  const failure = take.error ?? accept.error;
   return (
     <Panel title="1. The file" isWide>
       <label
@@ -79,29 +83,64 @@ function Choose({ onFile }: { readonly onFile: (file: TableFile) => void }) {
         onDragLeave={() => setOver(false)}
         onDrop={drop}
       >
-        <strong>Drop a CSV file here, or choose one</strong>
+        <strong>Drop an Excel or CSV file here, or choose one</strong>
         <input
           type="file"
-          accept=".csv,.txt,.tsv,.xlsx,.xls,text/csv"
-          onChange={(event) => void take(event.currentTarget.files?.[0])}
+          accept=".xlsx,.xlsm,.csv,.txt,.tsv,.xls,text/csv"
+          onChange={(event) => {
+            const file = event.currentTarget.files?.[0];
+            if (file !== undefined) take.mutate(file);
+          }}
         />
+        <span className="soft" role="status">
+          {take.isPending && 'The file is being read …'}
+        </span>
       </label>
+      {book !== null && (
+        <>
+          <p>{book.name} has several sheets. Choose the one with the customers:</p>
+          <Group gap="xs" role="group" aria-label="Sheets">
+            {book.sheets.map((sheet) => (
+              <Button
+                key={sheet.name}
+                onClick={() => accept.mutate(() => sheetTable(`${book.name}, ${sheet.name}`, sheet))}
+              >
+                {sheet.name} ({countOf(sheet.rows.length, 'row')})
+              </Button>
+            ))}
+          </Group>
+        </>
+      )}
       <Textarea
         label="Or paste rows from a spreadsheet, with the names of the columns above them"
         rows={4}
         spellCheck={false}
         onPaste={(event) => {
           event.preventDefault();
-          accept('Pasted rows', event.clipboardData.getData('text'));
+          const text = event.clipboardData.getData('text');
+          accept.mutate(() => readTable('Pasted rows', text));
         }}
       />
       {failure !== null && (
-        <Alert color="red" className="failure">
-          {failure}
+        <Alert color="red" className="failure" role="alert">
+          {failure.message}
         </Alert>
       )}
     </Panel>
   );
+}
+
+/** Reads a file that a person has chosen. Throws Error with what is wrong, in words. */
+async function readFile(file: File): Promise<TableFile | Book> {
+  if (file.size > MOST_BYTES)
+    throw new Error('This file is larger than 20 MB. Upload it with the command: pv-onboarding import FILE.');
+  const buffer = await file.arrayBuffer();
+  const bytes = new Uint8Array(buffer);
+  if (!isWorkbook(bytes)) return readTable(file.name, decode(bytes));
+  const sheets = await readWorkbook(buffer);
+  const [sheet] = sheets;
+  if (sheet === undefined) throw new Error('The workbook has no cells.');
+  return sheets.length === 1 ? sheetTable(file.name, sheet) : { name: file.name, sheets };
 }
 
 /** The mapping is remembered by the names of the columns, for the next file of the same kind. */
@@ -130,11 +169,14 @@ function Prepare({ file }: { readonly file: TableFile }) {
   const may = useMay();
   const [rows, setRows] = useState(file.rows);
   const [uses, setUses] = useState(() => rememberedFor(headers));
-  const [name, setName] = useState(file.name.replace(/\.\w+$/, ''));
+  const [name, setName] = useState(file.name.replace(/\.\w+(?=,|$)/, ''));
   const [isInviting, setInviting] = useState(false);
+  /** Whether a row differs from what was checked. */
+  const [isCorrected, setCorrected] = useState(false);
   const upload = (dryRun: boolean) => send(csvFor(rows, uses), { dryRun, name, invite: isInviting });
   const check = useMutation({
     mutationFn: async (): Promise<Checked> => {
+      setCorrected(false);
       const campaign = await upload(true);
       if (campaign.summary.invalid === 0) return { campaign, invalid: [] };
       const query = { status: 'invalid', limit: MOST_CORRECTED } as const;
@@ -157,16 +199,21 @@ function Prepare({ file }: { readonly file: TableFile }) {
     check.reset();
     setUses(uses.map((each, at) => (at === index ? use : each)));
   };
-  const correct = (row: number, column: number, value: string) =>
+  const correct = (row: number, column: number, value: string) => {
+    setCorrected(true);
     setRows(
-      rows.map((cells, at) => (at === row ? cells.map((cell, of) => (of === column ? value : cell)) : cells)),
+      rows.map((cells, at) =>
+        at === row ? headers.map((_, of) => (of === column ? value : (cells[of] ?? ''))) : cells,
+      ),
     );
-  const fault = mappingFault(uses);
+  };
+  const fault = mappingFault(uses) ?? file.faultOf(uses) ?? null;
+  const filled = rows.filter(hasText);
   return (
     <>
       <Panel title={`2. The columns of ${file.name}`} isWide>
         <p>
-          {countOf(rows.length, 'row')}. The first {Math.min(PREVIEW, rows.length)}:
+          {countOf(filled.length, 'row')}. The first {Math.min(PREVIEW, filled.length)}:
         </p>
         <div className="wide-table" tabIndex={0} role="region" aria-label="The first rows">
           <table>
@@ -189,7 +236,7 @@ function Prepare({ file }: { readonly file: TableFile }) {
               </tr>
             </thead>
             <tbody>
-              {rows.slice(0, PREVIEW).map((row, index) => (
+              {filled.slice(0, PREVIEW).map((row, index) => (
                 <tr key={index}>
                   {headers.map((_, column) => (
                     <td key={column} className={uses[column] === '' ? 'soft' : undefined}>
@@ -223,7 +270,7 @@ function Prepare({ file }: { readonly file: TableFile }) {
           )}
           <Button
             size="sm"
-            variant={check.data === undefined ? 'filled' : 'default'}
+            variant={check.data === undefined || isCorrected ? 'filled' : 'default'}
             disabled={fault !== null || check.isPending}
             onClick={() => check.mutate()}
           >
@@ -234,22 +281,38 @@ function Prepare({ file }: { readonly file: TableFile }) {
       </Panel>
       {check.data !== undefined && (
         <>
-          <Result of={check.data} rows={rows} uses={uses} headers={headers} onCorrect={correct} />
+          <Result of={check.data} file={file} rows={rows} uses={uses} onCorrect={correct} />
           <Panel title="4. Register" isWide>
             <p>
-              {countOf(check.data.campaign.summary.new, 'row')} will be registered at the provider
-              {isInviting && ', and their owners get an invitation'}. {invalidWords(check.data.campaign)}
+              {isCorrected ? (
+                'Rows have been corrected. Check them again before they are registered.'
+              ) : (
+                <>
+                  {countOf(check.data.campaign.summary.new, 'row')} will be registered at the provider
+                  {isInviting && ', and their owners get an invitation'}. {invalidWords(check.data.campaign)}
+                </>
+              )}
             </p>
-            <div>
+            <Group gap="xs">
+              {isCorrected && (
+                <Button size="sm" variant="filled" disabled={check.isPending} onClick={() => check.mutate()}>
+                  Check the corrected rows
+                </Button>
+              )}
               <Button
                 size="sm"
                 variant="filled"
-                disabled={register.isPending || check.isPending || check.data.campaign.summary.new === 0}
+                disabled={
+                  isCorrected ||
+                  register.isPending ||
+                  check.isPending ||
+                  check.data.campaign.summary.new === 0
+                }
                 onClick={() => register.mutate()}
               >
                 Register {countOf(check.data.campaign.summary.new, 'row')}
               </Button>
-            </div>
+            </Group>
             <Failure of={register.error} />
           </Panel>
         </>
@@ -281,13 +344,15 @@ const rowsOf = async (id: string, query: { status: 'invalid'; limit: number }): 
 interface ResultProps {
   readonly of: Checked;
   readonly rows: TableFile['rows'];
-  readonly headers: readonly string[];
+  readonly file: TableFile;
   readonly uses: readonly Use[];
   readonly onCorrect: (row: number, column: number, value: string) => void;
 }
 
 /** Shows what the check has found, with the cells at fault to be corrected. */
-function Result({ of: { campaign, invalid }, rows, headers, uses, onCorrect }: ResultProps) {
+function Result({ of: { campaign, invalid }, rows, file, uses, onCorrect }: ResultProps) {
+  const { headers, firstRow } = file;
+  const numberOf = ({ line }: Row) => line - 2 + firstRow;
   const { summary } = campaign;
   return (
     <Panel title="3. What the check has found" isWide>
@@ -312,36 +377,33 @@ function Result({ of: { campaign, invalid }, rows, headers, uses, onCorrect }: R
             rows={invalid}
             keyOf={({ line }) => String(line)}
             columns={[
-              { title: 'Row', of: ({ line }) => line - 1, isNumber: true },
+              { title: 'Row', of: numberOf, isNumber: true },
               ...uses.flatMap((use, column) =>
                 use === ''
                   ? []
                   : [
                       {
                         title: headers[column] || `Column ${column + 1}`,
-                        of: ({ line, problems }: Row) => (
+                        of: (row: Row) => (
                           <TextInput
                             size="xs"
-                            aria-label={`${headers[column]} of row ${line - 1}`}
-                            value={rows[line - 2]?.[column] ?? ''}
-                            error={problems
+                            aria-label={`${headers[column]} of row ${numberOf(row)}`}
+                            value={rows[row.line - 2]?.[column] ?? ''}
+                            error={row.problems
                               .filter((each) => each.column === use)
                               .map(({ message }) => message)
                               .join('; ')}
-                            onChange={(event) => onCorrect(line - 2, column, event.currentTarget.value)}
+                            onChange={(event) => onCorrect(row.line - 2, column, event.currentTarget.value)}
                           />
                         ),
                       },
                     ],
               ),
-              {
-                title: 'Otherwise',
-                of: ({ problems }) =>
-                  problems
-                    .filter(({ column }) => !uses.includes(column as Use))
-                    .map(({ message }) => message)
-                    .join('; '),
-              },
+              ...(invalid.every(({ problems }) =>
+                problems.every(({ column }) => uses.includes(column as Use)),
+              )
+                ? []
+                : [otherProblems(uses)]),
             ]}
           />
         </>
@@ -349,3 +411,13 @@ function Result({ of: { campaign, invalid }, rows, headers, uses, onCorrect }: R
     </Panel>
   );
 }
+
+/** The column with the problems of a row that belong to no column of the file. */
+const otherProblems = (uses: readonly Use[]) => ({
+  title: 'Otherwise',
+  of: ({ problems }: Row) =>
+    problems
+      .filter(({ column }) => !uses.includes(column as Use))
+      .map(({ message }) => message)
+      .join('; '),
+});

@@ -1,54 +1,17 @@
+import { proposedField, type Field } from '../../../src/spreadsheet/column-names.rules.js';
+
 /** The columns of a file of customers, with the words by which people know them. */
-export const COLUMNS = {
+export const COLUMNS: Readonly<Record<Field, string>> = {
   tenantReference: 'Customer reference',
   ean: 'EAN',
   brand: 'Brand',
   locale: 'Language',
   expectedInverters: 'Number of inverters',
   eanConfirmed: 'EAN is confirmed',
-} as const;
-
-export type Field = keyof typeof COLUMNS;
-/** What a column of the file becomes: a field, metadata of this name, or nothing. */
-export type Use = Field | `metadata.${string}` | '';
-
-/** Names that people give to these columns in English, Dutch, French and German, without what `plain` removes. */
-const NAMES: Readonly<Record<Field, readonly string[]>> = {
-  tenantReference: [
-    ...[
-      'tenantreference',
-      'reference',
-      'customer',
-      'customernumber',
-      'customerno',
-      'customerid',
-      'clientnumber',
-    ],
-    ...['klantnummer', 'klantnr', 'klant', 'klantid', 'klantreferentie', 'referentie', 'relatienummer'],
-    ...['client', 'numeroclient', 'noclient', 'referenceclient', 'numerodeclient', 'idclient'],
-    ...['kundennummer', 'kundennr', 'kunde', 'kundenid', 'referenz', 'kundenreferenz'],
-  ],
-  ean: [
-    ...['ean', 'eancode', 'eannumber', 'ean18', 'eannummer', 'eannr', 'aansluiting', 'aansluitingsnummer'],
-    ...['codeean', 'numeroean', 'pointdeprelevement', 'gsrn', 'zaehlpunkt', 'zahlpunkt', 'gridlocation'],
-  ],
-  brand: [
-    ...['brand', 'merk', 'marque', 'marke', 'inverterbrand', 'merkomvormer', 'omvormermerk', 'hersteller'],
-    ...['fabrikant', 'fabricant', 'marqueonduleur', 'wechselrichter', 'omvormer', 'onduleur', 'inverter'],
-  ],
-  locale: ['locale', 'language', 'lang', 'taal', 'langue', 'sprache'],
-  expectedInverters: [
-    ...['expectedinverters', 'inverters', 'numberofinverters', 'aantalomvormers', 'omvormers'],
-    ...['nombredonduleurs', 'onduleurs', 'anzahlwechselrichter', 'wechselrichteranzahl'],
-  ],
-  eanConfirmed: ['eanconfirmed', 'eanbevestigd', 'eanconfirme', 'eanbestaetigt'],
 };
 
-const plain = (name: string): string =>
-  name
-    .normalize('NFD')
-    .replace(/[^\p{L}\p{N}]/gu, '')
-    .toLowerCase();
+/** What a column of the file becomes: a field, metadata of this name, or nothing. */
+export type Use = Field | `metadata.${string}` | '';
 
 /** Returns what each column of a file probably is. A field is proposed once. */
 export function proposalOf(headers: readonly string[]): Use[] {
@@ -56,7 +19,7 @@ export function proposalOf(headers: readonly string[]): Use[] {
   return headers.map((header): Use => {
     const metadata = /^metadata\.(.+)$/i.exec(header.trim());
     if (metadata !== null) return `metadata.${metadata[1]!}`;
-    const field = (Object.keys(NAMES) as Field[]).find((each) => NAMES[each].includes(plain(header)));
+    const field = proposedField(header);
     if (field === undefined || used.has(field)) return '';
     used.add(field);
     return field;

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { csvFor, decode, readTable } from './table-file.js';
+import { csvFor, decode, readTable, sheetTable } from './table-file.js';
 
 it.each([
   ['a comma', 'a,b\n1,2\n'],
@@ -7,7 +7,7 @@ it.each([
   ['a tab, as a paste from a spreadsheet has it', 'a\tb\n1\t2'],
   ['a byte order mark', '\uFEFFa,b\n1,2\n\n\n'],
 ])('reads rows with %s', (_, text) => {
-  expect(readTable('file', text)).toEqual({ name: 'file', headers: ['a', 'b'], rows: [['1', '2']] });
+  expect(readTable('file', text)).toMatchObject({ name: 'file', headers: ['a', 'b'], rows: [['1', '2']] });
 });
 
 it.each([
@@ -16,6 +16,26 @@ it.each([
   ['a,b\n"1,2\n', 'A quote is not closed'],
 ])('refuses %j: %s', (text, message) => {
   expect(() => readTable('file', text)).toThrow(message);
+});
+
+it('keeps the number of each row, also below empty ones', () => {
+  const table = readTable('file', '\n\na,b\n1,2\n\n3,4\n,\n');
+  expect(table).toMatchObject({ headers: ['a', 'b'], rows: [['1', '2'], [''], ['3', '4']], firstRow: 4 });
+});
+
+it('says which cells of a sheet cannot be imported', () => {
+  const doubtful = [{ column: 1, doubt: 'digits', rows: [2], count: 1 }] as const;
+  const sheet = {
+    name: 'A',
+    rows: [
+      ['Klant', 'Telefoon'],
+      ['1', '3.1E+16'],
+    ],
+    doubtful,
+  };
+  const { faultOf } = sheetTable('file', sheet);
+  expect(faultOf(['tenantReference', 'metadata.phone'])).toContain('“Telefoon” has in row 2 a number');
+  expect(faultOf(['tenantReference', ''])).toBeUndefined();
 });
 
 it('decodes Windows-1252 and UTF-16, too', () => {

@@ -1,11 +1,18 @@
 import Papa from 'papaparse';
+import { csvOf } from '../../../src/spreadsheet/csv.rules.js';
+import { cellFault, headerIndex, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
 import type { Use } from './columns.js';
 
 /** A file as rows of cells. */
 export interface TableFile {
   readonly name: string;
   readonly headers: readonly string[];
+  /** The rows below the names of the columns. Some may be empty, so that each keeps its number. */
   readonly rows: readonly (readonly string[])[];
+  /** The number of the first of these rows, as a spreadsheet shows it. */
+  readonly firstRow: number;
+  /** Returns which cells cannot be imported in columns of this use, in words. */
+  readonly faultOf: (uses: readonly Use[]) => string | undefined;
 }
 
 /** The most bytes that are read in the browser. The command line uploads larger files. */
@@ -24,24 +31,37 @@ export function decode(bytes: Uint8Array): string {
 /** Reads a text of rows, whose separator is detected. Throws Error with what is wrong, in words. */
 export function readTable(name: string, text: string): TableFile {
   const body = text.replace(/^\uFEFF?(sep=.\r?\n)?/, '');
-  const { data, errors } = Papa.parse<string[]>(body, {
+  // Empty rows are kept for their numbers, and would mislead the detection.
+  const detected = Papa.parse(body, {
+    preview: 20,
     skipEmptyLines: 'greedy',
     delimitersToGuess: [',', ';', '\t', '|'],
   });
+  const { data, errors } = Papa.parse<string[]>(body, { delimiter: detected.meta.delimiter });
   const quotes = errors.find(({ type }) => type === 'Quotes');
   if (quotes !== undefined) throw new Error(`A quote is not closed, after row ${(quotes.row ?? 0) + 1}.`);
-  const [headers = [], ...rows] = data;
-  if (rows.length === 0)
-    throw new Error('There must be a line with the names of the columns, and a row below.');
-  return { name, headers: headers.map((each) => each.trim()), rows };
+  return tableOf(name, data, () => undefined);
 }
 
+/** Returns a sheet of a workbook as a file. Throws Error with what is wrong, in words. */
+export const sheetTable = (name: string, sheet: Sheet): TableFile =>
+  tableOf(name, sheet.rows, (uses) => cellFault(sheet, uses));
+
+function tableOf(name: string, all: TableFile['rows'], faultOf: TableFile['faultOf']): TableFile {
+  const header = headerIndex(all);
+  const rows = all.slice(header + 1, all.findLastIndex(hasText) + 1);
+  if (header < 0 || rows.length === 0)
+    throw new Error('There must be a line with the names of the columns, and a row below.');
+  return { name, headers: all[header]!.map((each) => each.trim()), rows, firstRow: header + 2, faultOf };
+}
+
+export const hasText = (row: readonly string[]): boolean => row.some((cell) => cell.trim() !== '');
+
 /** Returns the CSV to upload: the columns that are used, under the names that the API knows. Row n is on line n + 2. */
-export function csvFor(rows: readonly (readonly string[])[], uses: readonly Use[]): string {
+export function csvFor(rows: TableFile['rows'], uses: readonly Use[]): string {
   const used = uses.flatMap((use, index) => (use === '' ? [] : [index]));
-  const oneLine = (cell: string | undefined) => (cell ?? '').replace(/[\r\n]+/g, ' ');
-  return Papa.unparse(
-    [used.map((index) => uses[index]!), ...rows.map((row) => used.map((index) => oneLine(row[index])))],
-    { newline: '\r\n' },
-  );
+  return csvOf([
+    used.map((index) => uses[index]!),
+    ...rows.map((row) => used.map((index) => row[index] ?? '')),
+  ]);
 }

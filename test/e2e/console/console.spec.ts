@@ -406,7 +406,7 @@ describe('the page of the console', () => {
         'x-content-type-options': 'nosniff',
         'x-robots-tag': 'noindex',
         'content-security-policy':
-          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+          "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       });
     },
   );
@@ -418,6 +418,9 @@ describe('the page of the console', () => {
       'content-type': 'text/javascript; charset=utf-8',
       'cache-control': 'public, max-age=31536000, immutable',
       'content-encoding': 'gzip',
+      'content-security-policy': expect.stringContaining(
+        "default-src 'none'; script-src 'self'; worker-src 'self'",
+      ),
       vary: 'accept-encoding',
     });
     expect((await get('/console/favicon.svg')).headers.get('content-type')).toBe('image/svg+xml');

@@ -1,0 +1,15 @@
+import { readWorkbook, WorkbookError } from '../../../src/spreadsheet/workbook.js';
+import type { Sheet } from '../../../src/spreadsheet/sheet.rules.js';
+
+export type Answer = { readonly sheets: readonly Sheet[] } | { readonly fault: string };
+
+addEventListener('message', ({ data }: MessageEvent<ArrayBuffer>) => {
+  void readWorkbook(new Uint8Array(data))
+    .then(
+      (sheets): Answer => ({ sheets }),
+      (error: unknown): Answer => ({
+        fault: error instanceof WorkbookError ? error.message : 'The workbook cannot be read.',
+      }),
+    )
+    .then((answer) => postMessage(answer));
+});
