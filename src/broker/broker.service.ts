@@ -3,6 +3,7 @@ import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { task } from '../platform/tasks/task.js';
 import { Database } from '../platform/database/database.js';
 import { Leases, type Lease } from '../platform/database/lease.js';
+import { tlsFilesOf, type TlsMaterial } from '../platform/http-client/tls-files.js';
 import { Environment } from '../platform/env/environment.js';
 import { Metrics } from '../platform/metrics/metrics.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
@@ -25,9 +26,9 @@ const RETRY_MS = 2_000;
 @Injectable()
 export class Publishers {
   /** Throws BrokerError if the broker at `url` is unreachable, rejects our credentials, or would not store the events. */
-  async open(url: string): Promise<EventPublisher> {
+  async open(url: string, tls: TlsMaterial): Promise<EventPublisher> {
     // Loads the client only if a broker is configured.
-    return (await import('./nats.publisher.js')).openNats(url);
+    return (await import('./nats.publisher.js')).openNats(url, tls);
   }
 }
 
@@ -77,7 +78,10 @@ export class Broker extends BackgroundTasks {
     // Closing the connection ends a publish in progress.
     lease.signal.addEventListener('abort', () => void publisher?.close());
     try {
-      publisher = await this.publishers.open(this.environment.EVENT_BROKER_URL!);
+      publisher = await this.publishers.open(
+        this.environment.EVENT_BROKER_URL!,
+        tlsFilesOf(this.environment, 'broker').current(),
+      );
       await this.follow(publisher, place, lease);
       return 0;
     } catch (error) {

@@ -15,6 +15,7 @@ import {
 } from '@nats-io/jetstream';
 import { connect, errors, headers, nanos, type NatsConnection } from '@nats-io/transport-node';
 import { certificateFault } from '../platform/crypto/certificate-fault.js';
+import type { TlsMaterial } from '../platform/http-client/tls-files.js';
 import type { CloudEvent } from '../events/cloud-event.js';
 import { BrokerError, type EventPublisher } from './event-publisher.js';
 
@@ -35,9 +36,14 @@ subscribe('net.client.socket', (message) => opening.getStore()?.push((message as
  * Connects the client. Closes all other connections that it has opened: it leaves one open if the server accepts it and then says nothing,
  * and with each attempt there would be one more.
  */
-async function connectClient(url: string): Promise<NatsConnection> {
+async function connectClient(url: string, tls: TlsMaterial): Promise<NatsConnection> {
   const sockets: Socket[] = [];
-  const options = { ...optionsOf(url), name: 'pv-onboarding', timeout: CONNECT_WITHIN_MS, reconnect: false };
+  const options = {
+    ...optionsOf(url, tls),
+    name: 'pv-onboarding',
+    timeout: CONNECT_WITHIN_MS,
+    reconnect: false,
+  };
   try {
     const connection = await opening.run(sockets, () => connect(options));
     sockets.pop();
@@ -48,10 +54,10 @@ async function connectClient(url: string): Promise<NatsConnection> {
 }
 
 /** Connects to JetStream at one or more addresses, separated by commas. Creates the stream if it is missing. Throws BrokerError. */
-export async function openNats(url: string): Promise<EventPublisher> {
+export async function openNats(url: string, tls: TlsMaterial = {}): Promise<EventPublisher> {
   let connection: NatsConnection | undefined;
   try {
-    connection = await connectClient(url);
+    connection = await connectClient(url, tls);
     const manager = await jetstreamManager(connection, { checkAPI: false, timeout: TIMEOUT_MS });
     const stream = await prepareStream(manager);
     const client = jetstream(connection, { timeout: TIMEOUT_MS });
@@ -91,7 +97,7 @@ function publishingTo(client: JetStreamClient, lastSequence: number): EventPubli
   };
 }
 
-function optionsOf(url: string) {
+function optionsOf(url: string, tls: TlsMaterial) {
   const servers = url.split(',').map((server) => new URL(server));
   const credentials = servers.find(({ username }) => username !== '');
   const user = decodeURIComponent(credentials?.username ?? '');
@@ -100,7 +106,8 @@ function optionsOf(url: string) {
     servers: servers.map(({ host }) => host),
     // A user name without a password is a token, as in every NATS client.
     ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
-    ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
+    // Own files require TLS, too: otherwise a client certificate would not be asked for.
+    ...((servers.some(({ protocol }) => protocol === 'tls:') || Object.keys(tls).length > 0) && { tls }),
   };
 }
 
@@ -156,7 +163,7 @@ function explained(error: unknown): BrokerError {
   const reason =
     code === undefined
       ? (origin as Error).message
-      : (certificateFault(code, 'NODE_EXTRA_CA_CERTS') ?? `it cannot be reached (${code})`);
+      : (certificateFault(code, 'EVENT_BROKER_CA_FILE') ?? `it cannot be reached (${code})`);
   return new BrokerError(reason, { cause: error });
 }
 

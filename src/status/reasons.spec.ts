@@ -34,6 +34,7 @@ const replica: Facts['replicas'][number] = {
   clockOffsetSeconds: 0,
 };
 const reader = { undelivered: 0, failing: 0, oldestFailingSeconds: 0, oldestUndeliveredSeconds: 0 };
+const CERTIFICATE = { name: 'SCS_CA_FILE', expiresAt: '2026-11-23', isExpiring: false, fault: null };
 const HEALTHY: Facts = {
   build: { version: '0.1.0', commit: null, newestMigration: '20261120000000_tables' },
   replicas: [replica],
@@ -255,6 +256,16 @@ it.each<[string, string, Partial<Facts>]>([
     },
   ],
   [
+    'certificates_expire',
+    'a:1: the certificate in SCS_CA_FILE expires at 2026-11-23',
+    replicas({ certificates: [{ ...CERTIFICATE, isExpiring: true }] }),
+  ],
+  [
+    'certificates_expire',
+    'a:1: SCS_CA_FILE cannot be read; the files',
+    replicas({ certificates: [{ ...CERTIFICATE, fault: 'SCS_CA_FILE cannot be read' }] }),
+  ],
+  [
     'held_back_by_remote_service',
     'asked to wait for 33 s; 20 s are left',
     reads({ heldBackBy: 'remote_service', requestedWaitMs: 33_000, retryAfterMs: 20_000 }),
@@ -335,6 +346,7 @@ it.each<[string, Partial<Facts>]>([
   ['requests_refused by its count', replicas({ requests: 6, refusedRequests: 6 })],
   ['disk_full, of a process that ended', replicas({}, { ...gone('b:1', 900), hasNoSpace: true })],
   ['proxy_fails, of a process that ended', replicas({}, { ...gone('b:1', 900), proxyFault: 'p:1' })],
+  ['certificates_expire', replicas({ certificates: [CERTIFICATE] })],
   ['replicas_vanish by its count', replicas({}, gone('b:1', 300), gone('c:1', 300))],
   ['replicas_vanish by its time', replicas({}, ...['b', 'c', 'd'].map((name) => gone(name, 601)))],
   ['nothing_changes', activity({ unchangedSeconds: 36_000, usualChanges: 9 })],

@@ -8,6 +8,13 @@ class LatestCallsView extends schemaOf({
   slow: count('Calls among these that took over 2 seconds'),
 }) {}
 
+class CertificatesView extends schemaOf({
+  name: text('The setting that names the file'),
+  expiresAt: text('When the first certificate in it expires that is needed'),
+  isExpiring: flag('Whether that is within 30 days or, if that is shorter, a third of its lifetime'),
+  fault: nullable(text('Why the renewed file is not used; null if the file is in use as it is')),
+}) {}
+
 export class ReplicaView extends schemaOf({
   name: text('Host and process id, as in its log lines'),
   role: oneOf(['api', 'worker', 'all'] as const),
@@ -42,6 +49,7 @@ export class ReplicaView extends schemaOf({
       'Why the outbound proxy opens no connections to the remote service; null if it does, or if there is none',
     ),
   ),
+  certificates: listOf(CertificatesView, 'The files with certificates that it uses'),
   latestCalls: listOf(
     LatestCallsView,
     'Its latest successful calls of the remote service, at most 20 of each operation and of 5 minutes',

@@ -11,6 +11,7 @@ export const QUIET: Signs = {
   longestStatement: null,
   hasNoSpace: false,
   proxyFault: null,
+  certificates: [],
   slow: [],
   latestCalls: [],
   recentCalls: {},

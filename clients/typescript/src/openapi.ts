@@ -2966,7 +2966,7 @@ export interface components {
         };
         StatusReasonView: {
             /** @enum {string} */
-            code: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
+            code: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
             /**
              * @description `critical`: a person has to act at night, too
              * @enum {string}
@@ -2989,7 +2989,7 @@ export interface components {
              * @description The present reason from which this one probably follows; null if from none
              * @enum {string|null}
              */
-            followsFrom: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | null;
+            followsFrom: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | null;
             /**
              * Format: date-time
              * @description Since when the samples of the status have had this reason, one a minute, or since when its cause is known to last, if that is earlier; null if neither is known yet. An absence of at most 5 minutes does not count
@@ -3002,6 +3002,16 @@ export interface components {
             commit: string | null;
             /** @description The newest migration that it has */
             newestMigration: string | null;
+        };
+        CertificatesView: {
+            /** @description The setting that names the file */
+            name: string;
+            /** @description When the first certificate in it expires that is needed */
+            expiresAt: string;
+            /** @description Whether that is within 30 days or, if that is shorter, a third of its lifetime */
+            isExpiring: boolean;
+            /** @description Why the renewed file is not used; null if the file is in use as it is */
+            fault: string | null;
         };
         LatestCallsView: {
             /** @enum {string} */
@@ -3059,6 +3069,8 @@ export interface components {
             hasNoSpace: boolean;
             /** @description Why the outbound proxy opens no connections to the remote service; null if it does, or if there is none */
             proxyFault: string | null;
+            /** @description The files with certificates that it uses */
+            certificates: components["schemas"]["CertificatesView"][];
             /** @description Its latest successful calls of the remote service, at most 20 of each operation and of 5 minutes */
             latestCalls: components["schemas"]["LatestCallsView"][];
         };
@@ -3414,7 +3426,7 @@ export interface components {
         };
         PastReasonView: {
             /** @enum {string} */
-            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
+            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
             /**
              * @description `critical`: a person has to act at night, too
              * @enum {string}
@@ -3434,7 +3446,7 @@ export interface components {
         };
         LastedView: {
             /** @enum {string} */
-            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
+            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
             /** @description For how long the reason was present in the step: a minute for each sample that has it */
             seconds: number;
             /**
@@ -3460,7 +3472,7 @@ export interface components {
              */
             at: string;
             /** @description All reasons of the step, the worst first. `database_unavailable`: the status could not be read */
-            reasons: ("database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful")[];
+            reasons: ("database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful")[];
             /** @description The same reasons, and how long each was present */
             lasted: components["schemas"]["LastedView"][];
             /** @description Successful reads of sessions */

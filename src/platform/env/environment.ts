@@ -97,6 +97,12 @@ export class Environment {
   /** The limit for all replicas together; 0 means no limit. */
   @Integer(0, 1_000_000) SCS_MAX_REQUESTS_PER_SECOND = 0;
 
+  /** The authorities that may sign the certificate of the remote service, in place of the well-known ones. Renewed files are taken up. */
+  @IsOptional() @MinLength(1) SCS_CA_FILE?: string;
+  /** The client certificate, with its chain, and its private key. */
+  @IsOptional() @MinLength(1) SCS_CLIENT_CERT_FILE?: string;
+  @IsOptional() @MinLength(1) SCS_CLIENT_KEY_FILE?: string;
+
   /** The outbound proxy for https:// addresses: the remote service, the identity provider and the collector of traces. */
   @IsOptional() @ProxyUrl() HTTPS_PROXY?: string;
   /** The same for http:// addresses. */
@@ -205,6 +211,10 @@ export class Environment {
       'EVENT_BROKER_URL must be an address such as nats://user:password@host:4222, or several separated by commas',
   })
   EVENT_BROKER_URL?: string;
+  /** The same for the broker as SCS_CA_FILE, SCS_CLIENT_CERT_FILE and SCS_CLIENT_KEY_FILE for the remote service. */
+  @IsOptional() @MinLength(1) EVENT_BROKER_CA_FILE?: string;
+  @IsOptional() @MinLength(1) EVENT_BROKER_CLIENT_CERT_FILE?: string;
+  @IsOptional() @MinLength(1) EVENT_BROKER_CLIENT_KEY_FILE?: string;
 
   /** The waits between attempts to deliver to a webhook endpoint. Default: the schedule of Standard Webhooks, about 3 days. */
   @List(readNumber)

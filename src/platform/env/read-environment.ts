@@ -5,6 +5,7 @@ import { ConfigurationError } from './configuration-error.js';
 import { Environment } from './environment.js';
 import type { FilesRead } from './environment-files.js';
 import { isLoopback, OWN_PATHS, pathPrefixOf } from '../http/origins.rules.js';
+import { brokerTlsOf, readTlsFiles, remoteTlsOf, type TlsPaths } from '../http-client/tls-files.js';
 import { ENVIRONMENT_NAMES, findUnread, type EnvironmentSource } from './environment-names.js';
 
 /** Placeholders for the variables that `local/` provides outside production. They are valid, but never used. */
@@ -121,6 +122,8 @@ function* contradictions(environment: Environment): Generator<string> {
     yield 'SCS_BASE_URL must be the address before /api/v1/ssa, which each request adds';
   if (EVENT_BROKER_URL?.split(',').every(hasReadableCredentials) === false)
     yield `EVENT_BROKER_URL ${UNPARSED}`;
+  yield* tlsFaults(remoteTlsOf(environment));
+  yield* tlsFaults(brokerTlsOf(environment));
   const prefix = pathPrefixOf(environment.PUBLIC_URL);
   const [, first = ''] = prefix.split('/');
   if (OWN_PATHS.includes(first))
@@ -136,6 +139,18 @@ function* contradictions(environment: Environment): Generator<string> {
   if (POLL_LEASE_MS <= SCS_TIMEOUT_MS) yield 'POLL_LEASE_MS must be greater than SCS_TIMEOUT_MS';
   if (POLL_MIN_INTERVAL_MS > POLL_MAX_INTERVAL_MS)
     yield 'POLL_MIN_INTERVAL_MS must not be greater than POLL_MAX_INTERVAL_MS';
+}
+
+function* tlsFaults(paths: TlsPaths): Generator<string> {
+  const { names, cert, key } = paths;
+  if (cert === undefined && key !== undefined) yield `${names.cert} is required with ${names.key}`;
+  else if (cert !== undefined && key === undefined) yield `${names.key} is required with ${names.cert}`;
+  else
+    try {
+      readTlsFiles(paths);
+    } catch (error) {
+      yield (error as Error).message;
+    }
 }
 
 function databaseFault(url: string): string | undefined {

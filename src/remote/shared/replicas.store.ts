@@ -5,6 +5,7 @@ import { msFromNow, msUntil } from '../../platform/database/timestamps.js';
 import type { Build } from '../../platform/build.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { REPLICA_NAME } from '../../platform/replica-name.js';
+import type { CertificateSign } from '../../platform/http-client/tls-files.js';
 import type { OperationClass } from '../outcome.rules.js';
 import type { CallCounts } from '../pace/recent-calls.js';
 import type { LatestCalls } from '../pace/slow-calls.rules.js';
@@ -45,6 +46,7 @@ export interface Signs extends Build {
   readonly longestStatement: string | null;
   readonly hasNoSpace: boolean;
   readonly proxyFault: string | null;
+  readonly certificates: readonly CertificateSign[];
   /** The operations most of whose latest calls were slow. */
   readonly slow: OperationClass[];
   readonly latestCalls: readonly (LatestCalls & { readonly operation: OperationClass })[];

@@ -5,6 +5,7 @@ import { Loop } from '../../platform/async/loop.js';
 import { within } from '../../platform/async/within.js';
 import { readBuild } from '../../platform/build.js';
 import { Database } from '../../platform/database/database.js';
+import { watchedFiles } from '../../platform/http-client/tls-files.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
@@ -26,6 +27,7 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(SignsOfLife.name);
   private readonly durations = new Map<OperationClass, readonly CallDuration[]>();
   private readonly recentCalls = new Map(OPERATION_CLASSES.map((each) => [each, new RecentCalls()]));
+  private readonly certificates = watchedFiles(this.environment);
   private readonly reads = new RateMeter(READS_PERIOD_MS);
   private readonly loop = new Loop({
     step: () => this.beat(),
@@ -82,6 +84,7 @@ export class SignsOfLife implements OnModuleInit, OnApplicationShutdown {
         longestStatement: waitingForConnectionsSeconds > 0 ? this.database.use.longest() : null,
         hasNoSpace: this.database.hasNoSpace(),
         proxyFault: this.remote.proxyFault,
+        certificates: this.certificates.flatMap((files) => files.signs(new Date())),
         slow: latestCalls.filter(areSlow).map(({ operation }) => operation),
         latestCalls,
         recentCalls: Object.fromEntries(

@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
+import { certificateFault } from '../../platform/crypto/certificate-fault.js';
 import { TunnelError } from '../../platform/http-client/tunnel.js';
 import { describeConnectionError } from '../../platform/http-client/response-limits.js';
 import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
@@ -95,7 +96,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.respondIfWhole()) return;
     if (error instanceof TunnelError && error.isOfProxy) return this.fail('proxy', error.message);
     // A response that was cut off is a lost connection, even if its status was 200.
-    const text = describeConnectionError(error);
+    const text = certificateFault(codeOf(error), 'SCS_CA_FILE') ?? describeConnectionError(error);
     this.fail('connection', this.status === 0 ? text : `response cut off: ${text}`);
   }
 
@@ -155,6 +156,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return true;
   }
 }
+
+const codeOf = ({ code }: Error & { readonly code?: string }): string | undefined => code;
 
 function isObject(body: string): boolean {
   try {

@@ -3,6 +3,7 @@ import { buildConnector } from 'undici';
 import { Connections } from '../../platform/http-client/connections.js';
 import { proxyFor, proxySecretsOf } from '../../platform/http-client/proxies.js';
 import { ProxyWatch, tunnelling } from '../../platform/http-client/tunnel.js';
+import { tlsFilesOf, type TlsFiles } from '../../platform/http-client/tls-files.js';
 import { sharedLookup } from '../../platform/http-client/shared-lookup.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { hideSecrets } from '../../platform/redaction/secrets.js';
@@ -30,6 +31,7 @@ const TUNNEL_SHARE = 0.8;
 export class Wire {
   observe: Observe = () => {};
   readonly proxy = new ProxyWatch('the remote service');
+  readonly tls: TlsFiles;
   private readonly axios = new Axios({ adapter: (config) => this.dispatch(config) });
   private readonly prefix: string;
   private readonly reads: Connections;
@@ -45,7 +47,9 @@ export class Wire {
     const { origin, pathname } = new URL(SCS_BASE_URL);
     this.prefix = pathname.replace(/(?<!\/)\/+$/, '');
     const { SCS_TIMEOUT_MS: timeout } = environment;
-    const direct = buildConnector({ timeout, lookup: sharedLookup() });
+    this.tls = tlsFilesOf(environment, 'remote');
+    const lookup = sharedLookup();
+    const direct = renewing(this.tls, (tls) => buildConnector({ timeout, lookup, ...tls }));
     const proxy = proxyFor(new URL(SCS_BASE_URL), environment);
     const connect =
       proxy === undefined ? direct : tunnelling(proxy, direct, TUNNEL_SHARE * timeout, this.proxy);
@@ -97,6 +101,20 @@ export class Wire {
       client.dispatch({ method, path: this.prefix + config.url, headers, body }, exchange);
     });
   }
+}
+
+/** Returns a connector that uses renewed files for new connections. */
+function renewing(
+  files: TlsFiles,
+  make: (tls: ReturnType<TlsFiles['options']>) => buildConnector.connector,
+): buildConnector.connector {
+  let made: { readonly of: unknown; readonly connect: buildConnector.connector } | undefined;
+  return (target, callback) => {
+    const tls = files.options();
+    if (made === undefined || made.of !== tls.secureContext)
+      made = { of: tls.secureContext, connect: make(tls) };
+    return made.connect(target, callback);
+  };
 }
 
 /** Returns whether the response to the base probe shows that the service is up. */

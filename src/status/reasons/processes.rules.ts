@@ -65,6 +65,22 @@ export const REASONS_OF_PROCESSES = {
       );
     },
   },
+  certificates_expire: {
+    severity: 'warning',
+    title: 'A certificate expires soon, or a renewed one is not used',
+    runbook: 'a-certificate-expires',
+    waitsFor: 'us',
+    alertAfter: '10m',
+    find: ({ replicas }) =>
+      replicas
+        .filter(({ isAlive }) => isAlive)
+        .flatMap(({ name, certificates }) =>
+          certificates.flatMap((each) => [
+            each.fault !== null && `${name}: ${each.fault}; the files as they were read before stay in use`,
+            each.isExpiring && `${name}: the certificate in ${each.name} expires at ${each.expiresAt}`,
+          ]),
+        ),
+  },
   clocks_differ: {
     severity: 'warning',
     title: 'The clocks of processes differ',

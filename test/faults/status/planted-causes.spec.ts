@@ -1,8 +1,10 @@
+import { rootCertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { Browser } from 'playwright-core';
 import { Database } from '../../../src/platform/database/database.js';
-import type { Environment } from '../../../src/platform/env/environment.js';
+import { Environment } from '../../../src/platform/env/environment.js';
+import { tlsFilesOf } from '../../../src/platform/http-client/tls-files.js';
 import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
 import { alertOf } from '../../../scripts/alerts.js';
 import { REASON_CODES, REASONS } from '../../../src/status/reasons.js';
@@ -239,6 +241,19 @@ const CAUSES = {
     plant: () => Promise.resolve(),
     reasons: { proxy_fails: 'the proxy 127.0.0.1:9 cannot be reached' },
     readsStop: true,
+  },
+  'the file of an authority vanishes': {
+    plant: ({ app }) => {
+      const files = tlsFilesOf(app.app.get(Environment), 'remote');
+      // As after `SCS_CA_FILE` was removed: what was read before stays in use.
+      Object.assign(files, {
+        paths: { ...files['paths'], ca: '/nowhere' },
+        readAt: -Infinity,
+        material: { ca: rootCertificates[0] },
+      });
+      return Promise.resolve();
+    },
+    reasons: { certificates_expire: 'SCS_CA_FILE cannot be read (ENOENT)' },
   },
   'reads get 500': {
     plant: () => respondWith('read_session', 500),

@@ -14,8 +14,8 @@ const die = (): Promise<never> => {
   return new Promise(() => {});
 };
 
-Publishers.prototype.open = async function (this: Publishers, url): Promise<EventPublisher> {
-  const publisher = await open.call(this, url);
+Publishers.prototype.open = async function (this: Publishers, ...addressed): Promise<EventPublisher> {
+  const publisher = await open.call(this, ...addressed);
   return {
     warnings: [],
     lastId: isHasty ? undefined : publisher.lastId,
