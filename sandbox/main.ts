@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { BadRecording, readRecording, type Habits } from './habits.js';
 import { createSandbox } from './server.js';
 import { persistInFile } from './state-file.js';
 
@@ -45,8 +47,24 @@ const readAllowedHosts = (publicUrl: string | null): string[] => {
   return [...names, host.includes(':') ? `[${host}]` : host.toLowerCase()];
 };
 
+/** Returns how the service of the recording `--like FILE` behaves, or null without it. */
+const readHabits = (): Habits | null => {
+  const [option, file, ...more] = process.argv.slice(2);
+  if (option === undefined) return null;
+  if (option !== '--like' || file === undefined || more.length > 0)
+    return fail('The sandbox takes --like FILE, a recording of `pv-onboarding check-remote --record FILE`');
+  try {
+    return readRecording(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (error instanceof BadRecording) return fail(error.message);
+    return fail(
+      `The recording ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+};
+
 const publicUrl = readPublicUrl();
-const { app, sandbox } = createSandbox(credentials, readAllowedHosts(publicUrl), publicUrl);
+const { app, sandbox } = createSandbox(credentials, readAllowedHosts(publicUrl), publicUrl, readHabits());
 const flush = env.SANDBOX_STATE_FILE
   ? persistInFile(sandbox.state, env.SANDBOX_STATE_FILE, say)
   : () => undefined;

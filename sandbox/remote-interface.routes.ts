@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { deliver, deliverWith } from './delivery.js';
+import type { Condition } from './habits.js';
 import type { Operation } from './ledger.js';
 import type { Sandbox } from './sandbox.js';
 import {
+  expiresInOf,
   json,
   sessionResponse,
   readRegistration,
@@ -35,13 +37,25 @@ export const remoteInterface =
      * token. The scheme is `Bearer`, although `token_type` is `pvcurtailment`.
      */
     const refuseCredentials = (request: FastifyRequest, operation: Operation): WireResponse | null => {
-      if (request.headers.apikey !== credentials.apiKey)
-        return refusal(401, 'the ApiKey header is missing or wrong');
+      const { apikey, authorization = '' } = request.headers;
+      if (apikey !== credentials.apiKey) {
+        const refused = refuse(
+          apikey === undefined ? 'no_key' : 'wrong_key',
+          401,
+          'the ApiKey header is missing or wrong',
+        );
+        // A recorded service may accept a request without a valid key.
+        if (refused.status >= 300) return refused;
+      }
       if (operation === 'token' || operation === 'probe') return null;
-      const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
+      const token = /^Bearer (\S+)$/.exec(authorization)?.[1];
       if (token !== undefined && state.isTokenValid(token, Date.now())) return null;
-      return refusal(401, 'the bearer token is missing, unknown or expired');
+      return refuse('no_token', 401, 'the bearer token is missing, unknown or expired');
     };
+
+    /** Returns the recorded response under this condition, or else the sandbox's own. */
+    const refuse = (condition: Condition, status: number, message: string): WireResponse =>
+      sandbox.habits()?.refusals[condition] ?? refusal(status, message);
 
     const turnAway = (): WireResponse => {
       ledger.requestTurnedAway();
@@ -65,9 +79,13 @@ export const remoteInterface =
         if (refused) return deliver(reply, refused);
 
         const fault = sandbox.faults.take(operation, request.url, request.body);
-        const response = fault && !fault.effect ? NO_EFFECT : responseTo(request);
+        const habits = sandbox.habits();
+        let response = fault && !fault.effect ? NO_EFFECT : responseTo(request);
+        if (habits !== null && response.status < 300)
+          response = { ...response, headers: { ...response.headers, ...habits.headers } };
         const send = () => (fault ? deliverWith(reply, response, fault) : deliver(reply, response));
-        return latencyMs > 0 ? sleep(latencyMs).then(send) : send();
+        const delayMs = latencyMs || (habits?.latencyMs[operation] ?? 0);
+        return delayMs > 0 ? sleep(delayMs).then(send) : send();
       };
 
     const get = (operation: Operation, path: string, responseTo: (request: FastifyRequest) => WireResponse) =>
@@ -79,7 +97,7 @@ export const remoteInterface =
     ) => app.post(`${BASE}${path}`, serve(operation, `POST ${BASE}${path}`, responseTo));
 
     // Section 4.5 does not show the response to the probe.
-    get('probe', '', () => refusal(200, 'the sandbox is up'));
+    get('probe', '', () => sandbox.habits()?.probe ?? refusal(200, 'the sandbox is up'));
 
     post('token', '/oauth/token', (request) => {
       const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '');
@@ -93,13 +111,16 @@ export const remoteInterface =
         form.get('client_id') !== credentials.clientId ||
         form.get('client_secret') !== credentials.clientSecret
       ) {
-        return refusal(401, 'client_id or client_secret is wrong');
+        return refuse('wrong_secret', 401, 'client_id or client_secret is wrong');
       }
       const now = Date.now();
       const { tokenLifetimeMs, tokenForm } = settings();
       const expiresAt = now + tokenLifetimeMs;
+      const habits = sandbox.habits()?.token;
+      if (habits?.endsEarlier) state.revokeTokens();
       const accessToken = state.issueToken(expiresAt);
       ledger.tokenIssued(now, accessToken);
+      if (habits) return tokenResponse(accessToken, expiresInOf(habits, now, expiresAt), habits);
       if (tokenForm === 'timestamp') return tokenResponse(accessToken, userTimestamp(expiresAt));
       if (tokenForm === 'seconds') return tokenResponse(accessToken, Math.floor(tokenLifetimeMs / 1000));
       return tokenResponse(accessToken, tokenForm.value);
@@ -117,7 +138,7 @@ export const remoteInterface =
         eans: registration.eans,
         body,
       });
-      return userResponse(user, 'Sandbox tenant');
+      return userResponse(user, 'Sandbox tenant', sandbox.habits()?.user);
     });
 
     post('start_session', '/onboarding/pv/:gridLocationId', (request) => {
@@ -126,21 +147,21 @@ export const remoteInterface =
       const now = Date.now();
       const { sessionLifetimeMs: lifetimeMs, scenario, speed } = settings();
       const session = state.startSession(gridLocationId, { lifetimeMs, scenario, speed }, now);
-      if (session === null) return refusal(404, 'there is no such grid location');
+      if (session === null) return refuse('unknown_id', 404, 'there is no such grid location');
       ledger.sessionStarted({ at: now, sessionId: session.sessionId, gridLocationId });
-      return startResponse(session, sandbox.url());
+      return startResponse(session, sandbox.url(), sandbox.habits()?.start);
     });
 
     const read = (request: FastifyRequest, shape: 'onboarding' | 'user'): WireResponse => {
       const { userId, sessionId } = request.params as SessionParams;
       const { sessionPath } = settings();
-      if (sessionPath !== 'both' && sessionPath !== shape) return refusal(404, 'not found');
+      if (sessionPath !== 'both' && sessionPath !== shape) return refuse('unserved_path', 404, 'not found');
       if (!UUID.test(sessionId)) return refusal(400, 'sessionId must be a UUID');
       const session = state.findSession(sessionId, Date.now());
       if (session === null || (userId !== undefined && userId !== session.userId)) {
-        return refusal(404, 'there is no such session');
+        return refuse('unknown_id', 404, 'there is no such session');
       }
-      return sessionResponse(session);
+      return sessionResponse(session, sandbox.habits()?.read);
     };
     get('read_session', '/onboarding/pv/:sessionId', (request) => read(request, 'onboarding'));
     get('read_session', '/users/:userId/pv/onboarding-sessions/:sessionId', (request) =>

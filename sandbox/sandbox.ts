@@ -1,4 +1,5 @@
 import type { Faults } from './faults.js';
+import type { Habits } from './habits.js';
 import type { Ledger } from './ledger.js';
 import type { Settings } from './settings.js';
 import type { State } from './state.js';
@@ -19,7 +20,11 @@ export interface Sandbox {
   readonly publicUrl: string | null;
   settings(): Settings;
   change(settings: Partial<Settings>): void;
-  /** Clears the state, the faults and the ledger, and restores the default settings. */
+  /** How a recorded service behaves, or null without a recording. */
+  habits(): Habits | null;
+  /** Behaves like a recorded service from now on. */
+  like(habits: Habits): void;
+  /** Clears the state, the faults and the ledger, and restores the settings and the habits of the start. */
   reset(): void;
   /** Returns the base URL of every `startUrl`. May be called once the sandbox listens. */
   url(): string;

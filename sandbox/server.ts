@@ -1,13 +1,14 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { control } from './control/routes.js';
 import { Faults } from './faults.js';
+import type { Habits } from './habits.js';
 import { index } from './pages/index.routes.js';
 import { Ledger } from './ledger.js';
 import { onlyTo } from './loopback.js';
 import { ownerFlow } from './pages/owner-flow.routes.js';
 import { remoteInterface } from './remote-interface.routes.js';
 import type { Credentials, Sandbox } from './sandbox.js';
-import { defaultSettings } from './settings.js';
+import { defaultSettings, settingsLike } from './settings.js';
 import { State } from './state.js';
 
 const refuseSchemas = (): never => {
@@ -19,6 +20,7 @@ export const createSandbox = (
   credentials: Credentials,
   allowedHosts: readonly string[],
   publicUrl: string | null,
+  recorded: Habits | null = null,
 ): { app: FastifyInstance; sandbox: Sandbox } => {
   const app = Fastify({
     logger: false,
@@ -31,6 +33,7 @@ export const createSandbox = (
   const faults = new Faults();
   const ledger = new Ledger();
   let settings = defaultSettings();
+  let habits: Habits | null = null;
   const sandbox: Sandbox = {
     state,
     faults,
@@ -41,14 +44,22 @@ export const createSandbox = (
     change: (changed) => {
       settings = { ...settings, ...changed };
     },
+    habits: () => habits,
+    like: (seen) => {
+      habits = seen;
+      settings = { ...settings, ...settingsLike(seen) };
+    },
     reset: () => {
       settings = defaultSettings();
+      habits = null;
+      if (recorded !== null) sandbox.like(recorded);
       faults.clear();
       state.clear();
       ledger.clear();
     },
     url: () => publicUrl ?? app.listeningOrigin,
   };
+  if (recorded !== null) sandbox.like(recorded);
   app.addHook('onRequest', onlyTo(allowedHosts));
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'not found' }));
   app.register(remoteInterface(sandbox));

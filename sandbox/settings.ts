@@ -1,3 +1,4 @@
+import type { Habits } from './habits.js';
 import type { ScenarioName } from './scenarios.js';
 
 /** The settings that the control API can change. A reset restores `defaultSettings`. */
@@ -48,4 +49,11 @@ export const defaultSettings = (): Settings => ({
     { id: 'voltaris', name: 'Voltaris', onlineAfterMs: 120_000 },
     { id: 'manual', name: 'Manual (waits for the control API)', onlineAfterMs: null },
   ],
+});
+
+/** Returns the settings that a recorded service has. They can be changed like all others. */
+export const settingsLike = ({ sessionPath, token, start }: Habits): Partial<Settings> => ({
+  sessionPath,
+  tokenLifetimeMs: token.lifetimeSeconds * 1_000,
+  ...(start?.lifetimeSeconds && { sessionLifetimeMs: start.lifetimeSeconds * 1_000 }),
 });

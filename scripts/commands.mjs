@@ -9,7 +9,10 @@ import { runNode } from './run-node.mjs';
 const SERVICE = {
   start: () => importBuilt('main.js'),
   dev: async (flags) => (await import('./dev.mjs')).watch(flags),
-  sandbox: () => importBuilt('sandbox/main.js'),
+  sandbox: (args) => {
+    process.argv = [process.argv[0], 'npm run sandbox --', ...args];
+    return importBuilt('sandbox/main.js');
+  },
   cli: (args) => {
     process.argv = [process.argv[0], 'npm run cli --', ...args];
     return importBuilt('cli/main.js');

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { BadBody, BODIES, readBody } from './bodies.js';
 import { describeFault, release, type FaultScript } from '../faults.js';
+import { readRecording } from '../habits.js';
 import { onlyTrusted } from '../loopback.js';
 import { SCENARIOS } from '../scenarios.js';
 import type { Sandbox } from '../sandbox.js';
@@ -36,6 +37,11 @@ export const control =
     app.patch('/sandbox/settings', ({ body }) => {
       sandbox.change(readBody<Partial<Settings>>(body, BODIES.settings));
       return sandbox.settings();
+    });
+
+    app.post('/sandbox/like', ({ body }, reply) => {
+      sandbox.like(readRecording(JSON.stringify(body)));
+      return reply.code(204).send();
     });
 
     app.get('/sandbox/faults', () => ({ items: faults.list() }));

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { Command } from 'commander';
 import type { EnvironmentSource } from '../platform/env/environment-names.js';
 import type { FindApi } from './api/service-api.js';
+import { checkRemoteCommand } from './check-remote/check-remote.command.js';
 import { CommandEnvironment, namesService } from './command-environment.js';
 import { eraseCommand } from './erase.command.js';
 import { keysCommand } from './keys.command.js';
@@ -19,6 +20,7 @@ export function addDatabaseCommands(program: Command, source: EnvironmentSource,
   const read = () => environment.read();
   program
     .commandsGroup('Through the database, with the environment variables of the service:')
+    .addCommand(checkRemoteCommand(read))
     .addCommand(migrateCommand(read))
     .addCommand(keysCommand(read, namesService(source) ? findService : undefined))
     .addCommand(eraseCommand(read))

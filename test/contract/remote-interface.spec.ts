@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RemoteQuestions } from '../../src/cli/check-remote/ask-remote.js';
+import { judge } from '../../src/cli/check-remote/judge.rules.js';
+import { dispatcherFor, lookAtNetwork } from '../../src/cli/check-remote/look-at-network.js';
+import { sessionOf, userOf } from '../../src/cli/check-remote/onboard-once.js';
+import { RawRemote } from '../../src/cli/check-remote/raw-remote.js';
+import { READ_RESPONSE, START_RESPONSE } from '../../src/onboarding/remote/session.client.js';
 import { startSandbox, type TestSandbox } from '../setup/sandbox.js';
+import { environmentFor } from '../setup/test-environment.js';
 import { RawClient, type RawResponse } from './raw-client.js';
 import { findRealTarget, type RealTarget } from './real-target.js';
 
@@ -44,6 +51,7 @@ const targets: readonly { name: string; open: () => Promise<RealTarget> }[] = [
 describe.each(targets)('the remote interface of $name', ({ open }) => {
   const tenantReference = `contract-${randomUUID()}`;
   let ean: string;
+  let target: RealTarget;
   let client: RawClient;
   let token: RawResponse;
   let user: RawResponse;
@@ -51,7 +59,7 @@ describe.each(targets)('the remote interface of $name', ({ open }) => {
   let reads: RawResponse[];
 
   beforeAll(async () => {
-    const target = await open();
+    target = await open();
     ean = target.ean;
     client = new RawClient(target);
     token = await client.authorise();
@@ -156,5 +164,39 @@ describe.each(targets)('the remote interface of $name', ({ open }) => {
 
   it('gives the same response on both path shapes, if it serves both (4.4)', () => {
     expect(new Set(reads.map(({ text }) => text)).size).toBe(1);
+  });
+
+  it('passes the judgement of check-remote, which reads it with the code of the service', async () => {
+    const { baseUrl, apiKey, clientId, clientSecret } = target;
+    const environment = environmentFor('postgresql://nowhere.invalid/none', {
+      SCS_BASE_URL: baseUrl,
+      SCS_API_KEY: apiKey,
+      SCS_CLIENT_ID: clientId,
+      SCS_CLIENT_SECRET: clientSecret,
+    });
+    const dispatcher = dispatcherFor(environment);
+    const questions = new RemoteQuestions(new RawRemote(environment, dispatcher), environment);
+    const network = await lookAtNetwork(environment);
+    const { value, seen: token } = await questions.token(null);
+    const callOf = ({ status, contentType, text }: RawResponse) => ({
+      ...{ status, headers: { 'content-type': contentType }, body: text },
+      ...{ ms: 0, receivedAt: new Date() },
+    });
+    const { sessionId, updatedAt } = JSON.parse(started.text) as Record<'sessionId' | 'updatedAt', string>;
+    const readOf = (response: RawResponse) =>
+      sessionOf(callOf(response), READ_RESPONSE, sessionId, new Date(updatedAt));
+    const job = {
+      user: userOf(callOf(user), { tenantReference, ean }),
+      start: sessionOf(callOf(started), START_RESPONSE.documented, sessionId, null),
+      reads: { onboarding: readOf(reads[0]!), user: readOf(reads.at(-1)!) },
+    };
+    const [probe, refusals] = [await questions.probe(), await questions.refusals(value)];
+    await dispatcher.close();
+    const { SCS_TIMEOUT_MS: timeoutMs } = environment;
+    const findings = judge({ timeoutMs, at: new Date(), network, probe, token, refusals, harm: null, job });
+    const others = findings.filter(({ level }) => level !== 'fits');
+    if (target.name === 'the sandbox') expect(others).toEqual([]);
+    else console.warn(others);
+    expect(others.filter(({ level }) => level === 'fails')).toEqual([]);
   });
 });

@@ -11,6 +11,7 @@ import type { Command } from 'commander';
 import { ROW_PROBLEMS } from '../../src/campaigns/campaign.rules.js';
 import { apiCommands } from '../../src/cli/api/api-commands.js';
 import type { Description } from '../../src/cli/api/operation.rules.js';
+import { checkRemoteCommand } from '../../src/cli/check-remote/check-remote.command.js';
 import { eraseCommand } from '../../src/cli/erase.command.js';
 import { keysCommand } from '../../src/cli/keys.command.js';
 import { migrateCommand } from '../../src/cli/migrate.command.js';
@@ -52,7 +53,9 @@ const unused = () => {
 };
 const throughApi = apiCommands(unused);
 const others = [
-  ...[migrateCommand, keysCommand, eraseCommand, rederiveCommand, restoreCommand].map((make) => make(unused)),
+  ...[checkRemoteCommand, migrateCommand, keysCommand, eraseCommand, rederiveCommand, restoreCommand].map(
+    (make) => make(unused),
+  ),
   psqlCommand(unused, {}),
 ];
 const commands = [...throughApi, ...others];

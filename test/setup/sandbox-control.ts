@@ -53,6 +53,9 @@ export class SandboxControl {
   settings = (): Promise<Settings> => this.#call('GET', '/settings');
   change = (settings: Partial<Settings>): Promise<Settings> => this.#call('PATCH', '/settings', settings);
 
+  /** Behaves like a recorded service from now on (docs/sandbox.md). */
+  like = (recording: object): Promise<void> => this.#call('POST', '/like', recording);
+
   addFault = (fault: SandboxFault): Promise<FaultState> => this.#call('POST', '/faults', fault);
   faults = async (): Promise<readonly FaultState[]> =>
     (await this.#call<Items<FaultState>>('GET', '/faults')).items;

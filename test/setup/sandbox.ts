@@ -25,17 +25,19 @@ export async function startSandbox(): Promise<TestSandbox> {
   };
 }
 
-/** Starts a sandbox in a process of its own on a free port. `env` is added to its environment, for instance SANDBOX_STATE_FILE. */
+/** Starts a sandbox in a process of its own on a free port. `env` is added to its environment, for instance SANDBOX_STATE_FILE; `args` are its arguments. */
 export async function startSandboxProcess(
   env: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
 ): Promise<TestSandbox & Pick<TestProcess, 'pid' | 'stop'>> {
-  const { url, pid, stop } = await startTestProcess('sandbox/main.ts', {
+  const variables = {
     SANDBOX_PORT: '0',
     SANDBOX_API_KEY: CREDENTIALS.SCS_API_KEY,
     SANDBOX_CLIENT_ID: CREDENTIALS.SCS_CLIENT_ID,
     SANDBOX_CLIENT_SECRET: CREDENTIALS.SCS_CLIENT_SECRET,
     ...env,
-  });
+  };
+  const { url, pid, stop } = await startTestProcess('sandbox/main.ts', variables, undefined, args);
   return { ...sandboxAt(url), pid, stop };
 }
 

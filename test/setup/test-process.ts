@@ -31,8 +31,9 @@ export async function startTestProcess(
   file: string,
   env: Record<string, string | undefined>,
   cwd = ROOT,
+  args: readonly string[] = [],
 ): Promise<TestProcess> {
-  const child = spawn(process.execPath, argumentsFor(file), {
+  const child = spawn(process.execPath, [...argumentsFor(file), ...args], {
     cwd,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -1,0 +1,43 @@
+import type { Drift } from '../../remote/drift/drift.js';
+import type { Finding, SeenObject } from './seen.rules.js';
+
+type Fields = Pick<SeenObject, 'drifts' | 'fault'>;
+
+/** Judges the fields of a response by its drift (drift.ts), which `GET /status` and `admin.contract_drift` show in operation, too. */
+export function driftFindings(name: string, section: string, { drifts, fault }: Fields): Finding[] {
+  const check = `${name}.fields`;
+  const says = `the fields of section ${section}`;
+  if (fault !== null)
+    return [
+      { check, level: 'fails', says, saw: fault, means: 'The response cannot be used. Ask the provider.' },
+    ];
+  if (drifts.length === 0) return [{ check, level: 'fits', says, saw: 'the same fields', means: '' }];
+  return drifts.map((drift) => ({
+    ...textOf(drift),
+    check: `${name}.${drift.field}`,
+    level: 'differs',
+    says: saysOf(drift),
+  }));
+}
+
+const saysOf = ({ expected }: Drift): string => expected ?? 'not shown';
+
+function textOf({ kind, found }: Drift): Pick<Finding, 'saw' | 'means'> {
+  switch (kind) {
+    case 'new_field':
+      return { saw: `a further field: ${found}`, means: 'Ignored. Ask the provider what it means.' };
+    case 'missing_field':
+      return { saw: 'the field is missing', means: 'We do without it.' };
+    case 'other_type':
+      return { saw: found ?? 'another type', means: 'We can read it. Ask the provider whether it stays so.' };
+    case 'undescribed_flags':
+      return {
+        saw: 'flags that section 3 does not describe',
+        means:
+          'The session is `unrecognised`: nothing is concluded from it. Ask the provider what the flags mean.',
+      };
+    case 'token_form':
+    case 'foreign_id':
+      return { saw: found ?? 'something else', means: 'Ask the provider.' };
+  }
+}

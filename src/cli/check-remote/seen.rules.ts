@@ -1,0 +1,139 @@
+import type { Drift } from '../../remote/drift/drift.js';
+
+/** A response as it came. */
+export interface SeenResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** From the request to the end of the body. */
+  readonly ms: number;
+  readonly receivedAt: Date;
+}
+
+/** A call without a response, and why, without secrets. */
+export interface LostCall {
+  readonly lost: string;
+}
+
+export type SeenCall = SeenResponse | LostCall;
+
+export const isLost = (call: SeenCall): call is LostCall => 'lost' in call;
+
+/** The certificate of the remote service, as this machine sees it. */
+export interface SeenTls {
+  readonly protocol: string | null;
+  /** Why the chain is not trusted; null if it is. */
+  readonly fault: string | null;
+  readonly validFrom: Date | null;
+  readonly validTo: Date | null;
+}
+
+/** The way to the remote service. */
+export interface SeenNetwork {
+  readonly host: string;
+  readonly isEncrypted: boolean;
+  readonly isLoopback: boolean;
+  /** How many addresses the name has, or why it was not resolved. */
+  readonly names: number | LostCall;
+  /** Null without a proxy. */
+  readonly proxy: {
+    readonly variable: string;
+    /** Without its credentials. */
+    readonly address: string;
+    /** Why it opens no tunnel to the remote service. Null if it does. */
+    readonly fault: string | null;
+    /** Whether the proxy itself fails or refuses. If not, it cannot connect to the remote service. */
+    readonly isAtFault: boolean;
+  } | null;
+  /** Null if the connection is not encrypted. */
+  readonly tls: SeenTls | LostCall | null;
+}
+
+/** A response in the documented shape, or how it differs. */
+export interface SeenObject {
+  /** Null if an earlier run or the service has made the call: its response is no longer known. */
+  readonly call: SeenCall | null;
+  readonly drifts: readonly Drift[];
+  /** Why the response cannot be used. Null if it can. */
+  readonly fault: string | null;
+}
+
+export interface SeenToken extends SeenObject {
+  /** `expires_in` and `token_type` as they came. */
+  readonly expiresIn: unknown;
+  readonly tokenType: unknown;
+  readonly receivedAt: Date;
+  /** Whether our database already had a valid token, so that none was requested. */
+  readonly isStored: boolean;
+}
+
+export interface SeenUser extends SeenObject {
+  /** Whether the response has every digit of the EAN; null if the response is not known. */
+  readonly keepsDigits: boolean | null;
+  readonly createdAt: unknown;
+}
+
+export interface SeenSession extends SeenObject {
+  readonly createdAt: unknown;
+  readonly expiresAt: unknown;
+  readonly startUrl: unknown;
+  /** The state and the rule of the current rules (machine.rules.ts). Null if the response cannot be used. */
+  readonly state: string | null;
+  /** The hash of the documented fields. */
+  readonly facts: string | null;
+}
+
+export const PATHS = ['onboarding', 'user'] as const;
+
+/** What a user and a session showed. */
+export interface SeenJob {
+  readonly user: SeenUser;
+  readonly start: SeenSession | null;
+  readonly reads: Readonly<Record<(typeof PATHS)[number], SeenSession>> | null;
+}
+
+/** The calls that change nothing and carry something that does not exist, or lack what the interface requires. */
+export interface SeenRefusals {
+  readonly no_key: SeenCall;
+  readonly no_token: SeenCall | null;
+  readonly unknown_id: Readonly<Record<(typeof PATHS)[number], SeenCall>> | null;
+}
+
+/** The calls that might hurt. */
+export interface SeenHarm {
+  readonly wrong_key: SeenCall;
+  readonly wrong_secret: SeenCall;
+  /** A read with the first token after a second one was requested. */
+  readonly earlierToken: SeenCall;
+}
+
+/** Everything that a check has seen. What is null was not asked. */
+export interface Seen {
+  readonly timeoutMs: number;
+  readonly at: Date;
+  readonly network: SeenNetwork;
+  readonly probe: SeenCall;
+  readonly token: SeenToken;
+  readonly refusals: SeenRefusals;
+  readonly harm: SeenHarm | null;
+  readonly job: SeenJob | null;
+}
+
+/**
+ * - `fits`: as the interface says, or as we expect where it is silent.
+ * - `differs`: the service works, but somebody should know.
+ * - `fails`: customers cannot be onboarded before it is settled.
+ */
+export type Level = 'fits' | 'differs' | 'fails';
+
+/** One line of the result. */
+export interface Finding {
+  readonly check: string;
+  readonly level: Level;
+  readonly says: string;
+  readonly saw: string;
+  readonly means: string;
+  /** The setting that follows, as in an environment file. */
+  readonly setting?: string;
+}

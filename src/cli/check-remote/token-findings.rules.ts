@@ -1,0 +1,109 @@
+import { readExpiresIn } from '../../auth/expires-in.rules.js';
+import { describeCall } from './silent-findings.rules.js';
+import { driftFindings } from './drift-findings.rules.js';
+import { type Finding, isLost, type Seen, type SeenCall, type SeenToken } from './seen.rules.js';
+
+const HOUR_MS = 3_600_000;
+const READINGS = {
+  timestamp: 'a timestamp',
+  timestamp_without_zone: 'a timestamp without a zone',
+  seconds: 'seconds',
+  epoch_seconds: 'seconds since 1970',
+  epoch_ms: 'milliseconds since 1970',
+  not_understood: 'neither a timestamp nor a number',
+} as const;
+
+/** Judges the token (interface sections 2.2, 4.1, 5.4). */
+export function tokenFindings({ token, harm }: Seen): Finding[] {
+  const request = ofRequest(token);
+  if (request.level === 'fails') return [request];
+  return [
+    request,
+    ofExpiry(token),
+    ofType(token),
+    ...driftFindings('token', '2.2', token),
+    ...(harm === null ? [] : [ofEarlier(harm.earlierToken)]),
+  ];
+}
+
+const ADVICE: Readonly<Record<number, string>> = {
+  400: 'Check SCS_CLIENT_ID, SCS_CLIENT_SECRET and SCS_SCOPE.',
+  401: 'Check SCS_API_KEY, SCS_CLIENT_ID and SCS_CLIENT_SECRET.',
+  403: 'Check SCS_API_KEY, and ask the provider whether the subscription is active and this address allowed.',
+  404: 'Nothing is at this path. Check the path of SCS_BASE_URL: it ends before /api/v1/ssa.',
+};
+
+function ofRequest({ call, fault, isStored }: SeenToken): Finding {
+  const line = { check: 'token.request', says: 'a JSON object with access_token' };
+  if (isStored)
+    return {
+      ...line,
+      level: 'fits',
+      saw: 'the valid token of our database was used',
+      means: 'None was requested.',
+    };
+  if (call === null || fault === null)
+    return { ...line, level: 'fits', saw: call === null ? 'a token' : describeCall(call), means: '' };
+  const advice = isLost(call)
+    ? 'The remote service cannot be reached from this machine.'
+    : (ADVICE[call.status] ?? 'Ask the provider. No call can be made without a token.');
+  const reason = isLost(call) || call.status >= 300 ? '' : `: ${fault}`;
+  return { ...line, level: 'fails', saw: `${describeCall(call)}${reason}`, means: advice };
+}
+
+function ofExpiry({ expiresIn, receivedAt }: SeenToken): Finding {
+  const { reading, lifetimeMs } = readExpiresIn(expiresIn, receivedAt);
+  const line = {
+    check: 'token.expires_in',
+    says: 'a timestamp in the sample, seconds in the description; 14 days',
+    saw: `${READINGS[reading]}, ${durationOf(lifetimeMs)}`,
+  };
+  if (reading === 'not_understood')
+    return {
+      ...line,
+      level: 'differs',
+      saw: expiresIn === undefined || expiresIn === null ? 'no expires_in' : READINGS[reading],
+      means:
+        'We assume 15 minutes, and request about 100 tokens a day. Ask the provider how long a token is valid.',
+    };
+  if (lifetimeMs < HOUR_MS)
+    return {
+      ...line,
+      level: 'differs',
+      means: 'The token is renewed often. Ask the provider whether that is meant.',
+    };
+  if (reading === 'timestamp' || reading === 'seconds') return { ...line, level: 'fits', means: '' };
+  return { ...line, level: 'differs', means: 'We read it as this. Confirm it with the provider.' };
+}
+
+function ofType({ tokenType }: SeenToken): Finding {
+  const line = { check: 'token.token_type', says: 'pvcurtailment in the sample' };
+  if (tokenType === 'pvcurtailment') return { ...line, level: 'fits', saw: 'pvcurtailment', means: '' };
+  const saw =
+    typeof tokenType !== 'string' ? 'no token_type' : /^bearer$/i.test(tokenType) ? 'Bearer' : 'another word';
+  return { ...line, level: 'differs', saw, means: 'No consequence: the token is always sent as Bearer.' };
+}
+
+function ofEarlier(call: SeenCall): Finding {
+  const line = { check: 'token.second', says: 'not shown whether a second token ends the first' };
+  const isEnded = !isLost(call) && call.status === 401;
+  if (!isEnded) return { ...line, level: 'fits', saw: 'the first token is still accepted', means: '' };
+  return {
+    ...line,
+    level: 'differs',
+    saw: 'the first token is refused',
+    means:
+      'Use these credentials in one deployment only: our replicas share one token, but any other client ends it, and is ended by us.',
+  };
+}
+
+/** Returns a duration in the largest unit of which it has at least two. */
+export function durationOf(ms: number): string {
+  const units = [
+    ['days', 24 * HOUR_MS],
+    ['hours', HOUR_MS],
+    ['minutes', 60_000],
+  ] as const;
+  const [unit, size] = units.find(([, length]) => ms >= 2 * length) ?? ['seconds', 1_000];
+  return `${Math.round(ms / size)} ${unit}`;
+}

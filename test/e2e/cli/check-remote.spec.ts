@@ -1,0 +1,247 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { checkRemoteCommand } from '../../../src/cli/check-remote/check-remote.command.js';
+import { TestClient } from '../../setup/client.js';
+import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
+import { newValidEan } from '../../setup/ean.js';
+import { startSandbox, startSandboxProcess, type TestSandbox } from '../../setup/sandbox.js';
+import { startTestApp, useTestApp } from '../../setup/test-app.js';
+import { environmentFor } from '../../setup/test-environment.js';
+import { waitFor } from '../../setup/wait-for.js';
+
+interface Result {
+  readonly exitCode: number;
+  readonly findings: readonly {
+    check: string;
+    level: string;
+    saw: string;
+    means: string;
+    setting?: string;
+  }[];
+  readonly settings: readonly string[];
+  readonly notAsked: readonly string[];
+}
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  // The command sets the exit code of its process, which is Jest's here.
+  process.exitCode = undefined;
+});
+
+/** Runs the command without a terminal and returns what it printed. */
+async function printed(environment: ReturnType<typeof environmentFor>, ...args: string[]): Promise<string> {
+  const lines: string[] = [];
+  jest.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+  jest.spyOn(console, 'error').mockImplementation(() => {});
+  await checkRemoteCommand(() => environment).parseAsync(args, { from: 'user' });
+  return lines.join('\n');
+}
+
+const check = async (environment: ReturnType<typeof environmentFor>, ...args: string[]): Promise<Result> =>
+  JSON.parse(await printed(environment, ...args, '--json')) as Result;
+
+const differences = ({ findings }: Result) =>
+  findings
+    .filter(({ level }) => level !== 'fits')
+    .map(({ check, level, means, setting }) => `${level} ${check}: ${setting ?? means}`);
+
+const newFile = () => join(tmpdir(), `${randomUUID()}.json`);
+
+/** What is planted in each recorded service, and the advice about it. */
+const SERVICES: Readonly<Record<string, readonly string[]>> = {
+  terse: [
+    'differs token.token_type: No consequence: the token is always sent as Bearer.',
+    'differs refusal.missing_key: A refusal without a JSON object looks as if',
+    'differs refusal.wrong_key: A refusal without a JSON object looks as if',
+    'differs read.path: SCS_SESSION_PATH=onboarding',
+  ],
+  gateway: [
+    'differs token.expires_in: We read it as this. Confirm it with the provider.',
+    'differs probe: The probe is not served',
+    'differs refusal.missing_key: A refusal without a JSON object looks as if',
+    'differs limits: SCS_MAX_REQUESTS_PER_SECOND=<requests per second>',
+    'differs read.path: SCS_SESSION_PATH=user',
+  ],
+  loose: [
+    'differs user.gridLocations[].ean: We can read it.',
+    'differs user.email: We do without it.',
+    'differs user.phone: Ignored.',
+    'differs user.times: We read this form as well.',
+    'differs session.times: We read this form as well.',
+    'differs session.lifetime: The link of an owner works for this time.',
+    'differs read.expired: We do without it.',
+  ],
+  strict: [
+    'differs token.expires_in: We assume 15 minutes',
+    'differs token.token_type: No consequence',
+    'differs token.second: Use these credentials in one deployment only',
+    'differs refusal.unknown_session: A session that is gone is refused like a wrong token.',
+    'differs refusal.wrong_key: A wrong key is not recognised as one.',
+  ],
+};
+
+describe.each(Object.keys(SERVICES))('a service with the habits of %s', (name) => {
+  let database: TestDatabase;
+  let sandbox: TestSandbox;
+  let environment: ReturnType<typeof environmentFor>;
+  const reference = `check-${name}`;
+  const ean = newValidEan();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    sandbox = await startSandbox();
+    const file = new URL(`../../setup/recordings/${name}.json`, import.meta.url);
+    await sandbox.control.like(JSON.parse(await readFile(file, 'utf8')) as object);
+    environment = environmentFor(database.url, { ...sandbox.environment });
+  });
+  afterAll(async () => {
+    await sandbox.stop();
+    await database.drop();
+  });
+
+  it('is told apart by every difference, with its advice, and a recording reproduces it', async () => {
+    const record = newFile();
+    const args = ['--register', reference, '--ean', ean, '--yes'];
+    const result = await check(environment, ...args, '--record', record);
+    const expected = SERVICES[name]!;
+    expect(differences(result).toSorted()).toEqual(
+      expected.toSorted().map((text) => expect.stringContaining(text)),
+    );
+    expect(result.exitCode).toBe(3);
+
+    const copy = await startSandbox();
+    const copied = await createTestDatabase();
+    await copy.control.like(JSON.parse(await readFile(record, 'utf8')) as object);
+    const again = await check(environmentFor(copied.url, { ...copy.environment }), ...args);
+    expect(differences(again)).toEqual(differences(result));
+    await Promise.all([rm(record), copy.stop(), copied.drop()]);
+  });
+
+  it('takes a customer from registration to online', async () => {
+    const service = await startTestApp({
+      DATABASE_URL: database.url,
+      SCS_BASE_URL: sandbox.environment.SCS_BASE_URL,
+    });
+    const client = TestClient.of(service);
+    try {
+      const { id } = await client.startNew();
+      await sandbox.control.complete(id, { onlineAfterMs: 0 });
+      await waitFor('online', async () => (await client.session(id)).state === 'online');
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+describe('check-remote', () => {
+  const service = useTestApp();
+  const liveEan = newValidEan();
+
+  it('finds nothing that differs from the interface in the sandbox, and asks nothing that might hurt while a service runs', async () => {
+    await TestClient.of(service).locate();
+    const args = ['--register', 'check-live', '--ean', liveEan, '--yes'];
+    const result = await check(service.environment, ...args);
+    expect(differences(result)).toEqual([]);
+    expect(result.exitCode).toBe(0);
+    expect(result.notAsked).toContainEqual(expect.stringContaining('the service runs on this database'));
+    const { tokens } = await service.sandbox!.control.ledger();
+    expect(tokens).toHaveLength(1);
+    const { body } = await TestClient.of(service).call<{ items: { action: string }[] }>('GET', '/audit-log');
+    expect(body.items.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['remote_check.registered', 'remote_check.started']),
+    );
+  });
+
+  it('registers nobody twice, and starts no second session, in a further run', async () => {
+    const before = await service.sandbox!.control.ledger();
+    const result = await check(service.environment, '--register', 'check-live', '--ean', liveEan, '--yes');
+    for (const name of ['user.request', 'start.request'])
+      expect(result.findings).toContainEqual(
+        expect.objectContaining({ check: name, saw: 'done earlier, and not repeated' }),
+      );
+    const { users, sessions } = await service.sandbox!.control.ledger();
+    expect({ users, sessions }).toEqual({ users: before.users, sessions: before.sessions });
+  });
+
+  it('sends no registration again whose response was lost', async () => {
+    await service.sandbox!.control.addFault({ kind: 'truncate', operation: 'register_user' });
+    const args = ['--register', 'check-lost', '--ean', newValidEan(), '--yes'];
+    for (let run = 1; run <= 2; run++) {
+      const result = await check(service.environment, ...args);
+      expect(result.exitCode).toBe(1);
+      expect(result.findings).toContainEqual(
+        expect.objectContaining({ check: 'user.request', saw: expect.stringContaining('is uncertain') }),
+      );
+    }
+    const { users } = await service.sandbox!.control.ledger();
+    expect(users.filter(({ tenantReference }) => tenantReference === 'check-lost')).toHaveLength(1);
+  });
+
+  it('changes nothing without --register', async () => {
+    const before = await service.sandbox!.control.ledger();
+    expect((await check(service.environment)).exitCode).toBe(0);
+    const { users, sessions, tokens } = await service.sandbox!.control.ledger();
+    expect({ users, sessions, tokens }).toEqual({
+      users: before.users,
+      sessions: before.sessions,
+      tokens: before.tokens,
+    });
+  });
+
+  it('prints a table, and writes a page for the provider without secrets and personal data', async () => {
+    const report = newFile();
+    const ean = newValidEan();
+    const args = ['--register', 'Jansen-1042', '--ean', ean, '--yes', '--report', report];
+    const text = await printed(service.environment, ...args);
+    expect(text).toContain('interface says');
+    expect(text).toContain('what it means for you');
+    const page = await readFile(report, 'utf8');
+    expect(page).toContain('## Questions that stay open');
+    const { SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET } = service.environment;
+    for (const secret of [SCS_API_KEY, SCS_CLIENT_ID, SCS_CLIENT_SECRET, 'Jansen', ean])
+      expect(page + text).not.toContain(secret);
+    expect(page + text).not.toMatch(/pv-onboarding\/[^<]/);
+    await expect(printed(service.environment, '--report', report)).rejects.toMatchObject({ exitCode: 2 });
+    await rm(report);
+  });
+
+  it.each([
+    [['--register', 'A'], 'Give --register and --ean together.'],
+    [['--register', 'A', '--ean', '12'], '--ean'],
+    [['--register', 'A', '--ean', '541448860000000013'], 'Give --yes to register without a terminal.'],
+  ])('refuses %j', async (args, message) => {
+    await expect(printed(service.environment, ...args)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
+    [{ SCS_BASE_URL: 'http://127.0.0.1:9' }, 'fails probe: The remote service cannot be reached'],
+    [{ SCS_CLIENT_SECRET: 'another-secret' }, 'fails token.request: Check SCS_API_KEY'],
+    [{ SCS_BASE_URL: 'https://nowhere.invalid' }, 'fails network.name: Correct SCS_BASE_URL'],
+  ])('registers nobody with %j', async (settings, advice) => {
+    const { DATABASE_URL, SCS_BASE_URL } = service.environment;
+    const environment = environmentFor(DATABASE_URL, { SCS_BASE_URL, ...settings });
+    const before = await service.sandbox!.control.ledger();
+    const result = await check(environment, '--register', 'nobody', '--ean', newValidEan(), '--yes');
+    expect(result.exitCode).toBe(1);
+    expect(differences(result)).toContainEqual(expect.stringContaining(advice));
+    expect((await service.sandbox!.control.ledger()).users).toEqual(before.users);
+  });
+});
+
+it('the sandbox, with --like, behaves like the recorded service, also after a reset', async () => {
+  const { pathname } = new URL('../../setup/recordings/terse.json', import.meta.url);
+  const sandbox = await startSandboxProcess({}, ['--like', pathname]);
+  await sandbox.control.reset();
+  const probe = await fetch(`${sandbox.url}/api/v1/ssa`);
+  expect([probe.status, await probe.text()]).toEqual([403, '']);
+  await sandbox.stop();
+  await expect(startSandboxProcess({}, ['--like', new URL(import.meta.url).pathname])).rejects.toThrow(
+    'The recording cannot be used: it is not JSON',
+  );
+});
