@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   admit,
   type Breaker,
@@ -12,6 +12,7 @@ import {
   resume,
   TRIALS,
 } from './breaker.rules.js';
+import { OperationGate } from './operation-gate.js';
 
 const PROBE_MS = 1_000;
 /** The random number with which a breaker stays open for exactly its nominal time. */
@@ -277,4 +278,28 @@ describe('the breaker of registrations', () => {
       expect(follow(own, 9_000, 1, 1_000)).toBe(own);
     expect(resume(follow(opened, 9_000, 1, 500), 600)).toMatchObject({ openUntil: 600, trials: 1 });
   });
+});
+
+describe('a check that has failed', () => {
+  const isTried = (readBefore: boolean, clockMs: number): boolean => {
+    const [reads, starts] = [new OperationGate(PROBE_MS), new OperationGate(PROBE_MS, TRIALS.start_session)];
+    const read = () =>
+      reads.record({ sent: { kind: 'not_sent', reason: 'breaker_open' }, result: 'succeeded' }, false);
+    if (readBefore) read();
+    const elapsed = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 1);
+    const date = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + clockMs);
+    starts.follow(60_000, 1);
+    elapsed.mockReturnValue(performance.now() + 1);
+    if (!readBefore) read();
+    elapsed.mockReturnValue(performance.now() + 1);
+    const tried = starts.mayTryUnchecked(reads);
+    date.mockRestore();
+    elapsed.mockRestore();
+    return tried;
+  };
+
+  it.each([-3_600_000, 0, 3_600_000])(
+    'is followed by a call if a read has succeeded since the breaker opened, also if the clock is set by %i ms',
+    (clockMs) => expect([isTried(true, clockMs), isTried(false, clockMs)]).toEqual([false, true]),
+  );
 });

@@ -54,6 +54,8 @@ export class OperationGate {
   private retries = MOST_RETRIES;
   private requestedMs = 0;
   private lastSuccessAt: Date | null = null;
+  /** When the last call succeeded, by the clock that is never set. */
+  private succeededMs = -Infinity;
   private lastError: { readonly at: Date; readonly text: string } | null = null;
   /** Whether the last error came after the last success. Their times may be equal. */
   private hasFailed = false;
@@ -156,6 +158,7 @@ export class OperationGate {
     if (fault !== undefined) this.noteFault(fault);
     else if (result === 'succeeded') {
       this.lastSuccessAt = new Date();
+      this.succeededMs = performance.now();
       this.hasFailed = false;
     }
     if (this.breaker.phase === phase || result === 'unknown') return undefined;
@@ -177,6 +180,11 @@ export class OperationGate {
     if (until > quietUntil + WAIT_STEP_MS)
       this.requestedMs = Math.max(now < quietUntil ? this.requestedMs : 0, ms);
     this.breaker = rules.quiet(this.breaker, until);
+  }
+
+  /** How long ago the last call succeeded; infinite if none has. */
+  get successAgeMs(): number {
+    return performance.now() - this.succeededMs;
   }
 
   earnRetry(): void {
@@ -211,7 +219,6 @@ export class OperationGate {
 
   /** Returns whether the latest call succeeded, less than `ms` ago. */
   private hasServedFor(ms: number): boolean {
-    const { health, lastSuccessAt } = this.status();
-    return health === 'healthy' && lastSuccessAt !== null && Date.now() - lastSuccessAt.getTime() < ms;
+    return this.status().health === 'healthy' && this.successAgeMs < ms;
   }
 }

@@ -126,8 +126,8 @@ export class SharedState implements Peers, OnModuleInit, OnApplicationShutdown {
     }
     // The replica that reported the trouble may have died or may send no more calls, so any replica may record the recovery.
     if (health !== 'degraded' || troubleMs > 0) return;
-    const { breaker, lastSuccessAt } = this.remote.status().operations[operation];
-    const successAgeMs = lastSuccessAt === null ? Infinity : Date.now() - lastSuccessAt.getTime();
+    const { breaker } = this.remote.status().operations[operation];
+    const { successAgeMs } = this.remote.gates[operation];
     if (breaker === 'closed' && successAgeMs < -troubleMs)
       await this.store.recover(operation, 'once_trouble_is_over');
   }
