@@ -5,6 +5,7 @@ import { Environment } from '../platform/env/environment.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
 import { ANY_CHANGED, ANY_OVERDUE, CHANGE_OVERLAP_MS, DUE_WISHES } from './invitations.sql.js';
 import { InvitationsStore } from './invitations.store.js';
+import { LinkCodesStore } from './owner/link-codes.store.js';
 import { OwnerStarts } from './owner/owner-starts.service.js';
 import { scheduleIn } from './reminders/reminder.rules.js';
 import { DUE_REMINDERS, RemindersStore } from './reminders/reminders.store.js';
@@ -13,6 +14,7 @@ const STOP_WITHIN_MS = stopsWithin(1_000);
 const WISHES_EVERY_MS = 2_000;
 const PROGRESS_EVERY_MS = 1_000;
 const EXPIRE_EVERY_MS = 60_000;
+const FORGET_EVERY_MS = 3_600_000;
 const REMIND_EVERY_MS = 60_000;
 const WISHES_AT_ONCE = 8;
 /** The first run looks back this far, since sessions may have changed while no worker ran. */
@@ -37,6 +39,12 @@ export class InvitationUpkeep extends BackgroundTasks {
       due: ANY_CHANGED,
       run: () => this.follow(),
     }),
+    task({
+      name: 'invitations.forget_guesses',
+      everyMs: FORGET_EVERY_MS,
+      once: 'deployment',
+      run: () => this.codes.forget(),
+    }),
     // Moves `since` while nothing changes, so that no run reads the changes of days.
     task({ name: 'invitations.follow_slowly', everyMs: CHANGE_OVERLAP_MS, run: () => this.follow() }),
     task({
@@ -57,6 +65,7 @@ export class InvitationUpkeep extends BackgroundTasks {
   constructor(
     private readonly store: InvitationsStore,
     private readonly starts: OwnerStarts,
+    private readonly codes: LinkCodesStore,
     private readonly reminders: RemindersStore,
     private readonly environment: Environment,
   ) {

@@ -55,6 +55,14 @@ export class InvitationView extends schema.schemaOf({
   ),
 }) {}
 
+export class InvitationCodeView extends schema.schemaOf({
+  code: schema.shownOnce(
+    schema.text('Eight letters, which lead to the link once. It is shown only once; only its hash is stored'),
+  ),
+  expiresAt: schema.instant('From then on it leads nowhere'),
+  enterAt: schema.field<string>({ type: String, format: 'uri' }, 'The page on which the owner enters it'),
+}) {}
+
 export class InvitationLinkView extends schema.schemaOf({
   url: schema.field<string>(
     { type: String, format: 'uri', ...schema.SECRET },

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { renderSVG } from 'uqr';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { actorOf, hasScope, type Principal } from '../access/scopes.js';
 import { ApiPage, mapPage, type Page } from '../platform/http/page.js';
@@ -10,15 +11,18 @@ import { LOCATION } from '../platform/openapi/response-headers.js';
 import { found, Problem } from '../platform/problem/problem.js';
 import { WRITE_SCOPES_OF_KIND } from '../stalls/cause.rules.js';
 import { StallViews } from '../stalls/stall-views.service.js';
-import { InvitationLinkView, InvitationView } from './invitation.view.js';
+import { InvitationCodeView, InvitationLinkView, InvitationView } from './invitation.view.js';
 import { InvitationChange, InvitationMessage, NewInvitation } from './invitations.dto.js';
 import { InvitationsQuery } from './invitations.list.js';
 import { InvitationsService } from './invitations.service.js';
-import { InvitationsStore, withoutLink, type InvitationRow } from './invitations.store.js';
+import { CODE_MINUTES } from './owner/link-codes.rules.js';
+import { LinkCodesStore } from './owner/link-codes.store.js';
+import { InvitationsStore, withoutLink, type InvitationRow, type LinkForm } from './invitations.store.js';
 import { Query } from '../platform/http/query.decorator.js';
 
 /** A person on the telephone reads some ten an hour. */
 const LINKS_PER_HOUR = 100;
+const LINK_SCOPES = ['invitations:write', 'links:read'] as const;
 
 @ApiTags('Invitations')
 @Controller('invitations')
@@ -26,6 +30,7 @@ export class InvitationsController {
   constructor(
     private readonly invitations: InvitationsService,
     private readonly store: InvitationsStore,
+    private readonly codes: LinkCodesStore,
     private readonly stalls: StallViews,
   ) {}
 
@@ -82,7 +87,7 @@ export class InvitationsController {
   @Post(':id/link')
   @HttpCode(200)
   @Operation([], {
-    anyScope: ['invitations:write', 'links:read'],
+    anyScope: LINK_SCOPES,
     command: 'invitations link',
     summary: 'Read the link of one invitation',
     description:
@@ -94,15 +99,49 @@ export class InvitationsController {
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<InvitationLinkView> {
-    const what = `invitation ${id}`;
-    const { state, expiresAt, ...row } = found(await this.store.find(id), what);
-    const url = found(this.invitations.urlOf({ ...row, state, expiresAt }), `link of ${what}`);
-    const limit = hasScope(key, 'links:read') ? null : LINKS_PER_HOUR;
-    if (!(await this.store.recordLinkRead(id, actorOf(key), limit)))
-      throw new Problem('too_many_requests', `This key may read ${LINKS_PER_HOUR} links an hour`, {
-        retryAfterSeconds: 600,
-      });
-    return { url, state, expiresAt };
+    return this.readLink(id, key);
+  }
+
+  @Get(':id/qr.svg')
+  @Operation([], {
+    anyScope: LINK_SCOPES,
+    command: 'invitations qr',
+    summary: 'Read the link of one invitation as a QR code',
+    description: 'For letters. An image in SVG. Audited and limited as `POST /invitations/{id}/link`.',
+  })
+  @ApiProduces('image/svg+xml')
+  @ApiOkResponse({ content: { 'image/svg+xml': { schema: { type: 'string' } } } })
+  @ApiProblems('not_found')
+  async readInvitationQrCode(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { url } = await this.readLink(id, key, 'qr');
+    const image = renderSVG(url, { ecc: 'M', border: 4 });
+    void reply.headers({ 'content-type': 'image/svg+xml', 'cache-control': 'no-store' }).send(image);
+  }
+
+  @Post(':id/code')
+  @HttpCode(200)
+  @Operation([], {
+    anyScope: LINK_SCOPES,
+    command: 'invitations code',
+    summary: 'Create a code that leads to the link once, to be read out',
+    description:
+      `Eight letters, for an owner on the telephone, who enters them within ${CODE_MINUTES} minutes at \`enterAt\`. A new code ends the one ` +
+      'before. Audited and limited as `POST /invitations/{id}/link`. Not for an invitation that is over.',
+  })
+  @ApiOkResponse({ type: InvitationCodeView })
+  @ApiProblems('not_found', 'invitation_conflict')
+  async createInvitationCode(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<InvitationCodeView> {
+    const { state } = await this.readLink(id, key, 'code');
+    const created = await this.codes.create(id);
+    if (created === null) throw new Problem('invitation_conflict', `The invitation is over: it is ${state}`);
+    return { ...created, enterAt: this.invitations.codePage };
   }
 
   @Patch(':id')
@@ -181,6 +220,19 @@ export class InvitationsController {
   async revokeInvitation(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {
     await this.store.revoke(id, actorOf(key));
     return this.readInvitation(id, key);
+  }
+
+  /** Returns a link, and records who reads it. Throws Problem not_found or too_many_requests. */
+  private async readLink(id: string, key: Principal, as?: LinkForm): Promise<InvitationLinkView> {
+    const what = `invitation ${id}`;
+    const row = found(await this.store.find(id), what);
+    const url = found(this.invitations.urlOf(row), `link of ${what}`);
+    const limit = hasScope(key, 'links:read') ? null : LINKS_PER_HOUR;
+    if (!(await this.store.recordLinkRead(id, actorOf(key), limit, as)))
+      throw new Problem('too_many_requests', `This key may read ${LINKS_PER_HOUR} links an hour`, {
+        retryAfterSeconds: 600,
+      });
+    return { url, state: row.state, expiresAt: row.expiresAt };
   }
 
   private view(row: InvitationRow, key: Principal): InvitationView {

@@ -11,6 +11,7 @@ import { InvitationUpkeep } from './invitation-upkeep.service.js';
 import { InvitationsController } from './invitations.controller.js';
 import { InvitationsService } from './invitations.service.js';
 import { InvitationsStore } from './invitations.store.js';
+import { LinkCodesStore } from './owner/link-codes.store.js';
 import { OwnerPageController } from './owner/owner-page.controller.js';
 import { OwnerPageView } from './owner/owner-page.view.js';
 import { OwnerRequestsStore } from './owner/owner-requests.store.js';
@@ -27,6 +28,7 @@ import { RemindersStore } from './reminders/reminders.store.js';
     FunnelStore,
     InvitationUpkeep,
     OwnerPageView,
+    LinkCodesStore,
     OwnerRequestsStore,
     OwnerTexts,
     OwnerStarts,

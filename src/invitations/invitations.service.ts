@@ -96,6 +96,11 @@ export class InvitationsService {
     return token && `${this.origin()}/i/${token}`;
   }
 
+  /** Returns the page on which owners enter a code. */
+  get codePage(): string {
+    return `${this.origin()}/i`;
+  }
+
   /**
    * Returns the links of these invitations by their ids. Omits the invitations of erased users. A link is null if no key decrypts it any
    * more.

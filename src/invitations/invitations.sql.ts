@@ -152,6 +152,28 @@ export const RECORD_MESSAGE = `
            bounced_at = greatest(i.bounced_at, $3::timestamptz)
      WHERE i.id = $1 AND i.erased_at IS NULL RETURNING i.id`;
 
+/** Gives invitation $1, unless it is over, the code with hash $2 for $3 minutes, in the place of an earlier one. */
+export const SET_CODE = `
+    UPDATE invitations i SET code_hash = $2, code_expires_at = clock_timestamp() + $3 * interval '1 min'
+     WHERE i.id = $1 AND ${NOT_ENDED} AND NOT (${IS_OVERDUE}) RETURNING i.code_expires_at AS "expiresAt"`;
+
+/** Ends the code with one of the hashes $1, if it is still valid. */
+export const USE_CODE = `
+    UPDATE invitations i SET code_hash = NULL, code_expires_at = NULL
+     WHERE i.code_hash = ANY ($1::bytea[]) AND i.code_expires_at > clock_timestamp() AND ${NOT_ENDED}
+    RETURNING i.id, i.token_ciphertext AS "tokenCiphertext"`;
+
+/** Counts a guess of subject $1, each of which counts for $2 ms, unless the guesses that still count would exceed $3 ms. */
+export const TAKE_GUESS = `
+    INSERT INTO code_guesses AS g (subject, clear_at) VALUES ($1, clock_timestamp() + $2 * interval '1 ms')
+    ON CONFLICT (subject) DO UPDATE SET clear_at = greatest(g.clear_at, clock_timestamp()) + $2 * interval '1 ms'
+     WHERE g.clear_at + $2 * interval '1 ms' <= clock_timestamp() + $3 * interval '1 ms'
+    RETURNING subject`;
+
+export const GIVE_GUESS_BACK = `UPDATE code_guesses SET clear_at = clear_at - $2 * interval '1 ms' WHERE subject = $1`;
+
+export const FORGET_GUESSES = `DELETE FROM code_guesses WHERE clear_at < clock_timestamp()`;
+
 /** Serialises the callers $1 that read links, so that requests at the same time do not pass the limit. */
 export const LOCK_LINK_READER = `SELECT pg_advisory_xact_lock(hashtextextended('pv-onboarding/link-reads/' || $1, 0))`;
 
@@ -277,6 +299,7 @@ export const FIND_ONLINE = `
 export const ERASE_INVITATIONS = `
     UPDATE invitations i
        SET token_ciphertext = NULL, metadata = '{}', return_url = NULL, locale = NULL, expected_inverters = NULL,
-           wish_due_at = NULL, wish_failed_at = NULL, reminder_due_at = NULL, decline_reason = NULL, erased_at = $2
+           wish_due_at = NULL, wish_failed_at = NULL, reminder_due_at = NULL, decline_reason = NULL, code_hash = NULL,
+           code_expires_at = NULL, erased_at = $2
      WHERE i.id = ANY ($1::uuid[]) AND i.erased_at IS NULL
     RETURNING i.id`;

@@ -31,6 +31,8 @@ import type { Step } from './owner/owner-page.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */
 const TOKEN_BYTES = 32;
+/** What leads to the link, other than its text. */
+export type LinkForm = 'qr' | 'code';
 const LINK_READ = 'invitation.link_read';
 /** The most invitations whose expiry one transaction records. */
 const EXPIRE_AT_ONCE = 200;
@@ -161,7 +163,7 @@ export class InvitationsStore {
   }
 
   /** Returns the token of the link, or null if no key decrypts it or the user has been erased. */
-  tokenOf({ id, tokenCiphertext }: InvitationRow): string | null {
+  tokenOf({ id, tokenCiphertext }: Pick<InvitationRow, 'id' | 'tokenCiphertext'>): string | null {
     return tokenCiphertext && this.cipher.tryDecrypt(tokenCiphertext, sql.INVITATION_TOKENS.context(id));
   }
 
@@ -220,15 +222,15 @@ export class InvitationsStore {
     }, OUTCOME);
   }
 
-  /** Records that a caller reads a link. Returns false if the caller has read `limit` within an hour; null: there is no limit. */
-  async recordLinkRead(id: string, actor: string, limit: number | null): Promise<boolean> {
+  /** Records that a caller reads a link, in the form `as`. Returns false if the caller has read `limit` within an hour; null: there is no limit. */
+  async recordLinkRead(id: string, actor: string, limit: number | null, as?: LinkForm): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       if (limit !== null) {
         await tx.query(sql.LOCK_LINK_READER, [actor]);
         const read = await tx.query(sql.FIND_LINK_READS, [actor, LINK_READ, limit]);
         if (read.length === limit) return false;
       }
-      await recordAudit(tx, { actor, action: LINK_READ, target: id });
+      await recordAudit(tx, { actor, action: LINK_READ, target: id, ...(as && { details: { as } }) });
       return true;
     });
   }

@@ -49,7 +49,7 @@ export interface ClientOptions {
 }
 
 /** The types of content that the service sends. 204 has none. */
-const OURS = /^(application\/json|text\/(event-stream|plain|csv)|$)/;
+const OURS = /^(application\/json|image\/svg\+xml|text\/(event-stream|plain|csv)|$)/;
 
 interface Query {
   readonly [name: string]: string | number | boolean | null | undefined | string[] | Query;

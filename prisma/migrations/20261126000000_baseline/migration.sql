@@ -282,6 +282,8 @@ CREATE TABLE invitations (
   declined_at timestamptz(3),
   decline_reason text,
   renewal_requested_at timestamptz(3),
+  code_hash bytea,
+  code_expires_at timestamptz(3),
   reminders_sent smallint DEFAULT 0 NOT NULL,
   reminded_at timestamptz(3),
   -- An hour later, because no reminder is due earlier.
@@ -299,6 +301,7 @@ CREATE TABLE invitations (
     (bounced_at IS NULL) = (bounced_channel IS NULL) AND bounced_channel IN ('email', 'sms', 'letter', 'other')),
   CONSTRAINT invitations_declines_are_dated CHECK (
     (decline_reason IS NULL OR declined_at IS NOT NULL) AND decline_reason IN ('not_interested', 'not_mine', 'login_elsewhere')),
+  CONSTRAINT invitations_codes_expire CHECK ((code_hash IS NULL) = (code_expires_at IS NULL)),
   CONSTRAINT invitations_token_is_hashed CHECK (octet_length(token_hash) = 32)
 );
 CREATE UNIQUE INDEX invitations_token_hash_key ON invitations(token_hash);
@@ -317,6 +320,7 @@ CREATE INDEX invitations_reminders ON invitations(reminder_due_at)
     AND reminder_due_at IS NOT NULL;
 CREATE INDEX invitations_expiring ON invitations(expires_at)
   WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND declined_at IS NULL;
+CREATE UNIQUE INDEX invitations_code_hash_key ON invitations(code_hash) WHERE code_hash IS NOT NULL;
 CREATE INDEX invitations_renewals ON invitations(grid_location_id) WHERE renewal_requested_at IS NOT NULL;
 -- The only definition of the states of invitations. PostgreSQL inlines it, since it is one stable expression: it uses now(), and no later clock.
 -- Its body is a text, so that a later migration can retype the columns that it names.
@@ -361,6 +365,8 @@ COMMENT ON COLUMN invitations.erased_at IS 'When its user was erased. Null: neve
 COMMENT ON COLUMN invitations.declined_at IS 'When its owner declined it. Null: never, or the owner has taken that back.';
 COMMENT ON COLUMN invitations.decline_reason IS 'Why: not_interested, not_mine (not the installation of the person with the link) or login_elsewhere (another person has the login). Null: not given.';
 COMMENT ON COLUMN invitations.renewal_requested_at IS 'When the person with the link last asked for a new one, because it had expired or was replaced. Null: never, or it was prolonged.';
+COMMENT ON COLUMN invitations.code_hash IS 'Keyed hash of the code that leads to the link once. Null: there is none, or it was used.';
+COMMENT ON COLUMN invitations.code_expires_at IS 'From then on the code leads nowhere. Null: there is none.';
 COMMENT ON COLUMN invitations.reminders_sent IS 'How many reminders were announced.';
 COMMENT ON COLUMN invitations.reminded_at IS 'When the last reminder was announced. Null: never.';
 COMMENT ON COLUMN invitations.reminder_due_at IS 'When to decide next whether a reminder is due, while the invitation is live. Null: there will be no further reminder.';
@@ -1242,6 +1248,14 @@ COMMENT ON COLUMN stall_causes.urgency IS 'now, soon or later.';
 COMMENT ON COLUMN stall_causes.meaning IS 'The cause in one sentence.';
 COMMENT ON COLUMN stall_causes.before IS 'What a person has to do before the remedies, or without any. Null: nothing.';
 COMMENT ON COLUMN stall_causes.remedies IS 'The operations of the API that end it, by their operationId.';
+
+CREATE TABLE code_guesses (
+  subject text PRIMARY KEY,
+  clear_at timestamptz NOT NULL
+);
+COMMENT ON TABLE code_guesses IS 'Limits how often wrong codes of invitations are entered, for all replicas. Rows are deleted once they no longer count.';
+COMMENT ON COLUMN code_guesses.subject IS 'Keyed hash of the network of a client, of which nothing else is stored. Empty: the whole deployment.';
+COMMENT ON COLUMN code_guesses.clear_at IS 'When none of the entered codes counts any more.';
 
 CREATE TABLE bulk_actions (
   id uuid DEFAULT gen_random_uuid() PRIMARY KEY,

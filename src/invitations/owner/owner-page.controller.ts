@@ -22,6 +22,8 @@ import {
   usualWaitOf,
   type OwnerPage,
 } from './owner-page.rules.js';
+import { readCode } from './link-codes.rules.js';
+import { GUESSES, LinkCodesStore } from './link-codes.store.js';
 import { OwnerTexts } from './owner-texts.service.js';
 import { langOf, OwnerPageView, type OtherPage, type PageContext } from './owner-page.view.js';
 import { OwnerRequestsStore } from './owner-requests.store.js';
@@ -58,6 +60,7 @@ export class OwnerPageController {
   constructor(
     private readonly store: InvitationsStore,
     private readonly starts: OwnerStarts,
+    private readonly codes: LinkCodesStore,
     private readonly requests: OwnerRequestsStore,
     private readonly view: OwnerPageView,
     private readonly texts: OwnerTexts,
@@ -84,6 +87,33 @@ export class OwnerPageController {
     if (!this.logo) throw new Problem('not_found', 'There is no logo');
     const type = LOGO_TYPES[extname(BRAND_LOGO_FILE)] ?? 'image/png';
     void reply.headers(CACHED).type(type).send(this.logo);
+  }
+
+  /** Shows the page on which an owner enters a code. */
+  @Get()
+  @Public()
+  askForCode(@Res() reply: FastifyReply): void {
+    this.send(reply, { kind: 'code' });
+  }
+
+  /** Leads from a code to the page of its link. */
+  @Post()
+  @Public()
+  async enterCode(
+    @Body() form: Readonly<Record<string, unknown>> | undefined,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (!this.isOwn(request)) return this.send(reply.status(403), { kind: 'elsewhere' });
+    const network = clientNetwork(request.ip, request.socket.remoteAddress ?? '');
+    const entered = await this.codes.enter(readCode(form?.code), network);
+    if (entered.kind === 'refused')
+      throw new Problem('too_many_requests', 'Too many wrong codes', {
+        retryAfterSeconds: GUESSES.periodMs / GUESSES.amount / 1_000,
+      });
+    if (entered.kind === 'unknown') return this.send(reply.status(422), { kind: 'wrongCode' });
+    const folder = folderFrom(request.url.split('?', 1)[0]!) ?? '';
+    this.goBack(reply, folder + entered.token);
   }
 
   /** Shows the page and changes nothing, because mail scanners follow links, too, and their browsers look like those of people. */
@@ -192,9 +222,12 @@ export class OwnerPageController {
       return null;
     };
     if (request.url.length > MAX_URL_LENGTH) return refuse('unknown', 414);
-    if (!isFromOwnPage(request.headers, ownOriginsOf(request, this.environment.PUBLIC_URL)))
-      return refuse('elsewhere', 403);
+    if (!this.isOwn(request)) return refuse('elsewhere', 403);
     return (await this.find(text, request)) ?? refuse('unknown', 404);
+  }
+
+  private isOwn(request: FastifyRequest): boolean {
+    return isFromOwnPage(request.headers, ownOriginsOf(request, this.environment.PUBLIC_URL));
   }
 
   private goBack(reply: FastifyReply, token: string): void {

@@ -11,7 +11,7 @@ import { OwnerTexts, readPageFile, type Translate } from './owner-texts.service.
 import { folderFrom, inUnits, type OwnerPage, type Step } from './owner-page.rules.js';
 
 /** The pages for an unknown link, and for a request that cannot be served. */
-export type OtherPage = 'unknown' | 'tooMany' | 'elsewhere' | 'trouble';
+export type OtherPage = 'code' | 'wrongCode' | 'unknown' | 'tooMany' | 'elsewhere' | 'trouble';
 
 export interface PageContext {
   readonly token?: string | undefined;
@@ -64,7 +64,8 @@ export class OwnerPageView {
     const accents = `--accent-light: ${light.accent}; --on-accent-light: ${light.text}; --accent-dark: ${dark.accent}; --on-accent-dark: ${dark.text};`;
     this.style = `:root { ${accents} }\n${readPageFile('page.css')}`;
     problems.add('/i', ({ code, status }, request) => {
-      const kind = code === 'too_many_requests' ? 'tooMany' : status < 500 ? 'unknown' : 'trouble';
+      const unknown = code === 'not_found' && request.url === '/i/' ? 'code' : 'unknown';
+      const kind = code === 'too_many_requests' ? 'tooMany' : status < 500 ? unknown : 'trouble';
       return this.page({ kind }, request);
     });
   }
@@ -194,6 +195,12 @@ export class OwnerPageView {
       renewal: page.kind === 'expired' && {
         action: `${folder}${context.token}/renewal${lang}`,
         text: text('expired.button'),
+      },
+      codeForm: (page.kind === 'code' || page.kind === 'wrongCode') && {
+        action: `${folder}../i${lang}`,
+        label: text('code.label'),
+        text: text('code.button'),
+        isWrong: page.kind === 'wrongCode',
       },
       // A GET of the same address: it shows the page of the link.
       retry: RETRIED.includes(page.kind) && text('retry'),

@@ -138,7 +138,7 @@ function parseJsonBodies(server: FastifyInstance): void {
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse);
   // Only the buttons of owners' pages are forms.
   const parseForm = async ({ routeOptions }: FastifyRequest, body: Buffer): Promise<unknown> => {
-    if (routeOptions.url?.startsWith('/i/') !== true)
+    if (!/^\/i(?:\/|$)/.test(routeOptions.url ?? ''))
       throw new Problem('unsupported_media_type', 'The body must be application/json');
     return Object.fromEntries(new URLSearchParams(body.toString('utf8')));
   };

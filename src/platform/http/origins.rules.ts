@@ -43,6 +43,7 @@ export const UNPREFIXED = [
   'docs/:asset',
   'console',
   'console/*path',
+  'i',
   'i/:token',
   'i/*rest',
 ];

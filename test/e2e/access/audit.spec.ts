@@ -25,6 +25,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   probeCredentials: 'credentials.probed',
   revokeInvitation: 'invitation.revoked',
   readInvitationLink: 'invitation.link_read',
+  createInvitationCode: 'invitation.link_read',
   changeInvitation: 'invitation.changed',
   remindOwner: 'invitation.reminded',
   recordInvitationMessage: 'invitation.bounced',

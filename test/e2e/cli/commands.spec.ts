@@ -181,6 +181,9 @@ describe('a command', () => {
     expect(show.json.url).toBe(body.url);
     expect(show.table).not.toContain(body.url);
     expect((await runBoth('invitations', 'link', body.id)).json.url).toBe(body.url);
+    expect((await run(['invitations', 'qr', body.id])).out).toContain('<svg');
+    const code = await runBoth('invitations', 'code', body.id);
+    expect(code.json).toMatchObject({ code: expect.stringMatching(/^[A-Z]{8}$/) });
     expect((await run(['invitations', 'change', body.id, '--locale', 'de'])).out).toContain('locale: de');
     expect((await run(['invitations', 'remind', body.id])).exitCode).toBe(0);
     expect((await run(['invitations', 'message', body.id, 'sent', 'email'])).exitCode).toBe(0);

@@ -224,6 +224,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await ask('readInvitation', 200, { parameters: { id: invitation.id } });
   await ask('search', 200, { request: { q: 'customer-1' } });
   await ask('readInvitationLink', 200, { parameters: { id: invitation.id } });
+  await ask('createInvitationCode', 200, { parameters: { id: invitation.id } });
   await ask('changeInvitation', 200, {
     parameters: { id: invitation.id },
     request: { locale: 'fr', expected: { inverters: 2 } },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { renderSVG } from 'uqr';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
@@ -14,7 +15,7 @@ import { waitFor } from '../../setup/wait-for.js';
 import { dumpTables, findSecrets } from '../../faults/support/input/secret-search.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
 import { createKey } from '../keys.js';
-import { startReplica } from '../replica.js';
+import { startReplica, withReplica } from '../replica.js';
 
 // The service sends no reminders: the tests do.
 const service = useTestApp({ REMINDER_QUIET_HOURS: 'off', REMINDER_SCHEDULE_HOURS: [0] });
@@ -645,8 +646,7 @@ describe('a link that no longer works', () => {
   });
 
   it('gets a new invitation at once if that is configured, whose link it never shows', async () => {
-    const auto = await startReplica(service, { ROLE: 'api', INVITATION_RENEWAL: 'auto' });
-    try {
+    await withReplica(service, { ROLE: 'api', INVITATION_RENEWAL: 'auto' }, async (auto) => {
       const { id, url, gridLocationId, ...old } = await expired({
         brands: ['acme'],
         locale: 'en',
@@ -671,9 +671,7 @@ describe('a link that no longer works', () => {
         .query(`UPDATE invitations SET renewal_requested_at = now() - interval '2 days' WHERE id = $1`, [id]);
       await renew(`${auto.url}${new URL(url).pathname}`);
       expect(await requestsOf(id)).toMatchObject([{}, { data: { newInvitationId: null } }]);
-    } finally {
-      await auto.close();
-    }
+    });
   });
 
   it('asks for nothing if it was revoked or erased, or still works', async () => {
@@ -689,6 +687,121 @@ describe('a link that no longer works', () => {
     ]);
     for (const { id } of [revoked, erased, live]) expect(await requestsOf(id)).toEqual([]);
     expect((await renew(`${service.url}/i/${'a'.repeat(43)}`)).status).toBe(404);
+  });
+});
+
+describe('a link that cannot be sent', () => {
+  interface Code {
+    readonly code: string;
+    readonly expiresAt: string;
+    readonly enterAt: string;
+  }
+  const codeOf = async (id: string) => (await client.call<Code>('POST', `/invitations/${id}/code`)).body;
+  const enter = (code: string, headers: Record<string, string> = {}) =>
+    fetch(`${service.url}/i`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'accept-language': 'en', ...headers },
+      body: new URLSearchParams({ code }),
+    });
+  const query = (text: string, values: readonly unknown[] = []) =>
+    service.app.get(Database).query<{ count: number }>(text, values);
+  afterEach(() => query('DELETE FROM code_guesses'));
+
+  it('is a QR code for a letter, each time with an entry in the audit log, and limited as the link', async () => {
+    const { app, key, id: keyId } = await createKey(client, 'invitations:write');
+    const { id, url } = await invite();
+    const image = await fetch(`${service.url}/api/v1/invitations/${id}/qr.svg`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect([image.status, image.headers.get('content-type'), image.headers.get('cache-control')]).toEqual([
+      200,
+      'image/svg+xml',
+      'no-store',
+    ]);
+    const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${id}`);
+    expect(log.items).toMatchObject([{ action: 'invitation.link_read', details: { as: 'qr' } }]);
+    expect(await image.text()).toBe(renderSVG(url, { ecc: 'M', border: 4 }));
+    await query(
+      `INSERT INTO audit_log (actor, action, details)
+       SELECT 'key:' || $1, 'invitation.link_read', '{}' FROM generate_series(1, 99)`,
+      [keyId],
+    );
+    expect((await app.call('GET', `/invitations/${id}/qr.svg`)).status).toBe(429);
+    expect((await app.call('POST', `/invitations/${id}/code`)).status).toBe(429);
+    const { app: other } = await createKey(client, 'onboarding:write');
+    expect((await other.call('GET', `/invitations/${id}/qr.svg`)).status).toBe(403);
+    expect((await other.call('POST', `/invitations/${id}/code`)).status).toBe(403);
+  });
+
+  it('has a code that leads to its page once, however it is typed', async () => {
+    const { id, url } = await invite();
+    const { code, enterAt } = await codeOf(id);
+    expect([code, enterAt]).toEqual([expect.stringMatching(/^[A-HJKMNPR-UW-Z]{8}$/), `${service.url}/i`]);
+    for (const path of ['', '/'])
+      expect(await textOf(await open(enterAt + path))).toContain('Enter your code');
+    const entered = await enter(` ${code.toLowerCase().slice(0, 4)}-${code.slice(4)}`);
+    expect([entered.status, new URL(entered.headers.get('location')!, `${service.url}/i`).href]).toEqual([
+      303,
+      url,
+    ]);
+    const again = await enter(code);
+    expect([again.status, await textOf(again)]).toEqual([422, expect.stringContaining('does not work')]);
+    expect((await read(id)).state).toBe('invited');
+    const stored = await query(`SELECT * FROM invitations WHERE id = $1`, [id]);
+    expect(JSON.stringify(stored)).not.toContain(code);
+    const [first, second] = [await codeOf(id), await codeOf(id)];
+    expect((await enter(first.code)).status).toBe(422);
+    expect((await enter(second.code)).status).toBe(303);
+  });
+
+  it.each([
+    ['too old', (id: string) => query(`UPDATE invitations SET code_expires_at = now() WHERE id = $1`, [id])],
+    ['of a revoked invitation', (id: string) => client.call('DELETE', `/invitations/${id}`)],
+    ['of an erased user', async (id: string) => client.call('DELETE', `/users/${(await read(id)).userId}`)],
+  ])('has no code that is %s', async (_, end) => {
+    const { id } = await invite();
+    const { code } = await codeOf(id);
+    await end(id);
+    expect((await enter(code)).status).toBe(422);
+  });
+
+  it('gets no code once it is over', async () => {
+    const { id } = await invite();
+    await pass(id);
+    expect(await client.call('POST', `/invitations/${id}/code`)).toMatchObject({
+      status: 409,
+      body: { code: 'invitation_conflict', detail: expect.stringContaining('expired') },
+    });
+    expect((await client.call('POST', `/invitations/${randomUUID()}/code`)).status).toBe(404);
+  });
+
+  it('is not found by guessing, also at another replica', async () => {
+    const { id } = await invite();
+    const { code } = await codeOf(id);
+    expect((await enter(code, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    for (let guess = 0; guess < 10; guess++) expect((await enter('AAAAAAAA')).status).toBe(422);
+    const refused = await enter(code);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '90']);
+    await withReplica(service, { ROLE: 'api' }, async (replica) => {
+      const body = new URLSearchParams({ code });
+      expect((await fetch(`${replica.url}/i`, { method: 'POST', body, redirect: 'manual' })).status).toBe(
+        429,
+      );
+    });
+    await query(`UPDATE code_guesses SET clear_at = clear_at - interval '2 min'`);
+    expect((await enter(code)).status).toBe(303);
+    // The code that was right does not count.
+    expect((await enter('AAAAAAAA')).status).toBe(422);
+  });
+
+  it('is not found by guessing from many addresses', async () => {
+    const { id } = await invite();
+    const { code } = await codeOf(id);
+    await query(`INSERT INTO code_guesses VALUES ('', now() + interval '1 hour')`);
+    expect((await enter(code)).status).toBe(429);
+    await query(`UPDATE code_guesses SET clear_at = clear_at - interval '10 s'`);
+    expect((await enter(code)).status).toBe(303);
   });
 });
 
@@ -736,8 +849,6 @@ describe('the link of an invitation', () => {
   });
 
   it.each<[status: number, method: string, path: string, headers?: Record<string, string>]>([
-    [404, 'GET', ''],
-    [404, 'GET', '/'],
     [404, 'GET', '/x'],
     [404, 'GET', '/x/'],
     [404, 'GET', `/${'a'.repeat(43)}/x`],

@@ -113,6 +113,7 @@ async function changes(): Promise<Change[]> {
       waits,
     },
     { operation: 'POST /invitations/{id}/link', path: `/invitations/${await invite()}/link` },
+    { operation: 'POST /invitations/{id}/code', path: `/invitations/${await invite()}/code`, waits },
     {
       operation: 'POST /invitations/{id}/reminders',
       path: `/invitations/${await invite()}/reminders`,

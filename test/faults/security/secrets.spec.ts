@@ -244,6 +244,28 @@ async function driveConsole(listener: Listener, byKey: string): Promise<Record<s
   return Object.fromEntries(Object.entries(secrets).filter(([, value]) => value !== ''));
 }
 
+/** Lets an owner open a link by a code, after wrong ones. Returns the codes and the token of the link. */
+async function driveCodes(
+  listener: Listener,
+  { gridLocationId }: SessionAnswer,
+): Promise<Record<string, string>> {
+  const admin = new TestClient(listener.url, CONFIGURED.ADMIN_API_KEY);
+  const { body } = await admin.call<{ id: string; url: string }>('POST', '/invitations', { gridLocationId });
+  const codeOf = async () =>
+    (await admin.call<{ code: string }>('POST', `/invitations/${body.id}/code`)).body.code;
+  const enter = (code: string) =>
+    fetch(`${listener.url}/i`, { method: 'POST', body: new URLSearchParams({ code }), redirect: 'manual' });
+  const used = await codeOf();
+  expect((await enter(used)).status).toBe(303);
+  listener.responses.set('a used code', await (await enter(used)).text());
+  const authorization = `Bearer ${CONFIGURED.ADMIN_API_KEY}`;
+  await fetch(`${listener.url}/api/v1/invitations/${body.id}/qr.svg`, { headers: { authorization } });
+  const token = body.url.split('/').at(-1)!;
+  for (const button of ['renewal', 'decline'])
+    await fetch(`${body.url}/${button}`, { method: 'POST', redirect: 'manual' });
+  return { 'used code': used, 'valid code': await codeOf(), 'token of a link': token };
+}
+
 /** Brings one session online and starts another session. Returns the second session. */
 async function driveMainJob(listener: Listener): Promise<SessionAnswer> {
   const start = async () => {
@@ -318,7 +340,10 @@ describe('R36: no secret leaks', () => {
     await driveErrors(listener, session);
     await driveBadInput(listener, session);
     byKey = await startServiceProcess(withoutProvider());
-    const ofConsole = await driveConsole(listener, byKey.url);
+    const ofConsole = {
+      ...(await driveConsole(listener, byKey.url)),
+      ...(await driveCodes(listener, session)),
+    };
     expect(Object.keys(ofConsole).filter((name) => name.startsWith('cookie')).length).toBeGreaterThan(3);
     for (const path of LISTS) await listener.call('GET', `${path}`, undefined, key);
     await listener.call('GET', `/onboarding/pv/${session.id}`, undefined, key);
