@@ -132,7 +132,7 @@ function Page({ route: { page, id, filters }, may }: { readonly route: Route; re
     case 'sessions':
       return id === null ? <SessionsPage filters={filters} /> : <SessionPage key={id} id={id} />;
     case 'customers':
-      return <CustomersPage key={id} userId={id} />;
+      return <CustomersPage key={id} userId={id} filters={filters} />;
     case 'registrations':
       return <RegistrationsPage filters={filters} />;
     case 'webhooks':

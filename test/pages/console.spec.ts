@@ -344,10 +344,11 @@ if (CHROMIUM === null) {
       await signedIn('?view=events', async (page) => {
         await page.clock.install();
         await page.getByRole('link', { name: '/recovers' }).click();
-        await page.getByText('Have the last answer explained by its app').first().waitFor();
+        await page.getByText('Ask the team of its app about the last answer').first().waitFor();
         const last = page.getByRole('region', { name: 'Last answer' });
         await last.getByText('HTTP 500').waitFor();
         await last.getByText('not yet').waitFor();
+        await page.getByRole('img', { name: '1 event, 0 % are delivered.' }).waitFor();
         hasRecovered = true;
         const before = receivedAt();
         await last.getByRole('button', { name: 'Redeliver' }).click();
@@ -582,6 +583,81 @@ if (CHROMIUM === null) {
       expect((await client.call('GET', '/customers?tenantReference=customer-20')).status).toBe(404);
     });
 
+    it('lists customers by filters, with the keyboard, and returns to the list from the page of one', async () => {
+      const id = await client.locate('listed-1');
+      await signedIn('/customers', async (page) => {
+        const row = page.getByRole('row', { name: /listed-1/ });
+        await row.getByText('Nothing is open, and the owner has no valid invitation.').waitFor();
+        const saved = page.waitForEvent('download');
+        await page.getByRole('button', { name: 'Save as CSV' }).click();
+        expect(await readFile(await (await saved).path(), 'utf8')).toMatch(
+          /Customer,EAN,Waits for,[^]*listed-1/,
+        );
+        await row.getByText('Nothing is open').click();
+        await page.getByRole('heading', { name: 'Customer listed-1' }).waitFor();
+        expect(page.url()).not.toContain('listed-1');
+        await page.getByText(id).first().waitFor();
+        await page.goBack();
+        await row.waitFor();
+        await page.getByLabel('Brand').focus();
+        await page.keyboard.type('acme');
+        await page.keyboard.press('Enter');
+        await row.waitFor({ state: 'detached' });
+        await page.getByRole('row', { name: /customer-7/ }).waitFor();
+        expect(new URL(page.url()).search).toBe('?brand=acme');
+        await page.getByLabel('Stalled because').selectOption('started_not_completed');
+        await page.getByRole('row', { name: /customer-7/ }).waitFor();
+      });
+    });
+
+    it('reminds the owner of an invitation, changes one or many, and saves what a mailing needs', async () => {
+      const gridLocationId = await client.locate('invited-1');
+      const { body } = await client.call<{ id: string; url: string }>('POST', '/invitations', {
+        gridLocationId,
+      });
+      const invitation = async () =>
+        (
+          await client.call<{
+            locale: string | null;
+            brands: string[];
+            expiresAt: string;
+            remindedAt: string | null;
+          }>('GET', `/invitations/${body.id}`)
+        ).body;
+      const before = await invitation();
+      const day = new Date(Date.now() + 60 * 86_400_000).toISOString().slice(0, 10);
+      await signedIn('/invitations', async (page) => {
+        const row = page.getByRole('row', { name: /invited-1/ });
+        const dialog = page.getByRole('dialog');
+        await row.getByRole('button', { name: 'Copy the link' }).click();
+        await page.getByText('Copied.').waitFor();
+        await row.getByRole('button', { name: 'Remind now' }).click();
+        await page.getByText('The reminder is announced.').waitFor();
+        expect((await invitation()).remindedAt).not.toBeNull();
+        await row.getByRole('button', { name: 'Remind now' }).click();
+        await page.getByText('less than an hour ago').waitFor();
+        await row.getByRole('button', { name: 'Change' }).click();
+        await dialog.getByLabel('Language').selectOption('fr');
+        await dialog.getByLabel('Brands').fill('acme, sunward');
+        await picture(page, 'console-change');
+        expect(await faultsOf(page)).toEqual([]);
+        await dialog.getByRole('button', { name: 'Change' }).click();
+        await row.getByText('acme, sunward').waitFor();
+        expect(await invitation()).toMatchObject({ locale: 'fr', expiresAt: before.expiresAt });
+        await row.getByLabel('Select').check();
+        const chosen = page.getByRole('group', { name: 'What is selected' });
+        await chosen.getByRole('button', { name: 'Prolong' }).click();
+        await dialog.getByLabel('Valid until the end of').fill(day);
+        await dialog.getByLabel('Why').fill('The campaign goes on');
+        await dialog.getByRole('button', { name: 'Prolong' }).click();
+        await waitFor('the new date', async () => (await invitation()).expiresAt === `${day}T23:59:59.000Z`);
+        await page.getByRole('button', { name: 'Save worklist' }).click();
+        const saved = page.waitForEvent('download');
+        await dialog.getByRole('button', { name: 'Save worklist' }).click();
+        expect(await readFile(await (await saved).path(), 'utf8')).toContain(body.url);
+      });
+    });
+
     it('shows what is stalled by filters that the address keeps, and saves it as a file without formulas', async () => {
       await signedIn('/stalled', async (page) => {
         await page.getByLabel('Brand').fill('acme');
@@ -711,6 +787,7 @@ if (CHROMIUM === null) {
       stalled: { path: '/stalled', until: 'Nobody knows whether the remote service has registered' },
       sessions: { path: '/sessions', until: 'customer-7' },
       session: { path: '/sessions/ID', until: 'by the rule as started' },
+      list: { path: '/customers', until: 'Save as CSV' },
       customers: { path: '/customers', until: 'Waits for', search: 'customer-7' },
       registrations: { path: '/registrations', until: 'customer-11' },
       webhooks: { path: '/webhooks?status=tried', until: 'HTTP 500' },
@@ -718,6 +795,7 @@ if (CHROMIUM === null) {
       invitations: { path: '/invitations', until: 'Save as CSV' },
       campaigns: { path: '/campaigns', until: 'Autumn' },
       brands: { path: '/brands', until: 'acme' },
+      weeks: { path: '/brands?by=week', until: 'acme' },
       keys: { path: '/keys', until: 'reader' },
       audit: { path: '/audit', until: 'api key revoked' },
     };

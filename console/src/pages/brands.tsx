@@ -13,18 +13,19 @@ import { Panel } from '../parts/panel.js';
 import { PlainList } from '../parts/plain-list.js';
 import { Table, type Column } from '../parts/table.js';
 import { Instant } from '../parts/time.js';
-import { STEP_NAMES, STEPS } from '../rules/funnel.js';
+import { againstBefore, STEP_NAMES, STEPS, weeksBefore, type Week, type WeekRow } from '../rules/funnel.js';
 import type { Filters } from '../rules/route.js';
 
 type Query = NonNullable<paths['/api/v1/funnel']['get']['parameters']['query']>;
 
-const BY = { brand: 'brand', day: 'day', campaign: 'campaign' } as const;
+const BY = { brand: 'brand', day: 'day', campaign: 'campaign', week: 'week and brand' } as const;
 const DAYS = { 7: '7 days', 30: '30 days', 90: '90 days', 365: 'a year' } as const;
 const DAY_MS = 86_400_000;
 
 /** Shows how far invited owners come, and how long it takes, by brand, day or campaign, against the time before. */
 export function BrandsPage({ filters }: { readonly filters: Filters }) {
-  const by = (Object.keys(BY) as (keyof typeof BY)[]).find((each) => each === filters.by) ?? 'brand';
+  const chosen = (Object.keys(BY) as (keyof typeof BY)[]).find((each) => each === filters.by) ?? 'brand';
+  const by = chosen === 'week' ? 'brand' : chosen;
   const days = Object.keys(DAYS).includes(filters.days ?? '') ? Number(filters.days) : 30;
   const to = new Date(Math.ceil(Date.now() / 3_600_000) * 3_600_000);
   const from = new Date(to.getTime() - days * DAY_MS);
@@ -44,25 +45,31 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
         How far invited owners come, and how long it takes. An invitation with two brands counts for both.
       </p>
       <div className="filters">
-        <Choice label="By" value={by} options={Object.entries(BY)} onChoice={filter('by')} />
-        <Choice
-          label="Invited in the last"
-          value={String(days)}
-          options={Object.entries(DAYS)}
-          onChoice={filter('days')}
-        />
-      </div>
-      <Loaded query={now}>
-        {(rows) => (
-          <PlainList
-            label={`Funnel by ${by}`}
-            rows={rows}
-            keyOf={({ key }) => key ?? ''}
-            empty="Nobody was invited in this time."
-            columns={columnsOf(by, past, new Map(campaigns.data))}
+        <Choice label="By" value={chosen} options={Object.entries(BY)} onChoice={filter('by')} />
+        {chosen !== 'week' && (
+          <Choice
+            label="Invited in the last"
+            value={String(days)}
+            options={Object.entries(DAYS)}
+            onChoice={filter('days')}
           />
         )}
-      </Loaded>
+      </div>
+      {chosen === 'week' ? (
+        <Weeks />
+      ) : (
+        <Loaded query={now}>
+          {(rows) => (
+            <PlainList
+              label={`Funnel by ${by}`}
+              rows={rows}
+              keyOf={({ key }) => key ?? ''}
+              empty="Nobody was invited in this time."
+              columns={columnsOf(by, past, new Map(campaigns.data))}
+            />
+          )}
+        </Loaded>
+      )}
       <Drift />
     </>
   );
@@ -73,6 +80,76 @@ const useFunnelOf = (query: Query) =>
     queryKey: ['funnel', query],
     queryFn: async () => (await client.GET('/api/v1/funnel', { params: { query } })).data.items,
   });
+
+const WEEKS = 8;
+
+/** Shows the funnel of each brand, week by week, against the week before. Weeks begin on Monday, in UTC like the days of the funnel. */
+function Weeks() {
+  const weeks = useQuery({
+    queryKey: ['funnel', 'weeks'],
+    queryFn: async () => {
+      const read = async ({ from, to }: Week) => {
+        const query = { by: 'brand', from: from.toISOString(), to: to.toISOString() } as const;
+        return { from, rows: (await client.GET('/api/v1/funnel', { params: { query } })).data.items };
+      };
+      return againstBefore(await Promise.all(weeksBefore(new Date(), WEEKS + 1).map(read)));
+    },
+  });
+  return (
+    <Loaded query={weeks}>
+      {(rows) => (
+        <PlainList
+          label="Funnel by week and brand"
+          rows={rows}
+          keyOf={({ week, now: { key } }) => `${week} ${key ?? ''}`}
+          empty={`Nobody was invited in the last ${WEEKS} weeks.`}
+          columns={WEEK_COLUMNS}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+const WEEK_COLUMNS: readonly Column<WeekRow>[] = [
+  { title: 'Week of', of: ({ week }) => week },
+  { title: 'Brand', of: ({ now: { key } }) => key ?? 'no brand' },
+  ...STEPS.map((step) => ({
+    title: STEP_NAMES[step],
+    of: ({ now }: WeekRow) => formatNumber(now[step]),
+    text: ({ now }: WeekRow) => now[step],
+    isNumber: true,
+  })),
+  {
+    title: 'Online, %',
+    of: ({ now, before }) => <Change now={percentOf(now.online, now.invited)} before={shareBefore(before)} />,
+    text: ({ now }) => percentOf(now.online, now.invited),
+    isNumber: true,
+  },
+  {
+    title: 'Invited before',
+    of: ({ before }) => formatNumber(before?.invited ?? 0),
+    text: ({ before }) => before?.invited ?? 0,
+    isNumber: true,
+  },
+  {
+    title: 'Online before, %',
+    of: ({ before }) => shareBefore(before) ?? '–',
+    text: ({ before }) => shareBefore(before),
+    isNumber: true,
+  },
+  {
+    title: 'To online, median',
+    of: ({ now }) => durationOf(now.medianSecondsToOnline),
+    text: ({ now }) => now.medianSecondsToOnline,
+    isNumber: true,
+  },
+  {
+    title: 'To online, 95 %',
+    of: ({ now }) => durationOf(now.p95SecondsToOnline),
+    text: ({ now }) => now.p95SecondsToOnline,
+    isNumber: true,
+  },
+];
 
 const percentOf = (part: number, whole: number): number | null =>
   whole === 0 ? null : Math.round((100 * part) / whole);

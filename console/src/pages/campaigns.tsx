@@ -87,7 +87,7 @@ export function CampaignsPage() {
             of: ({ finishedAt }) => <Instant at={finishedAt} none="not yet" />,
             text: ({ finishedAt }) => finishedAt,
           },
-          ...(mayAct ? [{ title: 'Control', of: (each: Campaign) => <Control of={each} /> }] : []),
+          ...(mayAct ? [{ title: 'Actions', of: (each: Campaign) => <Control of={each} /> }] : []),
         ]}
       />
     </>

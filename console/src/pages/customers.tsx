@@ -1,14 +1,20 @@
 import { Button, TextInput } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
+import { CustomersList } from '../parts/customers-list.js';
 import { navigate } from '../parts/link.js';
-import { Empty } from '../parts/loaded.js';
+import { pathOf, type Filters } from '../rules/route.js';
 import { SearchPage } from './search.js';
 
+interface Props {
+  readonly userId: string | null;
+  readonly filters: Filters;
+}
+
 /**
- * Shows a customer by user id, reference or EAN. The search term stays in memory, because a URL is stored in the browser's history and in
+ * Lists customers, or shows one by user id, reference or EAN. The search term stays in memory, because a URL is stored in the browser's history and in
  * logs.
  */
-export function CustomersPage({ userId }: { readonly userId: string | null }) {
+export function CustomersPage({ userId, filters }: Props) {
   const [text, setText] = useState(userId ?? '');
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -32,12 +38,17 @@ export function CustomersPage({ userId }: { readonly userId: string | null }) {
         <Button variant="filled" type="submit">
           Find
         </Button>
+        {text !== '' && (
+          <Button
+            variant="subtle"
+            onClick={() => (userId === null ? setText('') : navigate(pathOf('customers')))}
+          >
+            All customers
+          </Button>
+        )}
       </form>
       {text === '' ? (
-        <Empty>
-          Enter the reference of a customer in your system or its beginning, the EAN of a grid connection, an
-          id, or an invitation’s link.
-        </Empty>
+        <CustomersList filters={filters} />
       ) : (
         <SearchPage key={text} text={text} onFound={navigate} />
       )}

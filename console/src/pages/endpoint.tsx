@@ -13,6 +13,7 @@ import { navigate } from '../parts/link.js';
 import { Empty, Loaded, Refusal } from '../parts/loaded.js';
 import { Facts, Panel } from '../parts/panel.js';
 import { Secret } from '../parts/secret.js';
+import { Success } from '../parts/success.js';
 import { Age, Instant } from '../parts/time.js';
 import { pathOf, type Filters } from '../rules/route.js';
 import { How } from './webhooks.js';
@@ -63,6 +64,7 @@ export function EndpointPage({ id, filters }: Props) {
           <Panel title="Last answer" isWide>
             <Loaded query={last}>{(delivery) => <LastAnswer of={delivery} />}</Loaded>
           </Panel>
+          <Success endpointId={id} />
           <Deliveries filters={filters} endpoints={[data]} endpointId={id} />
         </>
       )}
@@ -263,7 +265,8 @@ async function resend(id: string, form: FormData): Promise<number> {
   let cursor: string | null = null;
   let oldest: Delivery | undefined;
   for (let pages = 0; pages === 0 || cursor !== null; pages++) {
-    if (pages === MOST_PAGES) throw new Refusal('These are more than 5,000 deliveries: choose a later time.');
+    if (pages === MOST_PAGES)
+      throw new Refusal('There are more than 5,000 deliveries since then: choose a later time.');
     const query = { endpointId: id, since, ...(onlyFailed && { status: 'failed' as const }), limit: 200 };
     const page: { items: Delivery[]; next: string | null } = await readPage(
       client,

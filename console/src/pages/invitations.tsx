@@ -1,21 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
 import type { paths } from '#client/openapi.js';
 import type { Schemas } from '#client/client.js';
+import { readPage } from '#client/pages.js';
 import { client } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { useCampaigns } from '../api/queries.js';
-import { wordsOf } from '../format/words.js';
+import { countOf, wordsOf } from '../format/words.js';
+import { Act } from '../parts/act.js';
 import { Link, replaceFilters } from '../parts/link.js';
-import { InvitationActs } from '../parts/invitation-acts.js';
+import { InvitationActs, ManyInvitationActs } from '../parts/invitation-acts.js';
 import { List } from '../parts/list.js';
-import { Loaded } from '../parts/loaded.js';
+import { Loaded, Refusal } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
-import { BulkAct } from '../parts/bulk.js';
 import { Copy } from '../parts/copy.js';
 import { Badge, Facts, Panel, type Tone } from '../parts/panel.js';
 import { StalledNotice } from '../parts/remedies.js';
+import { saveRows } from '../parts/save-rows.js';
 import { IdLink } from '../parts/short-id.js';
 import { Stall } from '../parts/state.js';
+import type { Column } from '../parts/table.js';
 import { Age, Instant } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
 
@@ -39,6 +42,7 @@ const CAUSES = [
   'started_not_completed',
   'completed_not_online',
   'expiring_soon',
+  'unreachable',
   'remote_unreachable',
   'renewal_requested',
 ] as const;
@@ -59,7 +63,10 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
   const list = useList('invitations', '/api/v1/invitations', { state, stalled, campaignId, limit: 50 });
   return (
     <>
-      <h1>Invitations</h1>
+      <div className="title">
+        <h1>Invitations</h1>
+        {may('links:read') && <Worklist query={{ state, stalled, campaignId }} />}
+      </div>
       <List
         label="Invitations"
         list={list}
@@ -94,14 +101,7 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
         onFilter={(name, value) => replaceFilters('invitations', { ...filters, [name]: value })}
         {...(mayRevoke && {
           acts: (selected: readonly Invitation[], clear: () => void) => (
-            <BulkAct
-              label="Revoke"
-              operationId="revokeInvitation"
-              on={selected.map(({ id, tenantReference }) => ({ id, name: tenantReference }))}
-              unit="invitation"
-              danger="Their links stop working, also in mails that were sent."
-              onDone={clear}
-            />
+            <ManyInvitationActs of={selected} onDone={clear} />
           ),
         })}
         pageOf={({ userId }) => ({ to: 'customers', id: userId })}
@@ -129,6 +129,11 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
             text: (each) => lastOf(each),
           },
           {
+            title: 'Next reminder',
+            of: ({ nextReminderAt }) => <Instant at={nextReminderAt} none="none" />,
+            text: ({ nextReminderAt }) => nextReminderAt,
+          },
+          {
             title: 'Created',
             of: ({ createdAt }) => <Instant at={createdAt} />,
             text: ({ createdAt }) => createdAt,
@@ -143,12 +148,68 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
             of: ({ id }) => <IdLink of={id} to="invitations" id={id} />,
             text: ({ id }) => id,
           },
-          { title: 'Control', of: (each) => <InvitationActs of={each} /> },
+          { title: 'Actions', of: (each) => <InvitationActs of={each} /> },
         ]}
       />
     </>
   );
 }
+
+/** The most pages of 200 invitations that a worklist has. */
+const MOST_PAGES = 25;
+
+/** Saves what a mailing needs of the invitations that its owners can still use: link, cause, next reminder. */
+const Worklist = ({ query }: { readonly query: Query }) => (
+  <Act
+    label="Save worklist"
+    run={() => worklistOf(query)}
+    done={(rows) => `The worklist has ${countOf(rows.length, 'invitation')}.`}
+    onDone={(rows) => saveRows('Worklist', WORKLIST, rows)}
+    changes={[]}
+    ask={
+      <>
+        <p>
+          A file for your mailing: of each invitation that the filters show and its owner can still use, the
+          link, the cause and the next reminder.
+        </p>
+        <p className="danger">
+          Anybody who has a link can act as the owner. Keep the file safe, and delete it.
+        </p>
+      </>
+    }
+  />
+);
+
+async function worklistOf(query: Query): Promise<readonly Invitation[]> {
+  const rows: Invitation[] = [];
+  let next: string | null = null;
+  for (let pages = 0; pages === 0 || next !== null; pages++) {
+    if (pages === MOST_PAGES) throw new Refusal('There are more than 5,000 invitations: choose a filter.');
+    const page: { items: Invitation[]; next: string | null } = await readPage(client, '/api/v1/invitations', {
+      ...query,
+      ...(next !== null && { cursor: next }),
+      limit: 200,
+    });
+    rows.push(...page.items.filter(({ state }) => USABLE.includes(state)));
+    ({ next } = page);
+  }
+  return rows;
+}
+
+const USABLE: readonly Invitation['state'][] = ['invited', 'opened', 'started'];
+
+const WORKLIST: readonly Column<Invitation>[] = [
+  { title: 'Customer', of: ({ tenantReference }) => tenantReference },
+  { title: 'Link', of: ({ url }) => url },
+  { title: 'Cause', of: ({ stalled }) => stalled?.cause ?? null },
+  { title: 'State', of: ({ state }) => state },
+  { title: 'Next reminder', of: ({ nextReminderAt }) => nextReminderAt },
+  { title: 'Last reminder', of: ({ remindedAt }) => remindedAt },
+  { title: 'Language', of: ({ locale }) => locale },
+  { title: 'Brands', of: ({ brands }) => brands.join(', ') },
+  { title: 'Expires', of: ({ expiresAt }) => expiresAt },
+  { title: 'Id', of: ({ id }) => id },
+];
 
 /** Shows one invitation. */
 export function InvitationPage({ id }: { readonly id: string }) {
@@ -183,6 +244,8 @@ export function InvitationPage({ id }: { readonly id: string }) {
                 ['Owner done', <Instant key="done" at={data.ownerDoneAt} none="not yet" />],
                 ['Online', <Instant key="online" at={data.onlineAt} none="not yet" />],
                 ['Expires', <Instant key="expires" at={data.expiresAt} />],
+                ['Last reminder', <Instant key="reminded" at={data.remindedAt} none="none yet" />],
+                ['Next reminder', <Instant key="next" at={data.nextReminderAt} none="none is planned" />],
                 ['Id', <Copy key="id" text={data.id} />],
               ]}
             />

@@ -69,7 +69,7 @@ export function KeysPage() {
             text: ({ createdAt }) => createdAt,
           },
           { title: 'Id', of: ({ id }) => <Copy text={id}>{id.slice(0, 8)}</Copy>, text: ({ id }) => id },
-          { title: 'Control', of: (key) => key.revokedAt === null && <Revoke of={key} /> },
+          { title: 'Actions', of: (key) => key.revokedAt === null && <Revoke of={key} /> },
         ]}
       />
     </>

@@ -17,18 +17,9 @@ import { Work, WorkAct } from '../parts/stall-work.js';
 import { Urgency } from '../parts/state.js';
 import { Age } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
-import { isNew, KINDS, pageAbout, WAITS_FOR } from '../rules/stalled.js';
+import { isNew, KINDS, pageAbout, SHORT_WAITS, WAITS_FOR } from '../rules/stalled.js';
 
 type Query = NonNullable<paths['/api/v1/stalled']['get']['parameters']['query']>;
-
-const SHORT_WAITS: Readonly<Record<StalledItem['waitsFor'], string>> = {
-  tenant: 'you',
-  remote_service: 'the provider',
-  owner: 'the owner',
-  installation: 'the installation',
-  us: 'the operators',
-  nobody: 'nobody',
-};
 
 export function StalledPage({ filters }: { readonly filters: Filters }) {
   const groups = useStalled();
@@ -73,7 +64,7 @@ export function StalledPage({ filters }: { readonly filters: Filters }) {
   return (
     <>
       <h1>Stalled</h1>
-      <p className="soft">What does not go on by itself, or has not for too long. The most urgent first.</p>
+      <p className="soft">What does not continue by itself. What has waited longest comes first.</p>
       <div className="filters" role="group" aria-label="Causes">
         {(groups.data ?? []).map((group) => (
           <Cause key={`${group.kind} ${group.cause}`} of={group} filters={filters} />

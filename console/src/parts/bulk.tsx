@@ -1,4 +1,5 @@
 import { Textarea } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { client, type StalledItem } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { countOf, formatNumber } from '../format/words.js';
@@ -28,6 +29,11 @@ interface Props {
   /** What is acted on, each with a name for a person. */
   readonly on: readonly { readonly id: string; readonly name: string }[];
   readonly body?: object;
+  /** Fields of the dialog, and the body that they make. */
+  readonly fields?: ReactNode;
+  readonly bodyOf?: (form: FormData) => object;
+  /** What a person should know before. */
+  readonly note?: string;
   readonly unit: string;
   readonly units?: string;
   /** What cannot be undone. */
@@ -36,11 +42,23 @@ interface Props {
 }
 
 /** A button that does an operation for many. It acts on exactly those that its preview shows, as a job of the service. */
-export const BulkAct = ({ label, operationId, on, body, unit, units, danger, onDone }: Props) => (
+export const BulkAct = ({
+  label,
+  operationId,
+  on,
+  body,
+  fields,
+  bodyOf,
+  note,
+  unit,
+  units,
+  danger,
+  onDone,
+}: Props) => (
   <Act
     label={label}
     isDanger={typeof danger === 'string'}
-    run={(form) => begin(operationId, on, body, textIn(form, 'reason') ?? '')}
+    run={(form) => begin(operationId, on, bodyOf?.(form) ?? body, textIn(form, 'reason') ?? '')}
     done={`It is done for ${countOf(on.length, unit, units)}, one after the other, also if you close this page.`}
     onDone={({ id }) => (onDone(), void follow(id))}
     changes={CHANGES}
@@ -53,7 +71,8 @@ export const BulkAct = ({ label, operationId, on, body, unit, units, danger, onD
           ))}
           {on.length > SAMPLES && <li className="soft">and {formatNumber(on.length - SAMPLES)} more</li>}
         </ul>
-        <p className="soft">Those that have changed meanwhile are skipped.</p>
+        <p className="soft">Those that have changed meanwhile are skipped. {note}</p>
+        {fields}
         {typeof danger === 'string' && <p className="danger">{danger}</p>}
         <Textarea
           name="reason"

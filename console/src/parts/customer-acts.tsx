@@ -4,17 +4,12 @@ import { client, type Case, type Customer, type Session } from '../api/client.js
 import { countOf } from '../format/words.js';
 import { Act, textIn } from './act.js';
 import { copy } from './copy.js';
+import { brandsIn, LANGUAGES } from './invitation-acts.js';
+import { Link } from './link.js';
 import { useMay } from './may.js';
 import { saveFile } from './save.js';
 
 const CHANGES = ['customers', 'invitations', 'sessions', 'stalled', 'status', 'registrations'] as const;
-const LANGUAGES = [
-  { value: '', label: 'that of the browser' },
-  { value: 'nl', label: 'Dutch' },
-  { value: 'fr', label: 'French' },
-  { value: 'de', label: 'German' },
-  { value: 'en', label: 'English' },
-];
 const OVER: readonly string[] = ['online', 'expired', 'declined', 'revoked'];
 
 /** The buttons of a grid location: invite its owner, begin the web flow anew. */
@@ -75,9 +70,8 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
 }
 
 async function invite(gridLocationId: string, form: FormData): Promise<Schemas['InvitationView']> {
-  const brands = (textIn(form, 'brands') ?? '').split(',').map((each) => each.trim());
   const locale = textIn(form, 'locale') as Schemas['NewInvitation']['locale'];
-  const body = { gridLocationId, brands: brands.filter(Boolean), ...(locale !== undefined && { locale }) };
+  const body = { gridLocationId, brands: brandsIn(form), ...(locale !== undefined && { locale }) };
   return (await client.POST('/api/v1/invitations', { body })).data;
 }
 
@@ -85,6 +79,84 @@ async function start(id: string, form: FormData): Promise<Session> {
   const brand = textIn(form, 'brand');
   const body = { reuse: false, ...(brand !== undefined && { brand }) };
   return (await client.POST('/api/v1/onboarding/pv/{id}', { params: { path: { id } }, body })).data;
+}
+
+/** Registers a customer anew whose registration had no effect. */
+export function RegisterAnew({ of: { registration, user } }: { readonly of: Customer }) {
+  const may = useMay();
+  const isOver = registration !== null && ['discarded', 'rejected'].includes(registration.status);
+  if (!isOver || user !== null || !may('users:write')) return null;
+  const { tenantReference, gridLocations, metadata } = registration;
+  return (
+    <Act
+      label="Register anew"
+      run={async () =>
+        (
+          await client.POST('/api/v1/users', {
+            body: { tenantReference, gridLocations: gridLocations.map(({ ean }) => ({ ean })), metadata },
+          })
+        ).data
+      }
+      done={(result) =>
+        'status' in result ? `The registration is ${result.status}.` : 'The customer is registered.'
+      }
+      changes={CHANGES}
+      ask={
+        <p>
+          Sends the same reference and EANs to the provider again:{' '}
+          {gridLocations.map(({ ean }) => ean).join(', ')}.
+        </p>
+      }
+    />
+  );
+}
+
+/** Takes over a session that exists at the provider and not in our database. */
+export function AdoptSession({ of: { user, tenantReference } }: { readonly of: Customer }) {
+  const may = useMay();
+  if (user === null || !may('users:write') || !may('registrations:decide')) return null;
+  return (
+    <Act
+      label="Adopt a session"
+      run={(form) => adopt(user, textIn(form, 'session') ?? '')}
+      done={({ id }) => (
+        <>
+          The session is read at the provider.{' '}
+          <Link to="campaigns" id={id}>
+            What came of it
+          </Link>
+        </>
+      )}
+      changes={[...CHANGES, 'campaigns']}
+      ask={
+        <>
+          <p>
+            Takes over a session of <strong>{tenantReference}</strong> that exists at the provider and not
+            here. Nothing is created there.
+          </p>
+          <TextInput
+            name="session"
+            label="Session id"
+            description="From the provider"
+            pattern="[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+            title="An id such as 8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5"
+            required
+          />
+        </>
+      }
+    />
+  );
+}
+
+async function adopt({ id, tenantReference, gridLocations }: Schemas['UserView'], sessionId: string) {
+  const row = { tenantReference, user: { id, gridLocations }, sessions: [{ id: sessionId.toLowerCase() }] };
+  const { data } = await client.POST('/api/v1/campaigns', {
+    params: { query: { adopt: true, name: 'Adopted in the console' } },
+    headers: { 'content-type': 'application/x-ndjson' },
+    body: JSON.stringify(row),
+    bodySerializer: (text: unknown) => text as string,
+  });
+  return data;
 }
 
 /** Reads a session from the remote service at once. */

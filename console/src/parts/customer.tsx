@@ -1,7 +1,7 @@
 import type { Case, Customer, Session } from '../api/client.js';
 import { countOf, wordsOf } from '../format/words.js';
 import { useList } from '../api/lists.js';
-import { Erase, LocationActs, Refresh } from './customer-acts.js';
+import { AdoptSession, Erase, LocationActs, Refresh, RegisterAnew } from './customer-acts.js';
 import { InvitationActs } from './invitation-acts.js';
 import { Link } from './link.js';
 import { List } from './list.js';
@@ -62,7 +62,11 @@ export function CustomerCases({ customers }: { readonly customers: readonly Cust
     <article key={customer.tenantReference}>
       <div className="title">
         <h2>Customer {customer.tenantReference}</h2>
-        <Erase of={customer} />
+        <span className="actions">
+          <RegisterAnew of={customer} />
+          <AdoptSession of={customer} />
+          <Erase of={customer} />
+        </span>
       </div>
       <Waits of={customer} />
       {customer.registration !== null && (
@@ -205,7 +209,7 @@ function Location({ of: location }: { readonly of: Case }) {
           { title: 'State', of: (session) => <State session={session} /> },
           { title: 'Stalled', of: ({ stalled }) => <Stall stalled={stalled} /> },
           { title: 'Changed', of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
-          { title: 'Control', of: ({ id }) => <Refresh id={id} /> },
+          { title: 'Actions', of: ({ id }) => <Refresh id={id} /> },
         ]}
       />
       <h3>Inverters</h3>
@@ -234,7 +238,7 @@ function Location({ of: location }: { readonly of: Case }) {
           { title: 'Created', of: ({ createdAt }) => <Instant at={createdAt} /> },
           { title: 'Opened', of: ({ openedAt }) => <Instant at={openedAt} none="not yet" /> },
           { title: 'Expires', of: ({ expiresAt }) => <Instant at={expiresAt} /> },
-          { title: 'Control', of: (each) => <InvitationActs of={each} /> },
+          { title: 'Actions', of: (each) => <InvitationActs of={each} /> },
         ]}
       />
     </Panel>

@@ -1,31 +1,73 @@
-import { Button } from '@mantine/core';
+import { Button, NativeSelect, TextInput } from '@mantine/core';
 import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
-import { Act } from './act.js';
+import type { Subject } from '../rules/invalidation.js';
+import { Act, textIn } from './act.js';
+import { BulkAct } from './bulk.js';
 import { copy } from './copy.js';
 import { useMay } from './may.js';
 import { tellFailed } from './notify.js';
 
-const OVER: readonly string[] = ['online', 'expired', 'revoked'];
+type Invitation = Schemas['InvitationView'];
+type Shown = Pick<Invitation, 'id' | 'state' | 'brands' | 'locale' | 'expiresAt'>;
 
-/** The buttons of an invitation: copy its link, revoke it. */
-export function InvitationActs({
-  of: { id, state },
-}: {
-  readonly of: Pick<Schemas['InvitationView'], 'id' | 'state'>;
-}) {
+const OVER: readonly Invitation['state'][] = ['online', 'declined', 'revoked'];
+const CHANGES: readonly Subject[] = ['invitations', 'customers', 'stalled'];
+const DAY_MS = 86_400_000;
+/** By how much a person usually prolongs an invitation. */
+const LONGER_DAYS = 30;
+
+export const LANGUAGES = [
+  { value: '', label: 'that of the browser' },
+  { value: 'nl', label: 'Dutch' },
+  { value: 'fr', label: 'French' },
+  { value: 'de', label: 'German' },
+  { value: 'en', label: 'English' },
+];
+
+const useMayInvite = (): boolean => {
   const may = useMay();
+  return may('onboarding:write') || may('invitations:write');
+};
+
+/** The buttons of an invitation: copy its link, remind its owner, prolong or change it, revoke it. */
+export function InvitationActs({ of: { id, state, ...invitation } }: { readonly of: Shown }) {
+  const may = useMay();
+  const mayInvite = useMayInvite();
+  const isExpired = state === 'expired';
   if (OVER.includes(state)) return null;
+  const params = { path: { id } };
   return (
     <span className="actions">
-      {may('links:read') && <Button onClick={() => void copyLink(id)}>Copy the link</Button>}
-      {(may('onboarding:write') || may('invitations:write')) && (
+      {!isExpired && (may('links:read') || may('invitations:write')) && (
+        <Button onClick={() => void copyLink(id)}>Copy the link</Button>
+      )}
+      {mayInvite && !isExpired && state !== 'owner_done' && (
+        <Act
+          label="Remind now"
+          run={() => client.POST('/api/v1/invitations/{id}/reminders', { params })}
+          done="The reminder is announced. Your mailing sends it."
+          changes={CHANGES}
+        />
+      )}
+      {mayInvite && (
+        <Act
+          label={isExpired ? 'Prolong' : 'Change'}
+          run={(form) =>
+            client.PATCH('/api/v1/invitations/{id}', { params, body: changeIn(form, invitation, isExpired) })
+          }
+          done="The invitation is changed. Its link stays the same."
+          changes={CHANGES}
+          ask={<ChangeFields of={invitation} isExpired={isExpired} />}
+        />
+      )}
+      {mayInvite && !isExpired && (
         <Act
           label="Revoke"
           isDanger
-          run={() => client.DELETE('/api/v1/invitations/{id}', { params: { path: { id } } })}
+          run={() => client.DELETE('/api/v1/invitations/{id}', { params })}
           done="The invitation is revoked."
-          changes={['invitations', 'customers', 'stalled']}
+          changes={CHANGES}
           ask={
             <p className="danger">
               Its link stops working, also in mails that were sent. A new one has to be sent.
@@ -37,10 +79,92 @@ export function InvitationActs({
   );
 }
 
-async function copyLink(id: string): Promise<void> {
+const dayOf = (at: Date | string): string => new Date(at).toISOString().slice(0, 10);
+const proposedDay = (): string => dayOf(new Date(Date.now() + LONGER_DAYS * DAY_MS));
+/** The end of a day in UTC. */
+const endOf = (day: string): string => `${day}T23:59:59Z`;
+
+const Until = ({ day }: { readonly day: string }) => (
+  <TextInput name="until" type="date" label="Valid until the end of" defaultValue={day} required />
+);
+
+type Changed = Omit<Shown, 'id' | 'state'>;
+
+const ChangeFields = ({ of, isExpired }: { readonly of: Changed; readonly isExpired: boolean }) => (
+  <>
+    <p>The link in mails that were sent stays the same.</p>
+    <Until day={isExpired ? proposedDay() : dayOf(of.expiresAt)} />
+    <NativeSelect name="locale" label="Language" data={LANGUAGES} defaultValue={of.locale ?? ''} />
+    <TextInput
+      name="brands"
+      label="Brands"
+      description="Separated by commas. Empty: the owner chooses"
+      defaultValue={of.brands.join(', ')}
+    />
+  </>
+);
+
+/** Returns what a person has changed. A new brand drops the wish of the owner for another, so equal brands are left out. */
+function changeIn(form: FormData, before: Changed, isExpired: boolean): Schemas['InvitationChange'] {
+  const day = textIn(form, 'until') ?? '';
+  const locale = (textIn(form, 'locale') ?? null) as Invitation['locale'];
+  const brands = brandsIn(form);
+  return {
+    ...((isExpired || day !== dayOf(before.expiresAt)) && { expiresAt: endOf(day) }),
+    ...(locale !== before.locale && { locale }),
+    ...(brands.join() !== before.brands.join() && { brands }),
+  };
+}
+
+export const brandsIn = (form: FormData): string[] =>
+  (textIn(form, 'brands') ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
+
+interface ManyProps {
+  readonly of: readonly Invitation[];
+  readonly onDone: () => void;
+}
+
+/** What a person may do with many invitations at once. */
+export function ManyInvitationActs({ of: selected, onDone }: ManyProps) {
+  const on = selected.map(({ id, tenantReference }) => ({ id, name: tenantReference }));
+  return (
+    <>
+      <BulkAct
+        label="Remind now"
+        operationId="remindOwner"
+        on={on}
+        unit="invitation"
+        note="An owner who was reminded within the last hour is not reminded again."
+        onDone={onDone}
+      />
+      <BulkAct
+        label="Prolong"
+        operationId="changeInvitation"
+        on={on}
+        unit="invitation"
+        fields={<Until day={proposedDay()} />}
+        bodyOf={(form) => ({ expiresAt: endOf(textIn(form, 'until') ?? '') })}
+        onDone={onDone}
+      />
+      <BulkAct
+        label="Revoke"
+        operationId="revokeInvitation"
+        on={on}
+        unit="invitation"
+        danger="Their links stop working, also in mails that were sent."
+        onDone={onDone}
+      />
+    </>
+  );
+}
+
+export async function copyLink(id: string): Promise<void> {
   try {
-    const { data } = await client.GET('/api/v1/invitations/{id}', { params: { path: { id } } });
-    if (data.url !== null) await copy(data.url);
+    const { data } = await client.POST('/api/v1/invitations/{id}/link', { params: { path: { id } } });
+    await copy(data.url);
   } catch (error) {
     tellFailed(error);
   }

@@ -53,7 +53,7 @@ export function List<Item extends RowData>(props: Props<Item>) {
         ))}
         <TextInput
           size="xs"
-          label="Within what is shown"
+          label="Search in this list"
           value={within}
           autoComplete="off"
           spellCheck={false}

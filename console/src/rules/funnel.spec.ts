@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { firstDay, funnelOf } from './funnel.js';
+import { againstBefore, firstDay, funnelOf, weeksBefore } from './funnel.js';
 
 const DAY = { sent: 0, expired: 0, declined: 0, medianSecondsToOnline: null, p95SecondsToOnline: null };
 
@@ -20,4 +20,25 @@ it('adds up the days of the funnel, and shares them by the invited', () => {
 
 it('begins the last days in UTC, with today as one of them', () => {
   expect(firstDay(new Date('2026-11-26T00:30:00Z'), 7)).toBe('2026-11-20');
+});
+
+it('begins weeks on Monday, and puts each brand beside the week before', () => {
+  const weeks = weeksBefore(new Date('2026-11-29T23:30:00Z'), 2);
+  expect(weeks).toEqual([
+    { from: new Date('2026-11-16'), to: new Date('2026-11-23') },
+    { from: new Date('2026-11-23'), to: new Date('2026-11-30') },
+  ]);
+  expect(weeksBefore(new Date('2026-11-30T00:00:00Z'), 1)[0]!.from).toEqual(new Date('2026-11-30'));
+  const row = (key: string, invited: number) => ({
+    ...{ key, invited, opened: 0, started: 0, ownerDone: 0, online: 0 },
+    ...DAY,
+  });
+  const rows = againstBefore([
+    { from: weeks[0]!.from, rows: [row('acme', 1)] },
+    { from: weeks[1]!.from, rows: [row('acme', 2), row('sunward', 3)] },
+  ]);
+  expect(rows.map(({ week, now, before }) => [week, now.key, now.invited, before?.invited])).toEqual([
+    ['2026-11-23', 'acme', 2, 1],
+    ['2026-11-23', 'sunward', 3, undefined],
+  ]);
 });

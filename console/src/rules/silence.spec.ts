@@ -45,7 +45,7 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
     'attention',
     { failures: 12, failingSince: '2026-11-26T09:00:00Z', pending: 40, unread: 3 },
     'Has failed for 3 h: 12 attempts without success. 40 events waiting.',
-    'Have the last answer explained',
+    'Ask the team of its app',
   ],
   ['attention', { failures: 1 }, 'Has failed: 1 attempt without success. 0 events waiting.', 'Redeliver'],
   ['attention', { pending: 2_000 }, 'Is behind: 2,000 events waiting.', 'respond sooner'],

@@ -41,7 +41,7 @@ export function silenceOf(endpoint: Endpoint, now: Date): Silence {
         : ` for ${formatSeconds((now.getTime() - Date.parse(failingSince)) / 1_000)}`;
     return attention(
       `Has failed${since}: ${countOf(failures, 'attempt')} without success. ${waiting} waiting.`,
-      'Have the last answer explained by its app. What waits is sent again by itself, or at once by Redeliver.',
+      'Ask the team of its app about the last answer. What waits is sent again by itself, or at once with Redeliver.',
     );
   }
   if (pending > FEW_PENDING)

@@ -11,11 +11,21 @@ export const isNew = ({ since }: Pick<Stalled, 'since'>, now: Date): boolean =>
 /** For whom something that is stalled waits. */
 export const WAITS_FOR: Readonly<Record<Stalled['waitsFor'], string>> = {
   tenant: 'Waits for you',
-  remote_service: 'Waits for the remote service',
+  remote_service: 'Waits for the provider',
   owner: 'Waits for the owner',
   installation: 'Waits for the installation',
   us: 'Waits for the operators of this service',
   nobody: 'Waits for nobody',
+};
+
+/** The same in a table. */
+export const SHORT_WAITS: Readonly<Record<StalledItem['waitsFor'], string>> = {
+  tenant: 'you',
+  remote_service: 'the provider',
+  owner: 'the owner',
+  installation: 'the installation',
+  us: 'the operators',
+  nobody: 'nobody',
 };
 
 /** What can be stalled. */

@@ -1,0 +1,112 @@
+import type { paths } from '#client/openapi.js';
+import { useList } from '../api/lists.js';
+import { useCampaigns, useStalled } from '../api/queries.js';
+import type { Filters } from '../rules/route.js';
+import { SHORT_WAITS, WAITS_FOR } from '../rules/stalled.js';
+import { replaceFilters } from './link.js';
+import { List, type Filter } from './list.js';
+import { useMay } from './may.js';
+import { Sentence } from './sentence.js';
+import { ShortId } from './short-id.js';
+import { Urgency } from './state.js';
+import { Age, Instant } from './time.js';
+
+type Query = NonNullable<paths['/api/v1/customers']['get']['parameters']['query']>;
+
+/** The kinds of what can be stalled of a customer. */
+const KINDS: readonly string[] = ['registration', 'start', 'session', 'invitation'];
+
+/** Lists customers: the newest first or, by who is waited for or by cause, those that have been stalled the longest. */
+export function CustomersList({ filters }: { readonly filters: Filters }) {
+  const groups = useStalled();
+  const campaigns = useCampaigns(useMay()('users:read'));
+  const names = new Map(campaigns.data);
+  const { cause, campaignId, brand } = filters;
+  const { waitsFor } = filters as Pick<Query, 'waitsFor'>;
+  const list = useList('customers', '/api/v1/customers', { waitsFor, cause, campaignId, brand, limit: 50 });
+  const causes = new Map(
+    (groups.data ?? [])
+      .filter(({ kind }) => KINDS.includes(kind))
+      .map((each): [string, string] => [each.cause, each.title.replace(/\.$/, '')]),
+  );
+  for (const [value, all] of [
+    [cause, causes],
+    [campaignId, names],
+  ] as const)
+    if (value !== undefined && !all.has(value)) all.set(value, value);
+  const choices: Filter[] = [
+    {
+      kind: 'choice',
+      name: 'waitsFor',
+      label: 'Stalled, waits for',
+      options: [['', 'all customers'], ...Object.entries(SHORT_WAITS).filter(([who]) => who !== 'nobody')],
+    },
+    { kind: 'choice', name: 'cause', label: 'Stalled because', options: [['', 'any cause'], ...causes] },
+    { kind: 'choice', name: 'campaignId', label: 'Campaign', options: [['', 'any'], ...names] },
+    { kind: 'text', name: 'brand', label: 'Brand' },
+  ];
+  return (
+    <List
+      label="Customers"
+      list={list}
+      unit="customer"
+      keyOf={({ tenantReference }) => tenantReference}
+      empty={
+        choices.some(({ name }) => filters[name] !== undefined)
+          ? 'No customer matches the filters.'
+          : 'Nobody is registered yet.'
+      }
+      filters={choices}
+      values={filters}
+      onFilter={(name, value) => replaceFilters('customers', { ...filters, [name]: value })}
+      pageOf={({ userId, registrationId }) => {
+        const id = userId ?? registrationId;
+        return id === null ? null : { to: 'customers', id };
+      }}
+      columns={[
+        {
+          title: 'Customer',
+          of: ({ tenantReference }) => <strong>{tenantReference}</strong>,
+          text: ({ tenantReference }) => tenantReference,
+        },
+        {
+          title: 'EAN',
+          of: ({ gridLocations }) => <span className="digits">{eansOf(gridLocations).join(' ')}</span>,
+          text: ({ gridLocations }) => eansOf(gridLocations).join(' '),
+        },
+        {
+          title: 'Waits for',
+          of: (each) => <span title={WAITS_FOR[each.waitsFor]}>{SHORT_WAITS[each.waitsFor]}</span>,
+          text: (each) => SHORT_WAITS[each.waitsFor],
+        },
+        {
+          title: 'Why',
+          of: ({ why, stalled }) => (
+            <>
+              <Sentence text={why} /> {stalled !== null && <Urgency of={stalled.urgency} />}
+            </>
+          ),
+          text: ({ why }) => why,
+        },
+        { title: 'Since', of: ({ since }) => <Age at={since} />, text: ({ since }) => since },
+        { title: 'Brands', of: ({ brands }) => brands.join(', ') },
+        {
+          title: 'Campaign',
+          of: ({ campaignId: id }) => (id === null ? null : (names.get(id) ?? id.slice(0, 8))),
+        },
+        {
+          title: 'Registered',
+          of: ({ createdAt }) => <Instant at={createdAt} />,
+          text: ({ createdAt }) => createdAt,
+        },
+        {
+          title: 'Id',
+          of: ({ userId, registrationId }) => <ShortId of={userId ?? registrationId ?? ''} />,
+          text: ({ userId, registrationId }) => userId ?? registrationId,
+        },
+      ]}
+    />
+  );
+}
+
+const eansOf = (locations: readonly { readonly ean: string }[]): string[] => locations.map(({ ean }) => ean);

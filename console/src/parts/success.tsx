@@ -1,0 +1,84 @@
+import { useQuery } from '@tanstack/react-query';
+import { readPage } from '#client/pages.js';
+import { client, type Delivery } from '../api/client.js';
+import { useInterval } from '../api/queries.js';
+import { formatInstant } from '../format/instant.js';
+import { countOf, formatNumber } from '../format/words.js';
+import { HOURS, successOf, type Hour } from '../rules/success.js';
+import { Empty, Loaded } from './loaded.js';
+import { Panel } from './panel.js';
+
+/** The most pages of 200 deliveries that are counted. */
+const MOST_PAGES = 5;
+
+/** Shows how many deliveries to an endpoint were delivered, hour by hour. */
+export function Success({ endpointId }: { readonly endpointId: string }) {
+  const refetchInterval = useInterval(true);
+  const tried = useQuery({
+    queryKey: ['webhooks', 'success', endpointId],
+    queryFn: () => readTried(endpointId),
+    refetchInterval,
+  });
+  return (
+    <Panel title="Success in the last 24 hours" isWide>
+      <Loaded query={tried}>{(found) => <Bars {...found} />}</Loaded>
+    </Panel>
+  );
+}
+
+async function readTried(endpointId: string) {
+  const now = new Date();
+  const since = new Date(now.getTime() - HOURS * 3_600_000).toISOString();
+  const deliveries: Delivery[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < MOST_PAGES && (pages === 0 || cursor !== null); pages++) {
+    const query = { endpointId, tried: 'true' as const, since, limit: 200 };
+    const page: { items: Delivery[]; next: string | null } = await readPage(
+      client,
+      '/api/v1/webhook-deliveries',
+      {
+        ...query,
+        ...(cursor !== null && { cursor }),
+      },
+    );
+    deliveries.push(...page.items);
+    cursor = page.next;
+  }
+  return { hours: successOf(deliveries, now), isPart: cursor !== null };
+}
+
+interface Props {
+  readonly hours: readonly Hour[];
+  /** Whether older deliveries were not counted. */
+  readonly isPart: boolean;
+}
+
+function Bars({ hours, isPart }: Props) {
+  const most = Math.max(...hours.map(({ delivered, failed }) => delivered + failed));
+  if (most === 0) return <Empty>Nothing was sent to it in the last 24 hours.</Empty>;
+  const delivered = hours.reduce((sum, each) => sum + each.delivered, 0);
+  const failed = hours.reduce((sum, each) => sum + each.failed, 0);
+  const share = formatNumber((100 * delivered) / (delivered + failed));
+  const caption = `${isPart ? 'Of the newest ' : ''}${countOf(delivered + failed, 'event')}, ${share} % are delivered. ${countOf(failed, 'event')} failed at the last attempt.`;
+  return (
+    <figure className="success">
+      <svg viewBox={`0 0 ${HOURS * 10} 40`} preserveAspectRatio="none" role="img" aria-label={caption}>
+        {hours.map(({ at, ...counts }, index) => {
+          const [good, bad] = [(40 * counts.delivered) / most, (40 * counts.failed) / most];
+          return (
+            <g key={at.toISOString()}>
+              <title>{`${formatInstant(at, new Date())}: ${counts.delivered} delivered, ${counts.failed} failed`}</title>
+              <rect x={index * 10 + 1} y={40 - good} width={8} height={good} />
+              <rect className="bad" x={index * 10 + 1} y={40 - good - bad} width={8} height={bad} />
+            </g>
+          );
+        })}
+      </svg>
+      <div className="ends">
+        <span>24 h ago</span>
+        <span>now</span>
+      </div>
+      <figcaption>{caption}</figcaption>
+    </figure>
+  );
+}
