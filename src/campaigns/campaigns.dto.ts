@@ -52,8 +52,7 @@ export class NewCampaignQuery {
 
   @OptionalText(mappingFault, {
     description:
-      'What the columns become that have names of their own, as NAME:FIELD pairs: `Klantnummer:tenantReference,EAN-code:ean`. A column without a field (`Straat:`) is left out',
-    maxLength: MAX_MAPPING_LENGTH,
+      'What the columns become that have names of their own, as NAME:FIELD pairs: `Klantnummer:tenantReference,EAN-code:ean`. A column without a field (`Straat:`) is left out. At most 4,000 characters',
   })
   columns?: string;
 }

@@ -3631,7 +3631,7 @@ export interface components {
             userId: string;
             /** Format: date-time */
             exportedAt: string;
-            /** @description The rows of each table, with all their columns: `sessionStarts`, `onboardingSessions`, `prunedSessions`, `sessionPolls`, `sessionObservations`, `inverters`, `invitations`, `consents`, `campaignRows`, `registrations`, `users`, `gridLocations`, `stalls`, `domainEvents`, `webhookDeliveries`, `auditLog`. Further tables and columns may follow */
+            /** @description The rows of each table, with all their columns: `sessionStarts`, `onboardingSessions`, `prunedSessions`, `sessionPolls`, `sessionObservations`, `inverters`, `invitations`, `consents`, `campaignRows`, `registrations`, `users`, `gridLocations`, `stalls`, `domainEvents`, `webhookDeliveries`, `auditLog`, `bulkActions`. Further tables and columns may follow */
             data: {
                 [key: string]: Record<string, unknown>[];
             };
@@ -9019,7 +9019,7 @@ export interface operations {
                 referencesConfirmed?: boolean;
                 /** @description The encoding of the file. Default: the `charset` of the Content-Type, else it is detected. A byte order mark precedes it */
                 encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "cp850" | "macintosh";
-                /** @description What the columns become that have names of their own, as NAME:FIELD pairs: `Klantnummer:tenantReference,EAN-code:ean`. A column without a field (`Straat:`) is left out */
+                /** @description What the columns become that have names of their own, as NAME:FIELD pairs: `Klantnummer:tenantReference,EAN-code:ean`. A column without a field (`Straat:`) is left out. At most 4,000 characters */
                 columns?: string;
             };
             header?: {
