@@ -80,4 +80,5 @@ export const PROMISES = [
   { id: 'R81', promise: 'absence ends nothing' },
   { id: 'R87', promise: 'an export and an erasure are the same list' },
   { id: 'R84', promise: 'the stall told is the stall there is' },
+  { id: 'R85', promise: 'a proxy changes no outcome' },
 ];
