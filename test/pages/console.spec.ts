@@ -176,9 +176,24 @@ if (CHROMIUM === null) {
         const act = (customer: string, button: string) =>
           page.getByRole('row', { name: customer }).getByRole('button', { name: button }).click();
         await act('customer-9', 'It exists');
-        await page.getByRole('dialog').getByLabel('User id').fill('8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5');
-        await page.getByLabel(/Grid location id/).fill('8bc432c7-fd1e-4d99-9dcb-2fbcb63255c6');
-        await page.getByRole('button', { name: 'Enter this user' }).click();
+        const dialog = page.getByRole('dialog', { name: /^It exists/ });
+        const pasted = dialog.getByLabel('What the provider confirmed');
+        await pasted.fill('We found it: 8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5, EAN 541448820044186999.');
+        await dialog.getByText('The EAN 541448820044186999 was not requested').waitFor();
+        await pasted.fill(
+          'User 8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5\n541448820044186577\t8bc432c7-fd1e-4d99-9dcb-2fbcb63255c',
+        );
+        const enter = dialog.getByRole('button', { name: 'Enter this user' });
+        expect(await dialog.getByLabel('User id').inputValue()).toBe('8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5');
+        expect(await enter.isDisabled()).toBe(true);
+        const location = dialog.getByLabel(/Grid location id/);
+        await location.fill('8bc432c7-fd1e-4d99-9dcb-2fbcb63255c5');
+        await dialog.getByText('This id is entered twice').first().waitFor();
+        expect(await enter.isDisabled()).toBe(true);
+        await picture(page, 'console-resolve');
+        expect(await faultsOf(page)).toEqual([]);
+        await location.fill('8bc432c7-fd1e-4d99-9dcb-2fbcb63255c6');
+        await enter.click();
         await waitFor('the user', async () => (await registration(exists)) === 'registered');
         await act('customer-10', 'Give up');
         await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click();
@@ -692,6 +707,31 @@ if (CHROMIUM === null) {
         await page.goto(`${service.url}/console/audit`);
         await page.getByText('They have left').first().waitFor();
       });
+    });
+
+    it('gives up exactly the chosen registrations on their own page', async () => {
+      const names = ['decide-1', 'decide-2', 'decide-3'];
+      const ids: string[] = [];
+      for (const name of names) ids.push(await loseRegistration(name));
+      await signedIn('/registrations', async (page) => {
+        for (const name of names.slice(0, 2))
+          await page.getByRole('row', { name }).getByLabel('Select').check();
+        const chosen = page.getByRole('group', { name: 'What is selected' });
+        await chosen.getByText('2 registrations selected').waitFor();
+        await chosen.getByRole('button', { name: 'Give up' }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByText(/^decide-2: /).waitFor();
+        expect(await dialog.getByText(/^decide-3/).count()).toBe(0);
+        await picture(page, 'console-decide');
+        expect(await faultsOf(page)).toEqual([]);
+        await dialog.getByLabel('Why').fill('They were a test');
+        await dialog.getByRole('button', { name: 'Give up' }).click();
+        for (const id of ids.slice(0, 2))
+          await waitFor('the end', async () => (await registration(id)) === 'discarded');
+        await page.getByRole('row', { name: 'decide-1' }).waitFor({ state: 'detached' });
+        expect(await registration(ids[2]!)).not.toBe('discarded');
+      });
+      await client.call('POST', `/registrations/${ids[2]}/discard`);
     });
 
     it('shows what has changed without being asked, by events or, while they are lost, by reading again', async () => {

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { Registration } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { countOf } from '../format/words.js';
+import { BulkAct } from '../parts/bulk.js';
 import { Choice } from '../parts/choice.js';
 import { DecisionDialog, type DecisionProps } from '../parts/decision-dialog.js';
 import { replaceFilters } from '../parts/link.js';
@@ -22,6 +23,43 @@ const STATUSES: Readonly<Record<Registration['status'], Tone>> = {
   discarded: 'unknown',
 };
 type RegistrationStatus = keyof typeof STATUSES;
+
+/** The statuses in which a registration can be sent again or given up. */
+const DECIDABLE: readonly RegistrationStatus[] = ['uncertain', 'pending', 'rejected'];
+
+/** The decisions about many at once, with what cannot be undone. */
+function decideMany(selected: readonly Registration[], clear: () => void) {
+  const on = selected.map(({ id, tenantReference, lastError }) => ({
+    id,
+    name: `${tenantReference}: ${lastError ?? 'no error'}`,
+  }));
+  const unit = 'registration';
+  const isUncertain = selected.some(({ status }) => status === 'uncertain');
+  return (
+    <>
+      <BulkAct
+        label="Send again"
+        operationId="retryRegistration"
+        on={on}
+        unit={unit}
+        danger={
+          isUncertain
+            ? 'Only if the provider has confirmed that none of them exists: each that does is registered twice.'
+            : null
+        }
+        onDone={clear}
+      />
+      <BulkAct
+        label="Give up"
+        operationId="discardRegistration"
+        on={on}
+        unit={unit}
+        danger="They are not registered. A user that the provider has after all stays there unused."
+        onDone={clear}
+      />
+    </>
+  );
+}
 
 /** Lists the uncertain registrations first, because they wait for the decision of a person. */
 export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
@@ -58,6 +96,7 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
         empty={
           status === 'uncertain' ? 'No registration waits for a decision.' : `No registration is ${status}.`
         }
+        {...(mayDecide && DECIDABLE.includes(status) && { acts: decideMany })}
         columns={[
           { title: 'Customer', of: ({ tenantReference }) => <strong>{tenantReference}</strong> },
           { title: 'EANs', of: ({ gridLocations }) => gridLocations.map(({ ean }) => ean).join(', ') },
