@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { finished, Readable } from 'node:stream';
 import { applyDecorators, Controller, Delete, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import {
   ApiAcceptedResponse,
@@ -180,7 +180,8 @@ export class CampaignsController {
     const stream = this.results.stream(resultCsv(format, pages), actorOf(key));
     // Resets the connection, so that what has arrived does not look like the whole file.
     const unwatch = this.callers.watch(key, () => reply.raw.destroy());
-    reply.raw.once('close', unwatch);
+    // Unlike a listener, `finished` also notices that the client has gone already.
+    finished(reply.raw, unwatch);
     void reply.headers({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="campaign-${id}.csv"`,

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { finished, Readable } from 'node:stream';
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -38,11 +38,12 @@ export class ExportController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const leave = this.places.take(actorOf(key));
-    reply.raw.once('close', leave);
+    // Unlike a listener, `finished` also notices that the client has gone already.
+    finished(reply.raw, leave);
     const person = found(await this.store.begin(userId, actorOf(key)), `user ${userId}`);
     // Resets the connection, so that what has arrived does not look like the whole document.
     const unwatch = this.callers.watch(key, () => reply.raw.destroy());
-    reply.raw.once('close', unwatch);
+    finished(reply.raw, unwatch);
     void reply.headers({
       'content-type': 'application/json; charset=utf-8',
       'content-disposition': `attachment; filename="user-${userId}.json"`,

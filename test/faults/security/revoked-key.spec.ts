@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hashOf } from '../../../src/access/api-keys.store.js';
+import { ActiveCallers } from '../../../src/access/active-callers.service.js';
 import { ConsoleSessions } from '../../../src/console-access/console-sessions.service.js';
 import { RequestHooks } from '../../../src/access/request-hooks.service.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -447,5 +448,62 @@ describe('R82: a revoked key acts no more', () => {
       },
       { prepare: (app) => void Object.assign(app.get(RequestHooks), bug) },
     );
+  });
+});
+
+describe('a download whose client has gone before it begins', () => {
+  const connections = () =>
+    new Promise<number>((resolve, reject) =>
+      service.app
+        .getHttpServer()
+        .getConnections((error: Error | null, count: number) =>
+          error === null ? resolve(count) : reject(error),
+        ),
+    );
+
+  it.each([
+    ['export', 'users'],
+    ['result.csv', 'campaigns'],
+  ])('leaves nothing behind (%s, while %s is locked)', async (name, table) => {
+    const { key } = await createKey(admin, 'users:read', 'users:erase');
+    const { userId } = await admin.startNew();
+    const campaign = await insertCampaign(service.app.get(Database), [{ tenantReference: randomUUID() }]);
+    const path = name === 'export' ? `/users/${userId}/export` : `/campaigns/${campaign}/result.csv`;
+    const callers = service.app.get(ActiveCallers);
+    const watch = callers.watch.bind(callers);
+    let watched = 0;
+    let seen = 0;
+    callers.watch = (caller, end) => {
+      watched += 1;
+      seen += 1;
+      const unwatch = watch(caller, end);
+      return () => {
+        watched -= 1;
+        unwatch();
+      };
+    };
+    const before = await connections();
+    await service.app.get(Database).transaction(async (tx) => {
+      await tx.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+      const sockets = Array.from({ length: 2 }, () => {
+        const { hostname, port } = new URL(service.url);
+        const socket = connect(Number(port), hostname);
+        socket.on('error', () => {});
+        socket.write(`GET /api/v1${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`);
+        return socket;
+      });
+      await waitFor('both to wait for the lock', async () => {
+        const waiting = await sql(
+          `SELECT FROM pg_locks WHERE NOT granted AND relation = '${table}'::regclass`,
+        );
+        return waiting.length >= 2;
+      });
+      for (const socket of sockets) socket.resetAndDestroy();
+      await waitFor('the service to notice', async () => (await connections()) <= before);
+    });
+    await waitFor('both to begin and to end', () => seen >= 2 && watched === 0);
+    callers.watch = watch;
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await fetch(`${service.url}/api/v1${path}`, { headers })).status).toBe(200);
   });
 });
