@@ -229,6 +229,8 @@ export class Environment {
   ];
   /** Whether webhooks may be sent to loopback, private and other special addresses. Default: only outside production. */
   @IsOptional() @Flag() WEBHOOK_ALLOW_PRIVATE_ADDRESSES: boolean;
+  /** Whether webhooks go through the outbound proxy, which then decides which addresses their names lead to. */
+  @Flag() WEBHOOKS_VIA_PROXY = false;
 
   @IsIn(['error', 'warn', 'info', 'debug'])
   LOG_LEVEL: 'error' | 'warn' | 'info' | 'debug' = 'info';

@@ -85,6 +85,7 @@ describe('readEnvironment', () => {
       DOCS: true,
       CONSOLE: true,
       WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true,
+      INVITATION_RENEWAL: 'ask',
       INVITATION_TTL_DAYS: 90,
       CAMPAIGN_MAX_BYTES: 67_108_864,
       REMINDER_SCHEDULE_HOURS: [24, 72, 168],
@@ -99,6 +100,7 @@ describe('readEnvironment', () => {
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
       LOG_REQUESTS: false,
+      WEBHOOKS_VIA_PROXY: false,
     });
   });
 
@@ -134,6 +136,7 @@ describe('readEnvironment', () => {
     ['HTTPS_PROXY', 'socks5://canary:1080', 'HTTPS_PROXY must be an HTTP proxy'],
     ['HTTP_PROXY', 'http://user:100%@proxy.example', 'HTTP_PROXY must be an HTTP proxy'],
     ['https_proxy', 'http://proxy.example/path', 'HTTPS_PROXY must be an HTTP proxy'],
+    ['WEBHOOKS_VIA_PROXY', 'true', 'WEBHOOKS_VIA_PROXY needs HTTPS_PROXY or HTTP_PROXY'],
     ['ROLE', 'both', 'ROLE must be one of the following values: api, worker, all'],
     ['DATABASE_URL', 'mysql://localhost/pv', 'DATABASE_URL must be a URL that begins with postgresql://'],
     ['DATABASE_URL', 'postgresql://', 'DATABASE_URL must be a URL that begins with postgresql://'],

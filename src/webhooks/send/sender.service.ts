@@ -3,6 +3,7 @@ import { Agent } from 'undici';
 import { Environment } from '../../platform/env/environment.js';
 import { skippingInformational } from '../../platform/http-client/informational.js';
 import { resolveName } from '../../platform/http-client/names.js';
+import { proxyFor, type Proxy } from '../../platform/http-client/proxies.js';
 import { describeConnectionError, MAX_HEADER_BYTES } from '../../platform/http-client/response-limits.js';
 import { respondedAt } from '../../platform/http-client/retry-after.rules.js';
 import { errorText } from '../../platform/redaction/error-text.js';
@@ -41,11 +42,14 @@ export class WebhookSender implements OnApplicationShutdown {
   deadlineMs = DEADLINE_MS;
   resolve: Resolve = resolveName;
   private readonly refusal: (address: string) => string | null;
+  private readonly proxyOf: (url: URL) => Proxy | undefined;
   private readonly closing = new AbortController();
   private agent: Agent | undefined;
 
-  constructor({ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate }: Environment) {
+  constructor(environment: Environment) {
+    const { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: allowsPrivate, WEBHOOKS_VIA_PROXY: viaProxy } = environment;
     this.refusal = allowsPrivate ? () => null : refusalOf;
+    this.proxyOf = (url) => (viaProxy ? proxyFor(url, environment) : undefined);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -89,8 +93,8 @@ export class WebhookSender implements OnApplicationShutdown {
   /** Makes the agent at the first attempt. */
   private connections(): Agent {
     if (this.agent !== undefined) return this.agent;
-    const { resolve, refusal, deadlineMs: withinMs } = this;
-    const connect = guardedConnector({ resolve, refusal, withinMs, closing: this.closing.signal });
+    const { resolve, refusal, proxyOf, deadlineMs: withinMs } = this;
+    const connect = guardedConnector({ resolve, refusal, withinMs, proxyOf, closing: this.closing.signal });
     return (this.agent = new Agent({
       connect: skippingInformational(connect),
       maxHeaderSize: MAX_HEADER_BYTES,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { refusalOf, refusalOfHost } from '../../../src/webhooks/send/addresses.js';
 import type { Resolve } from '../../../src/webhooks/send/guarded-connector.js';
 import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
+import { startOutboundProxy } from '../../setup/receivers/outbound-proxy.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { itAtLength, promise } from '../support/promise.js';
 
@@ -142,6 +143,38 @@ describe('R31: webhooks reach only where they may', () => {
     }
     promise('R31', { figure: `${reached} connections by ${REBINDINGS} names that change`, bound: '0' });
     expect(reached).toBe(0);
+  });
+
+  it('leaves names to the proxy with WEBHOOKS_VIA_PROXY, but no forbidden address', async () => {
+    const proxy = await startOutboundProxy();
+    const sender = new WebhookSender(
+      environmentFor('postgres://none@127.0.0.1/none', {
+        WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'false',
+        WEBHOOKS_VIA_PROXY: 'true',
+        HTTP_PROXY: proxy.url,
+      }),
+    );
+    const kinds = await Promise.all(
+      [...FORBIDDEN, 'localhost'].map(
+        async (host) => (await sender.send(destination(`http://${host}:${port}/`), MESSAGE)).kind,
+      ),
+    );
+    expect(kinds).toEqual(kinds.map(() => 'failed'));
+    expect([reached, proxy.tunnels]).toEqual([0, []]);
+
+    const receiver = createServer((_request, response) => response.end());
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    const place = `receiver.test:${(receiver.address() as AddressInfo).port}`;
+    expect(await sender.send(destination(`http://${place}/hook`), MESSAGE)).toMatchObject({
+      kind: 'delivered',
+    });
+    expect(proxy.tunnels).toEqual([place]);
+    const without = guarded(() => Promise.resolve([LOOPBACK]));
+    expect((await without.send(destination(`http://${place}/hook`), MESSAGE)).kind).toBe('failed');
+    await sender.onApplicationShutdown();
+    receiver.closeAllConnections();
+    receiver.close();
+    await proxy.close();
   });
 
   it('looks a name up once, and connects only to the resulting address', async () => {
