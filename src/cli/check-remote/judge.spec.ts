@@ -39,11 +39,11 @@ const session: SeenSession = {
   ...{ startUrl: undefined, state: 'awaiting_owner', facts: 'a' },
 };
 const start = { ...session, startUrl: 'https://onboarding.test/pv-onboarding/abc' };
+const inDays = (days: number) => new Date(NOW.getTime() + days * DAY_MS).toUTCString();
 const tls = {
   protocol: 'TLSv1.3',
   fault: null,
-  validFrom: new Date(NOW.getTime() - 30 * DAY_MS),
-  validTo: new Date(NOW.getTime() + 300 * DAY_MS),
+  validity: { validFrom: inDays(-30), validTo: inDays(300) },
 };
 const network: Seen['network'] = {
   ...{ host: 'api.test', isEncrypted: true, isLoopback: false, names: 1 },
@@ -102,7 +102,7 @@ describe('what a check has found', () => {
     ],
     [
       'a certificate that ends soon',
-      { network: { ...network, tls: { ...tls, validTo: new Date(NOW.getTime() + 10 * DAY_MS) } } },
+      { network: { ...network, tls: { ...tls, validity: { validFrom: inDays(-30), validTo: inDays(10) } } } },
       'differs network.tls',
       'Ask the provider when it is renewed',
     ],

@@ -6,6 +6,7 @@ import type { Environment } from '../../platform/env/environment.js';
 import { isLoopback } from '../../platform/http/origins.rules.js';
 import { proxyFor, proxySecretsOf, type Proxy } from '../../platform/http-client/proxies.js';
 import { ProxyWatch, TunnelError, tunnelling } from '../../platform/http-client/tunnel.js';
+import { tlsFilesOf, type TlsFiles } from '../../platform/http-client/tls-files.js';
 import { hideSecrets } from '../../platform/redaction/secrets.js';
 import { lostBy } from './raw-remote.js';
 import type { LostCall, SeenNetwork, SeenTls } from './seen.rules.js';
@@ -23,7 +24,10 @@ export async function lookAtNetwork(environment: Environment): Promise<SeenNetwo
   const names = await lookup(host, { all: true }).then(({ length }) => length, lostBy);
   const tunnel = proxy === undefined ? null : await openTunnel(proxy, target);
   const socket = tunnel instanceof Error ? null : tunnel;
-  const tls = isEncrypted && !(tunnel instanceof Error) ? await lookAtTls(target, socket) : null;
+  const tls =
+    isEncrypted && !(tunnel instanceof Error)
+      ? await lookAtTls(target, socket, tlsFilesOf(environment, 'remote'))
+      : null;
   socket?.destroy();
   return {
     host,
@@ -56,23 +60,30 @@ function openTunnel(proxy: Proxy, { host: hostname, port }: Target): Promise<Soc
 }
 
 /** Completes a handshake without trusting the certificate, so that it can be described. No request follows. */
-function lookAtTls({ host, port }: Target, socket: Socket | null): Promise<SeenTls | LostCall> {
+function lookAtTls(
+  { host, port }: Target,
+  socket: Socket | null,
+  files: TlsFiles,
+): Promise<SeenTls | LostCall> {
   return new Promise((resolve) => {
     const tls = connectTls({
       ...(socket ? { socket } : { host, port }),
       ...(!/^[\d.]+$|:/.test(host) && { servername: host }),
+      ...files.options(),
       rejectUnauthorized: false,
       timeout: DEADLINE_MS,
     });
     tls.on('secureConnect', () => {
-      const { valid_from: from, valid_to: to } = tls.getPeerCertificate();
+      const certificate = tls.getPeerX509Certificate();
       resolve({
         protocol: tls.getProtocol(),
         fault: tls.authorized
           ? null
           : String((tls.authorizationError as Error & { code?: string }).code ?? tls.authorizationError),
-        validFrom: dateOf(from),
-        validTo: dateOf(to),
+        validity:
+          certificate === undefined
+            ? null
+            : { validFrom: certificate.validFrom, validTo: certificate.validTo },
       });
       tls.destroy();
     });
@@ -81,15 +92,10 @@ function lookAtTls({ host, port }: Target, socket: Socket | null): Promise<SeenT
   });
 }
 
-function dateOf(text: string | undefined): Date | null {
-  const at = Date.parse(text ?? '');
-  return Number.isNaN(at) ? null : new Date(at);
-}
-
 /** Returns what sends the calls of a check, through the outbound proxy if there is one. */
 export function dispatcherFor(environment: Environment): Dispatcher {
   hideSecrets(proxySecretsOf(environment));
-  const direct = buildConnector({ timeout: DEADLINE_MS });
+  const direct = buildConnector({ timeout: DEADLINE_MS, ...tlsFilesOf(environment, 'remote').options() });
   const proxy = proxyFor(new URL(environment.SCS_BASE_URL), environment);
   const connect =
     proxy === undefined ? direct : tunnelling(proxy, direct, DEADLINE_MS, new ProxyWatch(PURPOSE));

@@ -1,11 +1,9 @@
 import { counted } from '../../platform/counted.rules.js';
+import { expiresSoon } from '../../platform/http-client/certificate-expiry.rules.js';
 import { respondedAt } from './times.rules.js';
 import type { Finding, Seen, SeenNetwork, SeenResponse } from './seen.rules.js';
 
 const SILENT = 'nothing';
-const DAY_MS = 86_400_000;
-/** A certificate that ends within this time, or within a third of its lifetime if that is shorter, is renewed now. */
-const SOON_MS = 30 * DAY_MS;
 /** `Date` has whole seconds, and the response takes a while. */
 const CLOCK_TOLERANCE_MS = 5_000;
 const OLD_PROTOCOL = /^(?:SSLv|TLSv1(?:\.1)?$)/;
@@ -68,7 +66,7 @@ function ofTls({ tls, isEncrypted, isLoopback }: SeenNetwork, now: Date): Findin
       saw: `no TLS connection: ${tls.lost}`,
       means: 'Correct SCS_BASE_URL, or allow the connection in the firewall.',
     };
-  const { fault, protocol, validFrom, validTo } = tls;
+  const { fault, protocol, validity } = tls;
   if (fault !== null)
     return {
       ...line,
@@ -85,11 +83,9 @@ function ofTls({ tls, isEncrypted, isLoopback }: SeenNetwork, now: Date): Findin
       saw: protocol,
       means: 'The protocol is outdated. Tell the provider.',
     };
-  const saw = `${protocol ?? 'TLS'}, a trusted certificate until ${validTo?.toISOString().slice(0, 10) ?? 'an unknown day'}`;
-  if (validTo === null) return { ...line, level: 'fits', saw, means: '' };
-  const lifeMs = validFrom === null ? Infinity : validTo.getTime() - validFrom.getTime();
-  const isSoon = validTo.getTime() - now.getTime() < Math.min(SOON_MS, lifeMs / 3);
-  return isSoon
+  const until = validity === null ? 'an unknown day' : new Date(validity.validTo).toISOString().slice(0, 10);
+  const saw = `${protocol ?? 'TLS'}, a trusted certificate until ${until}`;
+  return validity !== null && expiresSoon(validity, now)
     ? { ...line, level: 'differs', saw, means: 'It ends soon. Ask the provider when it is renewed.' }
     : { ...line, level: 'fits', saw, means: '' };
 }

@@ -23,10 +23,9 @@ export const isLost = (call: SeenCall): call is LostCall => 'lost' in call;
 /** The certificate of the remote service, as this machine sees it. */
 export interface SeenTls {
   readonly protocol: string | null;
-  /** Why the chain is not trusted; null if it is. */
+  /** The code of the fault for which the chain is not trusted; null if it is. */
   readonly fault: string | null;
-  readonly validFrom: Date | null;
-  readonly validTo: Date | null;
+  readonly validity: { readonly validFrom: string; readonly validTo: string } | null;
 }
 
 /** The way to the remote service. */

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { Environment } from '../../../src/platform/env/environment.js';
+import { dispatcherFor, lookAtNetwork } from '../../../src/cli/check-remote/look-at-network.js';
+import { RawRemote } from '../../../src/cli/check-remote/raw-remote.js';
 import { tlsFilesOf } from '../../../src/platform/http-client/tls-files.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
@@ -77,7 +79,7 @@ if (openssl === null)
     const remote = new Remote(environment);
     closing.push(proxy.close, () => remote.onApplicationShutdown());
     const files = tlsFilesOf(environment, 'remote');
-    return { remote, files, reread: () => (files['readAt'] = -Infinity) };
+    return { remote, environment, files, reread: () => (files['readAt'] = -Infinity) };
   }
 
   it('trusts SCS_CA_FILE, and shows the client certificate', async () => {
@@ -94,6 +96,25 @@ if (openssl === null)
     );
     expect(remote.proxyFault).toBeNull();
   });
+
+  it.each([
+    ['the authority of the service', false, null, 200],
+    ['another authority', true, expect.any(String), 'lost'],
+  ] as const)(
+    'is looked at by check-remote through the proxy, with %s',
+    async (_what, isStrange, fault, seen) => {
+      const { environment } = await start(isStrange ? { SCS_CA_FILE: stranger.file } : {});
+      expect(await lookAtNetwork(environment)).toMatchObject({
+        host: 'scs.test',
+        proxy: { variable: 'HTTPS_PROXY', fault: null },
+        tls: { protocol: 'TLSv1.3', fault },
+      });
+      const dispatcher = dispatcherFor(environment);
+      const probe = await new RawRemote(environment, dispatcher).call({ method: 'GET', path: '/api/v1/ssa' });
+      await dispatcher.close();
+      expect('lost' in probe ? 'lost' : probe.status).toBe(seen);
+    },
+  );
 
   it('takes up renewed files, and keeps those in use while the renewed ones cannot be used', async () => {
     const [cert, key] = [join(folder, 'used.crt'), join(folder, 'used.key')];
