@@ -118,7 +118,8 @@ const aboutReminder = (when: string) =>
     attempt: count('The number of this reminder, from 1'),
     attempts: count('The most reminders of one invitation'),
     cause: oneOf(
-      'Where the owner stands; `expiring_soon` within a day of `expiresAt`',
+      'Where the owner stands; `expiring_soon` within a day of `expiresAt`; `recovered` once a start is taken for which the owner had to wait',
+      'recovered',
       'never_opened',
       'opened_not_started',
       'started_not_completed',

@@ -80,7 +80,7 @@ export class InvitationUpkeep extends BackgroundTasks {
 
   private async fulfilWishes(): Promise<void> {
     const wishes = await this.store.claimWishes(WISHES_AT_ONCE, this.starts.retryMs);
-    await Promise.all(wishes.map((wish) => this.starts.fulfil(wish)));
+    await Promise.all(wishes.map((wish) => this.starts.fulfil(wish, true)));
   }
 
   private async expire(): Promise<void> {

@@ -52,6 +52,8 @@ export interface InvitationFacts {
   readonly wishDueAt: Date | null;
   /** When a start for a wish of the owner was refused or given up. Then the tenant has to act. */
   readonly wishFailedAt: Date | null;
+  /** When a start for which the owner had to wait was last taken. */
+  readonly recoveredAt: Date | null;
   readonly expiresAt: Date;
   readonly erasedAt: Date | null;
   readonly declinedAt: Date | null;

@@ -2,6 +2,7 @@ import { mayAct } from '../access/acting-caller.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
 import { SQL_OPEN_STATES } from '../onboarding/store/sessions.sql.js';
 import { prepared } from '../platform/database/database.js';
+import { isSent } from '../remote/shared/operations.store.js';
 import { stallOf } from '../stalls/stalls.sql.js';
 
 export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertext');
@@ -31,6 +32,8 @@ export const STATE = 'invitation_state(i)';
  */
 const IS_OVERDUE = `i.expires_at <= now() AND ${STATE} = 'expired'`;
 
+export const IS_SERVED = `SELECT WHERE ${isSent('start_session')}`;
+
 /** Whether the last message about invitation `i` has come back. */
 export const IS_BOUNCED = '(i.bounced_at >= i.sent_at OR i.sent_at IS NULL AND i.bounced_at IS NOT NULL)';
 
@@ -44,7 +47,7 @@ export const SELECT_INVITATION = `
            i.wish_failed_at AS "wishFailedAt", i.awaits, i.awaits_since AS "awaitsSince", i.opened_at AS "openedAt",
            i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
            i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", i.declined_at AS "declinedAt",
-           i.decline_reason AS "declineReason", i.renewal_requested_at AS "renewalRequestedAt",
+           i.decline_reason AS "declineReason", i.renewal_requested_at AS "renewalRequestedAt", i.recovered_at AS "recoveredAt",
            i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt",
            i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced", now() AS now, ${stallOf('invitation', 'i.id')} AS stalled
       FROM ${INVITATIONS}`;
@@ -206,11 +209,13 @@ export const CLAIM_WISHES = prepared('invitations.claim_wishes')`
      WHERE id = ANY ($1::uuid[])
     RETURNING id, grid_location_id AS "gridLocationId", wish_brand AS brand, metadata`;
 
-/** Records that the wish for brand $2 has led to a session. */
+/** Records that the wish for brand $2 has led to a session: if $3, after the owner had to wait, who is then told by a reminder. */
 export const FULFIL_WISH = `
     UPDATE invitations
        SET started_at = coalesce(started_at, clock_timestamp()),
-           wish_due_at = CASE WHEN wish_brand IS DISTINCT FROM $2 THEN wish_due_at END, wish_failed_at = NULL
+           wish_due_at = CASE WHEN wish_brand IS DISTINCT FROM $2 THEN wish_due_at END, wish_failed_at = NULL,
+           recovered_at = CASE WHEN $3::boolean THEN clock_timestamp() ELSE recovered_at END,
+           reminder_due_at = CASE WHEN $3::boolean THEN clock_timestamp() ELSE reminder_due_at END
      WHERE id = $1`;
 
 /** Records that the wish for brand $2 was refused. */

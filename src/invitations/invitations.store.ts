@@ -167,6 +167,11 @@ export class InvitationsStore {
     return tokenCiphertext && this.cipher.tryDecrypt(tokenCiphertext, sql.INVITATION_TOKENS.context(id));
   }
 
+  /** Returns whether the remote service takes starts, as far as the replicas know from their own calls. */
+  async isServed(): Promise<boolean> {
+    return (await this.database.query(sql.IS_SERVED)).length > 0;
+  }
+
   findSteps(id: string): Promise<Step[]> {
     return this.database.query(sql.FIND_STEPS, [id]);
   }
@@ -265,10 +270,10 @@ export class InvitationsStore {
     });
   }
 
-  /** Records that the wish has led to a session. The state of the session may already have changed again. */
-  async fulfil({ id, brand, gridLocationId }: ClaimedWish): Promise<void> {
+  /** Records that the wish has led to a session, and whether its owner had to wait for a repetition of the start. The state of the session may already have changed again. */
+  async fulfil({ id, brand, gridLocationId }: ClaimedWish, hasWaited: boolean): Promise<void> {
     await this.database.transaction(async (tx) => {
-      await tx.query(sql.FULFIL_WISH, [id, brand]);
+      await tx.query(sql.FULFIL_WISH, [id, brand, hasWaited]);
       await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
     }, OUTCOME);
   }
@@ -302,7 +307,7 @@ export function withoutLink(
 ): Omit<InvitationView, 'url' | 'remindedAt' | 'nextReminderAt'> {
   const { tokenCiphertext: _, expectedInverters, now: _now, ...facts } = row;
   const { wishDueAt, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, isReplaced, ...told } = facts;
-  const { remindersSent, remindedAt, bouncedAt, ...invitation } = told;
+  const { remindersSent, remindedAt, bouncedAt, recoveredAt, ...invitation } = told;
   const stalled = stalls.view('invitation', row, row.stalled);
   return { ...invitation, expected: { inverters: expectedInverters }, stalled };
 }

@@ -5648,10 +5648,10 @@ export interface components {
                 /** @description The most reminders of one invitation */
                 attempts: number;
                 /**
-                 * @description Where the owner stands; `expiring_soon` within a day of `expiresAt`
+                 * @description Where the owner stands; `expiring_soon` within a day of `expiresAt`; `recovered` once a start is taken for which the owner had to wait
                  * @enum {string}
                  */
-                cause: "never_opened" | "opened_not_started" | "started_not_completed" | "expiring_soon";
+                cause: "recovered" | "never_opened" | "opened_not_started" | "started_not_completed" | "expiring_soon";
             };
             /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
             traceparent?: string;

@@ -282,6 +282,7 @@ CREATE TABLE invitations (
   declined_at timestamptz(3),
   decline_reason text,
   renewal_requested_at timestamptz(3),
+  recovered_at timestamptz(3),
   code_hash bytea,
   code_expires_at timestamptz(3),
   reminders_sent smallint DEFAULT 0 NOT NULL,
@@ -365,6 +366,7 @@ COMMENT ON COLUMN invitations.erased_at IS 'When its user was erased. Null: neve
 COMMENT ON COLUMN invitations.declined_at IS 'When its owner declined it. Null: never, or the owner has taken that back.';
 COMMENT ON COLUMN invitations.decline_reason IS 'Why: not_interested, not_mine (not the installation of the person with the link) or login_elsewhere (another person has the login). Null: not given.';
 COMMENT ON COLUMN invitations.renewal_requested_at IS 'When the person with the link last asked for a new one, because it had expired or was replaced. Null: never, or it was prolonged.';
+COMMENT ON COLUMN invitations.recovered_at IS 'When a start for which the owner had to wait was last taken. Its owner is reminded of it once. Null: never.';
 COMMENT ON COLUMN invitations.code_hash IS 'Keyed hash of the code that leads to the link once. Null: there is none, or it was used.';
 COMMENT ON COLUMN invitations.code_expires_at IS 'From then on the code leads nowhere. Null: there is none.';
 COMMENT ON COLUMN invitations.reminders_sent IS 'How many reminders were announced.';

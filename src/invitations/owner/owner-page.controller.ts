@@ -39,6 +39,9 @@ const LOGO_TYPES: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 };
 
+/** The pages whose button needs a new start. */
+const NEEDS_START: readonly OwnerPage['kind'][] = ['ready', 'next', 'rejected', 'declined'];
+
 /** Links have 43 characters, and what mail clients and campaigns add. */
 const MAX_URL_LENGTH = 2_000;
 
@@ -48,6 +51,8 @@ interface Visit {
   readonly token: string;
   readonly invitation: InvitationRow;
   readonly page: OwnerPage;
+  /** `outage`: the remote service takes no starts now. */
+  readonly notice?: 'outage' | undefined;
 }
 
 /** Serves the page of an invitation to the owner. It needs no key: the token in its address is the owner's credential. */
@@ -249,7 +254,9 @@ export class OwnerPageController {
       const invitation = await this.store.findByToken(token);
       if (invitation === null) continue;
       const steps = await this.store.findSteps(invitation.id);
-      return { token, invitation, page: planOwnerPage(invitation, steps, invitation.now) };
+      const page = planOwnerPage(invitation, steps, invitation.now);
+      const notice = NEEDS_START.includes(page.kind) && !(await this.store.isServed()) ? 'outage' : undefined;
+      return { token, invitation, page, notice };
     }
     const { waitMs } = this.unknown.take(network, performance.now());
     const retryAfterSeconds = waitMs / 1_000;
@@ -260,7 +267,7 @@ export class OwnerPageController {
   private send(
     reply: FastifyReply,
     page: OwnerPage | { readonly kind: OtherPage },
-    { token, invitation }: Partial<Visit> = {},
+    { token, invitation, notice }: Partial<Visit> = {},
     status?: number,
     extra: Pick<PageContext, 'notice' | 'hasConsented'> = {},
   ): void {
@@ -270,6 +277,7 @@ export class OwnerPageController {
     const usualWait = (brand: string | null) => this.habits.usualWait(brand)?.p95Seconds;
     this.view.send(reply, page, {
       token,
+      notice,
       locale: invitation?.locale,
       label: invitation?.metadata.label,
       returnUrl: invitation?.returnUrl,

@@ -22,7 +22,7 @@ export interface PageContext {
   readonly returnUrl?: string | null;
   readonly isUnopened?: boolean;
   /** A sentence above the text to which the owner agrees, by its key. */
-  readonly notice?: 'consent.changed';
+  readonly notice?: 'consent.changed' | 'outage' | undefined;
   /** Whether the owner has agreed to something. */
   readonly hasConsented?: boolean;
   /** The time within which most installations of the awaited brands come online. */
@@ -173,7 +173,7 @@ export class OwnerPageView {
       steps: steps.map((step: Step) => ({ ...step, text: text(`step.${step.kind}`) })),
       notice: context.notice && text(context.notice),
       consent: brand !== undefined && {
-        isOpen: page.kind === 'ready' || context.notice !== undefined,
+        isOpen: page.kind === 'ready' || context.notice === 'consent.changed',
         heading: text('parts.heading'),
         parts: CONSENT_PARTS.slice(0, -1).map((part) => ({
           heading: text(`${part}.heading`),

@@ -36,15 +36,15 @@ export class OwnerStarts {
   /** Records the owner's consent, and starts a session of the brand, or returns the one that is open or online. */
   async begin(wish: ClaimedWish, consent: ConsentText): Promise<Begun> {
     if (!(await this.store.wish(wish.id, wish.brand, this.retryMs, consent))) return { kind: 'over' };
-    return within(PATIENCE_MS, this.fulfil(wish), () => ({ kind: 'waiting' }) as const);
+    return within(PATIENCE_MS, this.fulfil(wish, false), () => ({ kind: 'waiting' }) as const);
   }
 
-  /** Tries to fulfil a recorded wish. Never throws. */
-  async fulfil(wish: ClaimedWish): Promise<Begun> {
+  /** Tries to fulfil a recorded wish. Never throws. `hasWaited`: whether it is tried again. */
+  async fulfil(wish: ClaimedWish, hasWaited: boolean): Promise<Begun> {
     const { id, gridLocationId, brand, metadata } = wish;
     try {
       const { session } = await this.sessions.start({ gridLocationId, brand, metadata, reuse: true });
-      await this.store.fulfil(wish);
+      await this.store.fulfil(wish, hasWaited);
       return { kind: 'started', startUrl: this.views.findStartUrl(session) };
     } catch (error) {
       if (error instanceof Problem && (error.code === 'remote_rejected' || error.code === 'not_found')) {

@@ -18,7 +18,15 @@ export interface ReminderSchedule {
 /** The facts of a live invitation that decide about its reminders. */
 export interface RemindedInvitation extends Pick<
   InvitationFacts,
-  'awaits' | 'createdAt' | 'openedAt' | 'startedAt' | 'wishedAt' | 'wishDueAt' | 'wishFailedAt' | 'expiresAt'
+  | 'awaits'
+  | 'createdAt'
+  | 'openedAt'
+  | 'startedAt'
+  | 'wishedAt'
+  | 'wishDueAt'
+  | 'wishFailedAt'
+  | 'recoveredAt'
+  | 'expiresAt'
 > {
   readonly remindersSent: number;
   readonly remindedAt: Date | null;
@@ -37,6 +45,8 @@ interface ReminderPlan {
   readonly dueAt: Date | null;
 }
 
+/** An owner who has left the page open continues without a reminder. */
+const CONTINUES_WITHIN_MS = 5 * 60_000;
 const NO_MORE: ReminderPlan = { reminder: null, dueAt: null };
 
 export function scheduleOf(afterHours: readonly number[], timeZone: string, quiet: string): ReminderSchedule {
@@ -69,7 +79,10 @@ export function planReminder(
   const { createdAt, openedAt, startedAt, wishedAt, wishDueAt, expiresAt, remindedAt } = invitation;
   const attempts = schedule.afterHours.length + 1;
   const isForOwner = invitation.awaits !== 'installation' && invitation.wishFailedAt === null;
-  if (!isForOwner || invitation.remindersSent >= attempts) return NO_MORE;
+  if (!isForOwner) return NO_MORE;
+  const recovered = isUnreachable(invitation) ? null : planRecovered(invitation, schedule, now);
+  if (recovered !== null) return recovered;
+  if (invitation.remindersSent >= attempts) return NO_MORE;
   if (isUnreachable(invitation)) {
     const dueAt = new Date(now.getTime() + DAY_MS);
     return dueAt < expiresAt ? { reminder: null, dueAt } : NO_MORE;
@@ -89,6 +102,28 @@ export function planReminder(
   const cause = now.getTime() >= lastCallAt ? 'expiring_soon' : causeOfStep(invitation);
   const after = planReminder({ ...invitation, remindersSent: attempt, remindedAt: now }, schedule, now);
   return { reminder: { attempt, attempts, cause }, dueAt: after.dueAt };
+}
+
+/**
+ * Returns the reminder that tells an owner who had to wait that the remote service has taken the start. Null if the owner did not wait, or
+ * has continued or been reminded since. It is in addition to those of the schedule.
+ */
+function planRecovered(
+  invitation: RemindedInvitation,
+  schedule: ReminderSchedule,
+  now: Date,
+): ReminderPlan | null {
+  const { recoveredAt, wishedAt, wishDueAt, remindedAt, expiresAt } = invitation;
+  const since = Math.max(wishedAt?.getTime() ?? 0, remindedAt?.getTime() ?? 0);
+  if (recoveredAt === null || wishDueAt !== null || recoveredAt.getTime() <= since) return null;
+  const soonest = Math.max(recoveredAt.getTime() + CONTINUES_WITHIN_MS, now.getTime());
+  const dueAt = afterQuietHours(new Date(soonest), schedule);
+  if (dueAt >= expiresAt) return null;
+  if (dueAt > now) return { reminder: null, dueAt };
+  const attempt = invitation.remindersSent + 1;
+  const attempts = Math.max(attempt, schedule.afterHours.length + 1);
+  const after = planReminder({ ...invitation, remindersSent: attempt, remindedAt: now }, schedule, now);
+  return { reminder: { attempt, attempts, cause: 'recovered' }, dueAt: after.dueAt };
 }
 
 /** Returns when the next reminder of the schedule is due if nothing changes. Null if none is planned. */

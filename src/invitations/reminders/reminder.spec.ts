@@ -20,6 +20,7 @@ const INVITATION: RemindedInvitation = {
   wishedAt: null,
   wishDueAt: null,
   wishFailedAt: null,
+  recoveredAt: null,
   awaits: 'start',
   expiresAt: local('2026-09-01T10:00'),
   remindersSent: 0,
@@ -55,6 +56,27 @@ describe('reminders', () => {
     ]);
     const { reminder } = planReminder(INVITATION, SCHEDULE, local('2026-06-03T10:00'));
     expect(reminder).toEqual({ attempt: 1, attempts: 4, cause: 'never_opened' });
+  });
+
+  it('tell an owner who had to wait, once, that the start is taken', () => {
+    const at = (text: string) => ({ recoveredAt: local(text), wishedAt: local('2026-06-02T09:00') });
+    expect(remindersOf(at('2026-06-02T12:00')).slice(0, 2)).toEqual([
+      ['2026-06-02 12:05', 1, 'recovered'],
+      ['2026-06-03 12:05', 2, 'never_opened'],
+    ]);
+    expect(remindersOf(at('2026-06-02T22:00'))[0]).toEqual(['2026-06-03 08:00', 1, 'recovered']);
+    // The owner has continued since, or the start waits again.
+    const continued = { ...at('2026-06-02T12:00'), wishedAt: local('2026-06-02T12:01') };
+    expect(remindersOf(continued).map(([, , cause]) => cause)).not.toContain('recovered');
+    const waits = planReminder(
+      { ...INVITATION, ...at('2026-06-02T12:00'), wishDueAt: local('2026-06-02T13:00') },
+      SCHEDULE,
+      local('2026-06-02T12:10'),
+    );
+    expect(waits.reminder).toBeNull();
+    expect(remindersOf({ ...at('2026-06-02T12:00'), remindersSent: 4 })).toEqual([
+      ['2026-06-02 12:05', 5, 'recovered'],
+    ]);
   });
 
   it('pause while the last message has come back, until a step of the owner or another message', () => {

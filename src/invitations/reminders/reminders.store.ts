@@ -4,6 +4,7 @@ import { appendEvents } from '../../events/outbox.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, prepared, type Transaction } from '../../platform/database/database.js';
 import { withoutRefusedRows, type Work } from '../../platform/database/refused-rows.js';
+import { isSent } from '../../remote/shared/operations.store.js';
 import { findFacts } from '../invitation-events.store.js';
 import { reminderConflict, type InvitationConflict, type InvitationState } from '../invitation.rules.js';
 import { IS_BOUNCED, LIVE, STATE } from '../invitations.sql.js';
@@ -25,19 +26,22 @@ interface DueInvitation extends RemindedInvitation {
   readonly now: Date;
 }
 
-export const DUE_REMINDERS = `SELECT FROM invitations i WHERE i.reminder_due_at <= now() AND ${LIVE}`;
+/** None is due while the remote service takes no starts: an owner who comes then could not begin. */
+const IS_DUE = `i.reminder_due_at <= now() AND ${LIVE} AND ${isSent('start_session')}`;
+
+export const DUE_REMINDERS = `SELECT FROM invitations i WHERE ${IS_DUE}`;
 
 const SELECT_REMINDED = `
     SELECT i.id, i.created_at AS "createdAt", i.opened_at AS "openedAt", i.started_at AS "startedAt", i.wished_at AS "wishedAt",
            i.wish_due_at AS "wishDueAt", i.wish_failed_at AS "wishFailedAt", i.awaits, i.expires_at AS "expiresAt",
-           i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", now() AS now,
+           i.recovered_at AS "recoveredAt", i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", now() AS now,
            CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt", ${STATE} AS state
       FROM invitations i`;
 
 /** Locks at most $1 live invitations of which a reminder may be due. Skips those that another replica has locked. */
 export const LOCK_DUE = prepared('reminders.lock_due')`
     ${SELECT_REMINDED}
-     WHERE i.reminder_due_at <= now() AND ${LIVE}
+     WHERE ${IS_DUE}
      ORDER BY i.reminder_due_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 /** Records for each invitation of $1 whether it is reminded, and when to plan again. */

@@ -216,6 +216,28 @@ describe('an invitation', () => {
     expect(await textOf(await open(url))).toContain('One moment, please');
   });
 
+  it('says before the click that the remote service takes no starts, and reminds nobody meanwhile', async () => {
+    const { id, url } = await invite();
+    const database = service.app.get(Database);
+    const set = (values: string) =>
+      database.query(`UPDATE remote_operations SET ${values} WHERE operation = 'start_session'`);
+    await database.query(
+      `UPDATE invitations SET created_at = created_at - interval '3 days', reminder_due_at = now() WHERE id = $1`,
+      [id],
+    );
+    await set(`health = 'degraded', reason = 'test', trouble_until = now() + interval '1 h'`);
+    try {
+      expect(await textOf(await open(url))).toContain('cannot be started right now');
+      await service.app.get(RemindersStore).remind(scheduleOf([48], 'UTC', 'off'));
+      expect(await client.eventsOf(id)).not.toContain('invitation.reminder_due');
+    } finally {
+      await set(`health = 'healthy', reason = NULL, trouble_until = NULL`);
+    }
+    expect(await textOf(await open(url))).not.toContain('cannot be started right now');
+    await service.app.get(RemindersStore).remind(scheduleOf([48], 'UTC', 'off'));
+    expect(await client.eventsOf(id)).toContain('invitation.reminder_due');
+  });
+
   it('offers each brand in turn', async () => {
     const { id, url } = await invite({ brands: ['acme', 'sunward'] });
     expect(await textOf(await open(url))).toContain('action="?brand=acme&amp;text=');
