@@ -1253,7 +1253,7 @@ COMMENT ON COLUMN stall_causes.remedies IS 'The operations of the API that end i
 
 CREATE TABLE code_guesses (
   subject text PRIMARY KEY,
-  clear_at timestamptz NOT NULL
+  clear_at timestamptz(6) NOT NULL
 );
 COMMENT ON TABLE code_guesses IS 'Limits how often wrong codes of invitations are entered, for all replicas. Rows are deleted once they no longer count.';
 COMMENT ON COLUMN code_guesses.subject IS 'Keyed hash of the network of a client, of which nothing else is stored. Empty: the whole deployment.';
