@@ -5,7 +5,7 @@ import { Link } from './link.js';
 /** Shows the beginning of an id. A click copies the whole id. */
 export const ShortId = ({ of: id }: { readonly of: string }) => (
   <Copy text={id}>
-    <code>{id.slice(0, 8)}</code>
+    <code className="word">{id.slice(0, 8)}</code>
   </Copy>
 );
 

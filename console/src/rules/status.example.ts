@@ -34,6 +34,8 @@ export const healthyStatus = (): Status => ({
       waitingForConnectionsSeconds: 0,
       longestStatement: null,
       hasNoSpace: false,
+      proxyFault: null,
+      certificates: [],
       latestCalls: [],
       version: '0.1.0',
       commit: null,
