@@ -10,6 +10,7 @@ hideConfiguredSecrets({
   CONSOLE_OIDC_CLIENT_SECRET: 'secret-of-console',
   ADMIN_API_KEY: 'administrator-key-0123456789-0123456789',
   ENCRYPTION_KEYS: ['first-encryption-key', 'second-encryption-key'],
+  HTTPS_PROXY: 'http://pv:p%40ssword-of-proxy@proxy.example:3128',
   EVENT_BROKER_URL: 'nats://pv:p%40ssword-of-broker@a.example,nats://token-of-broker@b.example',
 } as Environment);
 
@@ -23,6 +24,12 @@ describe('withoutSecrets', () => {
     ['a value inside JSON', JSON.stringify({ key: 'remote "api" key' }), '{"key":"[redacted]"}'],
     ['a value inside a query', `?key=${encodeURIComponent('remote "api" key')}`, '?key=[redacted]'],
     ['the password of the database', 'password p@ssword-of-db refused', 'password [redacted] refused'],
+    ['the password of the proxy', 'password p@ssword-of-proxy refused', 'password [redacted] refused'],
+    [
+      'what is sent to the proxy',
+      `sent ${Buffer.from('pv:p@ssword-of-proxy').toString('base64')}`,
+      'sent [redacted]',
+    ],
     ['the password of the broker', 'password p@ssword-of-broker refused', 'password [redacted] refused'],
     ['the token of the broker', 'nats://token-of-broker@b.example', 'nats://[redacted]@b.example'],
     ['any bearer token', 'authorization: Bearer eyJ.abc-1~2+3/4==', 'authorization: Bearer [redacted]'],
