@@ -24,6 +24,8 @@ async function refresh() {
   if (next === null) return;
   document.title = page.title;
   for (const name of ['data-live', 'data-goes-on']) main.toggleAttribute(name, next.hasAttribute(name));
+  // While a click is taken, the page stays as it is.
+  if (main.querySelector('[aria-busy]') !== null) return;
   const [status, nextStatus] = [main, next].map((each) => each.querySelector('#status'));
   // An unchanged live region stays untouched, so that a screen reader does not repeat it.
   if (status.innerHTML !== nextStatus.innerHTML) status.innerHTML = nextStatus.innerHTML;
@@ -41,6 +43,20 @@ async function refresh() {
     if (hadFocus) main.querySelector('.begin button')?.focus();
   }
 }
+
+/** Shows at once that a click was taken, and takes no second one. */
+addEventListener('submit', (event) => {
+  const form = event.target.closest('.begin');
+  if (form === null) return;
+  if (form.hasAttribute('aria-busy')) return void event.preventDefault();
+  form.setAttribute('aria-busy', 'true');
+  const busy = form.querySelector('.busy');
+  busy.textContent = busy.dataset.text;
+});
+// A browser shows the page again as it was left, when the person goes back.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload();
+});
 
 let wished = main.hasAttribute('data-live') && main.querySelector('.begin') === null;
 setInterval(() => {

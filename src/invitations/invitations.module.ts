@@ -4,6 +4,7 @@ import { Environment } from '../platform/env/environment.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { Brands } from './brands.service.js';
 import { FunnelController } from './funnel.controller.js';
 import { FunnelStore } from './funnel.store.js';
 import { invitationStalls, STARTS_OF_OWNERS } from './invitation-stalls.store.js';
@@ -31,10 +32,11 @@ import { RemindersStore } from './reminders/reminders.store.js';
     LinkCodesStore,
     OwnerRequestsStore,
     OwnerTexts,
+    Brands,
     OwnerStarts,
     RemindersStore,
   ],
-  exports: [InvitationsService, InvitationsStore],
+  exports: [Brands, InvitationsService, InvitationsStore],
 })
 export class InvitationsModule {
   constructor(kinds: StallKinds, environment: Environment) {

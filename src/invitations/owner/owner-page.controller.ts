@@ -24,6 +24,7 @@ import {
 } from './owner-page.rules.js';
 import { readCode } from './link-codes.rules.js';
 import { GUESSES, LinkCodesStore } from './link-codes.store.js';
+import { Brands } from '../brands.service.js';
 import { OwnerTexts } from './owner-texts.service.js';
 import { langOf, OwnerPageView, type OtherPage, type PageContext } from './owner-page.view.js';
 import { OwnerRequestsStore } from './owner-requests.store.js';
@@ -69,6 +70,7 @@ export class OwnerPageController {
     private readonly requests: OwnerRequestsStore,
     private readonly view: OwnerPageView,
     private readonly texts: OwnerTexts,
+    private readonly brands: Brands,
     private readonly habits: ReadHabits,
     private readonly environment: Environment,
   ) {}
@@ -121,6 +123,14 @@ export class OwnerPageController {
     this.goBack(reply, folder + entered.token);
   }
 
+  @Get('brand-picture')
+  @Public()
+  brandPicture(@Query() { brand = '' }: Readonly<Record<string, string>>, @Res() reply: FastifyReply): void {
+    const picture = this.brands.all.get(brand)?.picture;
+    if (picture === undefined) throw new Problem('not_found', 'There is no picture of this brand');
+    void reply.headers(CACHED).type(picture.type).send(picture.content);
+  }
+
   /** Shows the page and changes nothing, because mail scanners follow links, too, and their browsers look like those of people. */
   @Get([':token', '*'])
   @Public()
@@ -144,7 +154,8 @@ export class OwnerPageController {
     const consents = await this.store.findConsents(visit.invitation.id);
     if (receipt !== undefined && consents.length > 0)
       return this.view.sendReceipt(reply, visit.token, consents, { locale: visit.invitation.locale });
-    this.send(reply, visit.page, visit, undefined, { hasConsented: consents.length > 0 });
+    const host = await this.starts.remoteHost();
+    this.send(reply, visit.page, visit, undefined, { hasConsented: consents.length > 0, host });
   }
 
   /**
@@ -171,7 +182,10 @@ export class OwnerPageController {
     const { id, gridLocationId, metadata } = invitation;
     const locale = this.view.localeOf(request, { locale: invitation.locale });
     const consent = hash === undefined ? this.texts.consentIn(locale) : this.texts.consentOf(hash);
-    if (consent === undefined) return this.send(reply, page, visit, 409, { notice: 'consent.changed' });
+    if (consent === undefined) {
+      const host = await this.starts.remoteHost();
+      return this.send(reply, page, visit, 409, { notice: 'consent.changed', host });
+    }
     const begun = await this.starts.begin({ id, gridLocationId, brand: wanted, metadata }, consent);
     // The tenant may have revoked the invitation or erased the user, or the owner may have declined, during the start.
     const { state = 'revoked' } = (await this.store.find(id)) ?? {};
@@ -269,7 +283,7 @@ export class OwnerPageController {
     page: OwnerPage | { readonly kind: OtherPage },
     { token, invitation, notice }: Partial<Visit> = {},
     status?: number,
-    extra: Pick<PageContext, 'notice' | 'hasConsented'> = {},
+    extra: Pick<PageContext, 'notice' | 'hasConsented' | 'host'> = {},
   ): void {
     const { kind } = page;
     const code = status ?? (kind in STATUS_OF ? STATUS_OF[kind as keyof typeof STATUS_OF] : undefined);
@@ -283,7 +297,8 @@ export class OwnerPageController {
       returnUrl: invitation?.returnUrl,
       isUnopened: invitation?.openedAt === null,
       ...extra,
-      usualWaitSeconds: page.kind === 'waiting' ? usualWaitOf(page.steps, usualWait) : undefined,
+      isLate: invitation?.stalled?.cause === 'completed_not_online',
+      usualWaitSeconds: 'steps' in page ? usualWaitOf(page.steps, usualWait) : undefined,
     });
   }
 }

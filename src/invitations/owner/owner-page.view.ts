@@ -5,10 +5,12 @@ import { Environment } from '../../platform/env/environment.js';
 import { ProblemPages, type ProblemPage } from '../../platform/problem/problem-pages.js';
 import type { GivenConsent } from '../consents.sql.js';
 import { chosenLocale, DECLINE_REASONS, LOCALES, localeOf, type Locale } from '../invitation.rules.js';
+import { Brands } from '../brands.service.js';
 import { accentsOf } from './colour.rules.js';
 import { CONSENT_PARTS } from './consent.rules.js';
 import { OwnerTexts, readPageFile, type Translate } from './owner-texts.service.js';
-import { folderFrom, inUnits, type OwnerPage, type Step } from './owner-page.rules.js';
+import { brandSectionOf, brandStepsOf, durationOf, progressOf } from './owner-sections.js';
+import { folderFrom, type OwnerPage } from './owner-page.rules.js';
 
 /** The pages for an unknown link, and for a request that cannot be served. */
 export type OtherPage = 'code' | 'wrongCode' | 'unknown' | 'tooMany' | 'elsewhere' | 'trouble';
@@ -25,6 +27,10 @@ export interface PageContext {
   readonly notice?: 'consent.changed' | 'outage' | undefined;
   /** Whether the owner has agreed to something. */
   readonly hasConsented?: boolean;
+  /** The host to which the button leads, if a session was ever started. */
+  readonly host?: string | undefined;
+  /** Whether the installation is later than usual. */
+  readonly isLate?: boolean;
   /** The time within which most installations of the awaited brands come online. */
   readonly usualWaitSeconds?: number | undefined;
 }
@@ -43,9 +49,13 @@ export function langOf(url: string): string {
   return locale === null ? '' : `?lang=${locale}`;
 }
 
-/** Returns the name of a language in itself. */
-const languageName = (locale: Locale): string =>
-  new Intl.DisplayNames(locale, { type: 'language', fallback: 'code' }).of(locale) ?? locale;
+/** The names of the languages, each in itself. */
+const LANGUAGES: Readonly<Record<Locale, string>> = {
+  en: 'English',
+  nl: 'Nederlands',
+  de: 'Deutsch',
+  fr: 'Français',
+};
 
 /** Renders the owner's pages: the template, style, script and messages in pages/owner, in the tenant's name and colour. */
 @Injectable()
@@ -58,6 +68,7 @@ export class OwnerPageView {
   constructor(
     private readonly environment: Environment,
     private readonly texts: OwnerTexts,
+    private readonly brands: Brands,
     problems: ProblemPages,
   ) {
     const { light, dark } = accentsOf(environment.BRAND_COLOR);
@@ -96,7 +107,7 @@ export class OwnerPageView {
       facts: [
         text('receipt.given', { at: at(givenAt) }),
         ...(withdrawnAt === null ? [] : [text('receipt.withdrawn', { at: at(withdrawnAt) })]),
-        ...(brand === null ? [] : [text('receipt.brand', { brand })]),
+        ...(brand === null ? [] : [text('receipt.brand', { brand: this.brands.nameOf(brand) })]),
         text('receipt.version', { version }),
         text('receipt.hash', { hash }),
       ],
@@ -124,7 +135,7 @@ export class OwnerPageView {
 
   /** Returns a page that loads nothing from other origins, is not indexed, and passes its address on to no other page. */
   private respond(request: Visited, context: PageContext, content: object): ProblemPage {
-    const { NODE_ENV, BRAND_LOGO_FILE, BRAND_SUPPORT_URL } = this.environment;
+    const { NODE_ENV, BRAND_LOGO_FILE, BRAND_SUPPORT_URL, BRAND_PRIVACY_URL } = this.environment;
     const locale = this.localeOf(request, context);
     const text = this.texts.in(locale);
     // The response to a form may redirect to the remote service, and browsers apply form-action to that address, too.
@@ -142,7 +153,9 @@ export class OwnerPageView {
         locale,
         tenant: this.texts.tenantIn(locale),
         hasLogo: BRAND_LOGO_FILE !== undefined,
-        languages: LOCALES.map((each) => ({ locale: each, name: languageName(each) })),
+        languages: LOCALES.map((each) => ({ locale: each, name: LANGUAGES[each] })),
+        language: text('language'),
+        privacy: BRAND_PRIVACY_URL && { url: BRAND_PRIVACY_URL, text: text('privacy') },
         support: BRAND_SUPPORT_URL && { url: BRAND_SUPPORT_URL, text: text('support') },
         ...content,
       }),
@@ -158,6 +171,8 @@ export class OwnerPageView {
     const text = this.texts.in(locale);
     const folder = folderFrom(url.split('?', 1)[0]!) ?? '';
     const lang = langOf(url);
+    const { host } = context;
+    const nameOf = (id: string) => this.brands.nameOf(id);
     const steps = 'steps' in page ? page.steps : [];
     const brand = 'brand' in page ? page.brand : undefined;
     const isOver = ['online', 'expired', 'renewal', 'revoked'].includes(page.kind);
@@ -170,7 +185,10 @@ export class OwnerPageView {
         ...this.paragraphs(page.kind, context, locale, text),
         ...(page.kind === 'declined' && page.reason === 'login_elsewhere' ? [text('declined.handOn')] : []),
       ],
-      steps: steps.map((step: Step) => ({ ...step, text: text(`step.${step.kind}`) })),
+      progress: progressOf(page.kind, locale, text, context.usualWaitSeconds),
+      steps: brandStepsOf(steps, nameOf, text),
+      brand:
+        typeof brand === 'string' && brandSectionOf(brand, this.brands.all.get(brand), locale, folder, text),
       notice: context.notice && text(context.notice),
       consent: brand !== undefined && {
         isOpen: page.kind === 'ready' || context.notice === 'consent.changed',
@@ -183,7 +201,10 @@ export class OwnerPageView {
       },
       button: brand !== undefined && {
         action: query({ ...(brand !== null && { brand }), text: consent.hash }),
-        text: text(...buttonOf(page.kind, brand)),
+        text: text(...buttonOf(page.kind, brand === null ? null : nameOf(brand))),
+        leads: host === undefined ? text('leads') : text('leads.host', { host }),
+        after: text('leads.after'),
+        busy: text('busy'),
         isSecondary: page.kind === 'waiting' || page.kind === 'declined',
       },
       decline: 'steps' in page &&
@@ -215,7 +236,7 @@ export class OwnerPageView {
 
   private paragraphs(
     kind: OwnerPage['kind'] | OtherPage,
-    { label, usualWaitSeconds }: PageContext,
+    { label, usualWaitSeconds, isLate }: PageContext,
     locale: Locale,
     text: Translate,
   ): string[] {
@@ -224,15 +245,12 @@ export class OwnerPageView {
       const where = place === '' ? [] : [text('place', { label: place })];
       return [text('ready.invited'), ...where, text('ready.duration')];
     }
-    if (kind !== 'waiting' || !usualWaitSeconds) return [text(`${kind}.text`)];
-    const duration = durationOf(usualWaitSeconds, locale);
-    return [text('waiting.text'), text('waiting.usually', { duration })];
+    if (kind !== 'waiting') return [text(`${kind}.text`)];
+    if (isLate) return [text('late.text'), text('waiting.told')];
+    if (!usualWaitSeconds) return [text('waiting.text'), text('waiting.told')];
+    const usually = text('waiting.usually', { duration: durationOf(usualWaitSeconds, locale) });
+    return [text('waiting.text'), usually, text('waiting.told')];
   }
-}
-
-function durationOf(seconds: number, locale: Locale): string {
-  const { amount, unit } = inUnits(seconds);
-  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(amount);
 }
 
 function buttonOf(kind: OwnerPage['kind'] | OtherPage, brand: string | null): Parameters<Translate> {

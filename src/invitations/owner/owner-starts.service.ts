@@ -23,6 +23,7 @@ type Begun =
 @Injectable()
 export class OwnerStarts {
   private readonly logger = new Logger(OwnerStarts.name);
+  private host: string | undefined;
   /** The wait before any process tries a wish again. It is longer than the longest start, so that no two processes begin the same start. */
   readonly retryMs = RETRY_MS + 2 * this.environment.SCS_TIMEOUT_MS;
 
@@ -32,6 +33,15 @@ export class OwnerStarts {
     private readonly views: SessionViewsStore,
     private readonly environment: Environment,
   ) {}
+
+  /** Returns the host of the remote service's pages for owners, or undefined if no session was started lately. */
+  async remoteHost(): Promise<string | undefined> {
+    if (this.host === undefined) {
+      const startUrl = await this.views.findNewestStartUrl();
+      if (startUrl !== null && URL.canParse(startUrl)) this.host = new URL(startUrl).host;
+    }
+    return this.host;
+  }
 
   /** Records the owner's consent, and starts a session of the brand, or returns the one that is open or online. */
   async begin(wish: ClaimedWish, consent: ConsentText): Promise<Begun> {
@@ -45,7 +55,9 @@ export class OwnerStarts {
     try {
       const { session } = await this.sessions.start({ gridLocationId, brand, metadata, reuse: true });
       await this.store.fulfil(wish, hasWaited);
-      return { kind: 'started', startUrl: this.views.findStartUrl(session) };
+      const startUrl = this.views.findStartUrl(session);
+      if (startUrl !== null) this.host = new URL(startUrl).host;
+      return { kind: 'started', startUrl };
     } catch (error) {
       if (error instanceof Problem && (error.code === 'remote_rejected' || error.code === 'not_found')) {
         await this.store.dropWish(wish).catch(() => {});

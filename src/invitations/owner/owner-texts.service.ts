@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
+import { readBrandTexts } from '../../platform/env/brand-files.js';
 import { Environment } from '../../platform/env/environment.js';
 import { LOCALES, type Locale } from '../invitation.rules.js';
 import { CONSENT_PARTS, consentTextOf, type ConsentPart, type ConsentText } from './consent.rules.js';
@@ -18,10 +19,18 @@ export class OwnerTexts {
   private readonly messages = new Map<Locale, Messages>(
     LOCALES.map((locale) => [locale, JSON.parse(readPageFile(`messages/${locale}.json`)) as Messages]),
   );
+  private readonly own = this.environment.BRAND_TEXTS_FILE
+    ? readBrandTexts(this.environment.BRAND_TEXTS_FILE).value
+    : null;
   private readonly consents: readonly ConsentText[] = LOCALES.map((locale) => {
     const text = this.in(locale);
     const ours = Object.fromEntries(CONSENT_PARTS.map((part) => [part, text(part)]));
-    return consentTextOf(locale, ours as Record<ConsentPart, string>, undefined);
+    const own = this.own?.[locale];
+    return consentTextOf(
+      locale,
+      ours as Record<ConsentPart, string>,
+      own && { ...own, version: this.own.version },
+    );
   });
 
   constructor(private readonly environment: Environment) {}

@@ -52,6 +52,12 @@ const isLatestOf = (owner: 'user_id' | 'grid_location_id'): string => `
                              > (i.missing_since IS NULL, i.first_seen_at, i.session_id)
                         FROM inverters later WHERE later.session_id = other.id AND later.id BETWEEN i.id AND i.id))`;
 
+/** Finds the startUrl of one of the sessions that have changed last. Reads at most 100 entries of the index. */
+const FIND_NEWEST_START_URL = `
+  SELECT id, ciphertext FROM (
+    SELECT id, changed_at, start_url_ciphertext AS ciphertext FROM onboarding_sessions ORDER BY changed_at DESC, id DESC LIMIT 100
+  ) changed WHERE ciphertext IS NOT NULL ORDER BY changed_at DESC LIMIT 1`;
+
 /** Reads what the API returns about sessions, their inverters, their starts and their timelines. */
 @Injectable()
 export class SessionViewsStore {
@@ -89,6 +95,12 @@ export class SessionViewsStore {
       select: { id: true, state: true },
     });
     return new Map(watched.map(({ id, state }) => [id, state]));
+  }
+
+  /** Returns the startUrl of a session that has changed lately and is still open, or null if there is none. */
+  async findNewestStartUrl(): Promise<string | null> {
+    const [newest] = await this.database.query<{ id: string; ciphertext: Buffer }>(FIND_NEWEST_START_URL);
+    return newest ? this.cipher.tryDecrypt(newest.ciphertext, sql.START_URLS.context(newest.id)) : null;
   }
 
   /** Returns the startUrl, or null if the web flow is no longer open or no key decrypts the startUrl. */

@@ -159,6 +159,12 @@ export class Environment {
   BRAND_LOGO_FILE?: string;
   /** The address at which an owner gets help. */
   @IsOptional() @HttpUrl() BRAND_SUPPORT_URL?: string;
+  /** The address of the tenant's privacy statement. */
+  @IsOptional() @HttpUrl() BRAND_PRIVACY_URL?: string;
+  /** A JSON file with the tenant's own words on the owner's page. */
+  @IsOptional() @MinLength(1) BRAND_TEXTS_FILE?: string;
+  /** A JSON file with the names of brands of inverters, and what an owner needs for each. */
+  @IsOptional() @MinLength(1) INVERTER_BRANDS_FILE?: string;
   /** The language of the owner's page if we have neither the language of the invitation nor that of the browser. */
   @IsIn(['en', 'nl', 'de', 'fr'])
   DEFAULT_LOCALE: 'en' | 'nl' | 'de' | 'fr' = 'en';

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
+import { brandFileProblems } from './brand-files.js';
 import { ConfigurationError } from './configuration-error.js';
 import { Environment } from './environment.js';
 import type { FilesRead } from './environment-files.js';
@@ -57,9 +58,15 @@ export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['
   return Object.freeze(environment);
 }
 
+/** Returns a warning if owners cannot see who asks them to sign in. */
+const unnamed = ({ NODE_ENV, BRAND_NAME }: EnvironmentSource): string[] =>
+  NODE_ENV === 'production' && BRAND_NAME === undefined
+    ? ['BRAND_NAME is not set: the pages for owners do not say who invites them']
+    : [];
+
 /** Returns warnings about settings that are probably mistakes. Contains no values, since they may be secret. */
 export function warningsOf(source: EnvironmentSource): string[] {
-  const unread = findUnread(source);
+  const unread = [...findUnread(source), ...unnamed(source)];
   if (source.NODE_TLS_REJECT_UNAUTHORIZED !== '0' || source.NODE_ENV === 'production') return unread;
   return [...unread, `${UNCHECKED_TLS}; production refuses it`];
 }
@@ -126,6 +133,7 @@ function* contradictions(environment: Environment): Generator<string> {
     yield 'WEBHOOKS_VIA_PROXY needs HTTPS_PROXY or HTTP_PROXY';
   yield* tlsFaults(remoteTlsOf(environment));
   yield* tlsFaults(brokerTlsOf(environment));
+  yield* brandFileProblems(environment);
   const prefix = pathPrefixOf(environment.PUBLIC_URL);
   const [, first = ''] = prefix.split('/');
   if (OWN_PATHS.includes(first))

@@ -1,0 +1,63 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { brandFileProblems, readInverterBrands } from './brand-files.js';
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'brands-'))));
+afterAll(() => rm(folder, { recursive: true }));
+
+async function write(name: string, content: unknown): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+describe("the files of the tenant's words and brands", () => {
+  it.each([
+    [{ version: '1', nl: { why: 'Omdat.' } }, undefined],
+    [{ nl: {} }, 'version must be text of 1 to 60 characters'],
+    [{ version: '1', es: {} }, 'es is not known: the languages are en, nl, de, fr'],
+    [{ version: '1', nl: { whi: 'x' } }, 'nl.whi is not known: the fields are why, benefit, consent'],
+    [{ version: '1', nl: { why: ' ' } }, 'nl.why must be text of 1 to 1000 characters'],
+    [{ version: '1', nl: { why: 'x'.repeat(1_001) } }, 'nl.why must be text of 1 to 1000 characters'],
+    [[], 'must be a JSON object'],
+    ['{', 'is not JSON: '],
+    [`{"version":"${'x'.repeat(262_144)}"}`, 'must have at most 256 kB'],
+  ])('texts %#: %j', async (content, problem) => {
+    const path = await write('texts.json', content);
+    const problems = [...brandFileProblems({ BRAND_TEXTS_FILE: path })];
+    if (problem === undefined) expect(problems).toEqual([]);
+    else expect(problems).toEqual([expect.stringContaining(`BRAND_TEXTS_FILE: ${problem}`)]);
+  });
+
+  it('name every problem of every file in one message each', async () => {
+    const BRAND_TEXTS_FILE = await write('both.json', { nl: { why: 1 } });
+    const INVERTER_BRANDS_FILE = await write('brands.json', {
+      acme: { name: '', nl: { helpUrl: 'javascript:alert(1)' }, picture: 'none.svg' },
+      other: 7,
+    });
+    const BRAND_LOGO_FILE = join(folder, 'missing.svg');
+    expect([...brandFileProblems({ BRAND_TEXTS_FILE, INVERTER_BRANDS_FILE, BRAND_LOGO_FILE })]).toEqual([
+      'BRAND_TEXTS_FILE: version must be text of 1 to 60 characters; nl.why must be text of 1 to 1000 characters',
+      'INVERTER_BRANDS_FILE: acme.name must be text of 1 to 60 characters; acme.nl.helpUrl must be a URL that begins with http:// or https://; acme.picture cannot be read (ENOENT); other must be an object',
+      'BRAND_LOGO_FILE cannot be read (ENOENT)',
+    ]);
+    expect([...brandFileProblems({ BRAND_TEXTS_FILE: join(folder, 'none.json') })]).toEqual([
+      'BRAND_TEXTS_FILE: cannot be read (ENOENT)',
+    ]);
+  });
+
+  it('have the pictures that they name', async () => {
+    await write('acme.svg', '<svg/>');
+    const path = await write('brands.json', {
+      acme: { name: 'Acme', picture: 'acme.svg', nl: { login: 'U.' } },
+    });
+    expect(readInverterBrands(path).value?.get('acme')).toEqual({
+      name: 'Acme',
+      nl: { login: 'U.' },
+      picture: { type: 'image/svg+xml', content: Buffer.from('<svg/>') },
+    });
+  });
+});
