@@ -151,6 +151,40 @@ if (CHROMIUM === null) {
       });
     });
 
+    it('goes to a page, does its act and finds a customer by the keyboard alone', async () => {
+      await signedIn('/webhooks', async (page) => {
+        await page.getByRole('button', { name: 'Create an endpoint' }).waitFor();
+        await page.keyboard.press('Control+k');
+        await page.getByRole('option', { name: 'Create an endpoint' }).waitFor();
+        await picture(page, 'console-palette');
+        expect(await faultsOf(page)).toEqual([]);
+        await page.keyboard.type('camp');
+        await page.getByRole('option', { name: 'Campaigns' }).waitFor();
+        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: 'Import customers' }).waitFor();
+        await page.keyboard.press('ControlOrMeta+k');
+        await page.getByRole('combobox', { name: /^A page/ }).waitFor();
+        await page.keyboard.type('import');
+        await page.getByRole('option', { name: 'Import customers' }).waitFor();
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: '1. The file' }).waitFor();
+        await page.keyboard.press('Control+k');
+        await page.getByRole('combobox', { name: /^A page/ }).waitFor();
+        await page.keyboard.type('customer-7');
+        await page
+          .getByRole('option', { name: /^customer-7.*customer/ })
+          .first()
+          .waitFor();
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Customer customer-7' }).waitFor();
+        expect(page.url()).not.toContain('customer-7');
+        await page.keyboard.press('Control+k');
+        await page.getByRole('combobox', { name: /^A page/ }).waitFor();
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      });
+    });
+
     it('sends an uncertain registration again only after a confirmation that names the danger', async () => {
       const id = await loseRegistration('customer-8');
       await signedIn('/registrations', async (page) => {

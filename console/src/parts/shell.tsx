@@ -1,10 +1,12 @@
 import { Button, TextInput } from '@mantine/core';
-import { useEffect, useRef, type FormEvent, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import type { SignedIn } from '../api/sign-in.js';
 import { PAGES, type PageName, type Route } from '../rules/route.js';
 import { Link } from './link.js';
 import { POLL_MS, useLive } from '../api/live.js';
 import { Age, Instant } from './time.js';
+
+const Palette = lazy(async () => ({ default: (await import('./palette.js')).Palette }));
 
 interface Props {
   readonly route: Route;
@@ -16,8 +18,23 @@ interface Props {
 }
 
 export function Shell({ route, who, pages, onSearch, onSignOut, children }: Props) {
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      if (document.querySelector('[role="dialog"]') === null) setPaletteOpen(true);
+    };
+    window.addEventListener('keydown', open);
+    return () => window.removeEventListener('keydown', open);
+  }, []);
   return (
     <>
+      {isPaletteOpen && (
+        <Suspense>
+          <Palette pages={pages} onSearch={onSearch} onClose={() => setPaletteOpen(false)} />
+        </Suspense>
+      )}
       <a className="skip" href="#main">
         Skip to the page
       </a>
@@ -44,7 +61,8 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
           </main>
           <footer>
             Signed in until <Instant at={who.expiresAt} />. Times are in your time zone; point at one to see
-            UTC. Press <kbd>/</kbd> to search.
+            UTC. Press <kbd>/</kbd> to search, <kbd>Ctrl</kbd> <kbd>K</kbd> to go to a page or to do what it
+            offers.
           </footer>
         </div>
       </div>
