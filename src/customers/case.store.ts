@@ -9,11 +9,8 @@ import { stallOf } from '../stalls/stalls.sql.js';
 import type { Page } from '../platform/http/page.js';
 import { SELECT_INVITATION } from '../invitations/invitations.sql.js';
 import type { InvitationRow } from '../invitations/invitations.store.js';
-import type { ListedCustomerView } from './case.view.js';
+import { MOST_OF_EACH, type ListedCustomerView } from './case.view.js';
 import { CUSTOMERS, isFirstOfCustomer, STALLED_CUSTOMERS, type CustomersQuery } from './customers.list.js';
-
-/** The most sessions, starts and invitations of each location in a response: a caller in a loop may create any number of them. */
-export const MOST_OF_EACH = 50;
 
 interface Place {
   readonly gridLocationId: string;

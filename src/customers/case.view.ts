@@ -5,7 +5,6 @@ import * as schema from '../platform/openapi/schema-of.js';
 import { RegistrationView } from '../users/registration/registration.view.js';
 import { UserView } from '../users/user/user.view.js';
 import { INVITATION } from '../invitations/invitation.view.js';
-import { MOST_OF_EACH } from './case.store.js';
 
 class CaseExpectedView extends schema.schemaOf({
   brands: schema.texts('Those that the owner is asked to connect; empty if any will do'),
@@ -36,6 +35,9 @@ const WAITS = {
   ),
 };
 export type WaitsView = schema.ObjectOf<typeof WAITS>;
+
+/** The most sessions, starts and invitations of each location in a response: a caller in a loop may create any number of them. */
+export const MOST_OF_EACH = 50;
 
 const newest = (what: string) => `The newest ${MOST_OF_EACH} at most, the newest first; ${what}`;
 

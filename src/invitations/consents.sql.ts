@@ -1,7 +1,7 @@
 import { appendEvents } from '../events/outbox.js';
 import type { Transaction } from '../platform/database/database.js';
 import { findFacts } from './invitation-events.store.js';
-import type { ConsentText } from './owner/consent.rules.js';
+import type { ConsentText } from './owner/consent-text.js';
 
 export interface GivenConsent extends Pick<ConsentText, 'version' | 'hash' | 'locale' | 'text'> {
   readonly id: string;

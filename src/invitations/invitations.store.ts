@@ -26,7 +26,7 @@ import {
 import type { InvitationView } from './invitation.view.js';
 import { INVITATIONS, type InvitationsQuery } from './invitations.list.js';
 import * as sql from './invitations.sql.js';
-import type { ConsentText } from './owner/consent.rules.js';
+import type { ConsentText } from './owner/consent-text.js';
 import type { Step } from './owner/owner-page.rules.js';
 
 /** 256 bits: nobody finds a link by guessing. */

@@ -7,7 +7,7 @@ import type { GivenConsent } from '../consents.sql.js';
 import { chosenLocale, DECLINE_REASONS, LOCALES, localeOf, type Locale } from '../invitation.rules.js';
 import { Brands } from '../brands.service.js';
 import { accentsOf } from './colour.rules.js';
-import { CONSENT_PARTS } from './consent.rules.js';
+import { CONSENT_PARTS } from './consent-text.js';
 import { OwnerTexts, readPageFile, type Translate } from './owner-texts.service.js';
 import { brandSectionOf, brandStepsOf, durationOf, progressOf } from './owner-sections.js';
 import { folderFrom, type OwnerPage } from './owner-page.rules.js';

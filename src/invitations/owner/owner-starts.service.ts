@@ -6,7 +6,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { InvitationsStore, type ClaimedWish } from '../invitations.store.js';
-import type { ConsentText } from './consent.rules.js';
+import type { ConsentText } from './consent-text.js';
 
 /** How long an owner waits for the response to a click. The start then continues, and the page says so. */
 const PATIENCE_MS = 8_000;

@@ -45,8 +45,7 @@ export const DELETE_INVERTERS = 'DELETE FROM inverters WHERE session_id = ANY($1
 
 /** Deletes the list of the user's sessions that retention has deleted, and returns their ids. Events of these sessions may remain. */
 // Runs after LOCK_SESSIONS_OF_USER, so that its snapshot includes the sessions that retention deleted while that statement waited.
-const TAKE_PRUNED_SESSIONS =
-  'DELETE FROM pruned_sessions WHERE user_id = $1 RETURNING session_id AS id';
+const TAKE_PRUNED_SESSIONS = 'DELETE FROM pruned_sessions WHERE user_id = $1 RETURNING session_id AS id';
 
 const ofSessions = (table: string, order: string) => ({
   table,

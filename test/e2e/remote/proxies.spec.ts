@@ -6,7 +6,6 @@ import { Logger } from '@nestjs/common';
 import { IdentityProvider } from '../../../src/console-access/identity-provider.client.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { proxiedAgent } from '../../../src/platform/http-client/proxied.js';
-import { openTelemetry } from '../../../src/platform/tracing/open-telemetry.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { PROXY_USER, startOutboundProxy, withCredentials } from '../../setup/receivers/outbound-proxy.js';
@@ -223,6 +222,7 @@ describe('other outbound traffic through the proxy', () => {
     const endpoint = collector.url.replace('127.0.0.1', 'collector.test');
     const before = { ...process.env };
     closing.push(collector.close, () => void (process.env = before));
+    const { openTelemetry } = await import('../../../src/platform/tracing/open-telemetry.js');
     const { tracer, stop } = openTelemetry(
       remoteEnvironment({
         OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
