@@ -162,18 +162,19 @@ export const sessionStatements = (from: number, to: number, place: number): read
 const DRAW_INVITATIONS = (from: number, to: number, place: number): string => `
   CREATE TEMP TABLE seeded ON COMMIT DROP AS
   SELECT i, gen_random_uuid() AS user_id, gen_random_uuid() AS location_id, 'customer-' || ${place} + i AS reference,
-         (541000000000000000 + ${place} + i)::text AS ean, created_at, created_at - interval '1 hour' AS registered_at, opened_at, failed_at, bounced_at, ended
+         (541000000000000000 + ${place} + i)::text AS ean, created_at, created_at - interval '1 hour' AS registered_at, opened_at, failed_at, bounced_at, renewal_at, ended
     FROM (SELECT i, p.ended, ${drawn('p.created')} AS created_at, ${drawn('p.opened')} AS opened_at, ${drawn('p.failed')} AS failed_at,
-                 ${drawn('p.bounced')} AS bounced_at
+                 ${drawn('p.bounced')} AS bounced_at, ${drawn('p.renewal')} AS renewal_at
             FROM generate_series(${from}, ${to}) AS i
-            JOIN ${profileOf(INVITATIONS, 'created float8[], opened float8[], failed float8[], bounced float8[], ended text')}) drawn`;
+            JOIN ${profileOf(INVITATIONS, 'created float8[], opened float8[], failed float8[], bounced float8[], renewal float8[], ended text')}) drawn`;
 
 const INSERT_INVITATIONS = `
   INSERT INTO invitations (grid_location_id, token_hash, brands, metadata, wished_at, wish_failed_at, awaits_since, created_at, opened_at,
-    expires_at, expired_at, revoked_at, bounced_at, bounced_channel, reminder_due_at)
+    expires_at, expired_at, revoked_at, declined_at, renewal_requested_at, bounced_at, bounced_channel, reminder_due_at)
   SELECT location_id, sha256(gen_random_uuid()::text::bytea), CASE i % 3 WHEN 0 THEN '{}' ELSE ARRAY['sunward'] END, '{}',
          failed_at - interval '1 day', failed_at, created_at, created_at, opened_at, created_at + interval '90 days',
          CASE ended WHEN 'expired' THEN created_at + interval '90 days' END, CASE ended WHEN 'revoked' THEN created_at + interval '5 hours' END,
+         CASE ended WHEN 'declined' THEN opened_at END, renewal_at,
          bounced_at, CASE WHEN bounced_at IS NOT NULL THEN 'email' END, CASE WHEN ended IS NULL THEN now() + interval '1 day' END
     FROM seeded`;
 
@@ -186,7 +187,7 @@ export const invitationStatements = (from: number, to: number, place: number): r
   INSERT_INVITATIONS,
   makeDue(
     'invitation',
-    `SELECT v.id FROM invitations v JOIN seeded ON location_id = v.grid_location_id WHERE ended IS NULL`,
+    `SELECT v.id FROM invitations v JOIN seeded ON location_id = v.grid_location_id WHERE ended IS NULL OR renewal_at IS NOT NULL`,
   ),
 ];
 

@@ -69,16 +69,20 @@ interface InvitationProfile {
   readonly failed?: Range;
   /** Since when a message with the link has come back. */
   readonly bounced?: Range;
-  readonly ended?: 'expired' | 'revoked';
+  /** Since when the owner has asked for a new link. */
+  readonly renewal?: Range;
+  readonly ended?: 'expired' | 'revoked' | 'declined';
 }
 
-/** Like SESSIONS. The last 5 are stalled, 30 of 100. An invitation is for 90 days. */
+/** Like SESSIONS. The last 6 are stalled, 30 of 100. An invitation is for 90 days. */
 export const INVITATIONS: readonly InvitationProfile[] = [
   { share: 30, created: [0.1, 60] },
   { share: 20, created: [65, 200], opened: [0.1, 60] },
   { share: 10, created: [2_200, 3_000], ended: 'expired' },
-  { share: 10, created: [10, 1_000], ended: 'revoked' },
-  { share: 9, created: [80, 1_500] },
+  { share: 6, created: [10, 1_000], ended: 'revoked' },
+  { share: 4, created: [10, 1_000], opened: [1, 9], ended: 'declined' },
+  { share: 7, created: [80, 1_500] },
+  { share: 2, created: [2_200, 3_000], ended: 'expired', renewal: [1, 30] },
   { share: 3, created: [80, 1_500], bounced: [1, 70] },
   { share: 10, created: [500, 1_500], opened: [80, 400] },
   { share: 5, created: [100, 500], opened: [30, 90], failed: [0.5, 5] },

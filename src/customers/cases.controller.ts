@@ -60,8 +60,8 @@ export class CasesController {
   })
   @ApiExtraModels(CustomersView, ListedCustomerView)
   @ApiOkResponse({
-    description: 'With `tenantReference` or `ean`: the customers. Otherwise a page of the list',
-    schema: { oneOf: [{ $ref: getSchemaPath(CustomersView) }, pageSchemaOf(ListedCustomerView)] },
+    description: 'A page of the list. With `tenantReference` or `ean`: the customers',
+    schema: { oneOf: [pageSchemaOf(ListedCustomerView), { $ref: getSchemaPath(CustomersView) }] },
   })
   @ApiProblems('not_found')
   async readCustomers(@Query() query: CustomersQuery): Promise<CustomersView | Page<ListedCustomerView>> {

@@ -9,7 +9,6 @@ const INVITATIONS: PersonalData = {
   where: 't.id = ANY ($1::uuid[])',
   order: 't.id',
   parameter,
-  capabilities: ['token_hash', 'token_ciphertext'],
   erase: async (tx, { invitationIds }, { at }) =>
     (await tx.query(ERASE_INVITATIONS, [invitationIds, at])).length,
 };

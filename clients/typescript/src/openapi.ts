@@ -8900,7 +8900,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description With `tenantReference` or `ean`: the customers. Otherwise a page of the list */
+            /** @description A page of the list. With `tenantReference` or `ean`: the customers */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8909,11 +8909,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CustomersView"] | {
+                    "application/json": {
                         items: components["schemas"]["ListedCustomerView"][];
                         /** @description The `cursor` of the next page; null when this is the last */
                         next: string | null;
-                    };
+                    } | components["schemas"]["CustomersView"];
                 };
             };
             400: components["responses"]["invalid_request"];

@@ -148,7 +148,7 @@ function partsOf(resolve: Resolve, path: string, described: Described) {
 }
 
 /** Returns the schema of a response whose `items` have these columns. */
-export const withColumns = (schema: Schema, columns: Columns | undefined): Schema =>
+const withColumns = (schema: Schema, columns: Columns | undefined): Schema =>
   columns === undefined
     ? schema
     : { ...schema, properties: { items: { ...schema.properties?.items, 'x-columns': columns } } };

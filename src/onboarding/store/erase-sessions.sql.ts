@@ -79,7 +79,6 @@ const SESSIONS: PersonalData = {
   where: 't.id = ANY ($1::uuid[])',
   order: 't.id',
   parameter: ({ sessionIds }) => sessionIds,
-  capabilities: ['start_url_ciphertext'],
   erase: async (tx, { userId }, { at, later }) => {
     const sessions = await tx.query<SessionRecord>(LOCK_SESSIONS_OF_USER, [userId]);
     await tx.query(ERASE_SESSIONS, [sessions.map(({ id }) => id), at]);

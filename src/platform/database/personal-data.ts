@@ -37,8 +37,6 @@ export interface PersonalData {
   readonly where: string;
   readonly order: string;
   readonly parameter: (person: Person) => unknown;
-  /** Columns that are not exported: links, tokens and their hashes open something. */
-  readonly capabilities?: readonly string[];
   /** What is exported of a row `t`. Default: all columns. */
   readonly columns?: string;
   /** Deletes or empties the rows. Returns their number. */
@@ -49,17 +47,14 @@ export interface PersonalData {
 const camelCase = (name: string): string =>
   `lower(left(${name}, 1)) || substr(replace(initcap(replace(${name}, '_', ' ')), ' ', ''), 2)`;
 
-/** Selects the rows of a person in a table, each as text of a JSON object: at most $2 rows after the first $3. */
+/**
+ * Selects the rows of a person in a table, each as text of a JSON object: at most $2 rows after the first $3. Without the columns of
+ * ciphertexts and hashes, since links, codes and tokens open something.
+ */
 // PostgreSQL writes the JSON, because a number that JavaScript reads may lose digits.
-export const selectRows = ({
-  table,
-  where,
-  order,
-  capabilities = [],
-  columns = 't',
-}: PersonalData): string => `
+export const selectRows = ({ table, where, order, columns = 't' }: PersonalData): string => `
     SELECT (SELECT jsonb_object_agg(${camelCase('key')}, value)
-              FROM jsonb_each(to_jsonb(${columns}) - ARRAY[${capabilities.map((name) => `'${name}'`).join(', ')}]::text[]))::text AS row
+              FROM jsonb_each(to_jsonb(${columns})) WHERE key !~ '_(ciphertext|hash)$')::text AS row
       FROM ${table} t WHERE ${where} ORDER BY ${order} LIMIT $2 OFFSET $3`;
 
 /** Returns the key of a table in the export, such as `gridLocations`. */

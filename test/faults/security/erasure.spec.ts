@@ -195,6 +195,7 @@ describe('R38: erasure is complete', () => {
       bound: '0, 0',
     });
     expect([missing, left]).toEqual([[], []]);
+    expect(document).not.toMatch(/"\w+(Hash|Ciphertext)":/);
     const { link } = person.capabilities;
     const hash = createHash('sha256').update(link!).digest('hex');
     expect(findSecrets({ ...person.capabilities, hash }, new Map([['the export', document]]))).toEqual([]);
