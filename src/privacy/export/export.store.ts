@@ -9,6 +9,8 @@ const ROWS_PER_PAGE = 500;
 
 const REGISTRATIONS_OF_USER = 'SELECT id FROM registrations WHERE tenant_reference = $1 OR user_id = $2';
 
+const FIND_STORED = 'SELECT FROM users WHERE id = $1 AND erased_at IS NULL';
+
 /** Reads what an erasure would remove. */
 @Injectable()
 export class ExportStore {
@@ -26,7 +28,10 @@ export class ExportStore {
     });
   }
 
-  /** Returns the parts of one JSON object: the rows of each table. Reads the next page when the caller has taken the page before. */
+  /**
+   * Returns the parts of one JSON object: the rows of each table. Reads the next page when the caller has taken the page before. Throws
+   * before its end if the user is erased meanwhile.
+   */
   async *document(person: Person, parts = PERSONAL_DATA): AsyncGenerator<string> {
     yield `{"userId":${JSON.stringify(person.userId)},"exportedAt":"${new Date().toISOString()}","data":{`;
     for (const [index, part] of parts.entries()) {
@@ -44,6 +49,9 @@ export class ExportStore {
       }
       yield ']';
     }
+    // An erasure may have removed rows meanwhile. Then the connection is reset, so that the document does not look whole.
+    if ((await this.database.query(FIND_STORED, [person.userId])).length === 0)
+      throw new Error('the user was erased during the export');
     yield '}}\n';
   }
 }

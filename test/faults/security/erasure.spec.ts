@@ -228,6 +228,20 @@ describe('R38: erasure is complete', () => {
     expect((await client.call('GET', `/users/${randomUUID()}/export`)).status).toBe(404);
   });
 
+  it('an export does not end as if it were whole if the user is erased meanwhile', async () => {
+    const { userId: id } = await client.startNew();
+    const store = service.app.get(ExportStore);
+    const document = store.document((await store.begin(id, 'test'))!);
+    await document.next();
+    expect((await client.call('DELETE', `/users/${id}`)).status).toBe(200);
+    const rest = async () => {
+      let text = '';
+      for await (const part of document) text += part;
+      return text;
+    };
+    await expect(rest()).rejects.toThrow('erased during the export');
+  });
+
   /** Lets retention delete the person's sessions and starts, but none of their events. */
   async function pruneSessions(tx: Transaction): Promise<void> {
     const past = "clock_timestamp() - interval '2 days'";
