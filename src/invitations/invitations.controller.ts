@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { renderSVG } from 'uqr';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { actorOf, hasScope, type Principal } from '../access/scopes.js';
+import type { Transaction } from '../platform/database/database.js';
 import { ApiPage, mapPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/parameters.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
@@ -138,10 +139,13 @@ export class InvitationsController {
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<InvitationCodeView> {
-    const { state } = await this.readLink(id, key, 'code');
-    const created = await this.codes.create(id);
-    if (created === null) throw new Problem('invitation_conflict', `The invitation is over: it is ${state}`);
-    return { ...created, enterAt: this.invitations.codePage };
+    let created: Omit<InvitationCodeView, 'enterAt'> | undefined;
+    await this.readLink(id, key, 'code', async (tx, { state }) => {
+      const code = await this.codes.create(tx, id);
+      if (code === null) throw new Problem('invitation_conflict', `The invitation is over: it is ${state}`);
+      created = code;
+    });
+    return { ...created!, enterAt: this.invitations.codePage };
   }
 
   @Patch(':id')
@@ -222,13 +226,19 @@ export class InvitationsController {
     return this.readInvitation(id, key);
   }
 
-  /** Returns a link, and records who reads it. Throws Problem not_found or too_many_requests. */
-  private async readLink(id: string, key: Principal, as?: LinkForm): Promise<InvitationLinkView> {
+  /** Returns a link, and records who reads it, and `make` as recordLinkRead does. Throws Problem not_found or too_many_requests. */
+  private async readLink(
+    id: string,
+    key: Principal,
+    as?: LinkForm,
+    make?: (tx: Transaction, row: InvitationRow) => Promise<void>,
+  ): Promise<InvitationLinkView> {
     const what = `invitation ${id}`;
     const row = found(await this.store.find(id), what);
     const url = found(this.invitations.urlOf(row), `link of ${what}`);
     const limit = hasScope(key, 'links:read') ? null : LINKS_PER_HOUR;
-    if (!(await this.store.recordLinkRead(id, actorOf(key), limit, as)))
+    const makeOf = make && ((tx: Transaction) => make(tx, row));
+    if (!(await this.store.recordLinkRead(id, actorOf(key), limit, as, makeOf)))
       throw new Problem('too_many_requests', `This key may read ${LINKS_PER_HOUR} links an hour`, {
         retryAfterSeconds: 600,
       });

@@ -227,14 +227,24 @@ export class InvitationsStore {
     }, OUTCOME);
   }
 
-  /** Records that a caller reads a link, in the form `as`. Returns false if the caller has read `limit` within an hour; null: there is no limit. */
-  async recordLinkRead(id: string, actor: string, limit: number | null, as?: LinkForm): Promise<boolean> {
+  /**
+   * Records that a caller reads a link, in the form `as`, for which `make` makes what leads to it. Returns false if the caller has read
+   * `limit` within an hour; null: there is no limit.
+   */
+  async recordLinkRead(
+    id: string,
+    actor: string,
+    limit: number | null,
+    as?: LinkForm,
+    make?: (tx: Transaction) => Promise<void>,
+  ): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       if (limit !== null) {
         await tx.query(sql.LOCK_LINK_READER, [actor]);
         const read = await tx.query(sql.FIND_LINK_READS, [actor, LINK_READ, limit]);
         if (read.length === limit) return false;
       }
+      await make?.(tx);
       await recordAudit(tx, { actor, action: LINK_READ, target: id, ...(as && { details: { as } }) });
       return true;
     });

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { requireActing } from '../../access/acting-caller.js';
 import { Cipher } from '../../platform/crypto/cipher.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
@@ -36,15 +35,12 @@ export class LinkCodesStore {
   ) {}
 
   /** Gives an invitation that is not over a code in the place of its last. Returns null if the invitation is over. */
-  async create(id: string): Promise<{ code: string; expiresAt: Date } | null> {
+  async create(tx: Transaction, id: string): Promise<{ code: string; expiresAt: Date } | null> {
     const letters = Array.from({ length: CODE_LENGTH }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]);
     const code = letters.join('');
     const values = [id, this.cipher.hash(code, CONTEXT), CODE_MINUTES];
-    return this.database.transaction(async (tx) => {
-      const [created] = await tx.query<{ expiresAt: Date }>(sql.SET_CODE, values);
-      await requireActing(tx);
-      return created ? { code, expiresAt: created.expiresAt } : null;
-    }, OUTCOME);
+    const [created] = await tx.query<{ expiresAt: Date }>(sql.SET_CODE, values);
+    return created ? { code, expiresAt: created.expiresAt } : null;
   }
 
   /**
