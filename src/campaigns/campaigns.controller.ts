@@ -186,7 +186,7 @@ export class CampaignsController {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="campaign-${id}.csv"`,
     });
-    await reply.send(stream);
+    void reply.send(stream);
   }
 
   @Controls('pause', 'Pause a campaign', 'No further row is sent. What has been sent still gets its result.')

@@ -48,6 +48,6 @@ export class ExportController {
       'content-type': 'application/json; charset=utf-8',
       'content-disposition': `attachment; filename="user-${userId}.json"`,
     });
-    await reply.send(Readable.from(this.store.document(person), { highWaterMark: 1 }));
+    void reply.send(Readable.from(this.store.document(person), { highWaterMark: 1 }));
   }
 }
