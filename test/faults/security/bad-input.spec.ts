@@ -12,11 +12,18 @@ import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/tes
 import { waitFor } from '../../setup/wait-for.js';
 import { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
-import { hostileRequests, type Document, type Request } from '../support/input/hostile-requests.js';
+import {
+  cursorRequests,
+  hostileRequests,
+  type Document,
+  type Request,
+} from '../support/input/hostile-requests.js';
 import type { Cursors } from '../support/input/odd-cursors.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 
 const REQUESTS = isLong ? 5_000 : 900;
+/** The changed cursors of each list. */
+const CURSORS = isLong ? 50 : 8;
 const AT_ONCE = 16;
 /** The timeout of a response: longer than any response takes on a busy machine. */
 const RESPONDS_WITHIN_MS = 30_000;
@@ -87,6 +94,7 @@ async function attack(service: TestApp, enough: number): Promise<Result> {
   const cursors = await readCursors(service, document);
   const queue = [
     ...hostileRequests(document, cursors, REQUESTS, SEED),
+    ...cursorRequests(document, cursors, CURSORS, SEED),
     await registrationWithoutResponse(service),
   ];
   const sent = queue.length;

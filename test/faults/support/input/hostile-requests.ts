@@ -205,6 +205,24 @@ function requestsOf(
     });
 }
 
+/** Returns requests of the lists without parameters but a changed cursor, some of which are still valid. */
+export const cursorRequests = (
+  document: Document,
+  cursors: Cursors,
+  numRuns: number,
+  seed: number,
+): Request[] =>
+  Object.entries(cursors)
+    .filter(([path]) => !path.includes('{'))
+    .flatMap(([path, cursor], index) =>
+      fc.sample(oddCursor(cursor), { numRuns, seed: seed + index }).map((odd) => ({
+        method: 'GET',
+        path: `${path}?cursor=${encodeURIComponent(odd.toWellFormed())}`,
+        headers: {},
+        statuses: Object.keys(document.paths[path]!['get']!.responses),
+      })),
+    );
+
 /** Returns random requests of all operations. Equal arguments give equal requests. */
 export function hostileRequests(document: Document, cursors: Cursors, numRuns: number, seed: number) {
   const arbitraries = Object.entries(document.paths).flatMap(([path, methods]) =>
