@@ -29,6 +29,7 @@ const ROOMS = {
   'console-access': ['platform', 'access'],
   status: [...CORE, 'invitations', 'campaigns'],
   privacy: [...CORE, 'invitations', 'campaigns', 'webhooks', 'bulk'],
+  'pass-through': ['platform', 'access', 'remote', 'auth'],
   local: ['platform'],
 };
 

@@ -81,4 +81,5 @@ export const PROMISES = [
   { id: 'R87', promise: 'an export and an erasure are the same list' },
   { id: 'R84', promise: 'the stall told is the stall there is' },
   { id: 'R85', promise: 'a proxy changes no outcome' },
+  { id: 'R86', promise: 'pass-through gives nothing away' },
 ];

@@ -11,6 +11,7 @@ import { EventsModule } from './events/events.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
 import { OnboardingModule } from './onboarding/onboarding.module.js';
 import type { Environment } from './platform/env/environment.js';
+import { PassThroughModule } from './pass-through/pass-through.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { PrivacyModule } from './privacy/privacy.module.js';
 import { RemoteModule } from './remote/remote.module.js';
@@ -41,6 +42,7 @@ export const FEATURES = [
   ConsoleAccessModule,
   StatusModule,
   PrivacyModule,
+  PassThroughModule,
 ];
 
 /** Imports the modules of the service. .dependency-cruiser.cjs defines which module may import which. */

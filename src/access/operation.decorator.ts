@@ -52,7 +52,7 @@ export const Operation =
   (
     scopes: Scope | readonly Scope[],
     { command, columns, confirm, scopeOf, bulk, notInBulk, deprecated, ...documentation }: Documentation,
-    config: Pick<FastifyContextConfig, 'takesFile'> = {},
+    config: Pick<FastifyContextConfig, 'takesFile' | 'passesBody'> = {},
   ): MethodDecorator =>
   (target, operationId, descriptor) => {
     const { anyScope = scopeOf && [...new Set(Object.values(scopeOf))], ...described } = documentation;

@@ -12,6 +12,7 @@ export const SCOPES = [
   'links:read',
   'events:read',
   'webhooks:manage',
+  'remote:call',
   'admin',
 ] as const;
 

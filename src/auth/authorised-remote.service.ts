@@ -16,6 +16,9 @@ const kindOf = (status: number): RefusalKind => {
   return ABOUT_CONTENT.includes(status) ? 'content' : 'missing';
 };
 
+/** The access token was refused and has been renewed, so the caller may send the same request at once. */
+const BODY_IS_SPENT: Sent = { kind: 'not_sent', reason: 'token_unavailable', retryAfterMs: 1_000 };
+
 /** Sends calls with a bearer token (interface section 5.2). */
 @Injectable()
 export class AuthorisedRemote {
@@ -33,7 +36,11 @@ export class AuthorisedRemote {
   async send(request: RemoteRequest, audience: 'tenant' | 'user', userId?: string): Promise<Sent> {
     const tokens = audience === 'tenant' ? this.tenantTokens : this.userTokens;
     let last: Sent | undefined;
-    const send = async (token: string) => (last = await this.remote.send(withToken(request, token)));
+    const send = async (token: string): Promise<Sent> => {
+      // The body of a caller is not stored, so it cannot be sent again with another token.
+      if (last !== undefined && request.passed?.body !== undefined) return BODY_IS_SPENT;
+      return (last = await this.remote.send(withToken(request, token)));
+    };
     const sent = await tokens.send({ send, isOdd: this.refusals.isOdd(request) }, userId);
     const isRejected = sent.kind === 'not_sent' && sent.reason === 'credentials_rejected';
     if (isRejected && last !== undefined) this.refusals.recordRefused(request);

@@ -28,4 +28,6 @@ const isOtherRejection = (status: number): boolean =>
 
 /** Returns whether the service itself served the call. A page or a redirect comes from something in front of the service. */
 export const isServed = (sent: Sent): boolean =>
-  sent.kind === 'response' && sent.response.status < 300 && isObjectLike(sent.response.body);
+  sent.kind === 'response' &&
+  sent.response.status < 300 &&
+  (sent.response.isPassed === true || isObjectLike(sent.response.body));

@@ -67,6 +67,7 @@ const OPERATION = oneOf(
   'register_user',
   'start_session',
   'read_session',
+  'pass_through',
 );
 
 /** Returns the schema of an event. `when` completes the sentence `When …`. A field of `data` without a value is null. */

@@ -1,3 +1,6 @@
+import type { Readable } from 'node:stream';
+import type { PassedMethod } from '../platform/env/pass-through.rules.js';
+
 /**
  * The result of a call to the Solar Curtailment Service. The interface defines no errors (section 7), so the kinds say only whether the
  * call may have had an effect.
@@ -69,6 +72,8 @@ export interface RemoteResponse {
   readonly contentType?: string;
   /** Whether the service is known to respond like this: it served other calls after it had sent an equal response. */
   readonly isFamiliar?: boolean;
+  /** Whether the body was passed on to the caller, so that it is not known here. */
+  readonly isPassed?: boolean;
   readonly retryAfterMs?: number;
   readonly body: string;
   /** Why `body` was not read: too large, or compressed although we accept no compression. */
@@ -85,11 +90,12 @@ const READ_BY_STATUS: readonly number[] = [401, 408, 429];
  * Returns whether a response refuses a call with a body that the service does not send, as far as we know. It shows nothing about the
  * call: a gateway in front of the service may have responded, for example while it has no route to the service.
  */
-export const isForeignRefusal = ({ status, body, isFamiliar }: RemoteResponse): boolean =>
+export const isForeignRefusal = ({ status, body, isFamiliar, isPassed }: RemoteResponse): boolean =>
   status >= 400 &&
   status < 500 &&
   !READ_BY_STATUS.includes(status) &&
   isFamiliar !== true &&
+  isPassed !== true &&
   !isObjectLike(body);
 
 export type NotSent = Extract<Outcome<never>, { kind: 'not_sent' }>;
@@ -100,7 +106,13 @@ export type Sent =
   | Extract<Outcome<never>, { kind: 'not_sent' | 'ambiguous' }>;
 
 /** Each class has its own breaker: a service that cannot register users may still serve reads. */
-export const OPERATION_CLASSES = ['token', 'register_user', 'start_session', 'read_session'] as const;
+export const OPERATION_CLASSES = [
+  'token',
+  'register_user',
+  'start_session',
+  'read_session',
+  'pass_through',
+] as const;
 export type OperationClass = (typeof OPERATION_CLASSES)[number];
 
 /** An operation class, or the base probe of interface section 4.5, which changes nothing. */
@@ -112,15 +124,39 @@ export type Priority = 'foreground' | 'background';
 /** The queue in which a call waits. Registrations and starts (`change`) take precedence over reads of the same priority. */
 export type CallClass = `${Priority} ${'change' | 'read'}`;
 
+/** A call of a caller that is passed on. */
+export interface PassedCall {
+  /** Undefined if the request has no body. */
+  readonly body?: PassedBody;
+  /** Takes a response of any status but 401. If `body` is destroyed before it ends, the call is cancelled. */
+  respond(response: PassedResponse): void;
+}
+
+export interface PassedBody {
+  readonly bytes: Buffer | AsyncIterable<Buffer>;
+  /** Whether the caller has not sent all of it yet. Then a timeout says nothing about the service. */
+  readonly isArriving: boolean;
+  /** Why the rest is not sent; undefined while it is. */
+  readonly fault: unknown;
+}
+
+export interface PassedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable;
+}
+
 export interface RemoteRequest {
   readonly operation: OperationClass;
-  readonly method: 'GET' | 'POST';
+  readonly method: PassedMethod;
   /** Relative to SCS_BASE_URL; starts with `/api/v1/ssa`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** Default: `background` for `read_session`, else `foreground`. */
   readonly priority?: Priority;
+  /** The call is one of a caller, whose bodies are passed on as they are. It is sent at most once more, after a 401. */
+  readonly passed?: PassedCall;
   /** Cancels the call. The outcome is `not_sent` (`stopping`) if nothing was sent yet, else `ambiguous`. */
   readonly signal?: AbortSignal;
 }

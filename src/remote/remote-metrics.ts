@@ -81,8 +81,8 @@ export class RemoteMetrics {
 
 /** Returns the kind of the outcome, or the reason if it is `not_sent`. */
 function outcomeName(sent: Sent): string {
-  const outcome = outcomeOf(sent, ({ body }) => {
-    if (!isObjectLike(body)) throw new UnreadableResponse('the body is not an object');
+  const outcome = outcomeOf(sent, ({ body, isPassed }) => {
+    if (isPassed !== true && !isObjectLike(body)) throw new UnreadableResponse('the body is not an object');
   });
   if (outcome.kind === 'rejected' && [401, 403].includes(outcome.status)) return 'credentials_rejected';
   return outcome.kind === 'not_sent' ? outcome.reason : outcome.kind;

@@ -59,14 +59,14 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
 
   constructor(private readonly environment: Environment) {}
 
-  /** Sends a request and returns its response, or why there is none. Never throws. Retries a GET at most twice, and never a POST. */
+  /** Sends a request and returns its response, or why there is none. Never throws. Retries a GET of ours at most twice, and nothing else. */
   async send(request: RemoteRequest): Promise<Sent> {
     const gate = this.gates[request.operation];
     // The deadline of all attempts: SCS_TIMEOUT_MS after the first attempt leaves the queue.
     let deadlineAt: number | undefined;
     const deadlineOf = (sentAt: number) => (deadlineAt ??= sentAt + this.environment.SCS_TIMEOUT_MS);
     let sent = await this.attempt(request, gate, deadlineOf);
-    if (request.method !== 'GET') return sent;
+    if (request.method !== 'GET' || request.passed !== undefined) return sent;
     gate.earnRetry();
     for (let attempt = 2; attempt <= READ_ATTEMPTS && isWorthRepeating(sent); attempt++) {
       const backoffMs = FIRST_BACKOFF_MS * 4 ** (attempt - 2) * (0.5 + Math.random());
@@ -148,7 +148,8 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
       const refusal = await this.check(request, priority, gate);
       if (refusal) return this.refused(request, refusal);
     }
-    const name = `${priority} ${request.operation === 'read_session' ? 'read' : 'change'}` as const;
+    const isBehindChanges = ['read_session', 'pass_through'].includes(request.operation);
+    const name = `${priority} ${isBehindChanges ? 'read' : 'change'}` as const;
     // Every call needs a token, so a token request skips the queue.
     const turn = request.operation === 'token' ? null : name;
     const sent = await this.queue.inTurn(turn, request.signal, async (sentAt) => {

@@ -51,6 +51,7 @@ const HEALTHY: Facts = {
       register_user: operation,
       start_session: operation,
       read_session: operation,
+      pass_through: operation,
     },
     deployment: { degraded: [], calls: [], contractDrift: 0, newDrift: 0 },
   },

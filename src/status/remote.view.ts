@@ -48,6 +48,7 @@ export const REMOTE = part('RemoteView', 'The remote service as the responding r
     register_user: view(OperationView),
     start_session: view(OperationView),
     read_session: view(OperationView),
+    pass_through: view(OperationView),
   }),
   deployment: part('DeploymentView', 'The state shared by all replicas', {
     degraded: list('DegradedOperationView', 'operation', 'Announced by an event when it begins', {

@@ -1288,7 +1288,7 @@ export interface components {
         };
         ProblemKindView: {
             /** @enum {string} */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "invitation_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "invitation_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "remote_credentials_rejected" | "remote_response_lost" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             status: number;
             title: string;
             /** @description When the problem occurs, and what to do */
@@ -1298,13 +1298,13 @@ export interface components {
             /** @description The app that uses this key, for people */
             name: string;
             /** @description `admin` includes all others. A scope that writes does not include the one that reads. An app that registers users, starts sessions and waits for them needs `users:write`, `onboarding:write` and `onboarding:read`, and `links:read` to see each `startUrl` */
-            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "remote:call" | "admin")[];
         };
         CreatedApiKeyView: {
             /** Format: uuid */
             id: string;
             name: string;
-            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "remote:call" | "admin")[];
             /** @description The key. It is shown only once; only its hash is stored */
             key: string;
             /** Format: date-time */
@@ -1314,7 +1314,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
-            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "admin")[];
+            scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "remote:call" | "admin")[];
             /** Format: date-time */
             createdAt: string;
             /** @description What created the key: `environment`, `cli`, `key:` followed by the id of a key, or one of these after `console:`; from the console also `console:oidc:` and a user */
@@ -3069,7 +3069,7 @@ export interface components {
         };
         LatestCallsView: {
             /** @enum {string} */
-            operation: "token" | "register_user" | "start_session" | "read_session";
+            operation: "token" | "register_user" | "start_session" | "read_session" | "pass_through";
             calls: number;
             /** @description Calls among these that took over 2 seconds */
             slow: number;
@@ -3101,7 +3101,7 @@ export interface components {
              */
             pacedSince: string | null;
             /** @description The operations of the remote service that took over 2 seconds in most of its latest calls */
-            slow: ("token" | "register_user" | "start_session" | "read_session")[];
+            slow: ("token" | "register_user" | "start_session" | "read_session" | "pass_through")[];
             /**
              * Format: date-time
              * @description When it stopped in order; null if it runs or has vanished
@@ -3173,10 +3173,11 @@ export interface components {
             register_user: components["schemas"]["OperationView"];
             start_session: components["schemas"]["OperationView"];
             read_session: components["schemas"]["OperationView"];
+            pass_through: components["schemas"]["OperationView"];
         };
         DegradedOperationView: {
             /** @enum {string} */
-            operation: "token" | "register_user" | "start_session" | "read_session";
+            operation: "token" | "register_user" | "start_session" | "read_session" | "pass_through";
             /** @enum {string} */
             health: "degraded" | "credentials_rejected";
             /** Format: date-time */
@@ -3185,7 +3186,7 @@ export interface components {
         };
         RecentCallsView: {
             /** @enum {string} */
-            operation: "token" | "register_user" | "start_session" | "read_session";
+            operation: "token" | "register_user" | "start_session" | "read_session" | "pass_through";
             /** @description Calls with a response that shows that the operation is served: a JSON object, whatever its fields, or a 4xx about the request itself such as 404 */
             succeeded: number;
             /** @description All other calls: without such a response, with a 5xx, 401 or 403, or limited */
@@ -3511,7 +3512,7 @@ export interface components {
         };
         OperationPointView: {
             /** @enum {string} */
-            operation: "token" | "register_user" | "start_session" | "read_session";
+            operation: "token" | "register_user" | "start_session" | "read_session" | "pass_through";
             /** @description Calls, failed ones too */
             calls: number | null;
             /** @description Share of the calls that `succeeded` as in the status, 0 to 1; null without calls */
@@ -3656,7 +3657,7 @@ export interface components {
              * @description The kind of problem. Does not change: handle problems by this
              * @enum {string}
              */
-            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "invitation_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "replica_busy" | "remote_unavailable" | "database_unavailable";
+            code: "invalid_request" | "invalid_json" | "ean_rounded" | "campaign_empty" | "campaign_columns" | "campaign_unreadable" | "campaign_rounded" | "unauthenticated" | "forbidden" | "not_from_console" | "not_found" | "method_not_allowed" | "request_timeout" | "tenant_reference_conflict" | "registration_conflict" | "campaign_conflict" | "invitation_conflict" | "stall_over" | "session_closed" | "webhook_endpoint_limit" | "body_too_large" | "unsupported_media_type" | "remote_rejected" | "idempotency_key_reused" | "too_many_requests" | "headers_too_large" | "internal_error" | "remote_credentials_rejected" | "remote_response_lost" | "replica_busy" | "remote_unavailable" | "database_unavailable";
             /**
              * Format: uuid
              * @description The registration that the problem is about
@@ -5928,7 +5929,7 @@ export interface components {
                  * @description The class of operations; the same as the subject
                  * @enum {string}
                  */
-                operation: "token" | "register_user" | "start_session" | "read_session";
+                operation: "token" | "register_user" | "start_session" | "read_session" | "pass_through";
                 /** @description What went wrong, without secrets */
                 reason: string;
                 /**
@@ -5978,7 +5979,7 @@ export interface components {
                  * @description The class of operations; the same as the subject
                  * @enum {string}
                  */
-                operation: "token" | "register_user" | "start_session" | "read_session";
+                operation: "token" | "register_user" | "start_session" | "read_session" | "pass_through";
                 /**
                  * @description Which condition is over
                  * @enum {string}
@@ -6036,7 +6037,7 @@ export interface components {
                  * @description The class of operations; the same as the subject
                  * @enum {string}
                  */
-                operation: "token" | "register_user" | "start_session" | "read_session";
+                operation: "token" | "register_user" | "start_session" | "read_session" | "pass_through";
                 /** @description What went wrong, without secrets */
                 reason: string;
                 /**
@@ -6086,7 +6087,7 @@ export interface components {
                  * @description The class of operations; the same as the subject
                  * @enum {string}
                  */
-                operation: "token" | "register_user" | "start_session" | "read_session";
+                operation: "token" | "register_user" | "start_session" | "read_session" | "pass_through";
                 /** @description By how much all intervals between reads are longer than planned */
                 stretch: number;
                 /** @description Reads per second that all watched sessions would take without a limit */
@@ -6140,7 +6141,7 @@ export interface components {
                  * @description The class of operations; the same as the subject
                  * @enum {string}
                  */
-                operation: "token" | "register_user" | "start_session" | "read_session";
+                operation: "token" | "register_user" | "start_session" | "read_session" | "pass_through";
                 /** @description By how much all intervals between reads are longer than planned */
                 stretch: number;
                 /** @description Reads per second that all watched sessions would take without a limit */
@@ -6199,7 +6200,7 @@ export interface components {
                  * @description The class of operations; the same as the subject
                  * @enum {string}
                  */
-                operation: "token" | "register_user" | "start_session" | "read_session";
+                operation: "token" | "register_user" | "start_session" | "read_session" | "pass_through";
                 /**
                  * @description How the response differs
                  * @enum {string}

@@ -8,6 +8,7 @@ export const OPERATIONS: Readonly<Record<OperationName, string>> = {
   register_user: 'Register a user',
   start_session: 'Start a session',
   read_session: 'Read a session',
+  pass_through: 'Calls passed on',
 };
 
 export interface OperationRow {

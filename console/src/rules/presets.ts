@@ -12,6 +12,7 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   'links:read': 'See links, by which anybody acts as the owner',
   'events:read': 'Follow events; without it, the console reads every 10 seconds',
   'webhooks:manage': 'See and manage webhook endpoints and deliveries',
+  'remote:call': 'Call the remote service, where SCS_PASS_THROUGH allows it',
   admin: 'Everything, with keys and the audit log',
 };
 

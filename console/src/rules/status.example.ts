@@ -55,6 +55,7 @@ export const healthyStatus = (): Status => ({
       register_user: healthyOperation(),
       start_session: healthyOperation(),
       read_session: healthyOperation(),
+      pass_through: healthyOperation(),
     },
     deployment: {
       degraded: [],

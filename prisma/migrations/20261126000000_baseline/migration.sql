@@ -682,7 +682,7 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_hash_is_sha256 CHECK (octet_length(key_hash) = 32),
   CONSTRAINT api_keys_scopes_are_known CHECK (scopes IS NOT NULL AND scopes <@ ARRAY[
     'users:read', 'users:write', 'users:erase', 'registrations:decide', 'onboarding:read', 'onboarding:write', 'links:read',
-    'invitations:write', 'events:read', 'webhooks:manage', 'admin'])
+    'invitations:write', 'events:read', 'webhooks:manage', 'remote:call', 'admin'])
 );
 CREATE UNIQUE INDEX api_keys_key_hash_key ON api_keys(key_hash);
 COMMENT ON TABLE api_keys IS 'Keys of the tenant''s own apps, except ADMIN_API_KEY.';
@@ -796,19 +796,19 @@ CREATE TABLE remote_operations (
   failed_trials integer DEFAULT 0 NOT NULL,
   -- All operations share the credentials; their trouble stands in the row of the token.
   CONSTRAINT remote_operations_health_is_known CHECK (health IN ('healthy', 'degraded') OR (health = 'credentials_rejected' AND operation = 'token')),
-  CONSTRAINT remote_operations_operation_is_known CHECK (operation IN ('token', 'register_user', 'start_session', 'read_session')),
+  CONSTRAINT remote_operations_operation_is_known CHECK (operation IN ('token', 'register_user', 'start_session', 'read_session', 'pass_through')),
   CONSTRAINT remote_operations_trouble_has_reason CHECK ((health = 'healthy') = (reason IS NULL) AND (trouble_until IS NULL OR health = 'degraded'))
 );
 -- Each operation always has its row: updates need no insert.
-INSERT INTO remote_operations (operation) VALUES ('token'), ('register_user'), ('start_session'), ('read_session');
+INSERT INTO remote_operations (operation) VALUES ('token'), ('register_user'), ('start_session'), ('read_session'), ('pass_through');
 COMMENT ON TABLE remote_operations IS 'What all replicas know of each class of remote operations, one row each. A replica writes it when it is asked to wait, finds the service in trouble, or sees it recover. Every replica reads it a few times a second.';
-COMMENT ON COLUMN remote_operations.operation IS 'token, register_user, start_session or read_session.';
+COMMENT ON COLUMN remote_operations.operation IS 'token, register_user, start_session, read_session or pass_through.';
 COMMENT ON COLUMN remote_operations.quiet_until IS 'Until when no replica sends this operation, because the service asked for it (Retry-After of a 429 or 503), at most for an hour. Null, or in the past: no wait.';
 COMMENT ON COLUMN remote_operations.health IS 'healthy: nothing is known to be wrong. degraded: a replica has stopped calling after failures, or was asked to wait for a minute in total within 5 minutes. credentials_rejected: the service refuses the credentials or fresh tokens (operation token only). Announced as remote.recovered, remote.degraded, remote.credentials_rejected, each once.';
 COMMENT ON COLUMN remote_operations.since IS 'Since when health has had this value.';
 COMMENT ON COLUMN remote_operations.reason IS 'The trouble, redacted. Null while healthy.';
 COMMENT ON COLUMN remote_operations.trouble_until IS 'While degraded: a success before this time does not end the trouble, because another replica has just reported it. Each report moves it on.';
-COMMENT ON COLUMN remote_operations.open_until IS 'Until when no replica sends calls of register_user or start_session, because they failed or because one replica tries a call. After that, one replica may try a call. Null: all may send calls. Always null for token and read_session.';
+COMMENT ON COLUMN remote_operations.open_until IS 'Until when no replica sends calls of register_user or start_session, because they failed or because one replica tries a call. After that, one replica may try a call. Null: all may send calls. Always null for token, read_session and pass_through.';
 COMMENT ON COLUMN remote_operations.failed_trials IS 'How many trials have failed since the last success. The wait doubles with each.';
 
 CREATE TABLE remote_replicas (

@@ -96,6 +96,8 @@ export class Environment {
   @Integer(1, 10_000) SCS_MAX_CONCURRENCY = 32;
   /** The limit for all replicas together; 0 means no limit. */
   @Integer(0, 1_000_000) SCS_MAX_REQUESTS_PER_SECOND = 0;
+  /** What `/scs/{path}` passes on to the remote service: `METHOD pattern`, several separated by semicolons. */
+  @IsOptional() @MinLength(1) SCS_PASS_THROUGH?: string;
 
   /** The authorities that may sign the certificate of the remote service, in place of the well-known ones. Renewed files are taken up. */
   @IsOptional() @MinLength(1) SCS_CA_FILE?: string;

@@ -4,6 +4,7 @@ import { validateSync } from 'class-validator';
 import { brandFileProblems } from './brand-files.js';
 import { ConfigurationError } from './configuration-error.js';
 import { Environment } from './environment.js';
+import { readPassThrough } from './pass-through.rules.js';
 import type { FilesRead } from './environment-files.js';
 import { isLoopback, OWN_PATHS, pathPrefixOf } from '../http/origins.rules.js';
 import { brokerTlsOf, readTlsFiles, remoteTlsOf, type TlsPaths } from '../http-client/tls-files.js';
@@ -131,6 +132,8 @@ function* contradictions(environment: Environment): Generator<string> {
     yield `EVENT_BROKER_URL ${UNPARSED}`;
   if (environment.WEBHOOKS_VIA_PROXY && !(environment.HTTPS_PROXY ?? environment.HTTP_PROXY))
     yield 'WEBHOOKS_VIA_PROXY needs HTTPS_PROXY or HTTP_PROXY';
+  const passed = readPassThrough(environment.SCS_PASS_THROUGH ?? 'GET none');
+  if (typeof passed === 'string') yield `SCS_PASS_THROUGH ${passed}`;
   yield* tlsFaults(remoteTlsOf(environment));
   yield* tlsFaults(brokerTlsOf(environment));
   yield* brandFileProblems(environment);

@@ -1,3 +1,6 @@
+/** The largest body, in either direction, of a call that is passed on to the remote service. */
+export const MAX_PASSED_BYTES = 10 * 1024 * 1024;
+
 /** Limits of time, memory and connections, which apply even before a client has presented a key. */
 export const HTTP_LIMITS = {
   /** The time from the first byte of a request to the end of its headers. Also the time from connecting to the first byte. */

@@ -8,5 +8,9 @@ export const Query = (): ParameterDecorator => (controller, name, index) => {
   Reflect.defineMetadata(READS_QUERY, true, controller, name!);
 };
 
+/** Marks a method that passes the query on as it is. */
+export const PassesQuery = (): MethodDecorator => (controller, name) =>
+  Reflect.defineMetadata(READS_QUERY, true, controller, name);
+
 export const readsQuery = (controller: object, method: string): boolean =>
   Reflect.hasMetadata(READS_QUERY, controller, method);

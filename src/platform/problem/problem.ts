@@ -146,6 +146,16 @@ export const PROBLEMS = {
     'Something went wrong here',
     'A fault of this service. It is logged with the `requestId`; give this id to the operator.',
   ),
+  remote_credentials_rejected: kind(
+    502,
+    'The Solar Curtailment Service does not accept our credentials',
+    'A call passed on by `/scs/{path}` was refused with a 401, also with a new access token: the fault is in our credentials, not in the key of the caller. Nothing was done.',
+  ),
+  remote_response_lost: kind(
+    502,
+    'The response of the Solar Curtailment Service was lost',
+    'A call passed on by `/scs/{path}` was sent once and has no usable response, so it may have had its effect. `detail` says what happened. It is not sent again; find out whether it had its effect before you do.',
+  ),
   replica_busy: kind(
     503,
     'This replica has too many requests open',

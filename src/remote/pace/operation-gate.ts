@@ -19,7 +19,8 @@ export type BreakerChange = 'opened' | 'closed' | undefined;
  *
  * A call of `Remote.send` passes four checks, in this order, and the first that refuses ends it as `not_sent`:
  * 1. stopping: a process that stops sends no background call, later none.
- * 2. the breaker of its class (this file, breaker.rules.ts): `token`, `register_user`, `start_session`, `read_session`.
+ * 2. the breaker of its class (this file, breaker.rules.ts): `token`, `register_user`, `start_session`, `read_session`,
+ *    `pass_through`.
  * 3. the call queue (call-queue.ts): a place among the calls in flight, and a token of the budget of all replicas (request-budget.ts).
  *    Foreground and changes precede background and reads; a call waits for at most half of SCS_TIMEOUT_MS. A token request skips the queue.
  * 4. the breaker again, because it may have opened meanwhile.
@@ -39,7 +40,7 @@ export type BreakerChange = 'opened' | 'closed' | undefined;
  * Who shares what (shared/)
  * - Breakers with trials and requested waits are rows of remote_operations. A replica is notified of changes. It also reads the rows every
  *   5 s, and every 250 ms while it does not listen.
- * - A replica's own breaker of `token` and `read_session` is not shared: it opens by itself within five failures.
+ * - A replica's own breaker of `token`, `read_session` and `pass_through` is not shared: it opens by itself within five failures.
  * - Health (`degraded`, `healthy`) is one row per class, so that `remote.degraded` and `remote.recovered` are announced once.
  *
  * What a crash leaves: a trial that was claimed blocks the next one for at most two timeouts. Drawn requests are lost, at most those of

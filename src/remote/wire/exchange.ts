@@ -21,7 +21,7 @@ const DECODERS: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength:
 const TOO_LARGE = `the response is larger than ${MAX_BODY_BYTES} bytes`;
 
 /** The error of an exchange without a response. Contains no request configuration, so it cannot leak a credential. */
-class ExchangeError extends Error {
+export class ExchangeError extends Error {
   constructor(
     readonly fault: 'deadline' | 'cancelled' | 'connection' | 'proxy',
     /** False only if it is certain that no byte of the request was written. */

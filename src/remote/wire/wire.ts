@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Axios, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
 import { buildConnector } from 'undici';
 import { Connections } from '../../platform/http-client/connections.js';
@@ -8,9 +9,10 @@ import { sharedLookup } from '../../platform/http-client/shared-lookup.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { hideSecrets } from '../../platform/redaction/secrets.js';
 import { traced } from '../../platform/tracing/tracing.js';
-import type { RemoteRequest, Sent, SentOperation } from '../outcome.rules.js';
+import type { PassedCall, RemoteRequest, Sent, SentOperation } from '../outcome.rules.js';
 import { classifyFailure, classifyResponse, Exchange } from './exchange.js';
 import type { ExchangeBody, Exchanged } from './exchange.js';
+import { PassedExchange } from './passed-exchange.js';
 
 /** Receives every attempt. `seconds` is null if the call was not sent. */
 export type Observe = (operation: SentOperation, sent: Sent, seconds: number | null) => void;
@@ -65,8 +67,13 @@ export class Wire {
     return traced({ name: `SCS ${operation}`, kind: 'client', attributes }, async (span) => {
       const { traceparent } = span;
       const headers = traceparent === undefined ? request.headers : { ...request.headers, traceparent };
-      const sending = this.axios.request<ExchangeBody>({ method, url, headers, data, timeout, signal });
-      const exchanged = await sending.then(classifyResponse).catch(classifyFailure);
+      const exchanged =
+        request.passed === undefined
+          ? await this.axios
+              .request<ExchangeBody>({ method, url, headers, data, timeout, signal })
+              .then(classifyResponse)
+              .catch(classifyFailure)
+          : await this.pass({ ...request, headers }, request.passed, timeout);
       const { sent, fault } = exchanged;
       const status = sent.kind === 'response' ? sent.response.status : undefined;
       if (status !== undefined) this.proxy.note(null);
@@ -84,6 +91,20 @@ export class Wire {
 
   async close(): Promise<void> {
     await Promise.all([this.reads.close(), this.posts.close()]);
+  }
+
+  /** Passes a call on, with its bodies as they arrive. Resolves when the response has ended or failed. */
+  private pass(request: WireRequest, passed: PassedCall, timeoutMs: number): Promise<Exchanged> {
+    return new Promise((resolve) => {
+      const { method, path, signal } = request;
+      const connections = method === 'GET' ? this.reads : this.posts;
+      const client = connections.take();
+      const release = (reusable: boolean) => connections.giveBack(client, reusable);
+      const exchange = new PassedExchange(passed, timeoutMs, signal, resolve, release);
+      const headers = { ...this.headers, ...request.headers };
+      const body = passed.body?.bytes as Buffer | Readable | undefined;
+      client.dispatch({ method, path: this.prefix + path, headers, body }, exchange);
+    });
   }
 
   /** Resolves with a response of any status. `config.timeout` limits the whole exchange. */

@@ -146,6 +146,7 @@ describe('GET /status', () => {
       'register_user',
       'start_session',
       'read_session',
+      'pass_through',
     ]);
     expect(status.remote.deployment).toEqual({
       degraded: [],
