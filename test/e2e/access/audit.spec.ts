@@ -26,6 +26,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   revokeInvitation: 'invitation.revoked',
   readInvitationLink: 'invitation.link_read',
   createInvitationCode: 'invitation.link_read',
+  readInvitationQrCode: 'invitation.link_read',
   changeInvitation: 'invitation.changed',
   remindOwner: 'invitation.reminded',
   recordInvitationMessage: 'invitation.bounced',
@@ -43,13 +44,15 @@ interface Operation {
   readonly 'x-required-scope'?: string;
 }
 
+const READS_AUDITED_BY = ['users:erase', 'invitations:write | links:read'];
+
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
 /**
- * Returns all DELETE operations, all with the scope `users:erase`, and all other changes that are below /registrations/ or /stalled/, are of /campaigns or /bulk-actions, are about one invitation, or need one of the scopes `admin`
- * and `webhooks:manage`.
+ * Returns all DELETE operations, all that export or erase a user or read one link, and all other changes that are below /registrations/ or
+ * /stalled/, are of /campaigns or /bulk-actions, are about one invitation, or need one of the scopes `admin` and `webhooks:manage`.
  */
 const administrativeOperationsOf = ({ paths }: Document): string[] =>
   Object.entries(paths).flatMap(([path, operations]) =>
@@ -60,7 +63,10 @@ const administrativeOperationsOf = ({ paths }: Document): string[] =>
           scope === 'admin' ||
           scope === 'webhooks:manage' ||
           /^\/api\/v1\/(registrations\/|campaigns|stalled|bulk-actions|invitations\/.*)/.test(path);
-        return scope === 'users:erase' || (method !== 'get' && (isAdministrative || method === 'delete'));
+        return (
+          READS_AUDITED_BY.includes(scope ?? '') ||
+          (method !== 'get' && (isAdministrative || method === 'delete'))
+        );
       })
       .map(([, { operationId }]) => operationId),
   );
