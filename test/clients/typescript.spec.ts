@@ -342,7 +342,7 @@ describe('the TypeScript client', () => {
         expect([event.type, ids.includes(event.subject)]).toEqual(['pv.user.registered.v1', true]);
       for (const refused of [
         () => verifyWebhook([other], headers, body),
-        () => verifyWebhook(endpoint.secret, headers, body.replace(ids[0]!, UNKNOWN_ID)),
+        () => verifyWebhook(endpoint.secret, headers, body.replace(verified[0]!.subject, UNKNOWN_ID)),
         () => verifyWebhook(endpoint.secret, {}, body),
       ])
         expect(refused).toThrow(WebhookVerificationError);
