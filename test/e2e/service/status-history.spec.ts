@@ -568,6 +568,7 @@ describe('the calls of all replicas', () => {
       'register_user',
       'start_session',
       'read_session',
+      'pass_through',
     ]);
     expect(calls[2]).toMatchObject({ succeeded: 1, failed: 0, p95Seconds: expect.any(Number) });
     expect(calls[3]!.succeeded).toBeGreaterThanOrEqual(99);
