@@ -252,6 +252,12 @@ describe('a customer', () => {
     await register([newEan()], lost);
     const { gridLocations } = await register([newEan(), newEan()], two);
     await client.start(gridLocations[0]!.id, { brand: 'sunward' });
+    // The two answers about a customer are compared, so none of these must be raised between them.
+    for (const tenantReference of [refused, lost])
+      await waitFor(
+        'the stall',
+        async () => (await customersBy({ tenantReference })).body.items[0]!.stalled !== null,
+      );
     const items: ListedCustomerView[] = [];
     for (let cursor = {}; items.length < references.length;) {
       const { body } = await list({ limit: '2', ...cursor });
