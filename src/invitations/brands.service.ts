@@ -1,13 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { readInverterBrands, type InverterBrand } from '../platform/env/brand-files.js';
+import {
+  readInverterBrands,
+  readLogo,
+  type InverterBrand,
+  type Picture,
+} from '../platform/env/brand-files.js';
 import { Environment } from '../platform/env/environment.js';
 
-/** How people call the brands of inverters, and what an owner needs to connect one: INVERTER_BRANDS_FILE. */
+/** How people call the brands of inverters, and what an owner needs to connect one (INVERTER_BRANDS_FILE); and the tenant's logo. */
 @Injectable()
 export class Brands {
   readonly all: ReadonlyMap<string, InverterBrand>;
+  readonly logo: Picture | undefined;
 
-  constructor({ INVERTER_BRANDS_FILE: path }: Environment) {
+  constructor({ INVERTER_BRANDS_FILE: path, BRAND_LOGO_FILE: logoPath }: Environment) {
+    const logo = logoPath === undefined ? undefined : readLogo(logoPath);
+    // A fault of the file has ended the start of the service.
+    if (typeof logo === 'object') this.logo = logo;
     this.all = (path === undefined ? null : readInverterBrands(path).value) ?? new Map();
   }
 

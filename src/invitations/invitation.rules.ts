@@ -1,7 +1,3 @@
-/** The languages of the owner's page; each has a file of messages in pages/owner/messages. */
-export const LOCALES = ['en', 'nl', 'de', 'fr'] as const;
-export type Locale = (typeof LOCALES)[number];
-
 /** The most inverters that a tenant can expect at a grid location. */
 export const MAX_INVERTERS = 1_000;
 
@@ -95,9 +91,6 @@ export function reminderConflict(invitation: LockedInvitation): string | null {
   return changeConflict(invitation, false) ?? (wishDueAt === null ? null : waits);
 }
 
-/** Browsers send less than 200 characters. */
-const MAX_ACCEPT_LANGUAGE_LENGTH = 500;
-
 /** Returns why the owner's page must not lead to this URL, else undefined. `origins`: the configured ones. */
 export function returnUrlFault(returnUrl: URL, origins: readonly string[], isProduction: boolean) {
   const { protocol, hostname, origin, username, password } = returnUrl;
@@ -107,27 +100,3 @@ export function returnUrlFault(returnUrl: URL, origins: readonly string[], isPro
   if (protocol !== 'https:') return 'must begin with https://';
   return origins.includes(origin) ? undefined : 'must be of an origin that INVITATION_RETURN_ORIGINS names';
 }
-
-/** Returns the language that the reader of a page has chosen by `?lang=`, or null if there is none. */
-export const chosenLocale = (url: string): Locale | null =>
-  asLocale(new URLSearchParams(url.split('?', 2)[1]).get('lang') ?? '')[0] ?? null;
-
-/**
- * Returns the language of the page: the language of the invitation, else the first language of Accept-Language that we have, else
- * `otherwise`.
- */
-export function localeOf(invited: string | null, acceptLanguage = '', otherwise: Locale = 'en'): Locale {
-  const accepted = acceptLanguage
-    .slice(0, MAX_ACCEPT_LANGUAGE_LENGTH)
-    .split(',')
-    .map((part) => {
-      const [tag = '', quality = 'q=1'] = part.split(';', 2).map((each) => each.trim());
-      return { language: tag.slice(0, 2).toLowerCase(), quality: Number(quality.replace(/^q=/i, '')) };
-    })
-    .filter(({ quality }) => quality > 0)
-    .sort((one, other) => other.quality - one.quality)
-    .map(({ language }) => language);
-  return LOCALES.find((locale) => locale === invited) ?? accepted.flatMap(asLocale)[0] ?? otherwise;
-}
-
-const asLocale = (language: string) => LOCALES.filter((locale) => locale === language);

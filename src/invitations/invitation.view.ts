@@ -1,7 +1,8 @@
 import * as schema from '../platform/openapi/schema-of.js';
 import { STALLED_FIELD } from '../stalls/stalled.view.js';
 import type { Metadata } from '../users/metadata.rules.js';
-import { DECLINE_REASONS, INVITATION_STATES, LOCALES } from './invitation.rules.js';
+import { LOCALES } from '../platform/env/locale.rules.js';
+import { DECLINE_REASONS, INVITATION_STATES } from './invitation.rules.js';
 
 class ExpectedView extends schema.schemaOf({
   inverters: schema.nullable(schema.count('null if not given')),

@@ -4,7 +4,6 @@ import type { FastifyReply } from 'fastify';
 import { renderSVG } from 'uqr';
 import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { actorOf, hasScope, type Principal } from '../access/scopes.js';
-import type { Transaction } from '../platform/database/database.js';
 import { ApiPage, mapPage, type Page } from '../platform/http/page.js';
 import { ParseUuid } from '../platform/http/parameters.js';
 import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
@@ -18,7 +17,13 @@ import { InvitationsQuery } from './invitations.list.js';
 import { InvitationsService } from './invitations.service.js';
 import { CODE_MINUTES } from './owner/link-codes.rules.js';
 import { LinkCodesStore } from './owner/link-codes.store.js';
-import { InvitationsStore, withoutLink, type InvitationRow, type LinkForm } from './invitations.store.js';
+import {
+  InvitationsStore,
+  withoutLink,
+  type InvitationRow,
+  type LinkForm,
+  type LinkReader,
+} from './invitations.store.js';
 import { Query } from '../platform/http/query.decorator.js';
 
 /** A person on the telephone reads some ten an hour. */
@@ -139,13 +144,10 @@ export class InvitationsController {
     @Param('id', ParseUuid) id: string,
     @CurrentKey() key: Principal,
   ): Promise<InvitationCodeView> {
-    let created: Omit<InvitationCodeView, 'enterAt'> | undefined;
-    await this.readLink(id, key, 'code', async (tx, { state }) => {
-      const code = await this.codes.create(tx, id);
-      if (code === null) throw new Problem('invitation_conflict', `The invitation is over: it is ${state}`);
-      created = code;
-    });
-    return { ...created!, enterAt: this.invitations.codePage };
+    const { state } = await this.linkOf(id);
+    const created = await this.codes.create(id, readerOf(key));
+    if (created === null) throw new Problem('invitation_conflict', `The invitation is over: it is ${state}`);
+    return { ...created, enterAt: this.invitations.codePage };
   }
 
   @Patch(':id')
@@ -226,22 +228,18 @@ export class InvitationsController {
     return this.readInvitation(id, key);
   }
 
-  /** Returns a link, and records who reads it, and `make` as recordLinkRead does. Throws Problem not_found or too_many_requests. */
-  private async readLink(
-    id: string,
-    key: Principal,
-    as?: LinkForm,
-    make?: (tx: Transaction, row: InvitationRow) => Promise<void>,
-  ): Promise<InvitationLinkView> {
+  /** Returns a link, and records who reads it. Throws Problem not_found or too_many_requests. */
+  private async readLink(id: string, key: Principal, as?: LinkForm): Promise<InvitationLinkView> {
+    const link = await this.linkOf(id);
+    await this.store.recordLinkRead(id, readerOf(key), as);
+    return link;
+  }
+
+  /** Throws Problem not_found. */
+  private async linkOf(id: string): Promise<InvitationLinkView> {
     const what = `invitation ${id}`;
     const row = found(await this.store.find(id), what);
     const url = found(this.invitations.urlOf(row), `link of ${what}`);
-    const limit = hasScope(key, 'links:read') ? null : LINKS_PER_HOUR;
-    const makeOf = make && ((tx: Transaction) => make(tx, row));
-    if (!(await this.store.recordLinkRead(id, actorOf(key), limit, as, makeOf)))
-      throw new Problem('too_many_requests', `This key may read ${LINKS_PER_HOUR} links an hour`, {
-        retryAfterSeconds: 600,
-      });
     return { url, state: row.state, expiresAt: row.expiresAt };
   }
 
@@ -252,3 +250,8 @@ export class InvitationsController {
     return { ...withoutLink(row, this.stalls), remindedAt, nextReminderAt, url };
   }
 }
+
+const readerOf = (key: Principal): LinkReader => ({
+  actor: actorOf(key),
+  limit: hasScope(key, 'links:read') ? null : LINKS_PER_HOUR,
+});

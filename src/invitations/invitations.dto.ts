@@ -9,7 +9,8 @@ import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
 import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
 import { brandFault } from '../onboarding/rules/brand.rules.js';
-import { CHANNELS, LOCALES, MAX_INVERTERS, type Channel, type Locale } from './invitation.rules.js';
+import { LOCALES, type Locale } from '../platform/env/locale.rules.js';
+import { CHANNELS, MAX_INVERTERS, type Channel } from './invitation.rules.js';
 
 const MAX_BRANDS = 10;
 const MAX_URL_LENGTH = 2_000;

@@ -101,13 +101,13 @@ export const FIND_DECLINED = `SELECT FROM invitations i WHERE i.id = $1 AND ${IS
 export const TAKE_BACK = `UPDATE invitations i SET declined_at = NULL, decline_reason = NULL WHERE i.id = $1 AND ${IS_DECLINED}`;
 
 /**
- * Records the request for a new link by the person with the link of invitation $1, at most once a day. Does nothing if the link still
- * works, or was revoked. `isRevokedSince`: whether the tenant has revoked a later invitation of the location.
+ * Records the request for a new link by the person with the link of invitation $1, unless the last one is less than $2 ms ago. Does nothing
+ * if the link still works, or was revoked. `isRevokedSince`: whether the tenant has revoked a later invitation of the location.
  */
 export const REQUEST_RENEWAL = `
     UPDATE invitations i SET renewal_requested_at = clock_timestamp()
      WHERE i.id = $1 AND (${STATE} = 'expired' OR ${STATE} = 'declined' AND ${IS_REPLACED})
-       AND (i.renewal_requested_at IS NULL OR i.renewal_requested_at <= now() - interval '1 day')
+       AND (i.renewal_requested_at IS NULL OR i.renewal_requested_at <= now() - $2 * interval '1 ms')
     RETURNING i.grid_location_id AS "gridLocationId", i.brands, i.locale, i.expected_inverters AS "expectedInverters", i.metadata,
               i.return_url AS "returnUrl", i.campaign_id AS "campaignId",
               EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.created_at > i.created_at

@@ -11,6 +11,7 @@ import {
   type ChangeRows,
 } from '../platform/database/refused-rows.js';
 import type { Page } from '../platform/http/page.js';
+import { Problem } from '../platform/problem/problem.js';
 import type { StallViews, StoredStall } from '../stalls/stall-views.service.js';
 import type { Metadata } from '../users/metadata.rules.js';
 import { FIND_CONSENTS, giveConsent, type GivenConsent } from './consents.sql.js';
@@ -33,7 +34,15 @@ import type { Step } from './owner/owner-page.rules.js';
 const TOKEN_BYTES = 32;
 /** What leads to the link, other than its text. */
 export type LinkForm = 'qr' | 'code';
+
+export interface LinkReader {
+  readonly actor: string;
+  /** The most links that the caller may read within an hour. Null: there is no limit. */
+  readonly limit: number | null;
+}
+
 const LINK_READ = 'invitation.link_read';
+const LINK_RETRY_SECONDS = 600;
 /** The most invitations whose expiry one transaction records. */
 const EXPIRE_AT_ONCE = 200;
 
@@ -227,27 +236,9 @@ export class InvitationsStore {
     }, OUTCOME);
   }
 
-  /**
-   * Records that a caller reads a link, in the form `as`, for which `make` makes what leads to it. Returns false if the caller has read
-   * `limit` within an hour; null: there is no limit.
-   */
-  async recordLinkRead(
-    id: string,
-    actor: string,
-    limit: number | null,
-    as?: LinkForm,
-    make?: (tx: Transaction) => Promise<void>,
-  ): Promise<boolean> {
-    return this.database.transaction(async (tx) => {
-      if (limit !== null) {
-        await tx.query(sql.LOCK_LINK_READER, [actor]);
-        const read = await tx.query(sql.FIND_LINK_READS, [actor, LINK_READ, limit]);
-        if (read.length === limit) return false;
-      }
-      await make?.(tx);
-      await recordAudit(tx, { actor, action: LINK_READ, target: id, ...(as && { details: { as } }) });
-      return true;
-    });
+  /** Records that a caller reads a link, in the form `as`. Throws Problem too_many_requests. */
+  async recordLinkRead(id: string, reader: LinkReader, as?: LinkForm): Promise<void> {
+    await this.database.transaction((tx) => recordLinkRead(tx, id, reader, as));
   }
 
   /**
@@ -320,6 +311,24 @@ export function withoutLink(
   const { remindersSent, remindedAt, bouncedAt, recoveredAt, ...invitation } = told;
   const stalled = stalls.view('invitation', row, row.stalled);
   return { ...invitation, expected: { inverters: expectedInverters }, stalled };
+}
+
+/** Records that a caller reads a link. Throws Problem too_many_requests, or unauthenticated if the caller may no longer act. */
+export async function recordLinkRead(
+  tx: Transaction,
+  id: string,
+  { actor, limit }: LinkReader,
+  as?: LinkForm,
+): Promise<void> {
+  if (limit !== null) {
+    await tx.query(sql.LOCK_LINK_READER, [actor]);
+    const read = await tx.query(sql.FIND_LINK_READS, [actor, LINK_READ, limit]);
+    if (read.length === limit)
+      throw new Problem('too_many_requests', `This key may read ${limit} links an hour`, {
+        retryAfterSeconds: LINK_RETRY_SECONDS,
+      });
+  }
+  await recordAudit(tx, { actor, action: LINK_READ, target: id, ...(as && { details: { as } }) });
 }
 
 export async function open(tx: Transaction, id: string): Promise<void> {

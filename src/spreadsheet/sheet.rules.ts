@@ -47,3 +47,21 @@ export function cellFault({ rows, doubtful }: Sheet, uses: readonly string[]): s
   const name = names[column]?.trim() || `column ${column + 1}`;
   return `“${name}” has in ${count === 1 ? 'row' : 'rows'} ${first.join(', ')}${more} ${WORDS[doubt]}.`;
 }
+
+/** Returns rows as CSV, each on one line: a line break within a cell becomes a blank. */
+export const csvOf = (rows: readonly (readonly string[])[]): string =>
+  rows.map((row) => row.map(quoted).join(',')).join('\r\n');
+
+function quoted(cell: string): string {
+  const line = cell.replace(/[\r\n]+/g, ' ');
+  return /[",']|^\s|\s$/.test(line) ? `"${line.replaceAll('"', '""')}"` : line;
+}
+
+/** Returns whether these first bytes are those of a workbook: ZIP, or the format of older versions of Excel and of encrypted files. */
+export const isWorkbook = (bytes: Uint8Array): boolean => isZip(bytes) || isCompound(bytes);
+
+export const isZip = (bytes: Uint8Array): boolean => startsWith(bytes, [0x50, 0x4b]);
+/** Returns whether these bytes begin a file of an older version of Excel, or an encrypted one. */
+export const isCompound = (bytes: Uint8Array): boolean => startsWith(bytes, [0xd0, 0xcf, 0x11, 0xe0]);
+const startsWith = (bytes: Uint8Array, magic: readonly number[]): boolean =>
+  magic.every((byte, index) => bytes[index] === byte);

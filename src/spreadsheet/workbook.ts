@@ -1,9 +1,8 @@
 import { unzipSync, zipSync } from 'fflate';
 // Its other builds unpack in workers that they make of text, which the policy of the console forbids.
 import readXlsxFile from 'read-excel-file/universal';
-import type { Doubt, DoubtfulCells, Sheet } from './sheet.rules.js';
+import { type Doubt, type DoubtfulCells, type Sheet, isCompound, isZip } from './sheet.rules.js';
 import { sheetFault } from './sheet-xml.rules.js';
-import { isCompound, isZip } from './workbook-kind.rules.js';
 
 /** The most bytes that a workbook has unpacked, and characters that its cells have in all: a string may be in many cells. */
 const MOST_UNPACKED = 100_000_000;

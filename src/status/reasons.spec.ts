@@ -532,6 +532,15 @@ it.each<[string, string[], Partial<Facts>]>([
   );
 });
 
+it('a proxy that fails for one process of several hides no trouble of the remote service', () => {
+  const facts = {
+    ...replicas({ proxyFault: 'p:1 refuses' }, { name: 'b:1' }),
+    ...degraded({ operation: 'read_session', health: 'degraded', reason: 'status 500' }),
+  };
+  const codes = reasonsOf({ ...HEALTHY, ...facts }).map(({ code }) => code);
+  expect(codes).toEqual(['proxy_fails', 'remote_degraded']);
+});
+
 it('the worst of several reasons comes first', () => {
   const faults = {
     ...replicas({ role: 'api', hasNoSpace: true, clockOffsetSeconds: 99 }),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { LOCALES } from '../../src/invitations/invitation.rules.js';
+import { LOCALES } from '../../src/platform/env/locale.rules.js';
 
 const messagesOf = async (locale: string) =>
   JSON.parse(await readFile(`pages/owner/messages/${locale}.json`, 'utf8')) as Record<string, string>;

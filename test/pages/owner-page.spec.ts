@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { LOCALES } from '../../src/invitations/invitation.rules.js';
+import { LOCALES } from '../../src/platform/env/locale.rules.js';
 import { Database } from '../../src/platform/database/database.js';
 import { allAtLength, isLong } from '../faults/support/promise.js';
 import { TestClient } from '../setup/client.js';

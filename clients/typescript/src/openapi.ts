@@ -3632,7 +3632,7 @@ export interface components {
             userId: string;
             /** Format: date-time */
             exportedAt: string;
-            /** @description The rows of each table, with all their columns: `sessionStarts`, `onboardingSessions`, `prunedSessions`, `sessionPolls`, `sessionObservations`, `inverters`, `invitations`, `consents`, `campaignRows`, `registrations`, `users`, `gridLocations`, `stalls`, `domainEvents`, `webhookDeliveries`, `auditLog`, `bulkActions`. Further tables and columns may follow */
+            /** @description The rows of each table, with all their columns but hashes and encrypted ones: `sessionStarts`, `onboardingSessions`, `prunedSessions`, `sessionPolls`, `sessionObservations`, `inverters`, `invitations`, `consents`, `campaignRows`, `registrations`, `users`, `gridLocations`, `stalls`, `domainEvents`, `webhookDeliveries`, `auditLog`, `bulkActions`. Further tables and columns may follow */
             data: {
                 [key: string]: Record<string, unknown>[];
             };

@@ -17,6 +17,7 @@ import { Success } from '../parts/success.js';
 import { Age, Instant } from '../parts/time.js';
 import { pathOf, type Filters } from '../rules/route.js';
 import { How } from './webhooks.js';
+import { readUpTo } from '../api/lists.js';
 
 interface Props {
   readonly id: string;
@@ -262,23 +263,10 @@ async function resend(id: string, form: FormData): Promise<number> {
   const onlyFailed = form.has('onlyFailed');
   const params = { path: { id } };
   // A redelivery begins at a sequence, which the oldest delivery since then has.
-  let cursor: string | null = null;
-  let oldest: Delivery | undefined;
-  for (let pages = 0; pages === 0 || cursor !== null; pages++) {
-    if (pages === MOST_PAGES)
-      throw new Refusal('There are more than 5,000 deliveries since then: choose a later time.');
-    const query = { endpointId: id, since, ...(onlyFailed && { status: 'failed' as const }), limit: 200 };
-    const page: { items: Delivery[]; next: string | null } = await readPage(
-      client,
-      '/api/v1/webhook-deliveries',
-      {
-        ...query,
-        ...(cursor !== null && { cursor }),
-      },
-    );
-    oldest = page.items.at(-1) ?? oldest;
-    cursor = page.next;
-  }
+  const query = { endpointId: id, since, ...(onlyFailed && { status: 'failed' as const }) };
+  const { items, isPart } = await readUpTo(MOST_PAGES, '/api/v1/webhook-deliveries', query);
+  if (isPart) throw new Refusal('There are more than 5,000 deliveries since then: choose a later time.');
+  const oldest = items.at(-1);
   if (oldest === undefined) return 0;
   let after: string | null = String(BigInt(oldest.sequence) - 1n);
   let count = 0;

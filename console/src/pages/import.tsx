@@ -23,8 +23,7 @@ import {
   sheetTable,
   type TableFile,
 } from '../rules/table-file.js';
-import { isWorkbook } from '../../../src/spreadsheet/workbook-kind.rules.js';
-import type { Sheet } from '../../../src/spreadsheet/sheet.rules.js';
+import { isWorkbook, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
 import { readWorkbook } from '../api/workbook.js';
 
 type Campaign = Schemas['CampaignView'];

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { paths } from '#client/openapi.js';
 import type { Schemas } from '#client/client.js';
-import { readPage } from '#client/pages.js';
 import { client } from '../api/client.js';
-import { useList } from '../api/lists.js';
+import { readUpTo, useList } from '../api/lists.js';
 import { useCampaigns } from '../api/queries.js';
 import { countOf, wordsOf } from '../format/words.js';
 import { Act } from '../parts/act.js';
@@ -181,19 +180,9 @@ const Worklist = ({ query }: { readonly query: Query }) => (
 );
 
 async function worklistOf(query: Query): Promise<readonly Invitation[]> {
-  const rows: Invitation[] = [];
-  let next: string | null = null;
-  for (let pages = 0; pages === 0 || next !== null; pages++) {
-    if (pages === MOST_PAGES) throw new Refusal('There are more than 5,000 invitations: choose a filter.');
-    const page: { items: Invitation[]; next: string | null } = await readPage(client, '/api/v1/invitations', {
-      ...query,
-      ...(next !== null && { cursor: next }),
-      limit: 200,
-    });
-    rows.push(...page.items.filter(({ state }) => USABLE.includes(state)));
-    ({ next } = page);
-  }
-  return rows;
+  const { items, isPart } = await readUpTo(MOST_PAGES, '/api/v1/invitations', query);
+  if (isPart) throw new Refusal('There are more than 5,000 invitations: choose a filter.');
+  return items.filter(({ state }) => USABLE.includes(state));
 }
 
 const USABLE: readonly Invitation['state'][] = ['invited', 'opened', 'started'];

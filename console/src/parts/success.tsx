@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { readPage } from '#client/pages.js';
-import { client, type Delivery } from '../api/client.js';
 import { useInterval } from '../api/queries.js';
 import { formatInstant } from '../format/instant.js';
 import { countOf, formatNumber } from '../format/words.js';
 import { HOURS, successOf, type Hour } from '../rules/success.js';
 import { Empty, Loaded } from './loaded.js';
 import { Panel } from './panel.js';
+import { readUpTo } from '../api/lists.js';
 
 /** The most pages of 200 deliveries that are counted. */
 const MOST_PAGES = 5;
@@ -29,22 +28,9 @@ export function Success({ endpointId }: { readonly endpointId: string }) {
 async function readTried(endpointId: string) {
   const now = new Date();
   const since = new Date(now.getTime() - HOURS * 3_600_000).toISOString();
-  const deliveries: Delivery[] = [];
-  let cursor: string | null = null;
-  for (let pages = 0; pages < MOST_PAGES && (pages === 0 || cursor !== null); pages++) {
-    const query = { endpointId, tried: 'true' as const, since, limit: 200 };
-    const page: { items: Delivery[]; next: string | null } = await readPage(
-      client,
-      '/api/v1/webhook-deliveries',
-      {
-        ...query,
-        ...(cursor !== null && { cursor }),
-      },
-    );
-    deliveries.push(...page.items);
-    cursor = page.next;
-  }
-  return { hours: successOf(deliveries, now), isPart: cursor !== null };
+  const query = { endpointId, tried: 'true' as const, since };
+  const { items, isPart } = await readUpTo(MOST_PAGES, '/api/v1/webhook-deliveries', query);
+  return { hours: successOf(items, now), isPart };
 }
 
 interface Props {

@@ -1,6 +1,5 @@
 import Papa from 'papaparse';
-import { csvOf } from '../../../src/spreadsheet/csv.rules.js';
-import { cellFault, headerIndex, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
+import { csvOf, cellFault, headerIndex, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
 import type { Use } from './columns.js';
 
 /** A file as rows of cells. */

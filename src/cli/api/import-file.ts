@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open, stat, type FileHandle } from 'node:fs/promises';
-import { isWorkbook } from '../../spreadsheet/workbook-kind.rules.js';
+import { isWorkbook } from '../../spreadsheet/sheet.rules.js';
 import { CommandError } from '../command-error.js';
 import type { WorkbookOptions } from './import-workbook.js';
 

@@ -1,6 +1,5 @@
 import { FIELDS } from '../../spreadsheet/column-names.rules.js';
-import { csvOf } from '../../spreadsheet/csv.rules.js';
-import { cellFault, headerIndex, type Sheet } from '../../spreadsheet/sheet.rules.js';
+import { csvOf, cellFault, headerIndex, type Sheet } from '../../spreadsheet/sheet.rules.js';
 import { readWorkbook, WorkbookError } from '../../spreadsheet/workbook.js';
 import { CommandError } from '../command-error.js';
 

@@ -6,6 +6,7 @@ import type { EnvironmentSource } from '../../platform/env/environment-names.js'
 import { readGeneratedKeys } from '../../local/generated-keys.js';
 import { findRunningService } from '../../local/running-service.js';
 import { CommandError } from '../command-error.js';
+import { withoutEndSlashes } from '../../platform/http/origins.rules.js';
 
 export type FindApi = () => Promise<ServiceApi>;
 
@@ -83,7 +84,7 @@ export async function findApi(source: EnvironmentSource): Promise<ServiceApi> {
       throw misconfigured(`PV_ONBOARDING_URL must be ${expected}`);
     if (key === undefined)
       throw misconfigured('PV_ONBOARDING_API_KEY is required with PV_ONBOARDING_URL: set it to an API key');
-    return new ServiceApi(url.replace(/(?<!\/)\/+$/, ''), checkKey('PV_ONBOARDING_API_KEY', key));
+    return new ServiceApi(withoutEndSlashes(url), checkKey('PV_ONBOARDING_API_KEY', key));
   }
   const folder = resolve('.data');
   const running = await findRunningService(folder);

@@ -1,6 +1,5 @@
 import { counted } from '../../platform/counted.rules.js';
 import { expiresSoon } from '../../platform/http-client/certificate-expiry.rules.js';
-import { respondedAt } from './times.rules.js';
 import type { Finding, Seen, SeenNetwork, SeenResponse } from './seen.rules.js';
 
 const SILENT = 'nothing';
@@ -109,8 +108,8 @@ function ofLatency(responses: readonly SeenResponse[], timeoutMs: number): Findi
 function ofClock(responses: readonly SeenResponse[]): Finding {
   const line = { check: 'network.clock', says: SILENT };
   const offsets = responses.flatMap(({ headers, receivedAt }) => {
-    const at = respondedAt(headers.date);
-    return at === null ? [] : [receivedAt.getTime() - at.getTime()];
+    const at = Date.parse(headers.date ?? '');
+    return Number.isNaN(at) ? [] : [receivedAt.getTime() - at];
   });
   if (offsets.length === 0)
     return { ...line, level: 'fits', saw: 'no header Date', means: 'The clocks cannot be compared.' };

@@ -3,6 +3,7 @@ import type { Environment } from '../../platform/env/environment.js';
 import { describeConnectionError } from '../../platform/http-client/response-limits.js';
 import { redact } from '../../platform/redaction/redaction.js';
 import type { LostCall, SeenCall } from './seen.rules.js';
+import { withoutEndSlashes } from '../../platform/http/origins.rules.js';
 
 /** Longer than SCS_TIMEOUT_MS, so that a slow service is measured and not only given up. */
 const DEADLINE_MS = 30_000;
@@ -27,7 +28,7 @@ export class RawRemote {
     { SCS_BASE_URL }: Environment,
     private readonly dispatcher: Dispatcher,
   ) {
-    this.base = SCS_BASE_URL.replace(/(?<!\/)\/+$/, '');
+    this.base = withoutEndSlashes(SCS_BASE_URL);
   }
 
   async call({ method, path, headers = {}, body }: RawRequest): Promise<SeenCall> {

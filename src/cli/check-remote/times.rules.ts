@@ -22,9 +22,3 @@ export function describeTimeForm({ fractionDigits, zone }: TimeForm): string {
   const end = { Z: 'with Z', offset: 'with a numeric offset', none: 'without a zone' }[zone];
   return `${end}, ${fractionDigits === 0 ? 'whole seconds' : 'fractional seconds'}`;
 }
-
-/** Returns the instant of a header Date, or null without one. */
-export function respondedAt(date: string | undefined): Date | null {
-  const at = date === undefined ? NaN : Date.parse(date);
-  return Number.isNaN(at) ? null : new Date(at);
-}

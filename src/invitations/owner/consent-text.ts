@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Locale } from '../invitation.rules.js';
+import type { Locale } from '../../platform/env/locale.rules.js';
 
 /** The version of the texts in pages/owner/messages. It changes when one of them that is part of the consent does. */
 export const STANDARD_VERSION = 'standard-1';

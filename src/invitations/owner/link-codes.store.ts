@@ -5,7 +5,12 @@ import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import type { CellRate } from '../../platform/rate/cell-rate.rules.js';
 import * as sql from '../invitations.sql.js';
-import { InvitationsStore, type InvitationRow } from '../invitations.store.js';
+import {
+  InvitationsStore,
+  recordLinkRead,
+  type InvitationRow,
+  type LinkReader,
+} from '../invitations.store.js';
 import { CODE_LENGTH, CODE_LETTERS, CODE_MINUTES } from './link-codes.rules.js';
 
 const CONTEXT = 'invitations/code';
@@ -34,13 +39,20 @@ export class LinkCodesStore {
     private readonly invitations: InvitationsStore,
   ) {}
 
-  /** Gives an invitation that is not over a code in the place of its last. Returns null if the invitation is over. */
-  async create(tx: Transaction, id: string): Promise<{ code: string; expiresAt: Date } | null> {
+  /**
+   * Gives an invitation that is not over a code in the place of its last. Returns null if the invitation is over. Throws Problem as
+   * recordLinkRead does.
+   */
+  async create(id: string, reader: LinkReader): Promise<{ code: string; expiresAt: Date } | null> {
     const letters = Array.from({ length: CODE_LENGTH }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]);
     const code = letters.join('');
     const values = [id, this.cipher.hash(code, CONTEXT), CODE_MINUTES];
-    const [created] = await tx.query<{ expiresAt: Date }>(sql.SET_CODE, values);
-    return created ? { code, expiresAt: created.expiresAt } : null;
+    return this.database.transaction(async (tx) => {
+      const [created] = await tx.query<{ expiresAt: Date }>(sql.SET_CODE, values);
+      // After the wait for a lock, since the caller may have been revoked meanwhile.
+      if (created) await recordLinkRead(tx, id, reader, 'code');
+      return created ? { code, expiresAt: created.expiresAt } : null;
+    }, OUTCOME);
   }
 
   /**

@@ -1,16 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { extname } from 'node:path';
 import { Body, Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimit } from '../../access/rate-limit.js';
 import { clientNetwork } from '../../access/request-hooks.service.js';
 import { ReadHabits } from '../../onboarding/poll/habits.service.js';
+import type { Picture } from '../../platform/env/brand-files.js';
 import { Environment } from '../../platform/env/environment.js';
 import { ownOriginsOf } from '../../platform/http/origins.rules.js';
 import { Public } from '../../platform/http/public.decorator.js';
 import { invalidRequest } from '../../platform/http/validation.js';
-import { Problem } from '../../platform/problem/problem.js';
+import { found, Problem } from '../../platform/problem/problem.js';
 import { DECLINE_REASONS } from '../invitation.rules.js';
 import { InvitationsStore, type InvitationRow } from '../invitations.store.js';
 import {
@@ -34,11 +33,6 @@ import { Query } from '../../platform/http/query.decorator.js';
 /** The most unknown links a minute, per client network. A person mistypes a few. */
 const UNKNOWN_LINKS = { amount: 30, periodMs: 60_000 };
 const STATUS_OF = { unknown: 404, revoked: 410, expired: 410, renewal: 410, erased: 410 } as const;
-const LOGO_TYPES: Readonly<Record<string, string>> = {
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.webp': 'image/webp',
-};
 
 /** The pages whose button needs a new start. */
 const NEEDS_START: readonly OwnerPage['kind'][] = ['ready', 'next', 'rejected', 'declined'];
@@ -61,7 +55,6 @@ interface Visit {
 @Controller('i')
 export class OwnerPageController {
   private readonly unknown = new RateLimit('unknown-link', UNKNOWN_LINKS);
-  private readonly logo = this.environment.BRAND_LOGO_FILE && readFileSync(this.environment.BRAND_LOGO_FILE);
 
   constructor(
     private readonly store: InvitationsStore,
@@ -90,10 +83,7 @@ export class OwnerPageController {
   @Get('logo')
   @Public()
   image(@Res() reply: FastifyReply): void {
-    const { BRAND_LOGO_FILE = '' } = this.environment;
-    if (!this.logo) throw new Problem('not_found', 'There is no logo');
-    const type = LOGO_TYPES[extname(BRAND_LOGO_FILE)] ?? 'image/png';
-    void reply.headers(CACHED).type(type).send(this.logo);
+    sendPicture(reply, found(this.brands.logo, 'logo'));
   }
 
   /** Shows the page on which an owner enters a code. */
@@ -126,9 +116,7 @@ export class OwnerPageController {
   @Get('brand-picture')
   @Public()
   brandPicture(@Query() { brand = '' }: Readonly<Record<string, string>>, @Res() reply: FastifyReply): void {
-    const picture = this.brands.all.get(brand)?.picture;
-    if (picture === undefined) throw new Problem('not_found', 'There is no picture of this brand');
-    void reply.headers(CACHED).type(picture.type).send(picture.content);
+    sendPicture(reply, found(this.brands.all.get(brand)?.picture, 'picture of this brand'));
   }
 
   /** Shows the page and changes nothing, because mail scanners follow links, too, and their browsers look like those of people. */
@@ -304,6 +292,10 @@ export class OwnerPageController {
 }
 
 const CACHED = { 'cache-control': 'public, max-age=300' };
+
+function sendPicture(reply: FastifyReply, { type, content }: Picture): void {
+  void reply.headers(CACHED).type(type).send(content);
+}
 
 /** Returns the given brand if the page has a step for it, else the brand of the page's button. Returns undefined if nothing can begin. */
 function wantedBrand(page: OwnerPage, given: string | undefined): string | null | undefined {

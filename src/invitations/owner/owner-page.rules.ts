@@ -41,11 +41,12 @@ type Invited = Pick<
   | 'renewalRequestedAt'
 >;
 
-const DAY_MS = 86_400_000;
+/** A request for a new link counts for this time. A repetition within it does nothing. */
+export const RENEWAL_COUNTS_MS = 86_400_000;
 
-/** Returns whether the owner has asked for a new link within a day. */
+/** Returns whether the request of the owner for a new link still counts. */
 const isRenewalRequested = ({ renewalRequestedAt }: Invited, now: Date): boolean =>
-  renewalRequestedAt !== null && now.getTime() - renewalRequestedAt.getTime() < DAY_MS;
+  renewalRequestedAt !== null && now.getTime() - renewalRequestedAt.getTime() < RENEWAL_COUNTS_MS;
 
 /** Returns the page of an invitation. `steps`: those of its brands. */
 export function planOwnerPage(invitation: Invited, steps: readonly Step[], now: Date): OwnerPage {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { upcomingFault } from '../../platform/time/instant.rules.js';
-import { localeOf, returnUrlFault } from '../invitation.rules.js';
+import { localeOf } from '../../platform/env/locale.rules.js';
+import { returnUrlFault } from '../invitation.rules.js';
 import { accentsOf, contrast } from './colour.rules.js';
 import {
   declineReasonOf,

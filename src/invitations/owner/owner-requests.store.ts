@@ -6,6 +6,7 @@ import { announceAs } from '../invitation-events.store.js';
 import type { DeclineReason } from '../invitation.rules.js';
 import * as sql from '../invitations.sql.js';
 import { InvitationsStore, open, type WantedInvitation } from '../invitations.store.js';
+import { RENEWAL_COUNTS_MS } from './owner-page.rules.js';
 
 type Renewed = Omit<WantedInvitation, 'expiresAt'> & { readonly isRevokedSince: boolean };
 
@@ -38,7 +39,7 @@ export class OwnerRequestsStore {
   async requestRenewal(id: string, mode: 'ask' | 'auto', defaultDays: number): Promise<void> {
     await this.database.transaction(async (tx) => {
       await tx.query(sql.LOCK_USER, [id]);
-      const [requested] = await tx.query<Renewed>(sql.REQUEST_RENEWAL, [id]);
+      const [requested] = await tx.query<Renewed>(sql.REQUEST_RENEWAL, [id, RENEWAL_COUNTS_MS]);
       if (requested === undefined) return;
       const { isRevokedSince, ...wanted } = requested;
       const isAutomatic = mode === 'auto' && !isRevokedSince;

@@ -1,5 +1,5 @@
 import type { InverterBrand } from '../../platform/env/brand-files.js';
-import type { Locale } from '../invitation.rules.js';
+import type { Locale } from '../../platform/env/locale.rules.js';
 import { inUnits, type OwnerPage, type Step } from './owner-page.rules.js';
 import type { Translate } from './owner-texts.service.js';
 

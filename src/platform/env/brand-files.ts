@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
+import { LOCALES, type Locale } from './locale.rules.js';
 
-export const PAGE_LOCALES = ['en', 'nl', 'de', 'fr'] as const;
-type PageLocale = (typeof PAGE_LOCALES)[number];
 type InLocales<Field extends string> = Readonly<
-  Partial<Record<PageLocale, Readonly<Partial<Record<Field, string>>>>>
+  Partial<Record<Locale, Readonly<Partial<Record<Field, string>>>>>
 >;
 
 /** The tenant's own words on the owner's page. */
@@ -15,7 +14,7 @@ export type InverterBrand = { readonly name: string; readonly picture?: Picture 
   'account' | 'login' | 'traps' | 'helpUrl'
 >;
 
-interface Picture {
+export interface Picture {
   readonly type: string;
   readonly content: Buffer;
 }
@@ -96,15 +95,15 @@ export function* brandFileProblems(files: {
   if (INVERTER_BRANDS_FILE !== undefined)
     yield* told('INVERTER_BRANDS_FILE', readInverterBrands(INVERTER_BRANDS_FILE).problems);
   if (BRAND_LOGO_FILE === undefined) return;
-  const logo = readPicture(BRAND_LOGO_FILE, MAX_LOGO_BYTES);
+  const logo = readLogo(BRAND_LOGO_FILE);
   if (typeof logo === 'string') yield `BRAND_LOGO_FILE ${logo}`;
 }
 
 function localeProblems(locales: Json, prefix: string, fields: readonly string[]): string[] {
   return Object.entries(locales).flatMap(([locale, texts]) => {
     const at = `${prefix}${locale}`;
-    if (!PAGE_LOCALES.some((each) => each === locale))
-      return [`${at} is not known: the languages are ${PAGE_LOCALES.join(', ')}`];
+    if (!LOCALES.some((each) => each === locale))
+      return [`${at} is not known: the languages are ${LOCALES.join(', ')}`];
     if (!isObject(texts)) return [`${at} must be an object`];
     return Object.entries(texts).flatMap(([field, text]) => {
       if (!fields.includes(field))
@@ -117,6 +116,9 @@ function localeProblems(locales: Json, prefix: string, fields: readonly string[]
     });
   });
 }
+
+/** Returns the picture in BRAND_LOGO_FILE, or what is wrong with it. */
+export const readLogo = (path: string): Picture | string => readPicture(path, MAX_LOGO_BYTES);
 
 /** Returns the picture, or what is wrong with it. */
 function readPicture(path: string, maxBytes = MAX_PICTURE_BYTES): Picture | string {

@@ -24,6 +24,8 @@ import {
   Flag,
   IsNetwork,
 } from './environment-decorators.js';
+import { LOCALES, type Locale } from './locale.rules.js';
+import { withoutEndSlashes } from '../http/origins.rules.js';
 
 const LARGEST_TIMER_MS = 2 ** 31 - 1;
 const HOUR_MS = 3_600_000;
@@ -41,7 +43,7 @@ export class Environment {
   @IsOptional() @Integer(0, 65535) METRICS_PORT?: number;
   /** Stored as browsers write it, without a slash at its end. */
   @IsOptional()
-  @ReadText((text) => (URL.canParse(text) ? new URL(text).href : text).replace(/(?<!\/)\/+$/, ''))
+  @ReadText((text) => withoutEndSlashes(URL.canParse(text) ? new URL(text).href : text))
   @Matches(/^[^\s@?#]+$/, { message: 'PUBLIC_URL must not contain credentials, a query or a fragment' })
   @HttpUrl()
   PUBLIC_URL?: string;
@@ -168,8 +170,8 @@ export class Environment {
   /** A JSON file with the names of brands of inverters, and what an owner needs for each. */
   @IsOptional() @MinLength(1) INVERTER_BRANDS_FILE?: string;
   /** The language of the owner's page if we have neither the language of the invitation nor that of the browser. */
-  @IsIn(['en', 'nl', 'de', 'fr'])
-  DEFAULT_LOCALE: 'en' | 'nl' | 'de' | 'fr' = 'en';
+  @IsIn(LOCALES)
+  DEFAULT_LOCALE: Locale = 'en';
   /** How many days an invitation is valid. Applies if the request that creates it has no date. */
   @Integer(1, 366) INVITATION_TTL_DAYS = 90;
   /** What happens when an owner asks for a new link: `ask` the tenant, or `auto`: create an invitation for the tenant to send. */

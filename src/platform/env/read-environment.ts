@@ -7,7 +7,7 @@ import { Environment } from './environment.js';
 import { readPassThrough } from './pass-through.rules.js';
 import type { FilesRead } from './environment-files.js';
 import { isLoopback, OWN_PATHS, pathPrefixOf } from '../http/origins.rules.js';
-import { brokerTlsOf, readTlsFiles, remoteTlsOf, type TlsPaths } from '../http-client/tls-files.js';
+import { OWN_CONNECTIONS, readTlsFiles, tlsPathsOf, type TlsPaths } from '../http-client/tls-files.js';
 import { ENVIRONMENT_NAMES, findUnread, type EnvironmentSource } from './environment-names.js';
 
 /** Placeholders for the variables that `local/` provides outside production. They are valid, but never used. */
@@ -134,8 +134,7 @@ function* contradictions(environment: Environment): Generator<string> {
     yield 'WEBHOOKS_VIA_PROXY needs HTTPS_PROXY or HTTP_PROXY';
   const passed = readPassThrough(environment.SCS_PASS_THROUGH ?? 'GET none');
   if (typeof passed === 'string') yield `SCS_PASS_THROUGH ${passed}`;
-  yield* tlsFaults(remoteTlsOf(environment));
-  yield* tlsFaults(brokerTlsOf(environment));
+  for (const of of OWN_CONNECTIONS) yield* tlsFaults(tlsPathsOf(environment, of));
   yield* brandFileProblems(environment);
   const prefix = pathPrefixOf(environment.PUBLIC_URL);
   const [, first = ''] = prefix.split('/');

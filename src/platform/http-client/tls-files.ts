@@ -151,33 +151,29 @@ export class TlsFiles {
   }
 }
 
-/** Returns the files of a connection to the remote service. */
-export const remoteTlsOf = (environment: Environment): TlsPaths => ({
-  names: { ca: 'SCS_CA_FILE', cert: 'SCS_CLIENT_CERT_FILE', key: 'SCS_CLIENT_KEY_FILE' },
-  ca: environment.SCS_CA_FILE,
-  cert: environment.SCS_CLIENT_CERT_FILE,
-  key: environment.SCS_CLIENT_KEY_FILE,
-});
+/** The connections with files of their own, and how the names of their settings begin. */
+const PREFIXES = { remote: 'SCS', broker: 'EVENT_BROKER' } as const;
+type OwnConnection = keyof typeof PREFIXES;
+export const OWN_CONNECTIONS = Object.keys(PREFIXES) as OwnConnection[];
 
-export const brokerTlsOf = (environment: Environment): TlsPaths => ({
-  names: {
-    ca: 'EVENT_BROKER_CA_FILE',
-    cert: 'EVENT_BROKER_CLIENT_CERT_FILE',
-    key: 'EVENT_BROKER_CLIENT_KEY_FILE',
-  },
-  ca: environment.EVENT_BROKER_CA_FILE,
-  cert: environment.EVENT_BROKER_CLIENT_CERT_FILE,
-  key: environment.EVENT_BROKER_CLIENT_KEY_FILE,
-});
+/** Returns the files that the settings of a connection name. */
+export function tlsPathsOf(environment: Environment, of: OwnConnection): TlsPaths {
+  const prefix = PREFIXES[of];
+  const names = {
+    ca: `${prefix}_CA_FILE`,
+    cert: `${prefix}_CLIENT_CERT_FILE`,
+    key: `${prefix}_CLIENT_KEY_FILE`,
+  } as const;
+  return { names, ca: environment[names.ca], cert: environment[names.cert], key: environment[names.key] };
+}
 
-const opened = new WeakMap<Environment, Partial<Record<'remote' | 'broker', TlsFiles>>>();
+const opened = new WeakMap<Environment, Partial<Record<OwnConnection, TlsFiles>>>();
 
 /** Returns the files of a connection, the same object for each caller of a process. */
-export function tlsFilesOf(environment: Environment, of: 'remote' | 'broker'): TlsFiles {
+export function tlsFilesOf(environment: Environment, of: OwnConnection): TlsFiles {
   const files = opened.get(environment) ?? {};
   opened.set(environment, files);
-  const paths = of === 'remote' ? remoteTlsOf : brokerTlsOf;
-  return (files[of] ??= new TlsFiles(paths(environment)));
+  return (files[of] ??= new TlsFiles(tlsPathsOf(environment, of)));
 }
 
 /** Returns all files of certificates whose expiry the status shows. */
@@ -192,7 +188,7 @@ export function watchedFiles(environment: Environment): TlsFiles[] {
         return [];
       }
     });
-  return [tlsFilesOf(environment, 'remote'), tlsFilesOf(environment, 'broker'), ...ofDatabase];
+  return [...OWN_CONNECTIONS.map((of) => tlsFilesOf(environment, of)), ...ofDatabase];
 }
 
 /** Returns the files that a URL of PostgreSQL names. `pg` reads them itself, at every new connection. */

@@ -13,7 +13,7 @@ import { ProblemFilter } from '../problem/problem.filter.js';
 import { isTracing } from '../tracing/tracing.js';
 import { readBuild } from '../build.js';
 import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
-import { charsetOf, passFiles } from './file-body.js';
+import { charsetOf, hasBody, passFiles } from './file-body.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
 import { limitIntake } from './intake.js';
 import { pathPrefixOf, UNPREFIXED, withoutPrefix } from './origins.rules.js';
@@ -45,13 +45,12 @@ export async function createApp(
   if (isTracing()) traceRequests(server);
   server.addHook('onRequest', (request, reply, done) => {
     // Some clients, such as axios, send a form's content type with a POST that has no body.
-    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
-    const hasBody = length !== '0' || encoding !== undefined;
-    if (!hasBody) delete request.headers['content-type'];
+    const isWithBody = hasBody(request.headers);
+    if (!isWithBody) delete request.headers['content-type'];
     reply.headers({ ...RESPONSE_HEADERS, 'x-request-id': request.id });
     const findProblem = () =>
       headerProblem(request) ??
-      (hasBody ? codingProblem(request, reply) : undefined) ??
+      (isWithBody ? codingProblem(request, reply) : undefined) ??
       routeProblem(request, settings) ??
       queryProblem(request);
     runInContext(contextOf(request), () => done(findProblem()));

@@ -13,6 +13,12 @@ declare module 'fastify' {
 
 export const FILE_TYPES = ['text/csv', 'application/x-ndjson', 'multipart/form-data'];
 
+/** Returns whether a request has a body, by its headers. */
+export const hasBody = ({
+  'content-length': length = '0',
+  'transfer-encoding': encoding,
+}: FastifyRequest['headers']): boolean => length !== '0' || encoding !== undefined;
+
 /** Returns the charset of the Content-Type, as it was sent. */
 export const charsetOf = ({ 'content-type': type = '' }: FastifyRequest['headers']): string | undefined =>
   /;\s*charset\s*=\s*"?([^";\s]*)"?/i.exec(type)?.[1];
@@ -41,8 +47,7 @@ export function passFiles(server: FastifyInstance): void {
     const { headers } = request;
     const { takesFile, passesBody } = request.routeOptions.config;
     if (takesFile !== true) continueBody(reply);
-    const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
-    if (passesBody === true && (length !== '0' || encoding !== undefined)) {
+    if (passesBody === true && hasBody(headers)) {
       const { 'content-type': type } = headers;
       if (type !== undefined) givenTypes.set(request, type);
       // The parser is found by the type, and knows no route before that.

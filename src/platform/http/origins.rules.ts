@@ -4,6 +4,8 @@ import type { FastifyRequest } from 'fastify';
 export const isLoopback = (hostname: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 
+export const withoutEndSlashes = (address: string): string => address.replace(/(?<!\/)\/+$/, '');
+
 type Received = Pick<FastifyRequest, 'protocol' | 'host'>;
 
 /**

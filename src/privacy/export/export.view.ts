@@ -10,6 +10,6 @@ export class UserExportView extends schema.schemaOf({
       type: 'object',
       additionalProperties: { type: 'array', items: { type: 'object' } },
     },
-    `The rows of each table, with all their columns: ${PERSONAL_DATA.map((part) => `\`${keyOf(part)}\``).join(', ')}. Further tables and columns may follow`,
+    `The rows of each table, with all their columns but hashes and encrypted ones: ${PERSONAL_DATA.map((part) => `\`${keyOf(part)}\``).join(', ')}. Further tables and columns may follow`,
   ),
 }) {}

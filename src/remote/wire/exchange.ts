@@ -35,13 +35,38 @@ export class ExchangeError extends Error {
 /** The `data` of an axios response. */
 export type ExchangeBody = Pick<RemoteResponse, 'body' | 'bodyFault'>;
 
+/** One request, sent at most once, and how its loss is told. */
+export abstract class OneExchange {
+  /** Undefined until undici writes the request. */
+  protected abort: ((error: Error) => void) | undefined;
+  protected settled = false;
+  protected status = 0;
+
+  /** Called by undici right before it writes the request. */
+  onConnect(abort: (error?: Error) => void): void {
+    // Do not send if the exchange settled while waiting for a connection, or if undici retries after losing the connection.
+    if (this.settled) return abort(new Error('settled'));
+    if (this.abort) {
+      this.fail('connection', 'connection lost');
+      return abort(new Error('not repeated'));
+    }
+    this.abort = abort;
+  }
+
+  /** Fails by an error of undici. A response that was cut off is a lost connection, even if its status was 200. */
+  protected failBy(error: Error & { readonly code?: string }): void {
+    if (error instanceof TunnelError && error.isOfProxy) return this.fail('proxy', error.message);
+    const text = certificateFault(error.code, 'SCS_CA_FILE') ?? describeConnectionError(error);
+    this.fail('connection', this.status === 0 ? text : `response cut off: ${text}`);
+  }
+
+  protected abstract fail(fault: ExchangeError['fault'], reason: string): void;
+}
+
 /** One request and its response. Settles once. Ignores later callbacks of undici. */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange extends OneExchange implements Dispatcher.DispatchHandler {
   private readonly timer: NodeJS.Timeout;
   private readonly onAbort = () => this.fail('cancelled', 'cancelled');
-  private abort: ((error: Error) => void) | undefined;
-  private settled = false;
-  private status = 0;
   private headers: Record<string, string> = {};
   private decoder: (typeof DECODERS)[string] | undefined;
   private chunks: Buffer[] = [];
@@ -53,19 +78,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly reject: (error: ExchangeError) => void,
     private readonly release: (reusable: boolean) => void,
   ) {
+    super();
     this.timer = setTimeout(() => this.expire(), config.timeout);
     config.signal?.addEventListener?.('abort', this.onAbort);
-  }
-
-  /** Called by undici right before it writes the request. */
-  onConnect(abort: (error?: Error) => void): void {
-    // Do not send if the exchange settled while waiting for a connection, or if undici retries after losing the connection.
-    if (this.settled) return abort(new Error('settled'));
-    if (this.abort) {
-      this.fail('connection', 'connection lost');
-      return abort(new Error('not repeated'));
-    }
-    this.abort = abort;
   }
 
   onHeaders(status: number, rawHeaders: Buffer[]): boolean {
@@ -93,11 +108,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onError(error: Error): void {
-    if (this.respondIfWhole()) return;
-    if (error instanceof TunnelError && error.isOfProxy) return this.fail('proxy', error.message);
-    // A response that was cut off is a lost connection, even if its status was 200.
-    const text = certificateFault(codeOf(error), 'SCS_CA_FILE') ?? describeConnectionError(error);
-    this.fail('connection', this.status === 0 ? text : `response cut off: ${text}`);
+    if (!this.respondIfWhole()) this.failBy(error);
   }
 
   // Decodes the whole body at once: a character may be split between two chunks.
@@ -140,7 +151,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.abort?.(new Error(bodyFault));
   }
 
-  private fail(fault: ExchangeError['fault'], reason: string): void {
+  protected fail(fault: ExchangeError['fault'], reason: string): void {
     const { abort } = this;
     if (!this.settle()) return;
     this.reject(new ExchangeError(fault, abort !== undefined, reason));
@@ -156,8 +167,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return true;
   }
 }
-
-const codeOf = ({ code }: Error & { readonly code?: string }): string | undefined => code;
 
 function isObject(body: string): boolean {
   try {

@@ -1,15 +1,12 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { certificateFault } from '../../platform/crypto/certificate-fault.js';
 import { MAX_PASSED_BYTES } from '../../platform/http/http-limits.js';
-import { describeConnectionError } from '../../platform/http-client/response-limits.js';
 import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { redact } from '../../platform/redaction/redaction.js';
 import { withoutSecrets } from '../../platform/redaction/secrets.js';
-import { TunnelError } from '../../platform/http-client/tunnel.js';
 import type { PassedCall, RemoteResponse } from '../outcome.rules.js';
-import { classifyFailure, ExchangeError, isRefusal, type Exchanged } from './exchange.js';
+import { classifyFailure, ExchangeError, isRefusal, OneExchange, type Exchanged } from './exchange.js';
 
 /** How many bytes of a response are held for a caller that reads slowly. */
 const HELD_BYTES = 64 * 1024;
@@ -18,12 +15,9 @@ const HELD_BYTES = 64 * 1024;
  * One call of a caller and its response, whose bodies are passed on as they arrive. Settles once, when the response has ended or failed.
  * A response with a 401 is not passed on: the token is ours.
  */
-export class PassedExchange implements Dispatcher.DispatchHandler {
+export class PassedExchange extends OneExchange implements Dispatcher.DispatchHandler {
   private readonly timer: NodeJS.Timeout;
   private readonly onAbort = () => this.fail('cancelled', 'the caller has left');
-  private abort: ((error: Error) => void) | undefined;
-  private settled = false;
-  private status = 0;
   private headers: Record<string, string> = {};
   private size = 0;
   private body: Readable | undefined;
@@ -38,18 +32,9 @@ export class PassedExchange implements Dispatcher.DispatchHandler {
     private readonly settleWith: (exchanged: Exchanged) => void,
     private readonly release: (reusable: boolean) => void,
   ) {
+    super();
     this.timer = setTimeout(() => this.expire(), timeoutMs);
     signal?.addEventListener('abort', this.onAbort);
-  }
-
-  onConnect(abort: (error?: Error) => void): void {
-    if (this.settled) return abort(new Error('settled'));
-    // undici would send a request again if it lost the connection before the response.
-    if (this.abort) {
-      this.fail('connection', 'connection lost');
-      return abort(new Error('not repeated'));
-    }
-    this.abort = abort;
   }
 
   onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): boolean {
@@ -82,12 +67,9 @@ export class PassedExchange implements Dispatcher.DispatchHandler {
     body.push(null);
   }
 
-  onError(error: Error & { readonly code?: string }): void {
-    if (this.call.body?.fault !== undefined)
-      return this.fail('cancelled', 'the body has not arrived as a whole');
-    if (error instanceof TunnelError && error.isOfProxy) return this.fail('proxy', error.message);
-    const text = certificateFault(error.code, 'SCS_CA_FILE') ?? describeConnectionError(error);
-    this.fail('connection', this.status === 0 ? text : `response cut off: ${text}`);
+  onError(error: Error): void {
+    if (this.call.body?.fault === undefined) this.failBy(error);
+    else this.fail('cancelled', 'the body has not arrived as a whole');
   }
 
   /** Passes the head of the response on, once something follows it: until then, a loss is a response of its own. Returns the body. */
@@ -115,12 +97,12 @@ export class PassedExchange implements Dispatcher.DispatchHandler {
   }
 
   private expire(): void {
-    // Whoever sends or reads slowly would otherwise make the service look slow.
+    // A caller that sends or reads slowly would otherwise make the service look slow.
     const isOfCaller = this.isHeldUp || this.call.body?.isArriving === true;
     this.fail(isOfCaller ? 'cancelled' : 'deadline', `no whole response within ${this.timeoutMs} ms`);
   }
 
-  private fail(fault: ExchangeError['fault'], reason: string): void {
+  protected fail(fault: ExchangeError['fault'], reason: string): void {
     const { abort } = this;
     const error = new ExchangeError(fault, abort !== undefined, reason);
     if (!this.settle(classifyFailure(error), false)) return;

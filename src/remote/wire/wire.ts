@@ -13,6 +13,7 @@ import type { PassedCall, RemoteRequest, Sent, SentOperation } from '../outcome.
 import { classifyFailure, classifyResponse, Exchange } from './exchange.js';
 import type { ExchangeBody, Exchanged } from './exchange.js';
 import { PassedExchange } from './passed-exchange.js';
+import { withoutEndSlashes } from '../../platform/http/origins.rules.js';
 
 /** Receives every attempt. `seconds` is null if the call was not sent. */
 export type Observe = (operation: SentOperation, sent: Sent, seconds: number | null) => void;
@@ -47,7 +48,7 @@ export class Wire {
     const accepted = { accept: 'application/json', 'accept-encoding': 'identity' };
     this.headers = { ApiKey, ...accepted, 'user-agent': 'pv-onboarding' };
     const { origin, pathname } = new URL(SCS_BASE_URL);
-    this.prefix = pathname.replace(/(?<!\/)\/+$/, '');
+    this.prefix = withoutEndSlashes(pathname);
     const { SCS_TIMEOUT_MS: timeout } = environment;
     this.tls = tlsFilesOf(environment, 'remote');
     const lookup = sharedLookup();

@@ -20,7 +20,7 @@ const FOLLOWS: Readonly<Partial<Record<ReasonCode, readonly ReasonCode[]>>> = {
   disk_full: [...BLOCKED_DATABASE, 'no_worker'],
   tables_locked: BLOCKED_DATABASE,
   no_worker: [...LATE_READS, ...LATE_EVENTS, 'starts_abandoned'],
-  proxy_fails: [...LATE_READS, 'starts_fell'],
+  proxy_fails: [...LATE_READS, 'remote_degraded', 'held_back_by_breaker', 'starts_fell'],
   credentials_rejected: [...LATE_READS, 'remote_degraded', 'held_back_by_breaker', 'starts_fell'],
   remote_degraded: [...LATE_READS, 'remote_slow', 'held_back_by_breaker', 'starts_fell'],
   held_back_by_breaker: LATE_READS,

@@ -37,7 +37,7 @@ export const REASONS_OF_REMOTE = {
     alertAfter: '2m',
     find: ({ replicas }) => proxyFaultsOf(replicas),
   },
-  // While the proxy fails, nothing is known about the remote service.
+  // While the proxy of every process fails, nothing is known about the remote service.
   remote_degraded: {
     severity: 'critical',
     title: 'The remote service fails',
@@ -83,7 +83,7 @@ export const REASONS_OF_REMOTE = {
     // Calls are not blocked while a probe is in flight.
     alertKeeps: '1m',
     find: ({ remote, replicas }) =>
-      proxyFaultsOf(replicas).length === 0 &&
+      !isBehindProxyFault(replicas) &&
       operationsOf(remote, 'breaker').map(
         ([name, { lastError, retryAfterMs }]) =>
           `${name}: calls fail (${lastError}); the next attempt is in ${seconds(retryAfterMs)} s`,
@@ -120,12 +120,16 @@ const troubleOf = ({ deployment }: Facts['remote'], of: 'degraded' | 'credential
   deployment.degraded.filter(({ health }) => health === of);
 
 const failingOf = ({ remote, replicas }: Facts) =>
-  proxyFaultsOf(replicas).length === 0 ? troubleOf(remote, 'degraded') : [];
+  isBehindProxyFault(replicas) ? [] : troubleOf(remote, 'degraded');
 
 const proxyFaultsOf = (replicas: Facts['replicas']): string[] =>
   replicas.flatMap(({ name, isAlive, proxyFault }) =>
     isAlive && proxyFault !== null ? [`${name}: ${proxyFault}`] : [],
   );
+
+const isBehindProxyFault = (replicas: Facts['replicas']): boolean =>
+  replicas.some(({ isAlive }) => isAlive) &&
+  replicas.every(({ isAlive, proxyFault }) => !isAlive || proxyFault !== null);
 
 const operationsOf = ({ operations }: Facts['remote'], by: string) =>
   Object.entries(operations).filter(([, { heldBackBy }]) => heldBackBy === by);

@@ -18,164 +18,170 @@ import { readSession, registerUser, remoteEnvironment } from './fixture.js';
 
 const closing = closeAfterEach();
 const openssl = findOpenssl();
-if (openssl === null)
-  console.warn(
-    'TLS TO THE REMOTE SERVICE WAS NOT TESTED: there is no openssl here (apt-get install openssl)',
-  );
 
-(openssl === null ? describe.skip : describe)('TLS to the remote service', () => {
-  let authority: Authority;
-  let stranger: Authority;
-  let client: { certificate: string; key: string };
-  let server: Server;
-  /** The common names of the client certificates of the requests, and the bodies. */
-  let received: { name: string | undefined; body: string }[];
-  let folder: string;
+if (openssl === null) {
+  const reason =
+    'TLS TO THE REMOTE SERVICE WAS NOT TESTED: there is no openssl here (apt-get install openssl, or OPENSSL)';
+  console.warn(reason);
+  it(`TLS to the remote service is not shown. ${reason}`, () => expect(findOpenssl()).toBeNull());
+} else {
+  describe('TLS to the remote service', () => {
+    let authority: Authority;
+    let stranger: Authority;
+    let client: { certificate: string; key: string };
+    let server: Server;
+    /** The common names of the client certificates of the requests, and the bodies. */
+    let received: { name: string | undefined; body: string }[];
+    let folder: string;
 
-  beforeAll(async () => {
-    Logger.overrideLogger(false);
-    [authority, stranger] = await Promise.all([createAuthority(openssl!), createAuthority(openssl!)]);
-    folder = dirname(authority.file);
-    client = await authority.issue('client');
-    const own = await authority.issue('scs.test');
-    server = createServer(
-      {
-        cert: await readFile(own.certificate),
-        key: await readFile(own.key),
-        ca: await readFile(authority.file),
-        requestCert: true,
-        rejectUnauthorized: true,
-      },
-      (request, response) => {
-        const { subject } = (request.socket as TLSSocket).getPeerCertificate();
-        let body = '';
-        request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-        request.on('end', () => {
-          received.push({ name: subject?.CN?.toString(), body });
-          response.setHeader('connection', 'close').setHeader('content-type', 'application/json').end('{}');
-        });
-      },
-    );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  });
-  afterAll(async () => {
-    server.close();
-    await Promise.all([authority.remove(), stranger.remove()]);
-  });
-
-  /** Starts a client that trusts the authority, through a proxy that knows the name of the service. */
-  async function start(overrides: Partial<Environment> = {}) {
-    received = [];
-    const proxy = await startOutboundProxy();
-    const { port } = server.address() as AddressInfo;
-    const environment = remoteEnvironment({
-      SCS_BASE_URL: `https://scs.test:${port}`,
-      HTTPS_PROXY: proxy.url,
-      SCS_CA_FILE: authority.file,
-      SCS_CLIENT_CERT_FILE: client.certificate,
-      SCS_CLIENT_KEY_FILE: client.key,
-      ...overrides,
+    beforeAll(async () => {
+      Logger.overrideLogger(false);
+      [authority, stranger] = await Promise.all([createAuthority(openssl), createAuthority(openssl)]);
+      folder = dirname(authority.file);
+      client = await authority.issue('client');
+      const own = await authority.issue('scs.test');
+      server = createServer(
+        {
+          cert: await readFile(own.certificate),
+          key: await readFile(own.key),
+          ca: await readFile(authority.file),
+          requestCert: true,
+          rejectUnauthorized: true,
+        },
+        (request, response) => {
+          const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+          let body = '';
+          request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+          request.on('end', () => {
+            received.push({ name: subject?.CN?.toString(), body });
+            response.setHeader('connection', 'close').setHeader('content-type', 'application/json').end('{}');
+          });
+        },
+      );
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     });
-    const remote = new Remote(environment);
-    closing.push(proxy.close, () => remote.onApplicationShutdown());
-    const files = tlsFilesOf(environment, 'remote');
-    return { remote, environment, files, reread: () => (files['readAt'] = -Infinity) };
-  }
+    afterAll(async () => {
+      server.close();
+      await Promise.all([authority.remove(), stranger.remove()]);
+    });
 
-  it('trusts SCS_CA_FILE, and shows the client certificate', async () => {
-    const { remote } = await start();
-    expect(await remote.send(registerUser)).toMatchObject({ kind: 'response', response: { status: 200 } });
-    expect(received).toEqual([{ name: 'client', body: registerUser.body }]);
-  });
-
-  it('refuses the certificate of another authority, and names the setting', async () => {
-    const { remote } = await start({ SCS_CA_FILE: stranger.file });
-    expect(await remote.send(registerUser)).toEqual({ kind: 'not_sent', reason: 'unreachable' });
-    expect(remote.status().operations.register_user.lastError).toMatch(
-      /^its certificate is not signed by a known authority .* in SCS_CA_FILE$/,
-    );
-    expect(remote.proxyFault).toBeNull();
-  });
-
-  it.each([
-    ['the authority of the service', false, null, 200],
-    ['another authority', true, expect.any(String), 'lost'],
-  ] as const)(
-    'is looked at by check-remote through the proxy, with %s',
-    async (_what, isStrange, fault, seen) => {
-      const { environment } = await start(isStrange ? { SCS_CA_FILE: stranger.file } : {});
-      expect(await lookAtNetwork(environment)).toMatchObject({
-        host: 'scs.test',
-        proxy: { variable: 'HTTPS_PROXY', fault: null },
-        tls: { protocol: 'TLSv1.3', fault },
+    /** Starts a client that trusts the authority, through a proxy that knows the name of the service. */
+    async function start(overrides: Partial<Environment> = {}) {
+      received = [];
+      const proxy = await startOutboundProxy();
+      const { port } = server.address() as AddressInfo;
+      const environment = remoteEnvironment({
+        SCS_BASE_URL: `https://scs.test:${port}`,
+        HTTPS_PROXY: proxy.url,
+        SCS_CA_FILE: authority.file,
+        SCS_CLIENT_CERT_FILE: client.certificate,
+        SCS_CLIENT_KEY_FILE: client.key,
+        ...overrides,
       });
-      const dispatcher = dispatcherFor(environment);
-      const probe = await new RawRemote(environment, dispatcher).call({ method: 'GET', path: '/api/v1/ssa' });
-      await dispatcher.close();
-      expect('lost' in probe ? 'lost' : probe.status).toBe(seen);
-    },
-  );
+      const remote = new Remote(environment);
+      closing.push(proxy.close, () => remote.onApplicationShutdown());
+      const files = tlsFilesOf(environment, 'remote');
+      return { remote, environment, files, reread: () => (files['readAt'] = -Infinity) };
+    }
 
-  it('takes up renewed files, and keeps those in use while the renewed ones cannot be used', async () => {
-    const [cert, key] = [join(folder, 'used.crt'), join(folder, 'used.key')];
-    await Promise.all([copyFile(client.certificate, cert), copyFile(client.key, key)]);
-    const { remote, files, reread } = await start({ SCS_CLIENT_CERT_FILE: cert, SCS_CLIENT_KEY_FILE: key });
-    const now = new Date();
-    await remote.send(readSession);
+    it('trusts SCS_CA_FILE, and shows the client certificate', async () => {
+      const { remote } = await start();
+      expect(await remote.send(registerUser)).toMatchObject({ kind: 'response', response: { status: 200 } });
+      expect(received).toEqual([{ name: 'client', body: registerUser.body }]);
+    });
 
-    const renewed = await authority.issue('renewed');
-    await copyFile(renewed.certificate, cert);
-    reread();
-    await remote.send(readSession);
-    const fault = 'SCS_CLIENT_KEY_FILE does not contain the key of the certificate in SCS_CLIENT_CERT_FILE';
-    expect(files.signs(now)).toMatchObject([
-      { name: 'SCS_CA_FILE', fault },
-      { name: 'SCS_CLIENT_CERT_FILE', fault, isExpiring: false },
-    ]);
+    it('refuses the certificate of another authority, and names the setting', async () => {
+      const { remote } = await start({ SCS_CA_FILE: stranger.file });
+      expect(await remote.send(registerUser)).toEqual({ kind: 'not_sent', reason: 'unreachable' });
+      expect(remote.status().operations.register_user.lastError).toMatch(
+        /^its certificate is not signed by a known authority .* in SCS_CA_FILE$/,
+      );
+      expect(remote.proxyFault).toBeNull();
+    });
 
-    await copyFile(renewed.key, key);
-    reread();
-    await remote.send(readSession);
-    expect(files.signs(now)).toMatchObject([{ fault: null }, { fault: null }]);
+    it.each([
+      ['the authority of the service', false, null, 200],
+      ['another authority', true, expect.any(String), 'lost'],
+    ] as const)(
+      'is looked at by check-remote through the proxy, with %s',
+      async (_what, isStrange, fault, seen) => {
+        const { environment } = await start(isStrange ? { SCS_CA_FILE: stranger.file } : {});
+        expect(await lookAtNetwork(environment)).toMatchObject({
+          host: 'scs.test',
+          proxy: { variable: 'HTTPS_PROXY', fault: null },
+          tls: { protocol: 'TLSv1.3', fault },
+        });
+        const dispatcher = dispatcherFor(environment);
+        const probe = await new RawRemote(environment, dispatcher).call({
+          method: 'GET',
+          path: '/api/v1/ssa',
+        });
+        await dispatcher.close();
+        expect('lost' in probe ? 'lost' : probe.status).toBe(seen);
+      },
+    );
 
-    await writeFile(cert, '');
-    reread();
-    await remote.send(readSession);
-    expect(received.map(({ name }) => name)).toEqual(['client', 'client', 'renewed', 'renewed']);
+    it('takes up renewed files, and keeps those in use while the renewed ones cannot be used', async () => {
+      const [cert, key] = [join(folder, 'used.crt'), join(folder, 'used.key')];
+      await Promise.all([copyFile(client.certificate, cert), copyFile(client.key, key)]);
+      const { remote, files, reread } = await start({ SCS_CLIENT_CERT_FILE: cert, SCS_CLIENT_KEY_FILE: key });
+      const now = new Date();
+      await remote.send(readSession);
+
+      const renewed = await authority.issue('renewed');
+      await copyFile(renewed.certificate, cert);
+      reread();
+      await remote.send(readSession);
+      const fault = 'SCS_CLIENT_KEY_FILE does not contain the key of the certificate in SCS_CLIENT_CERT_FILE';
+      expect(files.signs(now)).toMatchObject([
+        { name: 'SCS_CA_FILE', fault },
+        { name: 'SCS_CLIENT_CERT_FILE', fault, isExpiring: false },
+      ]);
+
+      await copyFile(renewed.key, key);
+      reread();
+      await remote.send(readSession);
+      expect(files.signs(now)).toMatchObject([{ fault: null }, { fault: null }]);
+
+      await writeFile(cert, '');
+      reread();
+      await remote.send(readSession);
+      expect(received.map(({ name }) => name)).toEqual(['client', 'client', 'renewed', 'renewed']);
+    });
+
+    it('refuses unusable files at the start, all at once, by the setting and without their content', async () => {
+      const broken = join(folder, 'broken.crt');
+      await writeFile(broken, '-----BEGIN CERTIFICATE-----\ncanary\n-----END CERTIFICATE-----\n');
+      const encrypted = join(folder, 'encrypted.key');
+      await appendFile(
+        encrypted,
+        '-----BEGIN ENCRYPTED PRIVATE KEY-----\ncanary\n-----END ENCRYPTED PRIVATE KEY-----\n',
+      );
+      const problemOf = (paths: Record<string, string>) => {
+        try {
+          environmentFor('postgresql://localhost/pv', paths);
+          return '';
+        } catch (error) {
+          return (error as Error).message;
+        }
+      };
+      const { certificate, key } = client;
+      expect(problemOf({ SCS_CA_FILE: '/nowhere', EVENT_BROKER_CA_FILE: broken })).toMatch(
+        /SCS_CA_FILE cannot be read \(ENOENT\)[^]*EVENT_BROKER_CA_FILE must contain certificates/,
+      );
+      expect(problemOf({ SCS_CLIENT_CERT_FILE: certificate })).toContain(
+        'SCS_CLIENT_KEY_FILE is required with SCS_CLIENT_CERT_FILE',
+      );
+      expect(problemOf({ SCS_CLIENT_KEY_FILE: key })).toContain(
+        'SCS_CLIENT_CERT_FILE is required with SCS_CLIENT_KEY_FILE',
+      );
+      expect(problemOf({ SCS_CLIENT_CERT_FILE: certificate, SCS_CLIENT_KEY_FILE: certificate })).toContain(
+        'SCS_CLIENT_KEY_FILE must contain a private key',
+      );
+      expect(problemOf({ SCS_CLIENT_CERT_FILE: certificate, SCS_CLIENT_KEY_FILE: encrypted })).toContain(
+        'SCS_CLIENT_KEY_FILE must contain a private key',
+      );
+      expect(problemOf({ SCS_CA_FILE: broken })).not.toContain('canary');
+    });
   });
-
-  it('refuses unusable files at the start, all at once, by the setting and without their content', async () => {
-    const broken = join(folder, 'broken.crt');
-    await writeFile(broken, '-----BEGIN CERTIFICATE-----\ncanary\n-----END CERTIFICATE-----\n');
-    const encrypted = join(folder, 'encrypted.key');
-    await appendFile(
-      encrypted,
-      '-----BEGIN ENCRYPTED PRIVATE KEY-----\ncanary\n-----END ENCRYPTED PRIVATE KEY-----\n',
-    );
-    const problemOf = (paths: Record<string, string>) => {
-      try {
-        environmentFor('postgresql://localhost/pv', paths);
-        return '';
-      } catch (error) {
-        return (error as Error).message;
-      }
-    };
-    const { certificate, key } = client;
-    expect(problemOf({ SCS_CA_FILE: '/nowhere', EVENT_BROKER_CA_FILE: broken })).toMatch(
-      /SCS_CA_FILE cannot be read \(ENOENT\)[^]*EVENT_BROKER_CA_FILE must contain certificates/,
-    );
-    expect(problemOf({ SCS_CLIENT_CERT_FILE: certificate })).toContain(
-      'SCS_CLIENT_KEY_FILE is required with SCS_CLIENT_CERT_FILE',
-    );
-    expect(problemOf({ SCS_CLIENT_KEY_FILE: key })).toContain(
-      'SCS_CLIENT_CERT_FILE is required with SCS_CLIENT_KEY_FILE',
-    );
-    expect(problemOf({ SCS_CLIENT_CERT_FILE: certificate, SCS_CLIENT_KEY_FILE: certificate })).toContain(
-      'SCS_CLIENT_KEY_FILE must contain a private key',
-    );
-    expect(problemOf({ SCS_CLIENT_CERT_FILE: certificate, SCS_CLIENT_KEY_FILE: encrypted })).toContain(
-      'SCS_CLIENT_KEY_FILE must contain a private key',
-    );
-    expect(problemOf({ SCS_CA_FILE: broken })).not.toContain('canary');
-  });
-});
+}
