@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import {
   DiscardPolicy,
   jetstream,
@@ -13,8 +13,16 @@ import {
   StorageType,
   type StreamInfo,
 } from '@nats-io/jetstream';
-import { connect, errors, headers, nanos, type NatsConnection } from '@nats-io/transport-node';
+import {
+  connect,
+  errors,
+  headers,
+  nanos,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from '@nats-io/transport-node';
 import { certificateFault } from '../platform/crypto/certificate-fault.js';
+import { resolveWithin } from '../platform/http-client/names.js';
 import type { TlsMaterial } from '../platform/http-client/tls-files.js';
 import type { CloudEvent } from '../events/cloud-event.js';
 import { BrokerError, type EventPublisher } from './event-publisher.js';
@@ -33,25 +41,52 @@ const opening = new AsyncLocalStorage<Socket[]>();
 subscribe('net.client.socket', (message) => opening.getStore()?.push((message as { socket: Socket }).socket));
 
 /**
- * Connects the client. Closes all other connections that it has opened: it leaves one open if the server accepts it and then says nothing,
- * and with each attempt there would be one more.
+ * Connects the client to the first server that accepts. Closes all other connections that it has opened: it leaves one open if the server
+ * accepts it and then says nothing, and with each attempt there would be one more.
  */
 async function connectClient(url: string, tls: TlsMaterial): Promise<NatsConnection> {
   const sockets: Socket[] = [];
-  const options = {
-    ...optionsOf(url, tls),
-    name: 'pv-onboarding',
-    timeout: CONNECT_WITHIN_MS,
-    reconnect: false,
-  };
+  const connecting = opening.run(sockets, async () => {
+    let failure: unknown;
+    for (const server of url.split(',')) {
+      try {
+        return await connectTo(new URL(server), optionsOf(url, tls));
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  });
   try {
-    const connection = await opening.run(sockets, () => connect(options));
+    const connection = await connecting;
     sockets.pop();
     return connection;
   } finally {
     for (const socket of sockets) socket.destroy();
   }
 }
+
+/** Connects to the addresses of a server. The client itself would resolve the name by getaddrinfo, which occupies a thread of libuv. */
+async function connectTo(
+  { host, hostname, port }: URL,
+  options: NodeConnectionOptions,
+): Promise<NatsConnection> {
+  if (isIP(hostname) !== 0 || hostname.startsWith('[')) return connect({ ...options, servers: host });
+  const addresses = await resolveWithin(CONNECT_WITHIN_MS, hostname);
+  const servers = addresses.map(({ address, family }) => {
+    const literal = family === 6 ? `[${address}]` : address;
+    return port === '' ? literal : `${literal}:${port}`;
+  });
+  // The certificate is for the name. With `tls`, the client refuses a server without TLS.
+  const named = { ...options, servers, tls: { ...options.tls, servername: hostname } };
+  return connect(named).catch((error: unknown) => {
+    if (options.tls || !isWithoutTls(error)) throw error;
+    return connect({ ...options, servers });
+  });
+}
+
+const isWithoutTls = (error: unknown): boolean =>
+  error instanceof errors.ConnectionError && error.message.includes("does not support 'tls'");
 
 /** Connects to JetStream at one or more addresses, separated by commas. Creates the stream if it is missing. Throws BrokerError. */
 export async function openNats(url: string, tls: TlsMaterial = {}): Promise<EventPublisher> {
@@ -97,13 +132,16 @@ function publishingTo(client: JetStreamClient, lastSequence: number): EventPubli
   };
 }
 
+/** Returns the options for every server of `url`. */
 function optionsOf(url: string, tls: TlsMaterial) {
   const servers = url.split(',').map((server) => new URL(server));
   const credentials = servers.find(({ username }) => username !== '');
   const user = decodeURIComponent(credentials?.username ?? '');
   const pass = decodeURIComponent(credentials?.password ?? '');
   return {
-    servers: servers.map(({ host }) => host),
+    name: 'pv-onboarding',
+    timeout: CONNECT_WITHIN_MS,
+    reconnect: false,
     // A user name without a password is a token, as in every NATS client.
     ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
     // Own files require TLS, too: otherwise a client certificate would not be asked for.

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { within } from '../async/within.js';
 import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
 
@@ -22,8 +22,11 @@ type Queried =
   | { readonly kind: 'found'; readonly addresses: readonly LookupAddress[] }
   | { readonly kind: 'failed'; readonly error: NodeJS.ErrnoException };
 
+/** Returns the addresses of a host name. Rejects when `signal` aborts. */
+export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>;
+
 /**
- * Resolves a host name that a stranger has chosen. Rejects if there is no address, and when `signal` aborts. Rejected: dns.lookup. It
+ * Resolves a host name that a stranger or a setting has chosen. Rejects if there is no address, and when `signal` aborts. Rejected: dns.lookup. It
  * occupies one of the few threads of libuv until getaddrinfo returns, so that the names of the database and of the remote service wait
  * behind a slow name. Unlike getaddrinfo, this function reads only the hosts file and queries name servers, whatever nsswitch.conf
  * contains.
@@ -56,6 +59,34 @@ export async function resolveName(
     // Ends a query for the other family.
     cancel();
   }
+}
+
+/** Returns a `lookup` for connections, by `resolve`. */
+export function lookupBy(resolve: (name: string) => Promise<readonly LookupAddress[]>): LookupFunction {
+  return (name, options, callback) => {
+    resolve(name).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (first === undefined) callback(new Error(`${name} has no address`), '', 0);
+        else if (options.all === true) callback(null, [...addresses]);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    );
+  };
+}
+
+/** Returns a `lookup` for connections that occupies no thread of libuv, by `resolveName`. */
+export const lookupWithin = (withinMs: number): LookupFunction =>
+  lookupBy((name) => resolveWithin(withinMs, name));
+
+/** Like `resolveName`. Rejects after `withinMs`, with the code ETIMEOUT. */
+export async function resolveWithin(withinMs: number, name: string): Promise<readonly LookupAddress[]> {
+  const signal = AbortSignal.timeout(withinMs);
+  return resolveName(name, signal).catch((cause: unknown) => {
+    if (!signal.aborted) throw cause;
+    throw Object.assign(new Error(`${name} has no address within ${withinMs} ms`), { code: 'ETIMEOUT' });
+  });
 }
 
 /** Queries both families at once. Returns IPv4 addresses first, because a machine may have no route for IPv6. */

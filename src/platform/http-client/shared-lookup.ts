@@ -1,5 +1,6 @@
 import { promises, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { lookupBy } from './names.js';
 
 /**
  * Returns a `lookup` for connections to one host. Connections that are opened at the same time share one call of getaddrinfo. Such a call
@@ -10,14 +11,5 @@ export function sharedLookup(
   resolve = (name: string): Promise<LookupAddress[]> => promises.lookup(name, { all: true }),
 ): LookupFunction {
   let resolving: Promise<LookupAddress[]> | undefined;
-  return (name, options, callback) => {
-    resolving ??= resolve(name).finally(() => (resolving = undefined));
-    resolving.then(
-      (addresses) => {
-        if (options.all === true) callback(null, addresses);
-        else callback(null, addresses[0]!.address, addresses[0]!.family);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, '', 0),
-    );
-  };
+  return lookupBy((name) => (resolving ??= resolve(name).finally(() => (resolving = undefined))));
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { buildConnector, Client } from 'undici';
 import { certificateFault } from '../crypto/certificate-fault.js';
+import { lookupWithin } from './names.js';
 import type { Proxy } from './proxies.js';
 import { describeConnectionError, MAX_HEADER_BYTES } from './response-limits.js';
 
@@ -73,7 +74,7 @@ async function openTunnel(proxy: Proxy, target: Target, withinMs: number): Promi
   const client = new Client(proxy.origin, {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: 0,
-    connect: { timeout: withinMs },
+    connect: { timeout: withinMs, lookup: lookupWithin(withinMs) },
   });
   const deadline = AbortSignal.timeout(withinMs);
   try {

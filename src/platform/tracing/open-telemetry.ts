@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import * as api from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -34,8 +35,13 @@ export function openTelemetry(environment: Environment) {
   const url = new URL(
     process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || environment.OTEL_EXPORTER_OTLP_ENDPOINT!,
   );
-  const agent = proxiedAgent(url, environment, 'the collector of traces');
-  const exporter = new ReportingExporter(agent && { httpAgentOptions: () => agent });
+  const tls = {
+    ca: readFileOf('CERTIFICATE'),
+    cert: readFileOf('CLIENT_CERTIFICATE'),
+    key: readFileOf('CLIENT_KEY'),
+  };
+  const agent = proxiedAgent(url, environment, 'the collector of traces', tls);
+  const exporter = new ReportingExporter({ httpAgentOptions: () => agent });
   const spanProcessors = [new BatchSpanProcessor(exporter)];
   const provider = new BasicTracerProvider({ resource, spanProcessors });
   return {
@@ -48,6 +54,12 @@ export function openTelemetry(environment: Environment) {
         provider.shutdown().catch(() => {}),
       ),
   };
+}
+
+/** Reads a file of TLS as the exporter would. It does not read them for an agent that it is given. */
+function readFileOf(name: string): Buffer | undefined {
+  const path = process.env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || process.env[`OTEL_EXPORTER_OTLP_${name}`];
+  return path ? readFileSync(path) : undefined;
 }
 
 /** Logs when the collector stops and starts to accept spans. */

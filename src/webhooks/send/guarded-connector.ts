@@ -1,11 +1,8 @@
-import type { LookupAddress } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
+import { lookupBy, type Resolve } from '../../platform/http-client/names.js';
 import type { Proxy } from '../../platform/http-client/proxies.js';
 import { ProxyWatch, tunnelling } from '../../platform/http-client/tunnel.js';
-
-/** Returns the addresses of a host name. Rejects when `signal` aborts. */
-export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>;
 
 interface Guard {
   readonly resolve: Resolve;
@@ -31,20 +28,13 @@ export function guardedConnector({
     const why = refusal(address);
     return why === null ? null : new Error(`${address} ${why}; webhooks go to public addresses only`);
   };
-  const guardedLookup: LookupFunction = (hostname, options, callback) => {
-    resolve(hostname, AbortSignal.any([closing, AbortSignal.timeout(withinMs)])).then(
-      (addresses) => {
-        const [first] = addresses;
-        // Refuses a name if any of its addresses is refused: a mix of public and other addresses is a mistake or a probe.
-        const [error] = addresses.flatMap(({ address }) => refused(address) ?? []);
-        if (error !== undefined) callback(error, '', 0);
-        else if (first === undefined) callback(new Error(`${hostname} has no address`), '', 0);
-        else if (options.all === true) callback(null, [...addresses]);
-        else callback(null, first.address, first.family);
-      },
-      (error: Error) => callback(error, '', 0),
-    );
-  };
+  const guardedLookup = lookupBy(async (hostname) => {
+    const addresses = await resolve(hostname, AbortSignal.any([closing, AbortSignal.timeout(withinMs)]));
+    // Refuses a name if any of its addresses is refused: a mix of public and other addresses is a mistake or a probe.
+    const [error] = addresses.flatMap(({ address }) => refused(address) ?? []);
+    if (error !== undefined) throw error;
+    return addresses;
+  });
   // undici continues to connect after the deadline of the request, and its next request would wait for the same connection.
   const direct = buildConnector({ timeout: withinMs, lookup: guardedLookup });
   const watch = new ProxyWatch('a receiver of webhooks');

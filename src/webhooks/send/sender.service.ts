@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
 import { Environment } from '../../platform/env/environment.js';
 import { skippingInformational } from '../../platform/http-client/informational.js';
-import { resolveName } from '../../platform/http-client/names.js';
+import { resolveName, type Resolve } from '../../platform/http-client/names.js';
 import { proxyFor, type Proxy } from '../../platform/http-client/proxies.js';
 import { describeConnectionError, MAX_HEADER_BYTES } from '../../platform/http-client/response-limits.js';
 import { respondedAt } from '../../platform/http-client/retry-after.rules.js';
@@ -12,7 +12,7 @@ import { HIDDEN } from '../../platform/redaction/secrets.js';
 import { VERSION } from '../../platform/build.js';
 import type { SendOutcome } from '../../events/deliver/delivery-plan.rules.js';
 import { refusalOf } from './addresses.js';
-import { guardedConnector, type Resolve } from './guarded-connector.js';
+import { guardedConnector } from './guarded-connector.js';
 import { sendOutcomeOf } from './response.rules.js';
 import { signedHeaders, type Message } from './signature.js';
 

@@ -2,19 +2,22 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
+import { lookup, Resolver } from 'node:dns/promises';
+import { createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { openNats } from '../../../src/broker/nats.publisher.js';
 import { placesOf } from '../../../src/webhooks/send/endpoint-health.rules.js';
 import { EndpointPlaces } from '../../../src/webhooks/send/endpoint-places.js';
-import type { Resolve } from '../../../src/webhooks/send/guarded-connector.js';
 import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
 import { Database } from '../../../src/platform/database/database.js';
-import { resolveName } from '../../../src/platform/http-client/names.js';
+import { resolveName, type Resolve } from '../../../src/platform/http-client/names.js';
+import { proxiedAgent, proxiedFetch } from '../../../src/platform/http-client/proxied.js';
+import type { ProxySettings } from '../../../src/platform/http-client/proxies.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { TestClient } from '../../setup/client.js';
 import { createTestDatabase } from '../../setup/database/test-database.js';
@@ -133,6 +136,13 @@ function watchGetaddrinfo(): readonly string[] {
   return names;
 }
 
+/** Requests `host` as the exporter of traces does. */
+const getBy = (settings: ProxySettings, host: string) =>
+  new Promise((resolve, reject) => {
+    const url = new URL(`http://${host}/`);
+    get(url, { agent: proxiedAgent(url, settings, 'collector') }, resolve).on('error', reject);
+  });
+
 describe('R79: strangers hold nothing', () => {
   it('by names that resolve slowly: users are registered meanwhile, and the webhooks arrive once the names resolve', async () => {
     const nameServer = await startNameServer();
@@ -166,6 +176,50 @@ describe('R79: strangers hold nothing', () => {
     // Our own hosts show that Node reports names.
     await waitFor('our own names are reported', () => looked.includes('localhost'));
     expect(looked.filter((name) => name !== 'localhost')).toEqual([]);
+  });
+
+  it('by the names of hosts in settings, which no thread of libuv resolves', async () => {
+    const nameServer = await startNameServer();
+    closing.push(nameServer.close);
+    nameServer.answer = () => null;
+    const resolve4 = Resolver.prototype.resolve4 as (this: Resolver, name: string) => Promise<string[]>;
+    // The first query of each resolver, which then asks the slow name server for both families.
+    jest.spyOn(Resolver.prototype, 'resolve4').mockImplementation(function (this: Resolver, name: string) {
+      this.setServers([nameServer.address]);
+      return resolve4.call(this, name);
+    });
+    closing.push(() => void jest.restoreAllMocks());
+    const looked = watchGetaddrinfo();
+    const through = (name: string) => ({ HTTP_PROXY: `http://${name}:3128` });
+    const used = await Promise.allSettled([
+      openNats('nats://one.broker.test:4222,nats://other.broker.test:4222'),
+      proxiedFetch({}, 'provider')('http://provider.test/'),
+      proxiedFetch(through('proxy-of-provider.test'), 'provider')('http://far.test/'),
+      getBy({}, 'collector.test'),
+      getBy(through('proxy-of-collector.test'), 'far.test'),
+    ]);
+    expect(used.map((each) => each.status === 'rejected' && String(each.reason))).toEqual([
+      'BrokerError: it cannot be reached (ETIMEOUT)',
+      'TypeError: fetch failed',
+      'TypeError: fetch failed',
+      'Error: collector.test has no address within 10000 ms',
+      'Error: the proxy proxy-of-collector.test:3128 does not respond within 10000 ms',
+    ]);
+    const names = [
+      'one.broker',
+      'other.broker',
+      'provider',
+      'proxy-of-provider',
+      'collector',
+      'proxy-of-collector',
+    ];
+    expect(new Set(nameServer.queries)).toEqual(
+      new Set(names.flatMap((name) => [`A ${name}.test`, `AAAA ${name}.test`])),
+    );
+    // A name of ours shows that Node reports names.
+    await lookup('localhost');
+    await waitFor('our own name is reported', () => looked.includes('localhost'));
+    expect(looked).toEqual(['localhost']);
   });
 
   it(`by ${TESTS} tests of an endpoint at once: they share its requests with its deliveries, and users are registered meanwhile`, async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -16,6 +17,7 @@ import { OnEvent } from '../../../src/events/handlers/on-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { sessionEvent, startWorker } from '../../db/events/fixture.js';
+import { createAuthority, findOpenssl } from '../../setup/receivers/certificates.js';
 import { findNatsServer, startNatsServer, type NatsServer } from '../../setup/receivers/nats-server.js';
 import { readStream } from '../../setup/receivers/nats-stream.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
@@ -315,6 +317,54 @@ if (program === null) {
     });
   });
 }
+
+const openssl = findOpenssl();
+if (program !== null && openssl !== null)
+  describe('a broker with a name', () => {
+    const closing = closeAfterEach();
+
+    it.each([
+      ['nats', 'without TLS', ''],
+      ['nats', 'that requires TLS', 'localhost'],
+      ['tls', 'that requires TLS', 'localhost'],
+    ])('at %s:// and %s takes events', async (scheme, _, name) => {
+      const { url, ca } = await startNamed(name);
+      const publisher = await openNats(url.replace('nats', scheme).replace('127.0.0.1', 'localhost'), ca);
+      closing.push(() => publisher.close());
+      expect(publisher.lastId).toBeNull();
+    });
+
+    it.each([
+      ['tls', 'without TLS', '', "server does not support 'tls'"],
+      [
+        'nats',
+        'with the certificate of another name',
+        'other.test',
+        'certificate is for another host',
+      ],
+    ])('at %s:// and %s takes none', async (scheme, _, name, reason) => {
+      const { url, ca } = await startNamed(name);
+      await expect(
+        openNats(url.replace('nats', scheme).replace('127.0.0.1', 'localhost'), ca),
+      ).rejects.toThrow(new RegExp(reason));
+    });
+
+    /** Starts a server on 127.0.0.1, with a certificate for `name` if there is one. */
+    async function startNamed(name: string) {
+      let settings = '';
+      let ca = {};
+      if (name !== '') {
+        const authority = await createAuthority(openssl!);
+        closing.push(authority.remove);
+        const { certificate, key } = await authority.issue(name);
+        settings = `tls { cert_file: "${certificate}", key_file: "${key}" }`;
+        ca = { ca: await readFile(authority.file, 'utf8') };
+      }
+      const server = await startNatsServer(program!, settings);
+      closing.push(server.remove);
+      return { url: server.url, ca };
+    }
+  });
 
 describe('a broker that accepts connections', () => {
   const INFO = JSON.stringify({

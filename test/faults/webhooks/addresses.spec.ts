@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { refusalOf, refusalOfHost } from '../../../src/webhooks/send/addresses.js';
-import type { Resolve } from '../../../src/webhooks/send/guarded-connector.js';
+import type { Resolve } from '../../../src/platform/http-client/names.js';
 import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
 import { startOutboundProxy } from '../../setup/receivers/outbound-proxy.js';
 import { environmentFor } from '../../setup/test-environment.js';
