@@ -4,6 +4,8 @@ import { actorOf, type Principal, type Scope } from '../access/scopes.js';
 import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { subjectsOf, type PersonalData } from '../platform/database/personal-data.js';
+import { isRefusal, withoutRefusedRows, type Work } from '../platform/database/refused-rows.js';
+import { describeState } from '../platform/database/sql-state.js';
 import type { Prisma } from '../platform/database/generated/client.js';
 import type { BulkActionView, ItemStatus, NewBulkAction } from './bulk-actions.dto.js';
 import * as sql from './bulk-actions.sql.js';
@@ -22,11 +24,23 @@ export interface BegunItem {
   readonly wasBegun: boolean;
 }
 
+interface Begun {
+  readonly items: readonly BegunItem[];
+  readonly refused: readonly number[];
+}
+
 export interface ItemResult {
   readonly status: Exclude<ItemStatus, 'pending'>;
   readonly code: string | null;
   readonly detail: string | null;
 }
+
+/** What an id shows that has no result at the end of its action. */
+const REFUSED: ItemResult = {
+  status: 'failed',
+  code: 'internal_error',
+  detail: 'The database refuses to store the result. The audit log says whether it was done',
+};
 
 /** The id of the requests of an action, by which the audit log tells what is done. */
 export const requestIdOf = (actionId: string): string => `bulk-${actionId}`;
@@ -66,9 +80,11 @@ export class BulkActionsStore {
     });
     if (action === null) return null;
     const counts = { pending: 0, done: 0, skipped: 0, failed: 0 };
-    const items = action.items.map(({ target, status, code, detail, doneAt }) => {
+    const items = action.items.map((item) => {
+      const isRefused = item.status === 'pending' && action.finishedAt !== null;
+      const { status, code, detail } = isRefused ? REFUSED : item;
       counts[status as ItemStatus] += 1;
-      return { id: target, status: status as ItemStatus, code, detail, doneAt };
+      return { id: item.target, status: status as ItemStatus, code, detail, doneAt: item.doneAt };
     });
     const { operationId, arguments: given, reason, actor, createdAt, finishedAt } = action;
     return {
@@ -100,8 +116,18 @@ export class BulkActionsStore {
     };
   }
 
-  begin(id: string, token: string, limit: number): Promise<BegunItem[]> {
-    return this.database.query<BegunItem>(sql.BEGIN_ITEMS, [id, token, limit], OUTCOME);
+  /** Begins the next ids. `refused`: also the places whose row PostgreSQL refuses to change. */
+  async begin(id: string, token: string, limit: number, refused: readonly number[]) {
+    const begin: Work<Begun> = async (tx, changeRows) => {
+      const next = await tx.query<{ ordinal: number }>(sql.LOCK_NEXT_ITEMS, [id, token, limit, refused]);
+      const ordinals = new Map(next.map(({ ordinal }) => [`bulk action ${id}, id ${ordinal}`, ordinal]));
+      const items = await changeRows([...ordinals.keys()], (keys) =>
+        tx.query<BegunItem>(sql.BEGIN_ITEMS, [id, keys.map((key) => ordinals.get(key)!)]),
+      );
+      const begun = new Set(items.map(({ ordinal }) => ordinal));
+      return { items, refused: [...ordinals.values()].filter((ordinal) => !begun.has(ordinal)) };
+    };
+    return withoutRefusedRows(this.database, begin, OUTCOME);
   }
 
   /** Returns whether the operation has already committed for this id. Anybody may send the id of a request, so the actor counts, too. */
@@ -110,13 +136,30 @@ export class BulkActionsStore {
     return isAudited(this.database, { target: id, requestId: requestIdOf(action.id), actor });
   }
 
-  async settle(id: string, token: string, ordinal: number, result: ItemResult): Promise<void> {
-    const { status, code, detail } = result;
-    await this.database.query(sql.SETTLE_ITEM, [id, token, ordinal, status, code, detail], OUTCOME);
+  /** Stores a result, if need be without its text. Returns false if PostgreSQL refuses to change the row within `withinMs`. */
+  async settle(id: string, token: string, ordinal: number, result: ItemResult, withinMs: number) {
+    const write = ({ status, code, detail }: ItemResult, within: number) =>
+      this.database.outcomes.repeat(
+        () => this.database.query(sql.SETTLE_ITEM, [id, token, ordinal, status, code, detail], OUTCOME),
+        within,
+      );
+    try {
+      await write(result, withinMs);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const detail = `The result cannot be stored as it was (${describeState(error)})`;
+      try {
+        await write({ ...result, detail }, 0);
+      } catch (again) {
+        if (!isRefusal(again)) throw again;
+        return false;
+      }
+    }
+    return true;
   }
 
-  async finish(id: string, token: string): Promise<void> {
-    await this.database.query(sql.FINISH, [id, token], OUTCOME);
+  async finish(id: string, token: string, refused: readonly number[]): Promise<void> {
+    await this.database.query(sql.FINISH, [id, token, refused], OUTCOME);
   }
 }
 

@@ -6,6 +6,7 @@ import type { Principal } from '../access/scopes.js';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { task } from '../platform/tasks/task.js';
 import { WakeUp } from '../platform/async/wake-up.js';
+import { OUTCOME_PATIENCE_MS } from '../platform/database/connection/patience.js';
 import { Database } from '../platform/database/database.js';
 import type { Lease } from '../platform/database/lease.js';
 import { LeasedWork } from '../platform/database/leased-work.js';
@@ -43,10 +44,14 @@ const MOST_WAIT_SECONDS = 10;
  * What a crash leaves: the ids of a batch that were begun and have no result. Another process claims the action at the end of the lease. An
  * operation that must not be repeated has an audit entry in its own transaction, with the request id of the action, so the process sends no
  * second request for it. The others may be repeated.
+ *
+ * An id whose row PostgreSQL refuses to change is passed over. It has no result when the action ends, and is shown as failed.
  */
 /** Executes bulk actions. */
 @Injectable()
 export class BulkRunner extends BackgroundTasks {
+  /** How long to try to store a result that the database refuses. Replaced in tests. */
+  patienceMs = OUTCOME_PATIENCE_MS;
   /** Signalled when an action is created in this process. */
   readonly wakeUp = new WakeUp();
   protected readonly tasks = [
@@ -83,16 +88,22 @@ export class BulkRunner extends BackgroundTasks {
 
   private async run(id: string, lease: Lease): Promise<number> {
     const action = await this.store.read(id);
+    // The places of the ids whose row PostgreSQL refuses to change. They get no result, and stop no other id.
+    const refused: number[] = [];
     while (!lease.signal.aborted) {
-      const items = await this.store.begin(id, lease.token, AT_ONCE);
-      if (items.length === 0) {
-        await this.store.finish(id, lease.token);
+      const begun = await this.store.begin(id, lease.token, AT_ONCE, refused);
+      refused.push(...begun.refused);
+      if (begun.items.length + begun.refused.length === 0) {
+        await this.store.finish(id, lease.token, refused);
         break;
       }
-      for (const item of items) {
+      for (const item of begun.items) {
         const result = await this.act(action, item, lease);
         if (result === null) return 0;
-        await this.store.settle(id, lease.token, item.ordinal, result);
+        const withinMs = refused.length === 0 ? this.patienceMs : 0;
+        if (await this.store.settle(id, lease.token, item.ordinal, result, withinMs)) continue;
+        refused.push(item.ordinal);
+        this.logger.error({ message: `the result of ${item.id} cannot be stored`, bulkActionId: id });
       }
     }
     return 0;

@@ -1,5 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { SessionAdoption } from '../../onboarding/adopt/session-adoption.service.js';
+import { isRefusal } from '../../platform/database/refused-rows.js';
+import { describeState } from '../../platform/database/sql-state.js';
 import type { RowProblem } from '../campaign.rules.js';
 import { AdoptionStore, type RowToAdopt } from './adoption.store.js';
 
@@ -8,15 +10,30 @@ const ROWS_PER_STEP = 16;
 /** Mirrors the users and sessions of rows. A row gets its result only after its sessions are read, so that a killed step is repeated. */
 @Injectable()
 export class CampaignAdoption {
+  private readonly logger = new Logger(CampaignAdoption.name);
+
   constructor(
     private readonly store: AdoptionStore,
     private readonly sessions: SessionAdoption,
   ) {}
 
-  /** Adopts the next rows of a campaign. Returns the lines that have got a result. */
-  async adoptNext(id: string, leaseToken: string, signal: AbortSignal): Promise<number[]> {
-    const rows = await this.store.findNext(id, leaseToken, ROWS_PER_STEP);
-    const done = await Promise.all(rows.map((row) => this.adopt(id, leaseToken, row, signal)));
+  /** Adopts the next rows of a campaign. Returns the lines that have got a result. Adds to `refused` those that PostgreSQL refuses. */
+  async adoptNext(
+    id: string,
+    leaseToken: string,
+    signal: AbortSignal,
+    refused: Set<number>,
+  ): Promise<number[]> {
+    const rows = await this.store.findNext(id, leaseToken, ROWS_PER_STEP, [...refused]);
+    const adopt = (row: RowToAdopt) =>
+      this.adopt(id, leaseToken, row, signal).catch((error: unknown) => {
+        if (!isRefusal(error)) throw error;
+        const message = `a row is left out: PostgreSQL refuses to change it (${describeState(error)})`;
+        this.logger.error({ message, campaignId: id, line: row.line });
+        refused.add(row.line);
+        return false;
+      });
+    const done = await Promise.all(rows.map(adopt));
     return rows.filter((_, index) => done[index]).map(({ line }) => line);
   }
 

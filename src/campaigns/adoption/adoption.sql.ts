@@ -84,6 +84,7 @@ export const MARK_KNOWN = `
 export const FIND_NEXT = prepared('campaign_rows.find_to_adopt')`
     SELECT line, tenant_reference AS "tenantReference", metadata, adoption FROM campaign_rows JOIN campaigns ON campaigns.id = campaign_id
      WHERE campaign_id = $1 AND campaign_rows.status = 'accepted' AND lease_token = $2 AND campaigns.status = 'running'
+       AND line <> ALL ($4::int[])
      ORDER BY line LIMIT $3`;
 
 /**

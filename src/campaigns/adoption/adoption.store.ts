@@ -24,8 +24,9 @@ interface AdoptedRow {
 export class AdoptionStore {
   constructor(private readonly database: Database) {}
 
-  findNext(id: string, leaseToken: string, limit: number): Promise<RowToAdopt[]> {
-    return this.database.query(sql.FIND_NEXT, [id, leaseToken, limit]);
+  /** `refused`: the lines to leave out. */
+  findNext(id: string, leaseToken: string, limit: number, refused: number[]): Promise<RowToAdopt[]> {
+    return this.database.query(sql.FIND_NEXT, [id, leaseToken, limit, refused]);
   }
 
   /** Stores the user of a row. Returns `invalid` if it contradicts our database, null if it cannot be stored now. May be repeated. */

@@ -101,12 +101,15 @@ export class CampaignDrain extends BackgroundTasks {
   private async drain(id: string, { token, signal }: Lease): Promise<number> {
     const meter = new RateMeter(RATE_OVER_MS);
     const sleep = new WakeUp();
+    /** The lines to adopt whose rows PostgreSQL refuses to change. They are tried again under the next lease. */
+    const refused = new Set<number>();
     let pauseMs = PAUSE.firstMs;
     for (let step = 1; !signal.aborted; step++) {
       const advanced = await this.store.advance(id, token, meter.perSecond || null);
       if (advanced === null) break;
       const { status, invites, adopts, taken, isDone } = advanced;
-      const adopted = adopts && status === 'running' ? await this.adoption.adoptNext(id, token, signal) : [];
+      const adopted =
+        adopts && status === 'running' ? await this.adoption.adoptNext(id, token, signal, refused) : [];
       const settled = [...advanced.settled, ...adopted];
       meter.add(settled.length);
       // The first step invites the owners of all settled rows, since a worker may have died before it invited them.

@@ -123,6 +123,30 @@ describe('adopting what exists', () => {
     expect(await client.eventsOf(existing.sessionId)).toEqual(['session.started']);
   });
 
+  it('passes over rows that the database refuses, and tries them again under another lease', async () => {
+    const existing = await control.seed(18);
+    // As many as one step takes.
+    const refused = existing.slice(0, 16).map(({ tenantReference }) => tenantReference);
+    await database.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON campaign_rows FOR EACH ROW
+        WHEN (new.status = 'registered' AND new.tenant_reference IN ('${refused.join("', '")}')) EXECUTE FUNCTION refuse()`);
+    const { body } = await send(existing.map(rowOf));
+    const registered = async () =>
+      (await rowsOf(service, body.id)).filter(({ status }) => status === 'registered').length;
+    await waitFor('the other rows', async () => (await registered()) === 2);
+    await database.query('DROP FUNCTION refuse CASCADE');
+    await database.query(
+      'UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = now() WHERE id = $1',
+      [body.id],
+    );
+    await waitFor(
+      'the campaign is finished',
+      async () => (await campaignStatus(database, body.id)) === 'finished',
+    );
+    expect(await registered()).toBe(18);
+  });
+
   it('makes what contradicts our database a problem of its row, also in a dry run', async () => {
     const [first, second] = (await control.seed(2)) as [Existing, Existing];
     await adopt([rowOf(first)]);

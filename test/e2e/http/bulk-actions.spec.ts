@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
+import { BulkRunner } from '../../../src/bulk/bulk-runner.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { insertRow } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
@@ -120,6 +121,43 @@ describe('a bulk action', () => {
     expect(await database().query('SELECT status FROM registrations WHERE id = $1', [committed])).toEqual([
       { status: 'uncertain' },
     ]);
+  });
+
+  it('passes over an id whose result the database refuses, does it once, and says so', async () => {
+    service.app.get(BulkRunner).patienceMs = 0;
+    const [refused, never, last] = (await insertUncertain(3)) as [string, string, string];
+    const wordy = randomUUID();
+    const refuseWhen = (condition: string, name: string) =>
+      database().query(`
+        CREATE TRIGGER ${name} BEFORE UPDATE ON bulk_action_items FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION refuse()`);
+    await database().query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$`,
+    );
+    await refuseWhen(`new.target = '${refused}' AND new.status <> 'pending'`, 'refuse_result');
+    await refuseWhen(`new.target = '${never}'`, 'refuse_all');
+    await refuseWhen(`new.target = '${wordy}' AND new.detail LIKE '%${wordy}%'`, 'refuse_text');
+    const { body } = await create({ ids: [refused, never, wordy, last] });
+    const action = await finished(body.id);
+    await database().query('DROP FUNCTION refuse CASCADE');
+    const unknown = {
+      status: 'failed',
+      code: 'internal_error',
+      detail: expect.stringContaining('audit log'),
+    };
+    expect(action).toMatchObject({
+      counts: { pending: 0, done: 1, skipped: 1, failed: 2 },
+      items: [
+        { id: refused, ...unknown },
+        { id: never, ...unknown },
+        {
+          ...{ id: wordy, status: 'skipped', code: 'not_found' },
+          detail: 'The result cannot be stored as it was (SQLSTATE P0001)',
+        },
+        { id: last, status: 'done' },
+      ],
+    });
+    const audits = [await auditOf(refused), await auditOf(never), await auditOf(last)];
+    expect(audits.map(({ length }) => length)).toEqual([1, 0, 1]);
   });
 
   it('loses its reason when a person is erased on whom it acts, and its arguments at its end', async () => {
