@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../access/operation.decorator.js';
+import { Database } from '../platform/database/database.js';
 import { ChoiceParameter, InstantParameter } from '../platform/http/parameters.js';
 import { invalidRequest } from '../platform/http/validation.js';
 import { FunnelStore, type FunnelKey } from './funnel.store.js';
@@ -26,7 +27,10 @@ class FunnelQuery {
 @ApiTags('Invitations')
 @Controller('funnel')
 export class FunnelController {
-  constructor(private readonly store: FunnelStore) {}
+  constructor(
+    private readonly store: FunnelStore,
+    private readonly database: Database,
+  ) {}
 
   @Get()
   @Operation('onboarding:read', {
@@ -48,7 +52,8 @@ export class FunnelController {
       'of the whole invitation: one with two brands is online under both once the location is online with both.',
   })
   @ApiOkResponse({ type: FunnelPage })
-  async readFunnel(@Query() { by = 'day', to = new Date(), from = defaultFrom(to) }: FunnelQuery) {
+  async readFunnel(@Query() query: FunnelQuery) {
+    const { by = 'day', to = await this.database.now(), from = defaultFrom(to) } = query;
     if (from >= to) throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);
     return { items: await this.store.count(by, from, to) };
   }

@@ -17,8 +17,6 @@ const EXPIRE_EVERY_MS = 60_000;
 const FORGET_EVERY_MS = 3_600_000;
 const REMIND_EVERY_MS = 60_000;
 const WISHES_AT_ONCE = 8;
-/** The first run looks back this far, since sessions may have changed while no worker ran. */
-const FIRST_LOOK_BACK_MS = 7 * 86_400_000;
 
 /**
  * Retries the starts that owners have clicked and that did not succeed at once, updates invitations by their sessions, records expiries,
@@ -60,7 +58,8 @@ export class InvitationUpkeep extends BackgroundTasks {
       run: (stop: AbortSignal) => this.remind(stop),
     }),
   ];
-  private since = new Date(Date.now() - FIRST_LOOK_BACK_MS);
+  /** By the clock of the database. */
+  private since: Date | null = null;
 
   constructor(
     private readonly store: InvitationsStore,

@@ -259,12 +259,16 @@ export const FIND_STEPS = `
 /** A change becomes visible when its transaction commits, at most this long after its recorded time. */
 export const CHANGE_OVERLAP_MS = 60_000;
 
+/** The first run looks back this far, since sessions may have changed while no worker ran. */
+const FIRST_LOOK_BACK = '7 days';
+
 /** Finds the locations that have an invitation to be updated and a session that may have changed since then. */
 const findChanged = (since: string) => `
     SELECT DISTINCT s.grid_location_id AS "gridLocationId"
       FROM onboarding_sessions s JOIN invitations i ON i.grid_location_id = s.grid_location_id AND ${IS_FOLLOWED}
      WHERE s.changed_at >= ${since}`;
-export const FIND_CHANGED = findChanged('$1');
+/** $1: null for the first run. */
+export const FIND_CHANGED = findChanged(`coalesce($1::timestamptz, now() - interval '${FIRST_LOOK_BACK}')`);
 export const ANY_CHANGED = findChanged(`now() - interval '${CHANGE_OVERLAP_MS} ms'`);
 
 /** Updates the invitations of locations $1 that have not ended by the sessions of the locations. An invitation ends when every brand is online. */

@@ -283,8 +283,8 @@ export class InvitationsStore {
     await this.database.query(sql.DROP_WISH, [id, brand]);
   }
 
-  /** Updates live invitations by the sessions that have changed since `since`. Returns the time of the database before the update. */
-  async recordProgress(since: Date): Promise<Date> {
+  /** Updates live invitations by the sessions that have changed since `since`; null: for the first time. Returns the time of the database before the update. */
+  async recordProgress(since: Date | null): Promise<Date> {
     const [clock] = await this.database.query<{ now: Date }>('SELECT now() AS now');
     const changed = await this.database.query<{ gridLocationId: string }>(sql.FIND_CHANGED, [since]);
     const ids = changed.map(({ gridLocationId }) => gridLocationId);

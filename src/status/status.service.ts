@@ -47,7 +47,7 @@ export class StatusService {
       ...stored.shared,
       outbox: { ...stored.outbox, readers: { ...readers, streams, broker } },
     };
-    const reasons = findReasons(facts, this.environment, stored.reasonsSince, new Date());
+    const reasons = findReasons(facts, this.environment, stored.reasonsSince, stored.now);
     return { facts, reasons, operations, pendingWishes, stalled };
   }
 

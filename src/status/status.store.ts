@@ -23,6 +23,8 @@ interface Queues extends Pick<Facts, 'sessions' | 'registrations' | 'starts'>, R
   readonly outbox: Omit<Facts['outbox'], 'readers'>;
   readonly drift: Pick<Facts['remote']['deployment'], 'contractDrift' | 'newDrift'>;
   readonly pendingWishes: number;
+  /** The time of the database. */
+  readonly now: Date;
   /** How many subjects are stalled, by kind and cause. */
   readonly stalled: readonly {
     readonly kind: StallKind;
@@ -85,6 +87,7 @@ export class StatusStore {
         outbox: { ...outbox, readers: { handlers, webhooks, broker: broker && withDates(broker) } },
         operations,
         pendingWishes: queues!.pendingWishes,
+        now: queues!.now,
         stalled: queues!.stalled,
         reasonsSince: datesOf(queues!.reasonsSince),
       };

@@ -33,7 +33,8 @@ export class ExportStore {
    * before its end if the user is erased meanwhile.
    */
   async *document(person: Person, parts = PERSONAL_DATA): AsyncGenerator<string> {
-    yield `{"userId":${JSON.stringify(person.userId)},"exportedAt":"${new Date().toISOString()}","data":{`;
+    const exportedAt = (await this.database.now()).toISOString();
+    yield `{"userId":${JSON.stringify(person.userId)},"exportedAt":"${exportedAt}","data":{`;
     for (const [index, part] of parts.entries()) {
       yield `${index > 0 ? ',' : ''}\n"${keyOf(part)}":[`;
       let separator = '\n';

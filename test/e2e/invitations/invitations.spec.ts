@@ -144,6 +144,15 @@ describe('an invitation', () => {
     expect(status).toBe(400);
   });
 
+  it("is counted by the funnel, whatever the process's clock says", async () => {
+    const gridLocationId = await client.locate();
+    await client.call('POST', '/invitations', { gridLocationId, brands: ['by another clock'] });
+    shiftClock(-10 * 60_000);
+    const { body } = await client.call<{ items: object[] }>('GET', '/funnel?by=brand');
+    jest.useRealTimers();
+    expect(body.items).toContainEqual(expect.objectContaining({ key: 'by another clock', invited: 1 }));
+  });
+
   it.each([
     ['expiresAt', { expiresAt: '2020-01-01T00:00:00Z' }],
     ['expiresAt', { expiresAt: 'soon' }],

@@ -9,6 +9,7 @@ import type { CredentialsProbeView } from '../../../src/status/remote.view.js';
 import { StatusView } from '../../../src/status/status.view.js';
 import { TestClient } from '../../setup/client.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
+import { databaseTime, shiftClock } from '../../setup/shifted-clock.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { createKey } from '../keys.js';
@@ -211,7 +212,14 @@ describe('GET /status', () => {
         now() + interval '1 hour', now() + interval '1 day', now()
       FROM generate_series(1, 3) AS n;
     `);
-    const { poller, outbox, registrations, starts } = await read();
+    // The ages count from the time of the database, whatever the clock of the process says.
+    shiftClock(10 * 60_000);
+    const { poller, outbox, registrations, starts, reasons } = await read();
+    jest.useRealTimers();
+    const [abandoned] = reasons.filter(({ code }) => code === 'starts_abandoned');
+    expect(
+      (await databaseTime(service.app.get(Database))) - Date.parse(String(abandoned!.since)),
+    ).toBeGreaterThan(79_000);
     expect(starts).toMatchObject({ abandoned: 1, orphans: 3 });
     expect(starts.oldestAbandonedSeconds).toBeGreaterThanOrEqual(80);
     expect(poller).toMatchObject({ watched: 4, overdue: 2, reading: 1, batches: 1, abandonedBatches: 0 });
