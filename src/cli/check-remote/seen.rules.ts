@@ -136,3 +136,14 @@ export interface Finding {
   /** The setting that follows, as in an environment file. */
   readonly setting?: string;
 }
+
+/** Returns functions that make the findings of one check. `says`: what the interface says about it. */
+export function findingsOf(check: string, says: string) {
+  const at =
+    (level: Level) =>
+    (saw: string, means = '', setting?: string): Finding => ({
+      ...{ check, level, says, saw, means },
+      ...(setting !== undefined && { setting }),
+    });
+  return { fits: at('fits'), differs: at('differs'), fails: at('fails') };
+}

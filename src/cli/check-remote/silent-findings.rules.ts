@@ -1,5 +1,12 @@
 import { isForeignRefusal } from '../../remote/outcome.rules.js';
-import { type Finding, isLost, type Seen, type SeenCall, type SeenResponse } from './seen.rules.js';
+import {
+  findingsOf,
+  type Finding,
+  isLost,
+  type Seen,
+  type SeenCall,
+  type SeenResponse,
+} from './seen.rules.js';
 
 const NOT_SHOWN = 'not shown';
 
@@ -55,77 +62,56 @@ export function silentFindings(seen: Seen, responses: readonly SeenResponse[]): 
     ofProbe(seen.probe),
     ofRefusal(QUESTIONS.no_key, no_key),
     ...(no_token === null ? [] : [ofRefusal(QUESTIONS.no_token, no_token)]),
-    ...(unknown_id === null ? [] : ofUnknown(Object.values(unknown_id))),
+    ...(unknown_id === null ? [] : [ofUnknown(Object.values(unknown_id))]),
     ...(seen.harm === null
       ? []
       : [
           ofRefusal(QUESTIONS.wrong_key, seen.harm.wrong_key),
           ofRefusal(QUESTIONS.wrong_secret, seen.harm.wrong_secret),
         ]),
-    ...ofLimits(responses),
+    ofLimits(responses),
   ];
 }
 
 function ofProbe(probe: SeenCall): Finding {
-  const line = {
-    check: 'probe',
-    says: 'GET /api/v1/ssa; its response is not shown',
-    saw: describeCall(probe),
-  };
-  if (isLost(probe))
-    return { ...line, level: 'fails', means: 'The remote service cannot be reached from this machine.' };
+  const { fits, differs, fails } = findingsOf('probe', 'GET /api/v1/ssa; its response is not shown');
+  const saw = describeCall(probe);
+  if (isLost(probe)) return fails(saw, 'The remote service cannot be reached from this machine.');
   const { status } = probe;
   if (status >= 500 || status === 429 || status === 408)
-    return {
-      ...line,
-      level: 'fails',
-      means: 'After an outage, calls are tried again only once the probe succeeds.',
-    };
+    return fails(saw, 'After an outage, calls are tried again only once the probe succeeds.');
   if (status >= 300 && status < 400)
-    return {
-      ...line,
-      level: 'fails',
-      means:
-        'We follow no redirect, because it would take the credentials along. Set SCS_BASE_URL to the address that it leads to.',
-    };
+    return fails(
+      saw,
+      'We follow no redirect, because it would take the credentials along. Set SCS_BASE_URL to the address that it leads to.',
+    );
   if (status === 404 || status === 405)
-    return {
-      ...line,
-      level: 'differs',
-      means:
-        'The probe is not served, so it cannot tell a session that is gone from a path that is gone. A session becomes `lost` later.',
-    };
-  return { ...line, level: 'fits', means: '' };
+    return differs(
+      saw,
+      'The probe is not served, so it cannot tell a session that is gone from a path that is gone. A session becomes `lost` later.',
+    );
+  return fits(saw);
 }
 
 function ofRefusal({ check, expected, otherwise, accepted }: Question, call: SeenCall): Finding {
-  const line = { check, says: NOT_SHOWN, saw: describeCall(call) };
-  if (isLost(call)) return { ...line, level: 'differs', means: otherwise };
+  const { fits, differs } = findingsOf(check, NOT_SHOWN);
+  const saw = describeCall(call);
+  if (isLost(call)) return differs(saw, otherwise);
   const { status, body } = call;
-  if (status < 300) return { ...line, level: 'differs', means: accepted };
-  if (status >= 500)
-    return {
-      ...line,
-      level: 'differs',
-      means: `${otherwise} A 5xx counts as an outage and opens the breaker.`,
-    };
-  if (status === 429)
-    return { ...line, level: 'differs', means: 'The service limits requests: try again later.' };
-  if (!expected.includes(status)) return { ...line, level: 'differs', means: otherwise };
+  if (status < 300) return differs(saw, accepted);
+  if (status >= 500) return differs(saw, `${otherwise} A 5xx counts as an outage and opens the breaker.`);
+  if (status === 429) return differs(saw, 'The service limits requests: try again later.');
+  if (!expected.includes(status)) return differs(saw, otherwise);
   if (isForeignRefusal({ status, body }))
-    return {
-      ...line,
-      level: 'differs',
-      means:
-        'A refusal without a JSON object looks as if something in front of the service had responded: it counts only once it lasts. ' +
-        'Until then the status shows `foreign_response`.',
-    };
-  return { ...line, level: 'fits', means: '' };
+    return differs(
+      saw,
+      'A refusal without a JSON object looks as if something in front of the service had responded: it counts only once it lasts. Until then the status shows `foreign_response`.',
+    );
+  return fits(saw);
 }
 
 /** Judges the reads of a session that does not exist. A path that is not served shows nothing, so the better response counts. */
-function ofUnknown(calls: readonly SeenCall[]): Finding[] {
-  const { check } = QUESTIONS.unknown_id;
+function ofUnknown(calls: readonly SeenCall[]): Finding {
   const found = calls.map((call) => {
     const isRefused = !isLost(call) && [401, 403].includes(call.status);
     const finding = ofRefusal(QUESTIONS.unknown_id, call);
@@ -137,28 +123,22 @@ function ofUnknown(calls: readonly SeenCall[]): Finding[] {
   const fits = found.find(({ level }) => level === 'fits');
   const one = fits ?? found[0]!;
   const statuses = [...new Set(found.map(({ saw }) => saw))].join('; ');
-  return [{ ...one, check, saw: statuses }];
+  return { ...one, saw: statuses };
 }
 
 const LIMIT = /^(?:x-)?ratelimit-(?:limit|policy)$/;
 
-function ofLimits(responses: readonly SeenResponse[]): Finding[] {
-  const line = { check: 'limits', says: 'rate limits are not shown' };
+function ofLimits(responses: readonly SeenResponse[]): Finding {
+  const { fits, differs } = findingsOf('limits', 'rate limits are not shown');
   const limited = responses.find(({ status }) => status === 429);
   const entries = responses.flatMap(({ headers }) => Object.entries(headers));
   const header = entries.find(([name]) => LIMIT.test(name));
-  if (header === undefined && limited === undefined)
-    return [{ ...line, level: 'fits', saw: 'no response names a limit', means: '' }];
-  return [
-    {
-      ...line,
-      level: 'differs',
-      saw: header === undefined ? 'status 429' : `${header[0]}: ${header[1]}`,
-      means:
-        'Ask the provider for the period of the limit, and stay below it: all replicas together count as one.',
-      setting: 'SCS_MAX_REQUESTS_PER_SECOND=<requests per second>',
-    },
-  ];
+  if (header === undefined && limited === undefined) return fits('no response names a limit');
+  return differs(
+    header === undefined ? 'status 429' : `${header[0]}: ${header[1]}`,
+    'Ask the provider for the period of the limit, and stay below it: all replicas together count as one.',
+    'SCS_MAX_REQUESTS_PER_SECOND=<requests per second>',
+  );
 }
 
 /** Describes a response by its status and the kind of its body, never by the text. */

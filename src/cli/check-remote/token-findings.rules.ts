@@ -1,7 +1,7 @@
 import { readExpiresIn } from '../../auth/expires-in.rules.js';
 import { describeCall } from './silent-findings.rules.js';
 import { driftFindings } from './drift-findings.rules.js';
-import { type Finding, isLost, type Seen, type SeenCall, type SeenToken } from './seen.rules.js';
+import { findingsOf, type Finding, isLost, type Seen, type SeenCall, type SeenToken } from './seen.rules.js';
 
 const HOUR_MS = 3_600_000;
 const READINGS = {
@@ -34,67 +34,48 @@ const ADVICE: Readonly<Record<number, string>> = {
 };
 
 function ofRequest({ call, fault, isStored }: SeenToken): Finding {
-  const line = { check: 'token.request', says: 'a JSON object with access_token' };
-  if (isStored)
-    return {
-      ...line,
-      level: 'fits',
-      saw: 'the valid token of our database was used',
-      means: 'None was requested.',
-    };
-  if (call === null || fault === null)
-    return { ...line, level: 'fits', saw: call === null ? 'a token' : describeCall(call), means: '' };
+  const { fits, fails } = findingsOf('token.request', 'a JSON object with access_token');
+  if (isStored) return fits('the valid token of our database was used', 'None was requested.');
+  if (call === null) return fits('a token');
+  if (fault === null) return fits(describeCall(call));
   const advice = isLost(call)
     ? 'The remote service cannot be reached from this machine.'
     : (ADVICE[call.status] ?? 'Ask the provider. No call can be made without a token.');
   const reason = isLost(call) || call.status >= 300 ? '' : `: ${fault}`;
-  return { ...line, level: 'fails', saw: `${describeCall(call)}${reason}`, means: advice };
+  return fails(`${describeCall(call)}${reason}`, advice);
 }
 
 function ofExpiry({ expiresIn, receivedAt }: SeenToken): Finding {
   const { reading, lifetimeMs } = readExpiresIn(expiresIn, receivedAt);
-  const line = {
-    check: 'token.expires_in',
-    says: 'a timestamp in the sample, seconds in the description; 14 days',
-    saw: `${READINGS[reading]}, ${durationOf(lifetimeMs)}`,
-  };
+  const says = 'a timestamp in the sample, seconds in the description; 14 days';
+  const { fits, differs } = findingsOf('token.expires_in', says);
   if (reading === 'not_understood')
-    return {
-      ...line,
-      level: 'differs',
-      saw: expiresIn === undefined || expiresIn === null ? 'no expires_in' : READINGS[reading],
-      means:
-        'We assume 15 minutes, and request about 100 tokens a day. Ask the provider how long a token is valid.',
-    };
+    return differs(
+      expiresIn === undefined || expiresIn === null ? 'no expires_in' : READINGS[reading],
+      'We assume 15 minutes, and request about 100 tokens a day. Ask the provider how long a token is valid.',
+    );
+  const saw = `${READINGS[reading]}, ${durationOf(lifetimeMs)}`;
   if (lifetimeMs < HOUR_MS)
-    return {
-      ...line,
-      level: 'differs',
-      means: 'The token is renewed often. Ask the provider whether that is meant.',
-    };
-  if (reading === 'timestamp' || reading === 'seconds') return { ...line, level: 'fits', means: '' };
-  return { ...line, level: 'differs', means: 'We read it as this. Confirm it with the provider.' };
+    return differs(saw, 'The token is renewed often. Ask the provider whether that is meant.');
+  if (reading === 'timestamp' || reading === 'seconds') return fits(saw);
+  return differs(saw, 'We read it as this. Confirm it with the provider.');
 }
 
 function ofType({ tokenType }: SeenToken): Finding {
-  const line = { check: 'token.token_type', says: 'pvcurtailment in the sample' };
-  if (tokenType === 'pvcurtailment') return { ...line, level: 'fits', saw: 'pvcurtailment', means: '' };
+  const { fits, differs } = findingsOf('token.token_type', 'pvcurtailment in the sample');
+  if (tokenType === 'pvcurtailment') return fits(tokenType);
   const saw =
     typeof tokenType !== 'string' ? 'no token_type' : /^bearer$/i.test(tokenType) ? 'Bearer' : 'another word';
-  return { ...line, level: 'differs', saw, means: 'No consequence: the token is always sent as Bearer.' };
+  return differs(saw, 'No consequence: the token is always sent as Bearer.');
 }
 
 function ofEarlier(call: SeenCall): Finding {
-  const line = { check: 'token.second', says: 'not shown whether a second token ends the first' };
-  const isEnded = !isLost(call) && call.status === 401;
-  if (!isEnded) return { ...line, level: 'fits', saw: 'the first token is still accepted', means: '' };
-  return {
-    ...line,
-    level: 'differs',
-    saw: 'the first token is refused',
-    means:
-      'Use these credentials in one deployment only: our replicas share one token, but any other client ends it, and is ended by us.',
-  };
+  const { fits, differs } = findingsOf('token.second', 'not shown whether a second token ends the first');
+  if (isLost(call) || call.status !== 401) return fits('the first token is still accepted');
+  return differs(
+    'the first token is refused',
+    'Use these credentials in one deployment only: our replicas share one token, but any other client ends it, and is ended by us.',
+  );
 }
 
 /** Returns a duration in the largest unit of which it has at least two. */
