@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './root.mjs';
-import { runNode } from './run-node.mjs';
+import { runNode, watch } from './run-node.mjs';
 
 /** The npm commands for the service, which read `.env`. They run in this process, so that signals reach them directly. */
 const SERVICE = {
   start: () => importBuilt('main.js'),
-  dev: async (flags) => (await import('./dev.mjs')).watch(flags),
+  dev: watch,
   sandbox: (args) => {
     process.argv = [process.argv[0], 'npm run sandbox --', ...args];
     return importBuilt('sandbox/main.js');

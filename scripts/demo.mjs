@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createClient, followEvents, ProblemError, waitForOnline } from '../dist/clients/typescript/index.js';
 import { findRunningService } from '../dist/local/running-service.js';
-import { forPeople } from './for-people.mjs';
+import { forPeople } from './progress.mjs';
 
 const GIVE_UP_MS = 90_000;
 

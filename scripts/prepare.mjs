@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exclusively } from './exclusively.mjs';
-import { forPeople } from './for-people.mjs';
-import { progress } from './progress.mjs';
+import { progress, forPeople } from './progress.mjs';
 import { ROOT } from './root.mjs';
 import { INTERRUPTED, runNode } from './run-node.mjs';
 

@@ -17,7 +17,7 @@ export interface AuditEntry {
 /** Clears the request ids of entries about a person. Callers choose request ids, so a request id may contain personal data. */
 export const AUDIT_ENTRIES: PersonalData = {
   table: 'audit_log',
-  // A bulk action on a person has a reason, which its own erasure removes.
+  // Includes the bulk actions on the person, whose `reason` may name the person.
   where:
     't.target = ANY ($1::text[] || ARRAY(SELECT action_id::text FROM bulk_action_items WHERE target = ANY ($1::text[]::uuid[])))',
   order: 't.id',

@@ -36,7 +36,7 @@ interface Refused {
   beganAt: number;
   /** The calls whose last refusal was followed by a call that was served. */
   readonly odd: Set<string>;
-  /** The first refusal of each POST that was not served since, and the number of its refusals that were about the call. */
+  /** For each POST that has not been served since its first refusal: the time of that refusal, and how many refusals were about this call. */
   readonly posts: Map<string, { readonly since: number; refusals: number }>;
 }
 

@@ -111,13 +111,7 @@ export class CampaignsController {
 
   @Get()
   @Operation('users:read', {
-    columns: {
-      ID: 'id',
-      STATUS: 'status',
-      AGE: 'createdAt',
-      ROWS: 'rows',
-      NAME: 'name:30',
-    },
+    columns: { ID: 'id', STATUS: 'status', AGE: 'createdAt', ROWS: 'rows', NAME: 'name:30' },
     summary: 'List campaigns, the newest first',
     description: 'With dry runs. Without files that are still being uploaded.',
   })

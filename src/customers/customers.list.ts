@@ -1,8 +1,7 @@
-import { brandFault } from '../onboarding/rules/brand.rules.js';
 import { ChoiceParameter } from '../platform/http/parameters.js';
 import * as by from '../platform/list/filters.js';
 import { List, type Condition } from '../platform/list/list.js';
-import { normaliseBrand } from '../platform/spelling.rules.js';
+import { normaliseBrand, brandFault } from '../platform/spelling.rules.js';
 import { WAITS_FOR, type WaitsFor } from '../stalls/cause.rules.js';
 import { causeFault } from '../stalls/stalled.list.js';
 import { OF_CAUSE } from '../stalls/stalls.sql.js';
@@ -62,8 +61,8 @@ const STALLED_AS = {
 const { waitsFor, cause, campaignId, brand } = CUSTOMERS.filters;
 
 /** Customers of whom something is stalled, the longest stalled first. All filters are about the same stall `x`, with its cause `w`. */
-// As in `selectStalls`, the first stalls of each cause come from one index, whatever the filter. A filter of CUSTOMERS would pass all
-// customers that are newer than the age at which a cause begins.
+// As in `selectStalls`, the first stalls of each cause come from one index, whatever the filter. Rejected: a filter of CUSTOMERS. Its order is
+// by age, so it would read all customers who are too new to be stalled before it found the first one.
 export const STALLED_CUSTOMERS = new List({
   name: 'customers',
   select: (page, order) => `

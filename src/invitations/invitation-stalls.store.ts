@@ -2,7 +2,7 @@ import { prepared } from '../platform/database/database.js';
 import type { Environment } from '../platform/env/environment.js';
 import { isSent } from '../remote/shared/operations.store.js';
 import type { DeclaredKind, SubjectFacts } from '../stalls/stall-kinds.js';
-import { START_STALLS } from '../onboarding/stalls/start-stalls.store.js';
+import { START_STALLS } from '../onboarding/stalls/session-stalls.store.js';
 import type { StartFacts } from '../onboarding/stalls/start.stall.rules.js';
 import {
   INVITATION_CAUSES,

@@ -1,4 +1,4 @@
-import { MAX_BRAND_LENGTH, normaliseBrand } from '../platform/spelling.rules.js';
+import { MAX_BRAND_LENGTH, normaliseBrand, brandFault } from '../platform/spelling.rules.js';
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { Field } from '../platform/http/field.js';
@@ -8,7 +8,6 @@ import { readInstant } from '../platform/time/instant.rules.js';
 import { MetadataField } from '../users/metadata.dto.js';
 import { isPlainObject, type Metadata } from '../users/metadata.rules.js';
 import { ReferenceOfCustomer } from '../users/tenant-reference.dto.js';
-import { brandFault } from '../onboarding/rules/brand.rules.js';
 import { LOCALES, type Locale } from '../platform/env/locale.rules.js';
 import { CHANNELS, MAX_INVERTERS, type Channel } from './invitation.rules.js';
 

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readMigrationNames } from './database/migrations/script.js';
-import { readFileSync } from 'node:fs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const GIT_TIMEOUT_MS = 5_000;
@@ -39,3 +40,6 @@ async function commitOfClone(root: string): Promise<string | null> {
 export const VERSION: string = (
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version;
+
+/** Names this process in logs, leases and /status, for people. */
+export const REPLICA_NAME = `${hostname()}:${process.pid}`;

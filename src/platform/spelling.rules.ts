@@ -63,3 +63,6 @@ export const visibleLineFault = (value: unknown, maxLength: number): string | un
 /** Returns a text without the characters that nobody sees, which may have been copied with it. */
 export const withoutInvisible = (text: string): string =>
   [...text].filter((each) => !INVISIBLE.test(each)).join('');
+
+/** Returns why `value` is not a valid brand, else undefined. The interface lists no brands, so any name is valid. */
+export const brandFault = (value: unknown) => visibleLineFault(value, MAX_BRAND_LENGTH);

@@ -5,7 +5,7 @@ import type { StallKind } from './cause.rules.js';
 import type { ListedStall } from './stall-lists.store.js';
 import * as sql from './stalls.sql.js';
 
-/** What is given changes; null removes it. */
+/** Only the given fields change. Null removes the value of a field. */
 export interface StallWork {
   readonly note?: string | null;
   readonly assignee?: string | null;

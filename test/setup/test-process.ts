@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { processCommand } from '../../src/local/process-identity.js';
 
 /** A child process that ends with the test run at the latest. */
 export interface TestProcess {
@@ -70,4 +72,12 @@ export async function startTestProcess(
       return exited;
     },
   };
+}
+
+/** Returns whether a process is alive. A zombie has no command, so it does not count as alive. */
+export const isAlive = async (pid: number): Promise<boolean> => (await processCommand(pid)) !== undefined;
+
+export async function childrenOf(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.trim().split(' ').map(Number);
 }

@@ -1,5 +1,4 @@
-import { normaliseBrand, normaliseReference } from '../../platform/spelling.rules.js';
-import { brandFault } from '../../onboarding/rules/brand.rules.js';
+import { normaliseBrand, normaliseReference, brandFault } from '../../platform/spelling.rules.js';
 import { isUuid } from '../../platform/uuid.rules.js';
 import { eanFault, MAX_GRID_LOCATIONS, type CheckDigitRule } from '../../users/ean.rules.js';
 import { isPlainObject, type Metadata } from '../../users/metadata.rules.js';

@@ -162,10 +162,7 @@ export const SELECT_FOLDED = `
        AND NOT EXISTS (SELECT FROM registrations WHERE registrations.tenant_reference = r.tenant_reference AND ${LIVE})
      ORDER BY line LIMIT $3`;
 
-/**
- * Warns about an erased reference: the row on line $3[n] has one if an erasure has the hash $4[n]. $2: the name of the column of the
- * reference.
- */
+/** Warns about erased references: on line $3[n], if an erasure has the hash $4[n]. $2: the name of the column of the reference. */
 export const WARN_ERASED = `
     UPDATE campaign_rows AS r SET problems = ${withProblem('$2::text', 'reference_erased', `'The data of this customer was erased on request: does the customer want to be registered again?'`)}
       FROM unnest($3::int[], $4::bytea[]) AS given (line, hash)

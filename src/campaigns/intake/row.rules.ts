@@ -1,7 +1,6 @@
-import { normaliseBrand } from '../../platform/spelling.rules.js';
+import { normaliseBrand, brandFault } from '../../platform/spelling.rules.js';
 import { MAX_INVERTERS } from '../../invitations/invitation.rules.js';
 import { LOCALES, type Locale } from '../../platform/env/locale.rules.js';
-import { brandFault } from '../../onboarding/rules/brand.rules.js';
 import { metadataFault, type Metadata } from '../../users/metadata.rules.js';
 import type { CheckDigitRule } from '../../users/ean.rules.js';
 import type { Look } from '../../users/rounded.rules.js';

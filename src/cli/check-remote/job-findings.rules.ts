@@ -1,7 +1,6 @@
 import { parseInstant } from '../../platform/time/instant.rules.js';
 import { driftFindings } from './drift-findings.rules.js';
 import { describeCall } from './silent-findings.rules.js';
-import { describeTimeForm, timeFormOf, type TimeForm } from './times.rules.js';
 import { durationOf } from './token-findings.rules.js';
 import {
   findingsOf,
@@ -11,6 +10,9 @@ import {
   type SeenObject,
   type SeenSession,
   type SeenUser,
+  describeTimeForm,
+  timeFormOf,
+  type TimeForm,
 } from './seen.rules.js';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { exitCodeOf, judge } from './judge.rules.js';
 import { linesOf, reportOf, wrap } from './present.rules.js';
-import type { Seen, SeenCall, SeenSession, SeenUser } from './seen.rules.js';
-import { timeFormOf } from './times.rules.js';
+import { type Seen, type SeenCall, type SeenSession, type SeenUser, timeFormOf } from './seen.rules.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 const DAY_MS = 86_400_000;

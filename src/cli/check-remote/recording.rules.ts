@@ -1,8 +1,14 @@
 import { readExpiresIn } from '../../auth/expires-in.rules.js';
 import type { Drift } from '../../remote/drift/drift.js';
 import { parseInstant } from '../../platform/time/instant.rules.js';
-import { isLost, type Seen, type SeenCall, type SeenObject, type SeenSession } from './seen.rules.js';
-import { timeFormOf } from './times.rules.js';
+import {
+  isLost,
+  type Seen,
+  type SeenCall,
+  type SeenObject,
+  type SeenSession,
+  timeFormOf,
+} from './seen.rules.js';
 
 /** The version of the format. `npm run sandbox -- --like FILE` reads it (sandbox/habits.ts). */
 const VERSION = 1;

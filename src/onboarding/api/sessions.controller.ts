@@ -57,13 +57,7 @@ export class SessionsController {
   @Get('onboarding/pv')
   @Operation('onboarding:read', {
     command: 'sessions list',
-    columns: {
-      ID: 'id',
-      STATE: 'state',
-      READ: 'checkedAt',
-      BRAND: 'brand:10',
-      REFERENCE: 'tenantReference',
-    },
+    columns: { ID: 'id', STATE: 'state', READ: 'checkedAt', BRAND: 'brand:10', REFERENCE: 'tenantReference' },
     summary: 'List sessions, the longest unchanged first',
     description:
       'Ordered by the last change of our record. A change is visible once it is committed, usually within a second of its time: to follow changes, begin at `updatedSince` a minute before the last run began. The feed of events misses none.',
@@ -160,12 +154,7 @@ export class SessionsController {
   @Get('onboarding/starts')
   @Operation('onboarding:read', {
     command: 'sessions starts',
-    columns: {
-      'GRID LOCATION': 'gridLocationId',
-      AGE: 'createdAt',
-      STATUS: 'status',
-      ERROR: 'error:40',
-    },
+    columns: { 'GRID LOCATION': 'gridLocationId', AGE: 'createdAt', STATUS: 'status', ERROR: 'error:40' },
     summary: 'List starts, the newest first',
     description:
       'Includes those that failed and so led to no session. A request that returns a session that is open or online makes no start.',

@@ -1,4 +1,4 @@
-import { MAX_BRAND_LENGTH, normaliseBrand } from '../../platform/spelling.rules.js';
+import { MAX_BRAND_LENGTH, normaliseBrand, brandFault } from '../../platform/spelling.rules.js';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import {
   ChoiceParameter,
@@ -9,7 +9,6 @@ import {
 import { ReadText } from '../../platform/http/validation.js';
 import { MetadataField } from '../../users/metadata.dto.js';
 import type { Metadata } from '../../users/metadata.rules.js';
-import { brandFault } from '../rules/brand.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
 
 export class NewSession {

@@ -1,4 +1,4 @@
-import { normaliseBrand } from '../../platform/spelling.rules.js';
+import { normaliseBrand, brandFault } from '../../platform/spelling.rules.js';
 import { applyDecorators } from '@nestjs/common';
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
 import { OptionalText } from '../../platform/http/parameters.js';
@@ -9,7 +9,6 @@ import { stalledFilter } from '../../stalls/stalled.list.js';
 import { stallOf } from '../../stalls/stalls.sql.js';
 import { metadataFilter } from '../../users/metadata.dto.js';
 import { ReferenceOfCustomer } from '../../users/tenant-reference.dto.js';
-import { brandFault } from '../rules/brand.rules.js';
 import { START_STATUSES } from '../rules/start-failure.rules.js';
 import { SESSION_CAUSES } from '../stalls/session.causes.rules.js';
 import { SELECT_INVERTER, SELECT_SESSION } from '../store/sessions.sql.js';

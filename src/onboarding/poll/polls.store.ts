@@ -9,7 +9,7 @@ import {
 import { Database, type Transaction } from '../../platform/database/database.js';
 import { changeWithoutRefused, withoutRefusedRows } from '../../platform/database/refused-rows.js';
 import { Environment } from '../../platform/env/environment.js';
-import { REPLICA_NAME } from '../../platform/replica-name.js';
+import { REPLICA_NAME } from '../../platform/build.js';
 import { ReadHabits } from './habits.service.js';
 import * as sql from './polls.sql.js';
 import type { ReadableSession } from '../remote/session-reader.service.js';

@@ -2,6 +2,7 @@ import { prepared } from '../../platform/database/database.js';
 import type { Environment } from '../../platform/env/environment.js';
 import type { DeclaredKind, SubjectFacts } from '../../stalls/stall-kinds.js';
 import { CHECKED_AT, JOIN_POLL } from '../store/sessions.sql.js';
+import { INVERTER_CAUSES, stallOfInverter, type InverterFacts } from './inverter.stall.rules.js';
 import { SESSION_CAUSES } from './session.causes.rules.js';
 import {
   stallOfSession,
@@ -9,19 +10,20 @@ import {
   UNREACHABLE_READS,
   type SessionFacts,
 } from './session.stall.rules.js';
+import { START_CAUSES, stallOfStart, type StartFacts } from './start.stall.rules.js';
 
 const HOUR_MS = 3_600_000;
 
 const FAILS_SINCE = `greatest(${CHECKED_AT}, p.failing_since)`;
 const IS_UNREACHABLE = `p.failures >= ${UNREACHABLE_READS} AND ${FAILS_SINCE} <= now() - ${UNREACHABLE_MS} * interval '1 millisecond'`;
 
-// Others are served if the replicas call the remote service healthy, and one of them has been read since the latest of these sessions failed.
-// This is one question for all of them, and EXISTS ends at the first such poll: if nobody is served, it reads the whole table.
+// Others are served if the replicas consider the remote service healthy, and another session has been read since the last of these sessions
+// began to fail. PostgreSQL evaluates this once for all sessions. EXISTS ends at the first such poll; only if there is none, it reads all.
 const ARE_OTHERS_SERVED = `
            NOT EXISTS (SELECT FROM remote_operations o WHERE o.operation IN ('token', 'read_session') AND o.health <> 'healthy')
            AND EXISTS (SELECT FROM session_polls other WHERE other.failures = 0 AND other.checked_at > (SELECT since FROM latest))`;
 
-const FIND_FACTS = prepared('onboarding.find_stall_facts')`
+const FIND_SESSION_FACTS = prepared('onboarding.find_stall_facts')`
     WITH latest AS (
       SELECT max(${FAILS_SINCE}) AS since FROM onboarding_sessions s ${JOIN_POLL} WHERE s.id = ANY ($1::uuid[]) AND ${IS_UNREACHABLE})
     SELECT s.id, s.user_id AS "userId", u.tenant_reference AS "tenantReference", s.grid_location_id AS "gridLocationId", s.brand,
@@ -54,7 +56,50 @@ export function sessionStalls({
   return {
     kind: 'session',
     causes: SESSION_CAUSES,
-    facts: FIND_FACTS,
+    facts: FIND_SESSION_FACTS,
     look: (facts, now) => stallOfSession(facts, thresholds, now),
   };
 }
+
+const FIND_START_FACTS = prepared('onboarding.find_start_stall_facts')`
+    SELECT st.id, u.id AS "userId", u.tenant_reference AS "tenantReference", st.grid_location_id AS "gridLocationId", st.brand,
+           (SELECT r.campaign_id FROM registrations r WHERE r.user_id = u.id LIMIT 1) AS "campaignId",
+           st.status, st.created_at AS "createdAt", st.updated_at AS "updatedAt", st.attempts, st.orphans, st.last_error AS "lastError",
+           st.status = 'failed' AND (
+             EXISTS (SELECT FROM session_starts o WHERE o.grid_location_id = st.grid_location_id AND o.brand IS NOT DISTINCT FROM st.brand
+                        AND (o.created_at, o.id) > (st.created_at, st.id))
+             OR EXISTS (SELECT FROM onboarding_sessions s WHERE s.grid_location_id = st.grid_location_id
+                           AND s.brand IS NOT DISTINCT FROM st.brand AND s.recorded_at >= st.created_at)) AS "isReplaced"
+      FROM session_starts st
+      JOIN grid_locations g ON g.id = st.grid_location_id
+      JOIN users u ON u.id = g.user_id AND u.erased_at IS NULL
+     WHERE st.id = ANY ($1::uuid[])`;
+
+export const START_STALLS: DeclaredKind<SubjectFacts & StartFacts> = {
+  kind: 'start',
+  causes: START_CAUSES,
+  facts: FIND_START_FACTS,
+  look: stallOfStart,
+};
+
+/** An inverter that changed hands has two customers. */
+const SHARED_BY = 5;
+/** Bounds the cost if the remote service lists one inverter everywhere. */
+const MOST_COUNTED = 1_000;
+
+const FIND_INVERTER_FACTS = prepared('onboarding.find_inverter_stall_facts')`
+    SELECT wanted.id, NULL AS "userId", NULL AS "tenantReference", NULL AS "gridLocationId", NULL AS brand, NULL AS "campaignId",
+           count(*)::int AS customers, (array_agg(customer.at ORDER BY customer.at))[${SHARED_BY}] AS "sharedSince"
+      FROM unnest($1::uuid[]) AS wanted (id)
+     CROSS JOIN LATERAL (
+           SELECT s.user_id, min(i.first_seen_at) AS at
+             FROM (SELECT session_id, first_seen_at FROM inverters WHERE id = wanted.id AND missing_since IS NULL LIMIT ${MOST_COUNTED}) i
+             JOIN onboarding_sessions s ON s.id = i.session_id GROUP BY s.user_id) customer
+     GROUP BY wanted.id`;
+
+export const INVERTER_STALLS: DeclaredKind<SubjectFacts & InverterFacts> = {
+  kind: 'inverter',
+  causes: INVERTER_CAUSES,
+  facts: FIND_INVERTER_FACTS,
+  look: stallOfInverter,
+};

@@ -38,7 +38,7 @@ export const COUNTERS: ReadonlySet<string> = new Set([
 
 type Row = Record<string, unknown>;
 
-/** Several statements at once have neither. */
+/** The result of several statements in one query has neither. */
 type Result = Partial<Pick<pg.QueryResult<Row>, 'fields' | 'rows'>>;
 
 /** Returns the rows. Counters stay numbers if a later release has made their columns a bigint, which pg returns as text. */

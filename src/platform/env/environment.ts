@@ -101,7 +101,7 @@ export class Environment {
   /** What `/scs/{path}` passes on to the remote service: `METHOD pattern`, several separated by semicolons. */
   @IsOptional() @MinLength(1) SCS_PASS_THROUGH?: string;
 
-  /** The authorities that may sign the certificate of the remote service, in place of the well-known ones. Renewed files are taken up. */
+  /** The authorities that may sign the certificate of the remote service, in place of the well-known ones. A renewed file is read again. */
   @IsOptional() @MinLength(1) SCS_CA_FILE?: string;
   /** The client certificate, with its chain, and its private key. */
   @IsOptional() @MinLength(1) SCS_CLIENT_CERT_FILE?: string;

@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { within } from '../async/within.js';
 import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
 
-/** Where a machine has its names. Default of `servers`: the name servers of the machine, as c-ares finds them. */
+/** Where a machine looks names up. Default of `servers`: the name servers of the machine, as c-ares finds them. */
 export interface NameSources {
   readonly hosts: string;
   readonly resolvConf: string;
@@ -56,7 +56,7 @@ export async function resolveName(
     throw failure!;
   } finally {
     signal.removeEventListener('abort', cancel);
-    // Ends a query for the other family.
+    // Cancels the query for the other address family, if it is still open.
     cancel();
   }
 }

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Environment } from '../env/environment.js';
 import { currentRequest } from '../http/request-context.js';
 import { hideConfiguredSecrets, HIDDEN, withoutSecrets } from '../redaction/secrets.js';
-import { REPLICA_NAME } from '../replica-name.js';
+import { REPLICA_NAME } from '../build.js';
 import { visibleLines, visibleText } from '../redaction/visible-text.js';
 import { currentSpan } from '../tracing/tracing.js';
 

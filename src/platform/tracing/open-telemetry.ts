@@ -11,10 +11,9 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { within } from '../async/within.js';
 import type { Environment } from '../env/environment.js';
-import { REPLICA_NAME } from '../replica-name.js';
 import { proxiedAgent } from '../http-client/proxied.js';
 import { STOP_WITHIN_MS } from '../shutdown/limits.js';
-import { VERSION } from '../build.js';
+import { VERSION, REPLICA_NAME } from '../build.js';
 import { errorText } from '../redaction/error-text.js';
 
 export type OpenTelemetry = ReturnType<typeof openTelemetry>;

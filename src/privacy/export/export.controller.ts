@@ -7,11 +7,25 @@ import { CurrentKey, Operation } from '../../access/operation.decorator.js';
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ParseUuid } from '../../platform/http/parameters.js';
 import { Places } from '../../platform/http/places.js';
+import { keyOf } from '../../platform/database/personal-data.js';
+import * as schema from '../../platform/openapi/schema-of.js';
 import { found } from '../../platform/problem/problem.js';
+import { PERSONAL_DATA } from '../personal-data.js';
 import { ExportStore } from './export.store.js';
-import { UserExportView } from './export.view.js';
 
 const EXPORTS = { of: 'exports', ofKey: 2 };
+
+class UserExportView extends schema.schemaOf({
+  userId: schema.uuid(),
+  exportedAt: schema.instant(),
+  data: schema.field<Record<string, Record<string, unknown>[]>>(
+    {
+      type: 'object',
+      additionalProperties: { type: 'array', items: { type: 'object' } },
+    },
+    `The rows of each table, with all their columns but hashes and encrypted ones: ${PERSONAL_DATA.map((part) => `\`${keyOf(part)}\``).join(', ')}. Further tables and columns may follow`,
+  ),
+}) {}
 
 @ApiTags('Users')
 @Controller('users')

@@ -1,6 +1,6 @@
 import { SUMMARIES } from './sampled-figures.js';
 
-/** The longest absence after which a reason keeps its beginning: perhaps no process took samples, or the reason comes and goes. */
+/** A reason keeps its beginning if it was absent for at most this time: perhaps no process took samples, or the reason comes and goes. */
 const GAP = `interval '5 minutes'`;
 
 /** SQL for a JSON object with the time at which each reason of the last minutes began. */
