@@ -1,5 +1,7 @@
 // Keeps the page current. Without scripts, the page works as well: it then reloads itself while something is awaited.
 const EVERY_MS = 4000;
+/** The server waits 8 seconds for the remote service. */
+const RESPONDS_WITHIN_MS = 20_000;
 /** What a person does on the page, and a scanner of mail does not. */
 const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart'];
 const main = document.querySelector('main');
@@ -15,6 +17,14 @@ function reportPerson({ type, movementX, movementY }) {
 }
 for (const event of SIGNS) addEventListener(event, reportPerson, { passive: true });
 
+/** Returns what is on the page besides its live region. */
+const restOf = (page) => [...page.children].filter(({ id }) => id !== 'status');
+const htmlOf = (page) =>
+  restOf(page)
+    .map(({ outerHTML }) => outerHTML)
+    .join('');
+let shown = htmlOf(main);
+
 async function refresh() {
   const response = await fetch(location.href, { headers: { accept: 'text/html' } });
   // A page about trouble or too many requests says nothing about the invitation.
@@ -29,29 +39,32 @@ async function refresh() {
   const [status, nextStatus] = [main, next].map((each) => each.querySelector('#status'));
   // An unchanged live region stays untouched, so that a screen reader does not repeat it.
   if (status.innerHTML !== nextStatus.innerHTML) status.innerHTML = nextStatus.innerHTML;
-  const rest = (each) => [...each.children].filter(({ id }) => id !== 'status');
-  const texts = [main, next].map((each) =>
-    rest(each)
-      .map(({ outerHTML }) => outerHTML)
-      .join(''),
-  );
-  if (texts[0] !== texts[1]) {
+  // What a person has opened or pressed meanwhile is no change.
+  const rest = htmlOf(next);
+  if (rest !== shown) {
+    shown = rest;
     const hadFocus = main.querySelector('.begin button:focus') !== null;
-    for (const each of rest(main)) each.remove();
-    main.append(...rest(next));
+    for (const each of restOf(main)) each.remove();
+    main.append(...restOf(next));
     // A new button takes over the focus of the old one.
     if (hadFocus) main.querySelector('.begin button')?.focus();
   }
 }
 
-/** Shows at once that a click was taken, and takes no second one. */
+/** Shows at once that a click was taken, and takes no second one until a response would have come. */
 addEventListener('submit', (event) => {
-  const form = event.target.closest('.begin');
-  if (form === null) return;
+  const form = event.target;
   if (form.hasAttribute('aria-busy')) return void event.preventDefault();
-  form.setAttribute('aria-busy', 'true');
   const busy = form.querySelector('.busy');
+  form.setAttribute('aria-busy', 'true');
+  event.submitter?.setAttribute('data-pressed', '');
   busy.textContent = busy.dataset.text;
+  // The person may have stopped the browser, or the connection is lost.
+  setTimeout(() => {
+    form.removeAttribute('aria-busy');
+    event.submitter?.removeAttribute('data-pressed');
+    busy.textContent = '';
+  }, RESPONDS_WITHIN_MS);
 });
 // A browser shows the page again as it was left, when the person goes back.
 addEventListener('pageshow', ({ persisted }) => {

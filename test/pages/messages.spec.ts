@@ -14,6 +14,13 @@ describe('the messages of the owner’s page', () => {
       expect([key, ...placeholdersOf(own[key]!)]).toEqual([key, ...placeholdersOf(text)]);
   });
 
+  it('leave out no vowel in French before a name, which may begin with one', async () => {
+    const elided = Object.entries(await messagesOf('fr')).filter(([, text]) =>
+      /\b(?:de|que|le|la|jusque) \{/i.test(text),
+    );
+    expect(elided).toEqual([]);
+  });
+
   it.each(LOCALES)(
     'have a sentence of its own in %s for each that names the tenant, who may have no name',
     async (locale) => {

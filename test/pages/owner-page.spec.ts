@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { LOCALES } from '../../src/platform/env/locale.rules.js';
 import { Database } from '../../src/platform/database/database.js';
+import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { allAtLength, isLong } from '../faults/support/promise.js';
 import { TestClient } from '../setup/client.js';
 import { useTestApp } from '../setup/test-app.js';
@@ -12,6 +15,15 @@ import { CHROMIUM, faultsOf, launchChromium, picture, SCREENS } from './chromium
 
 /** The longest name of a brand that an invitation takes. */
 const LONG_BRAND = 'Wechselrichterhersteller'.repeat(3).slice(0, 60);
+
+const NOTES = {
+  account: 'Das Konto, mit dem Sie die App SunWard Home benutzen.',
+  login: 'Oft hat der Installateur das Konto angelegt.',
+  traps: 'Das Konto des Shops ist ein anderes.',
+  helpUrl: 'https://sunward.example/help',
+};
+const SUN =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 64"><circle cx="48" cy="32" r="28" fill="#f5b301"/></svg>';
 
 /** Returns a function that returns a message of the page in this language. */
 const messages = (locale: string) => {
@@ -33,9 +45,16 @@ if (CHROMIUM === null) {
   it(`is not shown. ${notice}`, () => expect(CHROMIUM).toBeNull());
 } else
   describe("the owner's page, in Chromium", () => {
+    const folder = mkdtempSync(join(tmpdir(), 'owner-page-'));
+    const brandsFile = join(folder, 'brands.json');
+    writeFileSync(join(folder, 'sun.svg'), SUN);
+    const sunward = { name: 'SunWard Solar', picture: 'sun.svg', en: NOTES, nl: NOTES, de: NOTES, fr: NOTES };
+    writeFileSync(brandsFile, JSON.stringify({ sunward }));
     const service = useTestApp({
       POLL_MIN_INTERVAL_MS: 100,
       POLL_TICK_MS: 50,
+      INVERTER_BRANDS_FILE: brandsFile,
+      BRAND_PRIVACY_URL: 'https://sunny.example/privacy',
       BRAND_NAME: 'Sunny Supply',
       BRAND_COLOR: '#ffe14d',
       BRAND_SUPPORT_URL: 'https://sunny.example/help',
@@ -46,7 +65,10 @@ if (CHROMIUM === null) {
     beforeAll(async () => {
       browser = await launchChromium();
     });
-    afterAll(() => browser?.close());
+    afterAll(async () => {
+      await browser?.close();
+      rmSync(folder, { recursive: true });
+    });
 
     afterEach(() => service.sandbox!.control.clearFaults());
 
@@ -59,6 +81,10 @@ if (CHROMIUM === null) {
     };
     const stateOf = async (id: string) =>
       (await client.call<{ state: string }>('GET', `/invitations/${id}`)).body.state;
+
+    const stalledOf = async (id: string) =>
+      (await client.call<{ stalled: { cause: string } | null }>('GET', `/invitations/${id}`)).body.stalled
+        ?.cause;
 
     const click = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' });
     /** Completes the web flow of the location's session of the brand. */
@@ -138,29 +164,100 @@ if (CHROMIUM === null) {
       },
     );
 
-    const KINDS: Readonly<Record<string, (owner: Invitation) => Promise<unknown>>> = {
-      unknown: async () => {},
-      ready: async () => {},
-      started: ({ url }) => click(`${url}?brand=${LONG_BRAND}`),
-      next: async (owner) => {
-        await click(`${owner.url}?brand=${LONG_BRAND}`);
-        await complete(owner, LONG_BRAND);
+    const query = (text: string) => service.app.get(Database).query(text);
+    const setHealth = (assignment: string) =>
+      query(`UPDATE remote_operations SET ${assignment} WHERE operation = 'start_session'`);
+    const refuseStarts = () =>
+      service.sandbox!.control.addFault({
+        operation: 'start_session',
+        kind: 'answer',
+        status: 422,
+        times: null,
+      });
+    /** How each page comes about. `at`: the end of its address. `shows`: its heading, if that is that of another page. */
+    const KINDS: Readonly<
+      Record<
+        string,
+        {
+          readonly make?: (owner: Invitation) => Promise<unknown>;
+          readonly at?: (link: string) => string;
+          readonly shows?: string;
+          readonly press?: (page: Page) => Promise<unknown>;
+        }
+      >
+    > = {
+      unknown: { at: (link) => link.slice(0, -1) },
+      ready: {},
+      brand: { make: ({ id }) => change(id, `brands = '{sunward}'`), shows: 'ready' },
+      outage: {
+        make: () =>
+          setHealth(`health = 'degraded', reason = 'down', trouble_until = now() + interval '1 hour'`),
+        shows: 'ready',
       },
-      waiting: async (owner) => {
-        await KINDS.next!(owner);
-        await click(`${owner.url}?brand=sunward`);
-        await complete(owner, 'sunward');
+      started: { make: ({ url }) => click(`${url}?brand=${LONG_BRAND}`) },
+      next: {
+        make: async (owner) => {
+          await click(`${owner.url}?brand=${LONG_BRAND}`);
+          await complete(owner, LONG_BRAND);
+        },
       },
-      online: ({ id }) => change(id, 'owner_done_at = now(), online_at = now()'),
-      expired: ({ id }) => change(id, 'expires_at = now()'),
-      revoked: ({ id }) => client.call('DELETE', `/invitations/${id}`),
-      declined: ({ url }) => click(`${url}/decline?reason=login_elsewhere`),
-      erased: ({ userId }) => client.call('DELETE', `/users/${userId}`),
-      wish: async ({ url }) => {
-        await failStarts();
-        await click(`${url}?brand=${LONG_BRAND}`);
+      waiting: {
+        make: async (owner) => {
+          await KINDS.next!.make!(owner);
+          await click(`${owner.url}?brand=sunward`);
+          await complete(owner, 'sunward');
+        },
+      },
+      late: {
+        make: async (owner) => {
+          await KINDS.waiting!.make!(owner);
+          await waitFor('the owner to be done', async () => (await stateOf(owner.id)) === 'owner_done');
+          await change(owner.id, `awaits_since = now() - interval '30 days'`);
+          await service.app.get(StallsStore).lookNow('invitation', owner.id);
+          await waitFor('it is late', async () => (await stalledOf(owner.id)) === 'completed_not_online');
+        },
+        shows: 'waiting',
+      },
+      online: { make: ({ id }) => change(id, 'owner_done_at = now(), online_at = now()') },
+      expired: { make: ({ id }) => change(id, 'expires_at = now()') },
+      renewal: {
+        make: async (owner) => {
+          await KINDS.expired!.make!(owner);
+          await click(`${owner.url}/renewal`);
+        },
+      },
+      revoked: { make: ({ id }) => client.call('DELETE', `/invitations/${id}`) },
+      declined: { make: ({ url }) => click(`${url}/decline?reason=login_elsewhere`) },
+      erased: { make: ({ userId }) => client.call('DELETE', `/users/${userId}`) },
+      wish: {
+        make: async ({ url }) => {
+          await failStarts();
+          await click(`${url}?brand=${LONG_BRAND}`);
+        },
+      },
+      rejected: {
+        make: async ({ url }) => {
+          await refuseStarts();
+          await click(`${url}?brand=${LONG_BRAND}`);
+        },
+      },
+      receipt: { make: ({ url }) => click(`${url}?brand=sunward`), at: (link) => `${link}?receipt` },
+      code: { at: () => '' },
+      wrongCode: {
+        at: () => '',
+        shows: 'code',
+        press: async (page) => {
+          await page.locator('#code').fill('ABCDEFGH');
+          await page.locator('form button').click();
+          await page.locator('#code[aria-invalid]').waitFor();
+        },
       },
     };
+    afterEach(async () => {
+      await setHealth(`health = 'healthy', reason = NULL, trouble_until = NULL`);
+      await query('DELETE FROM code_guesses');
+    });
+
     it('goes on by itself when a wish can be fulfilled', async () => {
       const { id, url } = await invite();
       await failStarts();
@@ -178,15 +275,19 @@ if (CHROMIUM === null) {
       'when it is %s, has no fault of accessibility and is no wider than the screen, in any language and colour scheme',
       async (kind) => {
         const owner = await invite({ brands: [LONG_BRAND, 'sunward'], metadata: { label: 'Kerkstraat 12' } });
-        await KINDS[kind]!(owner);
-        const url = kind === 'unknown' ? owner.url.slice(0, -1) : owner.url;
+        const { make, at = (link) => link, shows = kind, press } = KINDS[kind]!;
+        await make?.(owner);
+        const [start, token] = owner.url.split(/(?<=\/i)\//) as [string, string];
+        const path = at(token);
+        const url = `${start}${path && '/'}${path}${path.includes('?') ? '&' : '?'}lang=`;
         await visit({ viewport: { width: 320, height: 568 } }, async (page) => {
           for (const [index, locale] of LOCALES.entries()) {
-            const heading = page.getByRole('heading', { name: messages(locale)(`${kind}.heading`) });
+            const heading = page.getByRole('heading', { name: messages(locale)(`${shows}.heading`) });
             await waitFor('the page', async () => {
-              await page.goto(`${url}?lang=${locale}`);
+              await page.goto(url + locale);
               return (await heading.count()) === 1;
             });
+            await press?.(page);
             for (const width of [320, 1280]) {
               await page.setViewportSize({ width, height: 800 });
               expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
@@ -204,6 +305,44 @@ if (CHROMIUM === null) {
         });
       },
     );
+
+    it.each([
+      ['ready', '.begin'],
+      ['ready', 'details form'],
+      ['expired', 'form'],
+      ['code', 'form'],
+    ])('shows at once that a click is taken, and takes no second one: %s, %s', async (kind, form) => {
+      const owner = await invite();
+      await KINDS[kind]!.make?.(owner);
+      await visit({}, async (page) => {
+        await page.goto(kind === 'code' ? `${service.url}/i` : owner.url);
+        // Records whether the page has refused each click, and stays on the page.
+        await page.evaluate(
+          `globalThis.refused = [];
+           addEventListener('submit', (event) => { refused.push(event.defaultPrevented); event.preventDefault(); })`,
+        );
+        if (kind === 'code') await page.locator('#code').fill('ABCDEFGH');
+        if (form.startsWith('details')) await page.locator('details:has(form) summary').click();
+        const button = page.locator(`${form} button`).first();
+        await button.click();
+        await page.locator(`${form}[aria-busy] .busy`, { hasText: /./ }).waitFor();
+        await button.click();
+        expect(await page.evaluate('refused')).toEqual([false, true]);
+      });
+    });
+
+    it('leaves what a person has opened as it is, while nothing changes', async () => {
+      const { url } = await invite();
+      await click(url);
+      await visit({ locale: 'en' }, async (page) => {
+        await page.goto(url);
+        const details = page.locator('details:has(form)');
+        await details.locator('summary').click();
+        for (let refreshes = 0; refreshes < 2; refreshes++)
+          await page.waitForResponse((response) => response.url() === url);
+        expect(await details.getAttribute('open')).toBe('');
+      });
+    });
 
     it('leads to the remote service by the keyboard alone', async () => {
       const { url } = await invite();
@@ -228,7 +367,7 @@ if (CHROMIUM === null) {
         page.on('load', () => loads++);
         await complete(owner, 'acme');
         await page.locator('[aria-live=polite]', { hasText: text('next.heading') }).waitFor();
-        await page.locator('button:focus', { hasText: 'Connect sunward' }).waitFor();
+        await page.locator('button:focus', { hasText: 'Connect SunWard Solar' }).waitFor();
         expect(loads).toBe(0);
       });
     });

@@ -226,6 +226,8 @@ export class OwnerPageView {
       },
       // A GET of the same address: it shows the page of the link.
       retry: RETRIED.includes(page.kind) && text('retry'),
+      chosen: chosenLocale(url),
+      busy: text('busy.other'),
       // The state may change without an action of the owner.
       isLive: ['waiting', 'wish', 'started', 'next'].includes(page.kind),
       goesOn: page.kind === 'started',
@@ -256,6 +258,7 @@ export class OwnerPageView {
 
 function buttonOf(kind: OwnerPage['kind'] | OtherPage, brand: string | null): Parameters<Translate> {
   if (kind === 'waiting' || kind === 'declined') return [`${kind}.button`, {}];
+  if (kind === 'rejected') return ['retry', {}];
   const key = kind === 'started' ? 'started.button' : 'ready.button';
   return brand === null ? [key, {}] : [`${key}OfBrand`, { brand }];
 }

@@ -18,6 +18,7 @@ const PLACE_OF: Partial<Record<OwnerPage['kind'], number>> = {
   wish: 0,
   started: 1,
   waiting: 3,
+  online: PROGRESS.length,
 };
 
 /** A duration in words, such as "5 minutes". */

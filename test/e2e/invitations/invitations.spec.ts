@@ -1171,7 +1171,7 @@ describe('a start that the remote service refuses', () => {
     const refusal = { operation: 'start_session', kind: 'answer', status: 422, times: 1 } as const;
     await service.sandbox!.control.addFault(refusal);
     const clicked = await click(body.url);
-    expect([clicked.status, await clicked.text()]).toEqual([422, expect.stringContaining('Connect now')]);
+    expect([clicked.status, await clicked.text()]).toEqual([422, expect.stringContaining('Try again')]);
     expect(await textOf(await open(body.url))).toContain('This did not work');
     const stalled = await waitFor(
       'the stall to be found',
