@@ -11,29 +11,22 @@ import { RefusedRequests } from './refused-requests.service.js';
 import { RequestHooks } from './request-hooks.service.js';
 import { SessionCredentials } from './session-credentials.js';
 
+/** What the other rooms use. */
+const SHARED = [
+  ActiveCallers,
+  ApiKeysStore,
+  Authentication,
+  IdempotencyKeys,
+  InternalRequests,
+  Operations,
+  RefusedRequests,
+  SessionCredentials,
+];
+
 @Global()
 @Module({
   controllers: [ApiKeysController, AuditLogController],
-  providers: [
-    ActiveCallers,
-    ApiKeysStore,
-    Authentication,
-    IdempotencyKeys,
-    InternalRequests,
-    Operations,
-    RefusedRequests,
-    RequestHooks,
-    SessionCredentials,
-  ],
-  exports: [
-    ActiveCallers,
-    ApiKeysStore,
-    Authentication,
-    IdempotencyKeys,
-    InternalRequests,
-    Operations,
-    RefusedRequests,
-    SessionCredentials,
-  ],
+  providers: [...SHARED, RequestHooks],
+  exports: SHARED,
 })
 export class AccessModule {}

@@ -4,7 +4,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import type { Principal } from './scopes.js';
 
-export interface InternalRequest {
+interface InternalRequest {
   readonly method: string;
   readonly path: string;
   /** Default: no body. */

@@ -18,7 +18,7 @@ declare module 'fastify' {
 }
 
 /** The announced end of an operation. Each of its responses says so: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link`. */
-export interface Deprecation {
+interface Deprecation {
   readonly since: Date;
   /** From then on it may be gone. */
   readonly sunset: Date;

@@ -4,7 +4,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { Scope } from './scopes.js';
 
 /** How an operation is called. The path has parameters such as `:id`. */
-export interface OperationRoute {
+interface OperationRoute {
   readonly method: string;
   readonly path: string;
   /** Whether `POST /bulk-actions` may do it for many. */

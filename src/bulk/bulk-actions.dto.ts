@@ -7,7 +7,7 @@ import * as schema from '../platform/openapi/schema-of.js';
 export const MAX_IDS = 1_000;
 const MAX_REASON = 500;
 
-export const ITEM_STATUSES = ['pending', 'done', 'skipped', 'failed'] as const;
+const ITEM_STATUSES = ['pending', 'done', 'skipped', 'failed'] as const;
 export type ItemStatus = (typeof ITEM_STATUSES)[number];
 
 export class NewBulkAction {

@@ -23,7 +23,7 @@ export type ListedStall = Pick<
   | Filtered
 >;
 
-export interface StallGroup {
+interface StallGroup {
   readonly kind: StallKind;
   readonly cause: string;
   readonly count: number;

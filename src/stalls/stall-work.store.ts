@@ -6,7 +6,7 @@ import type { ListedStall } from './stall-lists.store.js';
 import * as sql from './stalls.sql.js';
 
 /** Only the given fields change. Null removes the value of a field. */
-export interface StallWork {
+interface StallWork {
   readonly note?: string | null;
   readonly assignee?: string | null;
   readonly snoozedUntil?: Date | null;

@@ -36,7 +36,7 @@ export const described = (code: ReasonCode) => {
   return { code, severity, title, runbook: `docs/operations.md#${runbook}`, waitsFor, remedies };
 };
 
-export interface FoundReason {
+interface FoundReason {
   readonly code: ReasonCode;
   readonly detail: string;
   readonly since: Date | null;

@@ -23,7 +23,7 @@ const SHORTENED =
   'is shortened as in 1.23E+11, or a long number with a fraction, and its last digits are lost: take it from your system again, as a text';
 
 /** A reference as it is stored, or why there is none. */
-export type ReadReference =
+type ReadReference =
   | { readonly reference: string; readonly isNormalised: boolean }
   | {
       readonly code: 'reference_invalid' | 'reference_rounded';

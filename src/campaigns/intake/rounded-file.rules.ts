@@ -16,7 +16,7 @@ import type { ReadRow } from './row.rules.js';
  * What the long numbers of a file look like. The file is read once, row by row. Only these counts stay in memory, and the numbers of the
  * lines that look rounded.
  */
-export interface FileLooks {
+interface FileLooks {
   readonly eans: RoundedCounts;
   readonly references: RoundedCounts;
 }

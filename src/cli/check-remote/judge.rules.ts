@@ -23,7 +23,7 @@ export function judge(seen: Seen): Finding[] {
 }
 
 /** Returns all responses of a check. */
-export function responsesOf({ probe, token, refusals, harm, job }: Seen): SeenResponse[] {
+function responsesOf({ probe, token, refusals, harm, job }: Seen): SeenResponse[] {
   const { no_key, no_token, unknown_id } = refusals;
   const calls: (SeenCall | null | undefined)[] = [
     probe,

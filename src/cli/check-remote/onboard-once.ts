@@ -30,7 +30,7 @@ const RECORDED_DRIFT = `
   SELECT kind, field, expected, found FROM remote_drift WHERE operation = $1 ORDER BY first_seen_at, field`;
 
 /** What was registered and started, now or by an earlier run. */
-export interface Onboarded {
+interface Onboarded {
   readonly seen: SeenJob;
   readonly userId: string | null;
   readonly sessionId: string | null;

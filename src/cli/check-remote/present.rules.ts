@@ -42,7 +42,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-export interface ReportFacts {
+interface ReportFacts {
   readonly at: Date;
   readonly version: string;
   readonly host: string;

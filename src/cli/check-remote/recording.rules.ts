@@ -20,7 +20,7 @@ const KEPT =
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 /** Returns text without secrets and personal data. */
-export type Redact = (text: string, maxLength: number) => string;
+type Redact = (text: string, maxLength: number) => string;
 
 /** Returns what the sandbox needs to behave like the service: forms, statuses and errors, without ids, names, tokens and links. */
 export function recordingOf(seen: Seen, redact: Redact) {

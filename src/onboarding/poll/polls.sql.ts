@@ -115,10 +115,8 @@ export const STAYS_LATE = `planned_at = CASE WHEN f."retryMs" = 0 THEN p.planned
 const BEGAN_TO_FAIL = `failing_since = CASE WHEN f.error IS NULL OR p.failing_since > p.checked_at THEN p.failing_since ELSE clock_timestamp() END`;
 
 /**
- * Records reads without a usable response. Resets `claimed_at` to the last successful read. The session is due again after `retryMs`. If
- * `failures` is null, the read is one more failure. `dueAt` is given if the read showed nothing about the session. If no request was tried
- * (`retryMs` is 0), the session is due at `dueAt` again. Otherwise, it is due one interval after `dueAt`, but at the latest `retryMs` from
- * now.
+ * Records reads without a usable response. Resets `claimed_at` to the last successful read. `failures` null: one more failure. If no request
+ * was sent (`retryMs` is 0), the session is due at `dueAt` again, else one interval after `dueAt`, but at most `retryMs` from now.
  */
 // Rejected: to make refused sessions due again after a pause. With a remote limit of 20 reads per second, each refusal moved a session to
 // the back of its lane or into the lane of the pause, where it delayed fresh sessions: a change was noticed after 17 s instead of 2 s.

@@ -3,7 +3,7 @@ import type { CloseReason } from '../rules/ending.rules.js';
 import type { SessionState } from '../rules/machine.rules.js';
 import type { SESSION_CAUSES } from './session.causes.rules.js';
 
-export type SessionCause = keyof typeof SESSION_CAUSES;
+type SessionCause = keyof typeof SESSION_CAUSES;
 
 /** The facts that decide whether a session is stalled. All times but `expiresAt` are by the database's clock. */
 export interface SessionFacts {
@@ -41,7 +41,7 @@ export interface SessionFacts {
   readonly known: number | null;
 }
 
-export interface SessionThresholds {
+interface SessionThresholds {
   readonly ownerMs: number;
   /** Applies to brands whose usual wait is not known. */
   readonly installationMs: number;

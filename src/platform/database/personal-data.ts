@@ -24,7 +24,7 @@ export const subjectsOf = (person: Person): string[] => [
   ...person.invitationIds,
 ];
 
-export interface Erasing {
+interface Erasing {
   readonly at: Date;
   /** Adds a step to be done when all tables are erased, such as an event, which then is not among the erased ones. */
   readonly later: (step: () => Promise<void>) => void;

@@ -7,7 +7,7 @@ type InLocales<Field extends string> = Readonly<
 >;
 
 /** The tenant's own words on the owner's page. */
-export type BrandTexts = { readonly version: string } & InLocales<'why' | 'benefit' | 'consent'>;
+type BrandTexts = { readonly version: string } & InLocales<'why' | 'benefit' | 'consent'>;
 
 /** What people call a brand of inverters, and what an owner needs to connect one. */
 export type InverterBrand = { readonly name: string; readonly picture?: Picture } & InLocales<

@@ -3,7 +3,7 @@ export const PASSED_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type PassedMethod = (typeof PASSED_METHODS)[number];
 
 /** What SCS_PASS_THROUGH allows: a method, and a path below /api/v1/ssa/ in which `*` stands for one segment. */
-export interface AllowedCall {
+interface AllowedCall {
   readonly method: PassedMethod;
   readonly pattern: string;
 }

@@ -1,5 +1,5 @@
 /** How resolv.conf completes a name that is not absolute (resolv.conf(5)). */
-export interface NameSearch {
+interface NameSearch {
   readonly domains: readonly string[];
   /** A name with at least this number of dots is queried as it is first, and with the domains afterwards. */
   readonly ndots: number;

@@ -6,7 +6,7 @@ import { within } from '../async/within.js';
 import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
 
 /** Where a machine looks names up. Default of `servers`: the name servers of the machine, as c-ares finds them. */
-export interface NameSources {
+interface NameSources {
   readonly hosts: string;
   readonly resolvConf: string;
   readonly servers?: readonly string[];

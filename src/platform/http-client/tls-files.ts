@@ -192,7 +192,7 @@ export function watchedFiles(environment: Environment): TlsFiles[] {
 }
 
 /** Returns the files that a URL of PostgreSQL names. `pg` reads them itself, at every new connection. */
-export function databaseTlsOf(url: string): TlsPaths {
+function databaseTlsOf(url: string): TlsPaths {
   const { searchParams } = new URL(url);
   const path = (name: string) => searchParams.get(name) ?? undefined;
   return {

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { INVITATION_CAUSES } from '../../../src/invitations/invitation.stall.rules.js';
-import { INVERTER_CAUSES } from '../../../src/onboarding/stalls/inverter.stall.rules.js';
-import { SESSION_CAUSES } from '../../../src/onboarding/stalls/session.causes.rules.js';
-import { START_CAUSES } from '../../../src/onboarding/stalls/start.stall.rules.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { readEnvironment, STAND_INS } from '../../../src/platform/env/read-environment.js';
 import type { Causes } from '../../../src/stalls/cause.rules.js';
 import { StallKinds } from '../../../src/stalls/stall-kinds.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
 import type { StalledItemView } from '../../../src/stalls/stalled.view.js';
-import { REGISTRATION_CAUSES } from '../../../src/users/registration/registration.stall.rules.js';
-import { ENDPOINT_CAUSES } from '../../../src/webhooks/endpoints/endpoint.stall.rules.js';
+import { declaredKinds } from '../../../bench/seed/seed.js';
 import { withReplica } from '../../e2e/replica.js';
 import { TestClient } from '../../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
@@ -20,14 +16,9 @@ import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { promise } from '../support/promise.js';
 
-const CATALOGUE: Readonly<Record<string, Causes>> = {
-  registration: REGISTRATION_CAUSES,
-  start: START_CAUSES,
-  session: SESSION_CAUSES,
-  invitation: INVITATION_CAUSES,
-  inverter: INVERTER_CAUSES,
-  endpoint: ENDPOINT_CAUSES,
-};
+const causesOf = ({ all }: StallKinds): Record<string, Causes> =>
+  Object.fromEntries(all.map(({ kind, causes }) => [kind, causes]));
+const CATALOGUE = causesOf(declaredKinds(readEnvironment(STAND_INS)));
 const REMEDIES = Object.entries(CATALOGUE).flatMap(([kind, causes]) =>
   Object.entries(causes).flatMap(([cause, { remedies }]) =>
     remedies.map(({ operationId }) => [kind, cause, operationId] as const),
@@ -118,8 +109,7 @@ const AFTER: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
 
 describe('R84: a remedy ends the stall', () => {
   it('is in the catalogue of this service', () => {
-    const { all } = service.app.get(StallKinds);
-    expect(Object.fromEntries(all.map(({ kind, causes }) => [kind, causes]))).toEqual(CATALOGUE);
+    expect(causesOf(service.app.get(StallKinds))).toEqual(CATALOGUE);
   });
 
   it.each(REMEDIES)('%s %s: %s', async (kind, cause, operationId) => {
