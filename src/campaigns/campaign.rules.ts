@@ -52,7 +52,7 @@ export interface Progress {
   readonly status: CampaignStatus;
   /** The rows without a result. */
   readonly rowsLeft: number;
-  /** The rows that got a result per second in the last seconds. Null: unknown, or no row did. */
+  /** How many rows got a result per second, in the last seconds. Null: not known, or none did. */
   readonly perSecond: number | null;
   /** The requests per second that all replicas together may send. 0: no limit. */
   readonly requestsPerSecond: number;

@@ -25,7 +25,7 @@ const wait = (
   ...more,
 });
 
-/** A cause with the words that need no evidence. */
+/** Returns a cause without its text, which needs evidence: its title is shown instead. */
 const untold = ({ text: _, ...cause }: Wait): Wait => cause;
 
 const invite = remedy('createInvitation', 'Invite the owner', {

@@ -93,10 +93,7 @@ export class SessionReader {
     return this.weighed(counts === one.status ? one : other);
   }
 
-  /**
-   * If the read was refused or found nothing, returns it with `isOwn`: whether that is about this session alone. Returns `not_sent` if it
-   * is about all reads.
-   */
+  /** Returns a read that was refused or found nothing, with `isOwn`: whether this concerns only this session. `not_sent`: it concerns all reads. */
   private async weighed(
     { read, request, status, isForeign }: PathRead,
     probes: 'few' | 'always' = 'few',

@@ -102,7 +102,7 @@ export function planRead(
     const { notFound, notFoundSince, leftMs } = counted;
     const postponed = { ...postpone(error, retryAfterMs), notFound, notFoundSince };
     if (leftMs === null) return postponed;
-    // No further read is needed, only time. The session is read again at its end.
+    // No further read is needed, only time. The next read is due once that time is over.
     const endMs = Math.max(leftMs, settings.minIntervalMs, retryAfterMs ?? 0);
     return { ...postponed, retryMs: Math.min(postponed.retryMs, endMs) };
   }

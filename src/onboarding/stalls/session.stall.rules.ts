@@ -58,7 +58,7 @@ export const UNREACHABLE_MS = 60 * MINUTE_MS;
 export const UNREACHABLE_READS = 3;
 /** A refusal was understood, so two are enough. */
 const REFUSED_READS = 2;
-/** How long a session that was closed as lost counts. */
+/** For how long a session counts as stalled after it was closed as lost. */
 const LOST_MS = 30 * DAY_MS;
 /** A session expires soon in the last tenth of its lifetime, at most a week: enough time to read a reminder. */
 const LAST_PART = 10;

@@ -13,7 +13,7 @@ export const REASONS_OF_DATABASE = {
     alertAfter: '1m',
     // It is known for 15 seconds after a statement failed.
     alertKeeps: '2m',
-    // A process that cannot write its sign of life tells only its own status.
+    // A process that cannot write its sign of life shows the fault in its own status alone.
     find: ({ replicas, hasNoSpace }) => {
       const names = replicas.filter((each) => each.isAlive && each.hasNoSpace).map(({ name }) => name);
       const known = names.length === 0 && hasNoSpace ? ['this process'] : names;
