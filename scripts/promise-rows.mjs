@@ -1,4 +1,12 @@
-import { PROMISES } from './promises.mjs';
+import { readFileSync } from 'node:fs';
+
+/** The guarantees of the service under faults. A test that proves a guarantee has the id of the guarantee in its title. */
+const PROMISES = readFileSync(new URL('../docs/guarantees.md', import.meta.url), 'utf8')
+  .split('\n')
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+  .filter(([, id = '']) => /^R\d+$/.test(id))
+  .map(([, id, promise]) => ({ id, promise }))
+  .sort((one, other) => one.id.slice(1) - other.id.slice(1));
 
 /** Matches the title of a test that checks that the other tests find a bug. */
 const SEEDED_BUG = /\bred\b|seeded bug/;
