@@ -6,7 +6,8 @@ SELECT st.session_id,
        1 AS step,
        st.attempts::bigint AS number,
        'start' AS kind,
-       format('start requested; sent %s, %s of them without a readable response', CASE st.attempts WHEN 1 THEN 'once' ELSE st.attempts || ' times' END, st.orphans) AS summary,
+       'start requested; sent ' || CASE st.attempts WHEN 1 THEN 'once' ELSE st.attempts || ' times' END
+         || CASE WHEN st.orphans > 0 THEN format(', %s of them without a readable response', st.orphans) ELSE '' END AS summary,
        jsonb_build_object('start_id', st.id, 'status', st.status, 'attempts', st.attempts, 'orphans', st.orphans,
                           'brand', st.brand, 'last_error', st.last_error, 'ended_at', st.updated_at) AS details
   FROM public.session_starts st

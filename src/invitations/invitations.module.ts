@@ -4,6 +4,7 @@ import { Environment } from '../platform/env/environment.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { BrandsController } from './brands.controller.js';
 import { Brands } from './brands.service.js';
 import { FunnelController } from './funnel.controller.js';
 import { FunnelStore } from './funnel.store.js';
@@ -22,7 +23,7 @@ import { RemindersStore } from './reminders/reminders.store.js';
 
 @Module({
   imports: [OnboardingModule, UsersModule, StallsModule],
-  controllers: [InvitationsController, FunnelController, OwnerPageController],
+  controllers: [InvitationsController, FunnelController, BrandsController, OwnerPageController],
   providers: [
     InvitationsService,
     InvitationsStore,

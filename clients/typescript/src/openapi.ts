@@ -897,6 +897,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/brands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the brands of inverters with their names
+         * @description Those of INVERTER_BRANDS_FILE, in its order; none without the file. The name of any other brand is its id.
+         */
+        get: operations["listBrands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/grid-locations/{id}/case": {
         parameters: {
             query?: never;
@@ -2452,6 +2472,15 @@ export interface components {
         };
         FunnelPage: {
             items: components["schemas"]["FunnelView"][];
+        };
+        BrandView: {
+            /** @description As sessions, invitations and filters have it */
+            id: string;
+            /** @description As people know it */
+            name: string;
+        };
+        BrandsPage: {
+            items: components["schemas"]["BrandView"][];
         };
         CaseExpectedView: {
             /** @description Those that the owner is asked to connect; empty if any will do */
@@ -8830,6 +8859,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FunnelPage"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    listBrands: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrandsPage"];
                 };
             };
             400: components["responses"]["invalid_request"];

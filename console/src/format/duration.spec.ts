@@ -26,6 +26,13 @@ describe('a duration', () => {
     const now = new Date('2026-11-26T12:00:00Z');
     const at = (time: string) => formatAge(new Date(`2026-11-26T${time}Z`), now);
     expect([at('11:58:00'), at('12:00:03'), at('13:30:00')]).toEqual(['2 min ago', 'now', 'in 1 h 30 min']);
+    const days = (count: number) => formatAge(new Date(now.getTime() - count * 86_400_000), now);
+    expect([at('11:57:05'), at('01:59:00'), days(2.6), days(41.6)]).toEqual([
+      '2 min ago',
+      '10 h ago',
+      '2 d 14 h ago',
+      '41 d ago',
+    ]);
     expect([at('11:59:55'), at('11:59:56'), at('12:00:05')]).toEqual(['5 s ago', 'now', 'in 5 s']);
   });
 

@@ -26,10 +26,20 @@ export function formatSeconds(seconds: number): string {
 export const formatLatency = (seconds: number): string =>
   seconds < 0.9995 ? `${Math.round(seconds * 1_000)} ms` : formatSeconds(seconds);
 
+/** Returns a duration for reading at a glance: in one unit, or in two if the larger one counts less than ten hours or days. */
+function formatRoughly(seconds: number): string {
+  const at = UNITS.findIndex(([, size]) => seconds >= size);
+  const [unit, size] = UNITS[at] ?? UNITS[3];
+  const amount = Math.floor(seconds / size);
+  const [smaller, smallerSize] = UNITS[at + 1] ?? UNITS[3];
+  const rest = Math.floor((seconds % size) / smallerSize);
+  return size > 60 && amount < 10 && rest > 0 ? `${amount} ${unit} ${rest} ${smaller}` : `${amount} ${unit}`;
+}
+
 /** Returns how long ago an instant was, or how far in the future it is. */
 export function formatAge(at: Date, now: Date): string {
   const seconds = (now.getTime() - at.getTime()) / 1_000;
   // A difference of less than 5 s may come from the clocks of the browser and the service.
   if (Math.abs(seconds) < 5) return 'now';
-  return seconds > 0 ? `${formatSeconds(seconds)} ago` : `in ${formatSeconds(-seconds)}`;
+  return seconds > 0 ? `${formatRoughly(seconds)} ago` : `in ${formatRoughly(-seconds)}`;
 }

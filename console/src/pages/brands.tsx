@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '#client/client.js';
 import type { paths } from '#client/openapi.js';
+import { useBrands } from '../api/brands.js';
 import { client, type FunnelDay } from '../api/client.js';
 import { useCampaigns, useDrift } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
@@ -14,6 +15,7 @@ import { PlainList } from '../parts/plain-list.js';
 import { Table, type Column } from '../parts/table.js';
 import { Instant } from '../parts/time.js';
 import { againstBefore, STEP_NAMES, STEPS, weeksBefore, type Week, type WeekRow } from '../rules/funnel.js';
+import type { BrandNames } from '../rules/brands.js';
 import type { Filters } from '../rules/route.js';
 
 type Query = NonNullable<paths['/api/v1/funnel']['get']['parameters']['query']>;
@@ -35,6 +37,7 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
     from: new Date(from.getTime() - days * DAY_MS).toISOString(),
     to: from.toISOString(),
   });
+  const { all } = useBrands();
   const campaigns = useCampaigns(useMay()('users:read'));
   const past = new Map((before.data ?? []).map((row) => [row.key, row]));
   const filter = (name: string) => (value: string) => replaceFilters('brands', { ...filters, [name]: value });
@@ -65,7 +68,7 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
               rows={rows}
               keyOf={({ key }) => key ?? ''}
               empty="Nobody was invited in this time."
-              columns={columnsOf(by, past, new Map(campaigns.data))}
+              columns={columnsOf(by, past, new Map(by === 'brand' ? all : campaigns.data))}
             />
           )}
         </Loaded>
@@ -85,6 +88,7 @@ const WEEKS = 8;
 
 /** Shows the funnel of each brand, week by week, against the week before. Weeks begin on Monday, in UTC like the days of the funnel. */
 function Weeks() {
+  const brands = useBrands();
   const weeks = useQuery({
     queryKey: ['funnel', 'weeks'],
     queryFn: async () => {
@@ -103,16 +107,16 @@ function Weeks() {
           rows={rows}
           keyOf={({ week, now: { key } }) => `${week} ${key ?? ''}`}
           empty={`Nobody was invited in the last ${WEEKS} weeks.`}
-          columns={WEEK_COLUMNS}
+          columns={weekColumnsOf(brands)}
         />
       )}
     </Loaded>
   );
 }
 
-const WEEK_COLUMNS: readonly Column<WeekRow>[] = [
-  { title: 'Week of', of: ({ week }) => week },
-  { title: 'Brand', of: ({ now: { key } }) => key ?? 'no brand' },
+const weekColumnsOf = ({ nameOf }: BrandNames): readonly Column<WeekRow>[] => [
+  { title: 'Week of', of: ({ week }) => <span className="digits">{week}</span>, text: ({ week }) => week },
+  { title: 'Brand', of: ({ now: { key } }) => (key === null ? 'no brand' : nameOf(key)) },
   ...STEPS.map((step) => ({
     title: STEP_NAMES[step],
     of: ({ now }: WeekRow) => formatNumber(now[step]),
@@ -126,13 +130,13 @@ const WEEK_COLUMNS: readonly Column<WeekRow>[] = [
     isNumber: true,
   },
   {
-    title: 'Invited before',
+    title: 'Invited, week before',
     of: ({ before }) => formatNumber(before?.invited ?? 0),
     text: ({ before }) => before?.invited ?? 0,
     isNumber: true,
   },
   {
-    title: 'Online before, %',
+    title: 'Online, week before, %',
     of: ({ before }) => shareBefore(before) ?? '–',
     text: ({ before }) => shareBefore(before),
     isNumber: true,
@@ -156,7 +160,7 @@ const percentOf = (part: number, whole: number): number | null =>
 const durationOf = (seconds: number | null) =>
   seconds === null ? <span className="soft">–</span> : formatSeconds(seconds);
 
-/** `names`: those of the campaigns, by their ids. */
+/** `names`: those of the brands or campaigns, by their ids. */
 function columnsOf(
   by: string,
   past: ReadonlyMap<string | null, FunnelDay>,
@@ -214,7 +218,7 @@ const shareBefore = (row: FunnelDay | undefined): number | null =>
 const Change = ({ now, before }: { readonly now: number | null; readonly before: number | null }) => (
   <>
     {now === null ? '–' : `${now} %`}
-    {before !== null && <span className="soft"> (before: {before} %)</span>}
+    {before !== null && <span className="soft"> (was {before} %)</span>}
   </>
 );
 

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { paths } from '#client/openapi.js';
+import { useBrands } from '../api/brands.js';
 import { client } from '../api/client.js';
 import { POLL_MS } from '../api/live.js';
 import { formatNumber, wordsOf } from '../format/words.js';
@@ -22,6 +23,7 @@ const ROW_STATUSES = ['accepted', 'registered', 'known', 'invalid', 'rejected', 
 /** Shows one campaign: its progress, its rows by status, and what became of its invitations. */
 export function CampaignPage({ id, filters }: { readonly id: string; readonly filters: Filters }) {
   const may = useMay();
+  const { nameOf } = useBrands();
   const campaign = useQuery({
     queryKey: ['campaigns', id],
     queryFn: async () => (await client.GET('/api/v1/campaigns/{id}', { params: { path: { id } } })).data,
@@ -58,7 +60,9 @@ export function CampaignPage({ id, filters }: { readonly id: string; readonly fi
                   : ([
                       [
                         'Brands',
-                        data.brands.map(({ brand, rows }) => `${brand} ${formatNumber(rows)}`).join(', '),
+                        data.brands
+                          .map(({ brand, rows }) => `${nameOf(brand)} ${formatNumber(rows)}`)
+                          .join(', '),
                       ],
                     ] as const)),
                 [

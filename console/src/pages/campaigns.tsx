@@ -146,7 +146,7 @@ export function Control({ of: { id, name, status } }: { readonly of: Campaign })
       client.POST(`/api/v1/campaigns/{id}/${what}` as const, { params: { path: { id } } }),
     onSettled: () => invalidate('campaigns'),
   });
-  if (ACTS[status].length === 0) return <span className="soft">–</span>;
+  if (ACTS[status].length === 0) return null;
   return (
     <>
       <span className="actions">

@@ -1,8 +1,8 @@
 import { Button, TextInput } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { CustomersList } from '../parts/customers-list.js';
-import { navigate } from '../parts/link.js';
-import { pathOf, type Filters } from '../rules/route.js';
+import { Link, navigate } from '../parts/link.js';
+import type { Filters } from '../rules/route.js';
 import { SearchPage } from './search.js';
 
 interface Props {
@@ -15,12 +15,21 @@ interface Props {
  * logs.
  */
 export function CustomersPage({ userId, filters }: Props) {
-  const [text, setText] = useState(userId ?? '');
+  const [text, setText] = useState('');
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const term = new FormData(event.currentTarget).get('customer');
     setText(typeof term === 'string' ? term : '');
   };
+  if (userId !== null)
+    return (
+      <>
+        <p>
+          <Link to="customers">All customers</Link>
+        </p>
+        <SearchPage text={userId} isCustomer onFound={navigate} />
+      </>
+    );
   return (
     <>
       <h1>Customers</h1>
@@ -39,10 +48,7 @@ export function CustomersPage({ userId, filters }: Props) {
           Find
         </Button>
         {text !== '' && (
-          <Button
-            variant="subtle"
-            onClick={() => (userId === null ? setText('') : navigate(pathOf('customers')))}
-          >
+          <Button variant="subtle" onClick={() => setText('')}>
             All customers
           </Button>
         )}

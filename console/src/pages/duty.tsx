@@ -105,7 +105,7 @@ function VerdictBar({ verdict, readAt }: { readonly verdict: Verdict; readonly r
   return (
     <div className={`verdict ${tone}`} role="status">
       <p className="sentence">{sentence}</p>
-      <p>
+      <p className="since">
         {since !== null && (
           <>
             {sinceWords} <Instant at={since} />

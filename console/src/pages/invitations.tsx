@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { paths } from '#client/openapi.js';
 import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
+import { useBrands } from '../api/brands.js';
 import { readUpTo, useList } from '../api/lists.js';
 import { useCampaigns } from '../api/queries.js';
 import { countOf, wordsOf } from '../format/words.js';
@@ -12,28 +13,17 @@ import { List } from '../parts/list.js';
 import { Loaded, Refusal } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Copy } from '../parts/copy.js';
-import { Badge, Facts, Panel, type Tone } from '../parts/panel.js';
+import { Facts, Panel } from '../parts/panel.js';
 import { StalledNotice } from '../parts/remedies.js';
 import { saveRows } from '../parts/save-rows.js';
 import { IdLink } from '../parts/short-id.js';
-import { Stall } from '../parts/state.js';
+import { INVITATION_STATES, InvitationState, Stall } from '../parts/state.js';
 import type { Column } from '../parts/table.js';
 import { Age, Instant } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
 
 type Query = NonNullable<paths['/api/v1/invitations']['get']['parameters']['query']>;
 type Invitation = Schemas['InvitationView'];
-
-const STATES: Readonly<Record<Invitation['state'], Tone>> = {
-  invited: 'quiet',
-  opened: 'quiet',
-  started: 'quiet',
-  owner_done: 'quiet',
-  online: 'well',
-  expired: 'unknown',
-  declined: 'unknown',
-  revoked: 'unknown',
-};
 
 const CAUSES = [
   'never_opened',
@@ -46,16 +36,13 @@ const CAUSES = [
   'renewal_requested',
 ] as const;
 
-export const InvitationState = ({ of }: { readonly of: Invitation['state'] }) => (
-  <Badge tone={STATES[of]}>{wordsOf(of)}</Badge>
-);
-
 const lastOf = ({ onlineAt, ownerDoneAt, startedAt, openedAt }: Invitation): string | null =>
   onlineAt ?? ownerDoneAt ?? startedAt ?? openedAt;
 
 export function InvitationsPage({ filters }: { readonly filters: Filters }) {
   const may = useMay();
   const campaigns = useCampaigns(may('users:read'));
+  const { namesOf } = useBrands();
   const mayRevoke = may('onboarding:write') || may('invitations:write');
   const { campaignId } = filters;
   const { state, stalled } = filters as Pick<Query, 'state' | 'stalled'>;
@@ -71,13 +58,16 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
         list={list}
         unit="invitation"
         keyOf={({ id }) => id}
-        empty="No invitation is like this."
+        empty="No invitation matches the filters."
         filters={[
           {
             kind: 'choice',
             name: 'state',
             label: 'State',
-            options: [['', 'any'], ...Object.keys(STATES).map((each) => [each, wordsOf(each)] as const)],
+            options: [
+              ['', 'any'],
+              ...Object.keys(INVITATION_STATES).map((each) => [each, wordsOf(each)] as const),
+            ],
           },
           {
             kind: 'choice',
@@ -112,16 +102,26 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
           },
           {
             title: 'State',
-            of: ({ state: each }) => <InvitationState of={each} />,
-            text: ({ state: each }) => each,
+            of: ({ state: each, stalled: stall }) => (
+              <>
+                <InvitationState of={each} />
+                {stall !== null && (
+                  <div>
+                    <Stall stalled={stall} />
+                  </div>
+                )}
+              </>
+            ),
+            text: ({ state: each }) => wordsOf(each),
+            isText: true,
           },
           {
-            title: 'Stalled',
-            of: ({ stalled: stall }) => <Stall stalled={stall} />,
-            text: ({ stalled: stall }) => stall?.cause ?? null,
+            title: 'Stalled because',
+            of: ({ stalled: stall }) => (stall === null ? null : wordsOf(stall.cause)),
+            isHidden: true,
           },
-          { title: 'Brands', of: ({ brands }) => (brands.length === 0 ? 'any' : brands.join(', ')) },
-          { title: 'Language', of: ({ locale }) => locale },
+          { title: 'Brands', of: ({ brands }) => namesOf(brands) || 'any' },
+          { title: 'Language', of: ({ locale }) => locale, isHidden: true },
           {
             title: 'Last step',
             of: (each) => <Age at={lastOf(each)} none="none yet" />,
@@ -136,6 +136,7 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
             title: 'Created',
             of: ({ createdAt }) => <Instant at={createdAt} />,
             text: ({ createdAt }) => createdAt,
+            isHidden: true,
           },
           {
             title: 'Expires',
@@ -202,6 +203,7 @@ const WORKLIST: readonly Column<Invitation>[] = [
 
 /** Shows one invitation. */
 export function InvitationPage({ id }: { readonly id: string }) {
+  const { namesOf } = useBrands();
   const invitation = useQuery({
     queryKey: ['invitations', id],
     queryFn: async () => (await client.GET('/api/v1/invitations/{id}', { params: { path: { id } } })).data,
@@ -225,7 +227,7 @@ export function InvitationPage({ id }: { readonly id: string }) {
                     {data.tenantReference}
                   </Link>,
                 ],
-                ['Brands', data.brands.length === 0 ? 'any' : data.brands.join(', ')],
+                ['Brands', namesOf(data.brands) || 'any'],
                 ['Language', data.locale ?? 'of the browser'],
                 ['Created', <Instant key="created" at={data.createdAt} />],
                 ['Opened', <Instant key="opened" at={data.openedAt} none="not yet" />],

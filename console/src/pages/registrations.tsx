@@ -2,9 +2,7 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Registration } from '../api/client.js';
 import { useList } from '../api/lists.js';
-import { countOf } from '../format/words.js';
 import { BulkAct } from '../parts/bulk.js';
-import { Choice } from '../parts/choice.js';
 import { DecisionDialog, type DecisionProps } from '../parts/decision-dialog.js';
 import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
@@ -74,14 +72,6 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
   return (
     <>
       <h1>Registrations</h1>
-      <div className="filters">
-        <Choice
-          label="Status"
-          value={status}
-          options={statuses.map((each) => [each, each])}
-          onChoice={(each) => replaceFilters('registrations', { status: each })}
-        />
-      </div>
       {status === 'uncertain' && (
         <p className="notice">
           The response to each of these was lost, so the remote service may have registered the customer. It
@@ -93,18 +83,29 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
         list={list}
         unit="registration"
         keyOf={({ id }) => id}
+        filters={[
+          { kind: 'choice', name: 'status', label: 'Status', options: statuses.map((each) => [each, each]) },
+        ]}
+        values={{ status }}
+        onFilter={(_, each) => replaceFilters('registrations', { status: each })}
         empty={
           status === 'uncertain' ? 'No registration waits for a decision.' : `No registration is ${status}.`
         }
         {...(mayDecide && DECIDABLE.includes(status) && { acts: decideMany })}
         columns={[
-          { title: 'Customer', of: ({ tenantReference }) => <strong>{tenantReference}</strong> },
+          {
+            title: 'Customer',
+            of: ({ tenantReference }) => <strong>{tenantReference}</strong>,
+            text: ({ tenantReference }) => tenantReference,
+          },
           { title: 'EANs', of: ({ gridLocations }) => gridLocations.map(({ ean }) => ean).join(', ') },
           { title: 'Status', of: (each) => <Badge tone={STATUSES[each.status]}>{each.status}</Badge> },
-          { title: 'Sent', of: ({ attempts }) => countOf(attempts, 'time') },
+          { title: 'Times sent', of: ({ attempts }) => attempts, isNumber: true },
           { title: 'Last change', of: ({ updatedAt }) => <Age at={updatedAt} /> },
           {
             title: 'What is known',
+            isText: true,
+            text: ({ lastError, stalled }) => stalled?.text ?? lastError,
             of: ({ lastError, stalled, nextAttemptAt }) => (
               <>
                 {stalled !== null ? (

@@ -14,10 +14,12 @@ interface Props {
   readonly onFound: (path: string) => void;
   /** Whether the search is a page of its own, which needs a heading. */
   readonly isOwnPage?: boolean;
+  /** Whether the page is that of the customer whose id the term is. */
+  readonly isCustomer?: boolean;
 }
 
 /** Shows the customer that a search term means, and links to what else it may mean. Opens the page of a session if the term is its id. */
-export function SearchPage({ text, onFound, isOwnPage = false }: Props) {
+export function SearchPage({ text, onFound, isOwnPage = false, isCustomer = false }: Props) {
   const may = useMay();
   const maySearch = may('users:read') || may('onboarding:read');
   const found = useQuery({
@@ -36,14 +38,15 @@ export function SearchPage({ text, onFound, isOwnPage = false }: Props) {
       <Loaded query={found}>
         {({ customers, others }) => (
           <>
-            <CustomerCases customers={customers} />
+            {isCustomer && customers.length === 0 && <h1>Customer</h1>}
+            <CustomerCases customers={customers} isPage={isCustomer} />
             {others.length > 0 && (
               <>
                 <h2>{customers.length > 0 ? 'Also found' : 'Found'}</h2>
                 <ul>
                   {others.map((hit) => (
                     <li key={hit.id}>
-                      {hit.kind} <Link {...pageOf(hit)}>{hit.label}</Link>
+                      <span className="soft">{hit.kind}</span> <Link {...pageOf(hit)}>{hit.label}</Link>
                       {hit.tenantReference !== null && hit.tenantReference !== hit.label && (
                         <span className="soft"> {hit.tenantReference}</span>
                       )}

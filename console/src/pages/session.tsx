@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client, type Session, type TimelineEntry } from '../api/client.js';
+import { useBrands } from '../api/brands.js';
 import { invalidate, useInterval } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { wordsOf } from '../format/words.js';
@@ -64,6 +65,7 @@ async function readTimeline(sessionId: string): Promise<TimelineEntry[]> {
 }
 
 function About({ session }: { readonly session: Session }) {
+  const { nameOf } = useBrands();
   const maySeeCustomer = missingFor('customers', useMay()) === null;
   const { id, brand, tenantReference, stalled, checkedAt, nextCheckAt, closedAt, inverters } = session;
   const refresh = useMutation({
@@ -102,11 +104,15 @@ function About({ session }: { readonly session: Session }) {
         facts={[
           ['State', <State key="state" session={session} />],
           ['Since', <Age key="since" at={session.stateChangedAt} />],
-          ['Brand', brand ?? 'none'],
+          ['Brand', brand === null ? 'none' : nameOf(brand)],
           ['Customer', tenantReference === null ? 'erased' : toCustomer(tenantReference)],
           [
             'Flags',
-            `finished ${session.finished}, active ${session.active}, expired ${session.expired ?? 'not stated'}`,
+            (['finished', 'active', 'expired'] as const)
+              .map(
+                (name) => `${name} ${session[name] === null ? 'not stated' : session[name] ? 'yes' : 'no'}`,
+              )
+              .join(', '),
           ],
           ['Last read', <Age key="read" at={checkedAt} />],
           ['Next read', <NextRead key="next" session={session} />],

@@ -1,9 +1,9 @@
 import type { Schemas } from '#client/client.js';
 import type { paths } from '#client/openapi.js';
+import { useBrands } from '../api/brands.js';
 import { useList } from '../api/lists.js';
 import { useStalled } from '../api/queries.js';
 import { wordsOf } from '../format/words.js';
-import { Choice } from '../parts/choice.js';
 import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { SessionLink } from '../parts/short-id.js';
@@ -27,6 +27,7 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
   const state = STATES.find((each) => each === filters.state);
   const groups = useStalled().data?.filter(({ kind }) => kind === 'session') ?? [];
   const causes = new Map(groups.map(({ cause, title }) => [cause, title]));
+  const { nameOf } = useBrands();
   const { stalled = '' } = filters;
   // A cause that no session has any more, or that has not been read yet.
   if (stalled !== '' && stalled !== 'any' && !causes.has(stalled)) causes.set(stalled, wordsOf(stalled));
@@ -36,41 +37,50 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
     ...(stalled !== '' && { stalled: stalled as NonNullable<Query['stalled']> }),
     limit: 50,
   });
-  const filter = (name: string) => (value: string) =>
-    replaceFilters('sessions', { ...filters, [name]: value });
   return (
     <>
       <h1>Sessions</h1>
-      <div className="filters">
-        <Choice
-          label="State"
-          value={state ?? ''}
-          options={[['', 'any'], ...STATES.map((each) => [each, wordsOf(each)] as const)]}
-          onChoice={filter('state')}
-        />
-        <Choice
-          label="Stalled"
-          value={stalled}
-          options={[['', 'all'], ['any', 'only stalled'], ...causes]}
-          onChoice={filter('stalled')}
-        />
-      </div>
       <p className="soft">The longest unchanged first.</p>
       <List
         label="Sessions"
         list={list}
         unit="session"
         keyOf={({ id }) => id}
-        empty="No session is like this."
+        empty="No session matches the filters."
+        filters={[
+          {
+            kind: 'choice',
+            name: 'state',
+            label: 'State',
+            options: [['', 'any'], ...STATES.map((each) => [each, wordsOf(each)] as const)],
+          },
+          {
+            kind: 'choice',
+            name: 'stalled',
+            label: 'Stalled',
+            options: [['', 'all'], ['any', 'only stalled'], ...causes],
+          },
+        ]}
+        values={filters}
+        onFilter={(name, value) => replaceFilters('sessions', { ...filters, [name]: value })}
+        pageOf={({ id }) => ({ to: 'sessions', id })}
         columns={[
           { title: 'Session', of: ({ id }) => <SessionLink id={id} /> },
           {
             title: 'Customer',
             of: ({ tenantReference }) => tenantReference ?? <span className="soft">erased</span>,
           },
-          { title: 'Brand', of: ({ brand }) => brand ?? <span className="soft">none</span> },
+          {
+            title: 'Brand',
+            of: ({ brand }) => (brand === null ? <span className="soft">none</span> : nameOf(brand)),
+          },
           { title: 'State', of: (session) => <State session={session} /> },
-          { title: 'Stalled', of: ({ stalled: cause }) => <Stall stalled={cause} /> },
+          {
+            title: 'Stalled',
+            of: ({ stalled: cause }) => <Stall stalled={cause} />,
+            text: ({ stalled: cause }) => cause?.text ?? null,
+            isText: true,
+          },
           { title: 'Changed', of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
           { title: 'Last read', of: ({ checkedAt }) => <Age at={checkedAt} /> },
           { title: 'Next read', of: ({ nextCheckAt }) => <Age at={nextCheckAt} none="not watched" /> },

@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core';
+import { useState } from 'react';
 import type { paths } from '#client/openapi.js';
 import type { StalledGroup, StalledItem } from '../api/client.js';
 import { useList } from '../api/lists.js';
+import { brandFilter, useBrands } from '../api/brands.js';
 import { useCampaigns, useStalled } from '../api/queries.js';
 import { countOf } from '../format/words.js';
 import { BulkRemedies } from '../parts/bulk.js';
@@ -16,7 +18,9 @@ import { IdLink, ShortId } from '../parts/short-id.js';
 import { Work, WorkAct } from '../parts/stall-work.js';
 import { Urgency } from '../parts/state.js';
 import { Age } from '../parts/time.js';
+import type { BrandNames } from '../rules/brands.js';
 import type { Filters } from '../rules/route.js';
+import { plainly } from '../rules/sentence.js';
 import { isNew, KINDS, pageAbout, SHORT_WAITS, WAITS_FOR } from '../rules/stalled.js';
 
 type Query = NonNullable<paths['/api/v1/stalled']['get']['parameters']['query']>;
@@ -24,6 +28,7 @@ type Query = NonNullable<paths['/api/v1/stalled']['get']['parameters']['query']>
 export function StalledPage({ filters }: { readonly filters: Filters }) {
   const groups = useStalled();
   const campaigns = useCampaigns(useMay()('users:read'));
+  const brands = useBrands();
   const { kind, cause, waitsFor, campaignId, brand } = filters;
   const list = useList('stalled', '/api/v1/stalled', {
     ...({ kind, waitsFor } as Pick<Query, 'kind' | 'waitsFor'>),
@@ -58,18 +63,14 @@ export function StalledPage({ filters }: { readonly filters: Filters }) {
       label: 'Campaign',
       options: [['', 'any'], ...(campaigns.data ?? []), ...known(campaignId, new Map(campaigns.data))],
     },
-    { kind: 'text', name: 'brand', label: 'Brand' },
+    brandFilter(brands, brand),
   ];
   const isFiltered = choices.some(({ name }) => filters[name] !== undefined);
   return (
     <>
       <h1>Stalled</h1>
       <p className="soft">What does not continue by itself. What has waited longest comes first.</p>
-      <div className="filters" role="group" aria-label="Causes">
-        {(groups.data ?? []).map((group) => (
-          <Cause key={`${group.kind} ${group.cause}`} of={group} filters={filters} />
-        ))}
-      </div>
+      <Causes of={groups.data ?? []} filters={filters} />
       <List
         label="Stalled"
         list={list}
@@ -81,7 +82,7 @@ export function StalledPage({ filters }: { readonly filters: Filters }) {
         onFilter={(name, value) => replaceFilters('stalled', { ...filters, [name]: value })}
         pageOf={(item) => pageAbout(item)}
         acts={(selected, clear) => <BulkRemedies of={selected} onDone={clear} />}
-        columns={COLUMNS}
+        columns={columnsOf(brands)}
       />
     </>
   );
@@ -90,6 +91,32 @@ export function StalledPage({ filters }: { readonly filters: Filters }) {
 /** Returns an option for a value of the address that is in no list, such as a cause that nothing has any more. */
 const known = (value: string | undefined, names: ReadonlyMap<string, string>) =>
   value === undefined || names.has(value) ? [] : [[value, value] as const];
+
+/** The causes with what is stalled for each: the most urgent first, the others on request. */
+function Causes({ of: groups, filters }: CausesProps) {
+  const [isOpen, setOpen] = useState(false);
+  const isChosen = ({ kind, cause }: StalledGroup) => filters.cause === cause && filters.kind === kind;
+  const shown = isOpen ? groups : groups.filter((each, at) => at < MOST_CAUSES || isChosen(each));
+  return (
+    <div className="causes" role="group" aria-label="Causes">
+      {shown.map((group) => (
+        <Cause key={`${group.kind} ${group.cause}`} of={group} filters={filters} />
+      ))}
+      {groups.length > MOST_CAUSES && (
+        <Button variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Fewer causes' : `${countOf(groups.length - MOST_CAUSES, 'more cause')}`}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const MOST_CAUSES = 4;
+
+interface CausesProps {
+  readonly of: readonly StalledGroup[];
+  readonly filters: Filters;
+}
 
 /** A button that shows only what is stalled for one cause. */
 function Cause({ of: { kind, cause, title, count }, filters }: CauseProps) {
@@ -101,7 +128,7 @@ function Cause({ of: { kind, cause, title, count }, filters }: CauseProps) {
       aria-pressed={isChosen}
       onClick={() => replaceFilters('stalled', isChosen ? others : { ...others, kind, cause })}
     >
-      {countOf(count, kind)}: {title.replace(/\.$/, '')}
+      {`${countOf(count, kind)}: ${plainly(title.replace(/\.$/, ''))}`}
     </Button>
   );
 }
@@ -111,7 +138,7 @@ interface CauseProps {
   readonly filters: Filters;
 }
 
-const COLUMNS = [
+const columnsOf = ({ nameOf }: BrandNames) => [
   {
     title: 'Since',
     of: (item: StalledItem) => (
@@ -131,7 +158,7 @@ const COLUMNS = [
     of: ({ tenantReference }: StalledItem) => tenantReference ?? <span className="soft">–</span>,
     text: ({ tenantReference }: StalledItem) => tenantReference,
   },
-  { title: 'Brand', of: ({ brand }: StalledItem) => brand },
+  { title: 'Brand', of: ({ brand }: StalledItem) => brand && nameOf(brand) },
   {
     title: 'What',
     of: (item: StalledItem) => (
@@ -143,17 +170,19 @@ const COLUMNS = [
   },
   {
     title: 'Why',
-    of: ({ text, before }: StalledItem) => (
+    of: (item: StalledItem) => (
       <>
-        <Sentence text={text} />
-        {before !== null && (
+        <Sentence text={item.text} />
+        {item.before !== null && (
           <div className="soft">
-            First: <Sentence text={before} />
+            First: <Sentence text={item.before} />
           </div>
         )}
+        <Work of={item} />
       </>
     ),
     text: ({ text }: StalledItem) => text,
+    isText: true,
   },
   {
     title: 'Waits for',
@@ -162,6 +191,7 @@ const COLUMNS = [
   },
   {
     title: 'Who, note',
+    isHidden: true,
     of: (item: StalledItem) => <Work of={item} />,
     text: ({ assignee, note }: StalledItem) => [assignee, note].filter((each) => each !== null).join(': '),
   },

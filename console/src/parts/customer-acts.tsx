@@ -1,12 +1,14 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import type { Schemas } from '#client/client.js';
+import { useBrands } from '../api/brands.js';
 import { client, type Case, type Customer, type Session } from '../api/client.js';
 import { countOf } from '../format/words.js';
 import { Act, textIn } from './act.js';
 import { copy } from './copy.js';
-import { brandsIn, LANGUAGES } from './invitation-acts.js';
+import { BrandsField, brandsIn, LANGUAGES } from './invitation-acts.js';
 import { Link } from './link.js';
 import { useMay } from './may.js';
+import type { BrandNames } from '../rules/brands.js';
 import { saveFile } from './save.js';
 
 const CHANGES = ['customers', 'invitations', 'sessions', 'stalled', 'status', 'registrations'] as const;
@@ -15,6 +17,7 @@ const OVER: readonly string[] = ['online', 'expired', 'declined', 'revoked'];
 /** The buttons of a grid location: invite its owner, begin the web flow anew. */
 export function LocationActs({ of: location }: { readonly of: Case }) {
   const may = useMay();
+  const brands = useBrands();
   const { gridLocationId, expected, invitations } = location;
   const mayInvite = may('onboarding:write') || may('invitations:write');
   // If the API itself proposes the invitation, its remedy is the button.
@@ -27,7 +30,7 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
         <Act
           label="Invite the owner"
           isMain
-          run={(form) => invite(gridLocationId, form)}
+          run={(form) => invite(gridLocationId, form, brands)}
           done={({ url }) =>
             url === null ? 'The owner has an invitation.' : 'The owner has an invitation. Its link is copied.'
           }
@@ -36,12 +39,7 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
           ask={
             <>
               <p>Creates a link for the owner of this location. Your mailing sends it, or you do.</p>
-              <TextInput
-                name="brands"
-                label="Brands"
-                description="Separated by commas. Empty: the owner chooses"
-                defaultValue={expected.brands.join(', ')}
-              />
+              <BrandsField brands={brands} of={expected.brands} />
               <NativeSelect name="locale" label="Language" data={LANGUAGES} />
             </>
           }
@@ -50,7 +48,7 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
       {may('onboarding:write') && (
         <Act
           label="Start again"
-          run={(form) => start(gridLocationId, form)}
+          run={(form) => start(gridLocationId, form, brands)}
           done={(session) => `A session is started.${session.startUrl ? ' Its link is copied.' : ''}`}
           onDone={(session) => session.startUrl && void copy(session.startUrl)}
           changes={CHANGES}
@@ -60,7 +58,11 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
                 Starts a new session at the provider. The owner has to follow its link, and to authorise
                 again.
               </p>
-              <TextInput name="brand" label="Brand" defaultValue={expected.brands[0] ?? ''} />
+              <TextInput
+                name="brand"
+                label="Brand"
+                defaultValue={brands.namesOf(expected.brands.slice(0, 1))}
+              />
             </>
           }
         />
@@ -69,14 +71,18 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
   );
 }
 
-async function invite(gridLocationId: string, form: FormData): Promise<Schemas['InvitationView']> {
+async function invite(
+  gridLocationId: string,
+  form: FormData,
+  brands: BrandNames,
+): Promise<Schemas['InvitationView']> {
   const locale = textIn(form, 'locale') as Schemas['NewInvitation']['locale'];
-  const body = { gridLocationId, brands: brandsIn(form), ...(locale !== undefined && { locale }) };
+  const body = { gridLocationId, brands: brandsIn(form, brands), ...(locale !== undefined && { locale }) };
   return (await client.POST('/api/v1/invitations', { body })).data;
 }
 
-async function start(id: string, form: FormData): Promise<Session> {
-  const brand = textIn(form, 'brand');
+async function start(id: string, form: FormData, { idsIn }: BrandNames): Promise<Session> {
+  const [brand] = idsIn(textIn(form, 'brand') ?? '');
   const body = { reuse: false, ...(brand !== undefined && { brand }) };
   return (await client.POST('/api/v1/onboarding/pv/{id}', { params: { path: { id } }, body })).data;
 }
@@ -174,6 +180,38 @@ export const Refresh = ({ id }: { readonly id: string }) => (
     changes={['session', 'timeline', ...CHANGES]}
   />
 );
+
+/** Saves everything that is stored about a customer, for a request of access. */
+export function ExportData({ of: { user } }: { readonly of: Customer }) {
+  const may = useMay();
+  if (user === null || !may('users:erase')) return null;
+  return (
+    <Act
+      label="Export data"
+      run={async () =>
+        (await client.GET('/api/v1/users/{userId}/export', { params: { path: { userId: user.id } } })).data
+      }
+      done="What is stored about the customer is saved as a file."
+      onDone={(document) =>
+        saveFile(
+          `personal-data-${user.id}.json`,
+          'application/json',
+          `${JSON.stringify(document, null, 2)}\n`,
+        )
+      }
+      changes={['audit']}
+      ask={
+        <>
+          <p>
+            A file with everything that is stored here about this customer, to answer a request of access. It
+            has no links and no secrets. The audit log says who saved it.
+          </p>
+          <p className="danger">It is personal: give it to the customer alone, and delete it.</p>
+        </>
+      }
+    />
+  );
+}
 
 /** Erases a customer, after a preview of what goes. Offers the receipt as a file. */
 export function Erase({ of: customer }: { readonly of: Customer }) {

@@ -1,14 +1,16 @@
 import type { Case, Customer, Session } from '../api/client.js';
-import { countOf, wordsOf } from '../format/words.js';
+import { countOf } from '../format/words.js';
+import { useBrands } from '../api/brands.js';
 import { useList } from '../api/lists.js';
-import { AdoptSession, Erase, LocationActs, Refresh, RegisterAnew } from './customer-acts.js';
+import { AdoptSession, Erase, ExportData, LocationActs, Refresh, RegisterAnew } from './customer-acts.js';
 import { InvitationActs } from './invitation-acts.js';
+import { Copy } from './copy.js';
 import { Link } from './link.js';
 import { List } from './list.js';
 import { useMay } from './may.js';
 import { Badge, Facts, Panel, type Tone } from './panel.js';
 import { SessionLink } from './short-id.js';
-import { Stall, State } from './state.js';
+import { InvitationState, Stall, State } from './state.js';
 import { Table } from './table.js';
 import { Age, Instant } from './time.js';
 import { Sentence } from './sentence.js';
@@ -55,20 +57,28 @@ export const Waits = ({ of }: { readonly of: WaitsOf }) => (
   </div>
 );
 
+interface CasesProps {
+  readonly customers: readonly Customer[];
+  /** Whether the page is about the customer, so that its name is the heading of the page. */
+  readonly isPage?: boolean;
+}
+
 /** Shows customers with their grid locations, and who must act next for each. */
-export function CustomerCases({ customers }: { readonly customers: readonly Customer[] }) {
+export function CustomerCases({ customers, isPage = false }: CasesProps) {
   const may = useMay();
+  const Heading = isPage ? 'h1' : 'h2';
   return customers.map((customer) => (
     <article key={customer.tenantReference}>
       <div className="title">
-        <h2>Customer {customer.tenantReference}</h2>
+        <Heading>Customer {customer.tenantReference}</Heading>
         <span className="actions">
           <RegisterAnew of={customer} />
           <AdoptSession of={customer} />
+          <ExportData of={customer} />
           <Erase of={customer} />
         </span>
       </div>
-      <Waits of={customer} />
+      {customer.cases.length !== 1 && <Waits of={customer} />}
       {customer.registration !== null && (
         <StalledParts
           of={[customer.registration]}
@@ -133,25 +143,27 @@ function Audit({ targets }: { readonly targets: readonly string[] }) {
 function About({ customer: { user, registration } }: { readonly customer: Customer }) {
   const name = user === null ? '' : [user.firstName, user.lastName].filter(Boolean).join(' ');
   return (
-    <Facts
-      facts={[
-        ...(name === '' ? [] : ([['Name', name]] as const)),
-        ...(user?.email ? ([['Email', user.email]] as const) : []),
-        ['User', user === null ? 'none yet' : <code>{user.id}</code>],
-        ...(user === null ? [] : ([['Registered', <Instant key="at" at={user.registeredAt} />]] as const)),
-        [
-          'Registration',
-          registration === null ? (
-            'none is stored'
-          ) : (
-            <Link to="registrations" filters={{ status: registration.status }}>
-              {registration.status}, {countOf(registration.attempts, 'attempt')}
-            </Link>
-          ),
-        ],
-        ['Metadata', <Metadata key="metadata" of={{ ...registration?.metadata, ...user?.metadata }} />],
-      ]}
-    />
+    <Panel title="About" isWide>
+      <Facts
+        facts={[
+          ...(name === '' ? [] : ([['Name', name]] as const)),
+          ...(user?.email ? ([['Email', user.email]] as const) : []),
+          ['User', user === null ? 'none yet' : <Copy key="user" text={user.id} />],
+          ...(user === null ? [] : ([['Registered', <Instant key="at" at={user.registeredAt} />]] as const)),
+          [
+            'Registration',
+            registration === null ? (
+              'none is stored'
+            ) : (
+              <Link to="registrations" filters={{ status: registration.status }}>
+                {registration.status}, {countOf(registration.attempts, 'attempt')}
+              </Link>
+            ),
+          ],
+          ['Metadata', <Metadata key="metadata" of={{ ...registration?.metadata, ...user?.metadata }} />],
+        ]}
+      />
+    </Panel>
   );
 }
 
@@ -170,8 +182,9 @@ export function Metadata({ of }: { readonly of: Readonly<Record<string, unknown>
 
 function Location({ of: location }: { readonly of: Case }) {
   const { expected, online, missing, sessions, invitations } = location;
-  const listOf = (brands: readonly string[], none: string) =>
-    brands.length === 0 ? none : brands.join(', ');
+  const { nameOf, namesOf } = useBrands();
+  const parts = [...location.starts, ...sessions, ...invitations];
+  const listOf = (brands: readonly string[], none: string) => namesOf(brands) || none;
   const inverters = [
     ...new Map(sessions.flatMap((each) => each.inverters).map((each) => [each.id, each])).values(),
   ];
@@ -181,8 +194,8 @@ function Location({ of: location }: { readonly of: Case }) {
       isWide
       more={<LocationActs of={location} />}
     >
-      <Waits of={location} />
-      <StalledParts of={[...location.starts, ...sessions, ...invitations]} />
+      {parts.every(({ stalled }) => stalled?.text !== location.why) && <Waits of={location} />}
+      <StalledParts of={parts} />
       <Facts
         facts={[
           [
@@ -194,7 +207,7 @@ function Location({ of: location }: { readonly of: Case }) {
             'Missing',
             `${listOf(missing.brands, 'no brand')}${missing.inverters === null ? '' : `; ${countOf(missing.inverters, 'inverter')}`}`,
           ],
-          ['Id', <code key="id">{location.gridLocationId}</code>],
+          ['Id', <Copy key="id" text={location.gridLocationId} />],
         ]}
       />
       <h3>Sessions</h3>
@@ -205,9 +218,9 @@ function Location({ of: location }: { readonly of: Case }) {
         empty="No session has been started."
         columns={[
           { title: 'Session', of: ({ id }) => <SessionLink id={id} /> },
-          { title: 'Brand', of: ({ brand }) => brand ?? 'none' },
+          { title: 'Brand', of: ({ brand }) => (brand === null ? 'none' : nameOf(brand)) },
           { title: 'State', of: (session) => <State session={session} /> },
-          { title: 'Stalled', of: ({ stalled }) => <Stall stalled={stalled} /> },
+          { title: 'Stalled', of: ({ stalled }) => <Stall stalled={stalled} />, isText: true },
           { title: 'Changed', of: ({ stateChangedAt }) => <Age at={stateChangedAt} /> },
           { title: 'Actions', of: ({ id }) => <Refresh id={id} /> },
         ]}
@@ -234,7 +247,7 @@ function Location({ of: location }: { readonly of: Case }) {
         keyOf={({ id }) => id}
         empty="The owner has not been invited."
         columns={[
-          { title: 'State', of: ({ state }) => wordsOf(state) },
+          { title: 'State', of: ({ state }) => <InvitationState of={state} /> },
           { title: 'Created', of: ({ createdAt }) => <Instant at={createdAt} /> },
           { title: 'Opened', of: ({ openedAt }) => <Instant at={openedAt} none="not yet" /> },
           { title: 'Expires', of: ({ expiresAt }) => <Instant at={expiresAt} /> },

@@ -1,4 +1,5 @@
 import type { paths } from '#client/openapi.js';
+import { brandFilter, useBrands } from '../api/brands.js';
 import { useList } from '../api/lists.js';
 import { useCampaigns, useStalled } from '../api/queries.js';
 import type { Filters } from '../rules/route.js';
@@ -21,6 +22,7 @@ export function CustomersList({ filters }: { readonly filters: Filters }) {
   const groups = useStalled();
   const campaigns = useCampaigns(useMay()('users:read'));
   const names = new Map(campaigns.data);
+  const brands = useBrands();
   const { cause, campaignId, brand } = filters;
   const { waitsFor } = filters as Pick<Query, 'waitsFor'>;
   const list = useList('customers', '/api/v1/customers', { waitsFor, cause, campaignId, brand, limit: 50 });
@@ -43,7 +45,7 @@ export function CustomersList({ filters }: { readonly filters: Filters }) {
     },
     { kind: 'choice', name: 'cause', label: 'Stalled because', options: [['', 'any cause'], ...causes] },
     { kind: 'choice', name: 'campaignId', label: 'Campaign', options: [['', 'any'], ...names] },
-    { kind: 'text', name: 'brand', label: 'Brand' },
+    brandFilter(brands, brand),
   ];
   return (
     <List
@@ -87,9 +89,10 @@ export function CustomersList({ filters }: { readonly filters: Filters }) {
             </>
           ),
           text: ({ why }) => why,
+          isText: true,
         },
         { title: 'Since', of: ({ since }) => <Age at={since} />, text: ({ since }) => since },
-        { title: 'Brands', of: ({ brands }) => brands.join(', ') },
+        { title: 'Brands', of: (each) => brands.namesOf(each.brands) },
         {
           title: 'Campaign',
           of: ({ campaignId: id }) => (id === null ? null : (names.get(id) ?? id.slice(0, 8))),

@@ -1,6 +1,8 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import type { Schemas } from '#client/client.js';
+import { useBrands } from '../api/brands.js';
 import { client } from '../api/client.js';
+import type { BrandNames } from '../rules/brands.js';
 import type { Subject } from '../rules/invalidation.js';
 import { Act, textIn } from './act.js';
 import { BulkAct } from './bulk.js';
@@ -34,6 +36,7 @@ const useMayInvite = (): boolean => {
 export function InvitationActs({ of: { id, state, ...invitation } }: { readonly of: Shown }) {
   const may = useMay();
   const mayInvite = useMayInvite();
+  const brands = useBrands();
   const isExpired = state === 'expired';
   if (OVER.includes(state)) return null;
   const params = { path: { id } };
@@ -54,11 +57,14 @@ export function InvitationActs({ of: { id, state, ...invitation } }: { readonly 
         <Act
           label={isExpired ? 'Prolong' : 'Change'}
           run={(form) =>
-            client.PATCH('/api/v1/invitations/{id}', { params, body: changeIn(form, invitation, isExpired) })
+            client.PATCH('/api/v1/invitations/{id}', {
+              params,
+              body: changeIn(form, invitation, isExpired, brands),
+            })
           }
           done="The invitation is changed. Its link stays the same."
           changes={CHANGES}
-          ask={<ChangeFields of={invitation} isExpired={isExpired} />}
+          ask={<ChangeFields of={invitation} isExpired={isExpired} brands={brands} />}
         />
       )}
       {mayInvite && !isExpired && (
@@ -90,25 +96,31 @@ const Until = ({ day }: { readonly day: string }) => (
 
 type Changed = Omit<Shown, 'id' | 'state'>;
 
-const ChangeFields = ({ of, isExpired }: { readonly of: Changed; readonly isExpired: boolean }) => (
+interface ChangeProps {
+  readonly of: Changed;
+  readonly isExpired: boolean;
+  readonly brands: BrandNames;
+}
+
+const ChangeFields = ({ of, isExpired, brands }: ChangeProps) => (
   <>
     <p>The link in mails that were sent stays the same.</p>
     <Until day={isExpired ? proposedDay() : dayOf(of.expiresAt)} />
     <NativeSelect name="locale" label="Language" data={LANGUAGES} defaultValue={of.locale ?? ''} />
-    <TextInput
-      name="brands"
-      label="Brands"
-      description="Separated by commas. Empty: the owner chooses"
-      defaultValue={of.brands.join(', ')}
-    />
+    <BrandsField brands={brands} of={of.brands} />
   </>
 );
 
 /** Returns what a person has changed. A new brand drops the wish of the owner for another, so equal brands are left out. */
-function changeIn(form: FormData, before: Changed, isExpired: boolean): Schemas['InvitationChange'] {
+function changeIn(
+  form: FormData,
+  before: Changed,
+  isExpired: boolean,
+  names: BrandNames,
+): Schemas['InvitationChange'] {
   const day = textIn(form, 'until') ?? '';
   const locale = (textIn(form, 'locale') ?? null) as Invitation['locale'];
-  const brands = brandsIn(form);
+  const brands = brandsIn(form, names);
   return {
     ...((isExpired || day !== dayOf(before.expiresAt)) && { expiresAt: endOf(day) }),
     ...(locale !== before.locale && { locale }),
@@ -116,11 +128,23 @@ function changeIn(form: FormData, before: Changed, isExpired: boolean): Schemas[
   };
 }
 
-export const brandsIn = (form: FormData): string[] =>
-  (textIn(form, 'brands') ?? '')
-    .split(',')
-    .map((each) => each.trim())
-    .filter(Boolean);
+interface BrandsFieldProps {
+  readonly brands: BrandNames;
+  readonly of: readonly string[];
+}
+
+/** A field for the brands that an owner may connect, by their names. */
+export const BrandsField = ({ brands, of }: BrandsFieldProps) => (
+  <TextInput
+    name="brands"
+    label="Brands"
+    description="Separated by commas. Empty: the owner chooses"
+    defaultValue={brands.namesOf(of)}
+  />
+);
+
+export const brandsIn = (form: FormData, { idsIn }: BrandNames): string[] =>
+  idsIn(textIn(form, 'brands') ?? '');
 
 interface ManyProps {
   readonly of: readonly Invitation[];

@@ -37,11 +37,13 @@ const NONE: ReadonlySet<string> = new Set();
 /** A list of the API: its filters, its columns, its count, a button for the next page, and what is shown as a file. */
 export function List<Item extends RowData>(props: Props<Item>) {
   const { list, unit, units, filters = [], values = {}, onFilter, acts, ...table } = props;
-  const [hidden, setHidden] = useState(NONE);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(
+    () => new Set(table.columns.flatMap(({ title, isHidden }) => (isHidden ? [title] : []))),
+  );
   const [keys, setKeys] = useState(NONE);
   const [within, setWithin] = useState('');
   return (
-    <Stack gap="xs">
+    <Stack gap="xs" className="list">
       <Group gap="xs" align="end" className="tools">
         {filters.map((filter) => (
           <Field

@@ -5,7 +5,7 @@ import { Table, type TableProps } from './table.js';
 
 /** A table whose rows are all there, with a button that saves them as a file. */
 export const PlainList = <Row extends RowData>(table: TableProps<Row>) => (
-  <>
+  <div className="list">
     <Table {...table} />
     {table.rows.length > 0 && (
       <Group>
@@ -14,5 +14,5 @@ export const PlainList = <Row extends RowData>(table: TableProps<Row>) => (
         </Button>
       </Group>
     )}
-  </>
+  </div>
 );

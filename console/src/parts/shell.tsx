@@ -2,11 +2,15 @@ import { Button, TextInput } from '@mantine/core';
 import { lazy, Suspense, useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import type { SignedIn } from '../api/sign-in.js';
 import { PAGES, type PageName, type Route } from '../rules/route.js';
+import { Icon } from './icon.js';
 import { Link } from './link.js';
 import { POLL_MS, useLive } from '../api/live.js';
 import { Age, Instant } from './time.js';
 
 const Palette = lazy(async () => ({ default: (await import('./palette.js')).Palette }));
+
+/** The pages before which a group of others ends. */
+const BEGINS_GROUP: readonly PageName[] = ['customers', 'webhooks'];
 
 interface Props {
   readonly route: Route;
@@ -49,7 +53,13 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
       <div className="frame">
         <nav aria-label="Pages">
           {pages.map((page) => (
-            <Link key={page} to={page} isCurrent={route.page === page}>
+            <Link
+              key={page}
+              to={page}
+              isCurrent={route.page === page}
+              {...(BEGINS_GROUP.includes(page) && { className: 'begins' })}
+            >
+              <Icon of={page} />
               {PAGES[page]}
             </Link>
           ))}

@@ -20,7 +20,9 @@ export const IdLink = ({ of: id, ...page }: Props) => (
       <code>{id.slice(0, 8)}</code>
     </Link>{' '}
     <Copy text={id} label={`Copy ${id}`}>
-      copy
+      <svg className="icon" viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3" />
+      </svg>
     </Copy>
   </span>
 );

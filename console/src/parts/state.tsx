@@ -1,3 +1,4 @@
+import type { Schemas } from '#client/client.js';
 import type { Session, Stalled } from '../api/client.js';
 import { wordsOf } from '../format/words.js';
 import { Badge, type Tone } from './panel.js';
@@ -21,6 +22,23 @@ const URGENCIES: Readonly<Record<Stalled['urgency'], readonly [tone: Tone, words
 
 export const Urgency = ({ of }: { readonly of: Stalled['urgency'] }) => (
   <Badge tone={URGENCIES[of][0]}>{URGENCIES[of][1]}</Badge>
+);
+
+type InvitationStates = Schemas['InvitationView']['state'];
+
+export const INVITATION_STATES: Readonly<Record<InvitationStates, Tone>> = {
+  invited: 'quiet',
+  opened: 'quiet',
+  started: 'quiet',
+  owner_done: 'quiet',
+  online: 'well',
+  expired: 'unknown',
+  declined: 'unknown',
+  revoked: 'unknown',
+};
+
+export const InvitationState = ({ of }: { readonly of: InvitationStates }) => (
+  <Badge tone={INVITATION_STATES[of]}>{wordsOf(of)}</Badge>
 );
 
 export function State({ session: { state, basis } }: { readonly session: Pick<Session, 'state' | 'basis'> }) {

@@ -19,6 +19,10 @@ export interface Column<Row> {
   /** The value in a file. Default: what `of` returns, if it is a text or a number. */
   readonly text?: (row: Row) => string | number | null;
   readonly isNumber?: boolean;
+  /** Whether it has sentences, which get the room that the other columns leave. */
+  readonly isText?: boolean;
+  /** Whether it is shown only on request. */
+  readonly isHidden?: boolean;
 }
 
 /** The rows that a person has selected, by their keys. */
@@ -60,11 +64,10 @@ export function Table<Row extends RowData>({
   const table = useTable({
     features,
     data: rows,
-    columns: columns.map(({ title, of, isNumber }): ColumnDef<typeof features, Row> => ({
+    columns: columns.map(({ title, of }): ColumnDef<typeof features, Row> => ({
       id: title,
       header: title,
       cell: ({ row }) => of(row.original),
-      meta: { isNumber: isNumber === true },
     })),
     getRowId: keyOf,
     enableRowSelection: selection !== undefined,
@@ -81,58 +84,63 @@ export function Table<Row extends RowData>({
   if (rows.length === 0 && empty !== undefined) return <Empty>{empty}</Empty>;
   // Rendered as components of the table, the cells would lose their state whenever the columns are stated anew.
   const byTitle = new Map(columns.map((column) => [column.title, column]));
-  const classOf = (title: string) => (byTitle.get(title)?.isNumber ? 'number' : undefined);
+  const classOf = (title: string) => {
+    const { isNumber, isText } = byTitle.get(title) ?? {};
+    return isNumber ? 'number' : isText ? 'text' : undefined;
+  };
   return (
-    <Frame role="table" aria-label={label} className={pageOf && 'leads'}>
-      <thead role="rowgroup">
-        {table.getHeaderGroups().map((group) => (
-          <tr key={group.id} role="row">
-            {selection !== undefined && (
-              <th role="columnheader" scope="col" className="select">
-                <Checkbox
-                  size="xs"
-                  aria-label="Select all that are shown"
-                  checked={table.getIsAllRowsSelected()}
-                  indeterminate={table.getIsSomeRowsSelected()}
-                  onChange={table.getToggleAllRowsSelectedHandler()}
-                />
-              </th>
-            )}
-            {group.headers.map((header) => (
-              <th key={header.id} role="columnheader" scope="col" className={classOf(header.id)}>
-                {header.id}
-              </th>
-            ))}
-          </tr>
-        ))}
-      </thead>
-      <tbody role="rowgroup">
-        {table.getRowModel().rows.map((row) => (
-          <tr
-            key={row.id}
-            role="row"
-            onClick={(event) => follow(event, pageOf?.(row.original) ?? null)}
-            data-selected={row.getIsSelected() || undefined}
-          >
-            {selection !== undefined && (
-              <td role="cell" className="select">
-                <Checkbox
-                  size="xs"
-                  aria-label="Select"
-                  checked={row.getIsSelected()}
-                  onChange={row.getToggleSelectedHandler()}
-                />
-              </td>
-            )}
-            {row.getVisibleCells().map((cell) => (
-              <td key={cell.id} role="cell" data-title={cell.column.id} className={classOf(cell.column.id)}>
-                <div>{byTitle.get(cell.column.id)?.of(row.original)}</div>
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </Frame>
+    <div className="scroll">
+      <Frame role="table" aria-label={label} className={pageOf && 'leads'}>
+        <thead role="rowgroup">
+          {table.getHeaderGroups().map((group) => (
+            <tr key={group.id} role="row">
+              {selection !== undefined && (
+                <th role="columnheader" scope="col" className="select">
+                  <Checkbox
+                    size="xs"
+                    aria-label="Select all that are shown"
+                    checked={table.getIsAllRowsSelected()}
+                    indeterminate={table.getIsSomeRowsSelected()}
+                    onChange={table.getToggleAllRowsSelectedHandler()}
+                  />
+                </th>
+              )}
+              {group.headers.map((header) => (
+                <th key={header.id} role="columnheader" scope="col" className={classOf(header.id)}>
+                  {header.id}
+                </th>
+              ))}
+            </tr>
+          ))}
+        </thead>
+        <tbody role="rowgroup">
+          {table.getRowModel().rows.map((row) => (
+            <tr
+              key={row.id}
+              role="row"
+              onClick={(event) => follow(event, pageOf?.(row.original) ?? null)}
+              data-selected={row.getIsSelected() || undefined}
+            >
+              {selection !== undefined && (
+                <td role="cell" className="select">
+                  <Checkbox
+                    size="xs"
+                    aria-label="Select"
+                    checked={row.getIsSelected()}
+                    onChange={row.getToggleSelectedHandler()}
+                  />
+                </td>
+              )}
+              {row.getVisibleCells().map((cell) => (
+                <td key={cell.id} role="cell" data-title={cell.column.id} className={classOf(cell.column.id)}>
+                  <div>{byTitle.get(cell.column.id)?.of(row.original)}</div>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </Frame>
+    </div>
   );
 }
 

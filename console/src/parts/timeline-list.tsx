@@ -37,7 +37,7 @@ export function TimelineList({ entries, sessionId }: Props) {
       columns={[
         { title: 'When', of: ({ at }) => <Instant at={at} /> },
         { title: 'What happened', of: ({ summary }) => summary },
-        { title: 'What we made of it', of: (row) => <Made row={row} known={known} /> },
+        { title: 'What followed', of: (row) => <Made row={row} known={known} /> },
       ]}
     />
   );

@@ -4,7 +4,7 @@ import { incidentsOf } from './incidents.js';
 
 type Reason = Status['reasons'][number];
 
-it('puts each reason below the one that it follows from, once', () => {
+it('puts each reason below the one that it follows from, and the same reason of several subjects together', () => {
   const reasonOf = (code: Reason['code'], followsFrom: Reason['followsFrom'] = null) =>
     ({ code, followsFrom }) as Reason;
   const incidents = incidentsOf([
@@ -13,9 +13,7 @@ it('puts each reason below the one that it follows from, once', () => {
     reasonOf('nothing_read', 'remote_degraded'),
     reasonOf('reader_behind'),
   ]);
-  expect(incidents.map(({ cause, symptoms }) => [cause, ...symptoms].map(({ code }) => code))).toEqual([
-    ['remote_degraded', 'nothing_read'],
-    ['remote_degraded'],
-    ['reader_behind'],
-  ]);
+  expect(
+    incidents.map((each) => [each.cause, ...each.alike, ...each.symptoms].map(({ code }) => code)),
+  ).toEqual([['remote_degraded', 'remote_degraded', 'nothing_read'], ['reader_behind']]);
 });

@@ -4,19 +4,17 @@ type Reason = Status['reasons'][number];
 
 export interface Incident {
   readonly cause: Reason;
+  /** The same reason for its other subjects. */
+  readonly alike: readonly Reason[];
   /** The reasons that probably follow from the cause. */
   readonly symptoms: readonly Reason[];
 }
 
-/** Returns the reasons as incidents, in the order of their causes. */
-export const incidentsOf = (reasons: readonly Reason[]): Incident[] =>
-  reasons
-    .filter(({ followsFrom }) => followsFrom === null)
-    .map((cause, index, causes) => ({
-      cause,
-      // A reason may be present several times, once for each of its subjects.
-      symptoms:
-        causes.findIndex(({ code }) => code === cause.code) === index
-          ? reasons.filter(({ followsFrom }) => followsFrom === cause.code)
-          : [],
-    }));
+/** Returns the reasons as incidents, in the order of their causes: one for each code, with what probably follows from it. */
+export function incidentsOf(reasons: readonly Reason[]): Incident[] {
+  const causes = reasons.filter(({ followsFrom }) => followsFrom === null);
+  return [...new Set(causes.map(({ code }) => code))].map((code) => {
+    const [cause, ...alike] = causes.filter((each) => each.code === code);
+    return { cause: cause!, alike, symptoms: reasons.filter(({ followsFrom }) => followsFrom === code) };
+  });
+}

@@ -20,6 +20,14 @@ describe('a sentence of the API', () => {
 });
 
 it.each([
+  ['A session has waited for 53900 s.', 'A session has waited for 14 h 58 min.'],
+  ['awaiting_owner: read 45 s ago', 'awaiting owner: read 45 s ago'],
+  ['Awaiting_installation is late', 'Awaiting installation is late'],
+])('%s is shown without names and long seconds', (sentence, text) =>
+  expect(partsOf(sentence)).toEqual([{ text, kind: 'words' }]),
+);
+
+it.each([
   ['GET /api/v1/status: look.', 'GET /api/v1/status'],
   ['Run pv-onboarding retry, then wait.', 'pv-onboarding retry'],
   ['DELETE /api/v1/users/1, at once.', 'DELETE /api/v1/users/1'],

@@ -1,3 +1,6 @@
+import { formatSeconds } from '../format/duration.js';
+import { wordsOf } from '../format/words.js';
+
 /** A part of a sentence: words, a call of the API such as `POST /api/v1/…`, or an instant in UTC. */
 export interface Part {
   readonly text: string;
@@ -11,7 +14,13 @@ export const partsOf = (sentence: string): Part[] =>
       /((?:GET|POST|PATCH|DELETE) \/api\/v1\/[^\s:.,;]+|pv-onboarding \w+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/,
     )
     .map((text, index): Part => ({
-      text,
+      text: index % 2 === 0 ? plainly(text) : text,
       kind: index % 2 === 0 ? 'words' : /^\d/.test(text) ? 'instant' : 'call',
     }))
     .filter(({ text }) => text !== '');
+
+/** Returns words of the API as people read them: durations of many seconds in larger units, and names without underscores. */
+export const plainly = (words: string): string =>
+  words
+    .replace(/\b(\d{3,}) s\b/g, (_, seconds: string) => formatSeconds(Number(seconds)))
+    .replace(/\b[A-Za-z]+(?:_[a-z]+)+\b/g, wordsOf);

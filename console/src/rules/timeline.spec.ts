@@ -31,13 +31,10 @@ const ENTRIES = [
 ];
 
 it.each([
-  [null, 'in the feed and the stream; its deliveries are not known here'],
-  [{ items: [], isWhole: false }, 'in the feed and the stream; its deliveries are not known here'],
-  [{ items: [], isWhole: true }, 'in the feed and the stream; no endpoint'],
-  [
-    { items: [{ eventId: 'other', status: 'failed' } as const], isWhole: true },
-    'in the feed and the stream; no endpoint',
-  ],
+  [null, 'its deliveries are not shown'],
+  [{ items: [], isWhole: false }, 'its deliveries are not shown'],
+  [{ items: [], isWhole: true }, 'no endpoint takes it'],
+  [{ items: [{ eventId: 'other', status: 'failed' } as const], isWhole: true }, 'no endpoint takes it'],
   [
     { items: [{ eventId: 'e', status: 'delivered' } as const], isWhole: false },
     'received by 1 of 1 endpoint',
@@ -90,7 +87,7 @@ describe('the timeline of a session', () => {
   it('shows a transition alone if its response is not listed', () => {
     const details = { toState: 'online', observationId: 9 };
     expect(rowsOf([entry(0, 'transition', details), entry(1, 'observation', { observationId: 8 })])).toEqual([
-      expect.objectContaining({ kind: 'transition', at: at(0), summary: 'transition' }),
+      expect.objectContaining({ kind: 'transition', at: at(0), summary: 'First state' }),
       expect.objectContaining({ kind: 'observation', made: null }),
     ]);
   });
@@ -111,4 +108,32 @@ describe('the timeline of a session', () => {
       [280, 20],
     ]);
   });
+});
+
+it('tells in words what happened', () => {
+  const told = (kind: TimelineEntry['kind'], details: Record<string, unknown>) =>
+    rowsOf([entry(0, kind, details)]).map(({ summary }) => summary);
+  expect([
+    ...told('start', { attempts: 1, orphans: 0 }),
+    ...told('start', { attempts: 3, orphans: 1 }),
+    ...told('observation', {
+      source: 'start',
+      finished: 'false',
+      active: true,
+      expired: null,
+      inverters: null,
+    }),
+    ...told('observation', { source: 'read', finished: true, active: false, expired: false, inverters: '2' }),
+    ...told('transition', { fromState: 'awaiting_owner', toState: 'online' }),
+    ...told('closed', { closeReason: 'late_window_over' }),
+    ...told('event', { name: 'session.online' }),
+  ]).toEqual([
+    'Start requested',
+    'Start requested, sent 3 times; 1 response lost',
+    'Started: finished no, active yes, expired not stated',
+    'Read: finished yes, active no, expired no, 2 inverters',
+    'No longer awaiting owner',
+    'No longer watched: late window over',
+    'Event session.online',
+  ]);
 });

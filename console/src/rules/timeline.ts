@@ -1,5 +1,5 @@
 import type { Delivery, TimelineEntry } from '../api/client.js';
-import { countOf } from '../format/words.js';
+import { countOf, wordsOf } from '../format/words.js';
 
 /** A period in which the session stays in one state. */
 interface Segment {
@@ -42,13 +42,47 @@ export function segmentsOf(entries: readonly TimelineEntry[], now: Date): Segmen
   });
 }
 
+/** Returns what happened, in words. */
+function summaryOf({ kind, summary, details }: TimelineEntry): string {
+  switch (kind) {
+    case 'start': {
+      const attempts = Number(details.attempts ?? 1);
+      const lost = Number(details.orphans ?? 0);
+      const sent = attempts > 1 ? `, sent ${countOf(attempts, 'time')}` : '';
+      return `Start requested${sent}${lost > 0 ? `; ${countOf(lost, 'response')} lost` : ''}`;
+    }
+    case 'observation': {
+      const flags = FLAGS.map((name) => `${name} ${flagOf(details[name])}`).join(', ');
+      const inverters = textOf(details.inverters);
+      const listed = inverters === null ? '' : `, ${countOf(Number(inverters), 'inverter')}`;
+      return `${details.source === 'start' ? 'Started' : 'Read'}: ${flags}${listed}`;
+    }
+    case 'transition':
+      return details.fromState === null || details.fromState === undefined
+        ? 'First state'
+        : `No longer ${wordsOf(textOf(details.fromState) ?? '')}`;
+    case 'event':
+      return `Event ${textOf(details.name) ?? ''}`;
+    case 'closed':
+      return `No longer watched: ${wordsOf(textOf(details.closeReason) ?? '')}`;
+    case 'superseded':
+      return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}`;
+  }
+}
+
+const FLAGS = ['finished', 'active', 'expired'] as const;
+
+/** Returns what the remote service stated of a flag. */
+const flagOf = (value: unknown): string =>
+  value === true || value === 'true' ? 'yes' : value === false || value === 'false' ? 'no' : 'not stated';
+
 /** Joins each transition with the response that it follows from. */
 export function rowsOf(entries: readonly TimelineEntry[]): Row[] {
   const observed = new Set(
     entries.flatMap(({ kind, details }) => (kind === 'observation' ? [textOf(details.observationId)] : [])),
   );
   return entries.flatMap((entry) => {
-    const { at, kind, summary, details } = entry;
+    const { at, kind, details } = entry;
     const observationId = textOf(details.observationId);
     if (kind === 'transition' && observationId !== null && observed.has(observationId)) return [];
     const result = entries.find(
@@ -62,7 +96,7 @@ export function rowsOf(entries: readonly TimelineEntry[]): Row[] {
       {
         at,
         kind,
-        summary,
+        summary: summaryOf(entry),
         made: made === undefined ? null : transitionOf(made),
         eventId: kind === 'event' ? textOf(details.eventId) : null,
       },
@@ -80,9 +114,7 @@ export interface KnownDeliveries {
 export function receivedBy(eventId: string, known: KnownDeliveries | null): string {
   const deliveries = known?.items.filter((each) => each.eventId === eventId) ?? [];
   if (deliveries.length === 0)
-    return known?.isWhole === true
-      ? 'in the feed and the stream; no endpoint'
-      : 'in the feed and the stream; its deliveries are not known here';
+    return known?.isWhole === true ? 'no endpoint takes it' : 'its deliveries are not shown';
   const got = deliveries.filter(({ status }) => status === 'delivered').length;
   const open = deliveries.length - got;
   const received = `received by ${got} of ${countOf(deliveries.length, 'endpoint')}`;

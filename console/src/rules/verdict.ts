@@ -1,5 +1,6 @@
 import type { Status, StalledGroup } from '../api/client.js';
 import { countOf } from '../format/words.js';
+import { incidentsOf } from './incidents.js';
 
 type Code = Status['reasons'][number]['code'];
 
@@ -32,7 +33,7 @@ export function verdictOf({ status, stalled, unreadSince }: Known, seenSince: Da
   }
   const [first] = status.reasons;
   if (first === undefined) return verdictWithoutReason(stalled, seenSince);
-  const more = status.reasons.length - 1;
+  const more = incidentsOf(status.reasons).length - 1;
   const others = more === 0 ? '' : more === 1 ? ' One more is below.' : ` ${more} more are below.`;
   return {
     tone: 'attention',

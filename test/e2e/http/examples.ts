@@ -259,6 +259,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await controlCampaigns();
   await runCampaign();
   await ask('readFunnel', 200, { parameters: { by: 'day' } });
+  await ask('listBrands', 200);
   const session = await ask('startSession', 201, start);
   await ask('startSession', 200, start);
   await ask('refreshSession', 200, { parameters: { sessionId: session.id } });

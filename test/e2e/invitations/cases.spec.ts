@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { CaseView, CustomerView, ListedCustomerView } from '../../../src/customers/case.view.js';
 import type { FunnelView } from '../../../src/invitations/funnel.view.js';
@@ -9,6 +12,7 @@ import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { insertRow } from '../../db/valid-rows.js';
 import { createKey } from '../keys.js';
+import { withReplica } from '../replica.js';
 
 const DAY_MS = 86_400_000;
 
@@ -433,5 +437,28 @@ describe('the funnel', () => {
         code: 'invalid_request',
         errors: [{ field: 'from', message: 'must be before `to`' }],
       });
+  });
+});
+
+describe('the brands', () => {
+  it('have the names and the order of INVERTER_BRANDS_FILE, and none without it', async () => {
+    expect((await client.call('GET', '/brands')).body).toEqual({ items: [] });
+    const folder = await mkdtemp(join(tmpdir(), 'pv-brands-'));
+    const INVERTER_BRANDS_FILE = join(folder, 'brands.json');
+    const file = { zeta: { name: 'Zeta Solar' }, acme: { name: 'Acme', en: { account: 'An account.' } } };
+    await writeFile(INVERTER_BRANDS_FILE, JSON.stringify(file));
+    const helpdesk = await createKey(client, 'invitations:write');
+    const stranger = await createKey(client, 'webhooks:manage');
+    await withReplica(service, { ROLE: 'api', INVERTER_BRANDS_FILE }, async ({ url }) => {
+      const listed = await new TestClient(url, helpdesk.key).call('GET', '/brands');
+      expect(listed.body).toEqual({
+        items: [
+          { id: 'zeta', name: 'Zeta Solar' },
+          { id: 'acme', name: 'Acme' },
+        ],
+      });
+      expect((await new TestClient(url, stranger.key).call('GET', '/brands')).status).toBe(403);
+    });
+    await rm(folder, { recursive: true });
   });
 });

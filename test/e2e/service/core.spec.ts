@@ -8,7 +8,7 @@ import { FEATURES } from '../../../src/app.module.js';
 import { Database } from '../../../src/platform/database/database.js';
 
 const FEATURE_PATHS =
-  /^\/(i|console)\b|^\/api\/v1\/(webhook|invitations|funnel|grid-locations|customers|search|campaigns|status)/;
+  /^\/(i|console)\b|^\/api\/v1\/(webhook|invitations|funnel|brands|grid-locations|customers|search|campaigns|status)/;
 
 async function pathsOf(url: string): Promise<string[]> {
   const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };

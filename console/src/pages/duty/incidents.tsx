@@ -1,4 +1,7 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
 import type { Status } from '../../api/client.js';
+import { countOf } from '../../format/words.js';
 import { Copy } from '../../parts/copy.js';
 import { Link } from '../../parts/link.js';
 import { Badge } from '../../parts/panel.js';
@@ -6,24 +9,37 @@ import { Remedies } from '../../parts/remedies.js';
 import { Sentence } from '../../parts/sentence.js';
 import { Instant } from '../../parts/time.js';
 import { incidentsOf, type Incident } from '../../rules/incidents.js';
-import { WAITS_FOR } from '../../rules/stalled.js';
 import { PAGE_OF } from '../../rules/verdict.js';
 
 const WHOSE = { us: 'ours', remote_service: 'theirs', tenant: 'yours' } as const;
 
 /** Shows one card for each incident: what is wrong, what follows from it, who has to act, and what can be done. */
 export function Incidents({ status: { reasons } }: { readonly status: Status }) {
+  const [isOpen, setOpen] = useState(false);
   if (reasons.length === 0) return null;
+  const incidents = incidentsOf(reasons);
   return (
-    <ol className="reasons" aria-label="What is wrong, the worst first">
-      {incidentsOf(reasons).map((incident) => (
-        <Card key={incident.cause.code + incident.cause.detail} of={incident} />
-      ))}
-    </ol>
+    <>
+      <ol className="reasons" aria-label="What is wrong, the worst first">
+        {incidents.slice(0, isOpen ? undefined : MOST_CARDS).map((incident) => (
+          <Card key={incident.cause.code} of={incident} />
+        ))}
+      </ol>
+      {incidents.length > MOST_CARDS && (
+        <p>
+          <Button variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? 'Only the worst' : countOf(incidents.length - MOST_CARDS, 'more incident')}
+          </Button>
+        </p>
+      )}
+    </>
   );
 }
 
-function Card({ of: { cause, symptoms } }: { readonly of: Incident }) {
+/** With more, the page would not fit on one screen. */
+const MOST_CARDS = 3;
+
+function Card({ of: { cause, alike, symptoms } }: { readonly of: Incident }) {
   const { code, title, detail, since, waitsFor, runbook, remedies } = cause;
   const page = PAGE_OF[code];
   return (
@@ -32,21 +48,21 @@ function Card({ of: { cause, symptoms } }: { readonly of: Incident }) {
         <strong>{page === undefined ? title : <Link to={page}>{title}</Link>}</strong>{' '}
         <Badge tone={waitsFor === 'us' ? 'attention' : 'quiet'}>{WHOSE[waitsFor]}</Badge>
       </p>
-      <p>
-        <Sentence text={detail} />
-      </p>
+      {[detail, ...alike.map((each) => each.detail)].map((text) => (
+        <p key={text}>
+          <Sentence text={startingUpper(text)} />
+        </p>
+      ))}
       {symptoms.length > 0 && (
         <p className="soft">From it, probably: {symptoms.map((each) => each.title).join('; ')}.</p>
       )}
       <p className="soft">
-        {WAITS_FOR[waitsFor]}
         {since !== null && (
           <>
-            {' · since '}
-            <Instant at={since} />
+            Since <Instant at={since} />
+            {' · '}
           </>
         )}
-        {' · '}
         <Copy text={runbook}>Runbook: {sectionOf(runbook)}</Copy>
       </p>
       <Remedies
@@ -56,6 +72,8 @@ function Card({ of: { cause, symptoms } }: { readonly of: Incident }) {
     </li>
   );
 }
+
+const startingUpper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Returns the name of the section of a document that a link leads to. */
 const sectionOf = (runbook: string): string => runbook.replace(/^.*#/, '').replaceAll('-', ' ');

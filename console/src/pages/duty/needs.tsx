@@ -16,37 +16,37 @@ const MOST_NEEDS = 5;
 export function NeedsPanel() {
   const stalled = useStalled();
   return (
-    <Panel title="Needs a person" isWide more={<Link to="stalled">All</Link>}>
+    <Panel title="Needs a person" isWide more={<Total of={stalled.data ?? []} />}>
       <Loaded query={stalled}>
         {(groups) =>
           groups.length === 0 ? (
             <Empty>Nothing waits for a person.</Empty>
           ) : (
-            <>
-              <p className="soft">
-                {countOf(
-                  groups.reduce((sum, { count }) => sum + count, 0),
-                  'item',
-                )}{' '}
-                in {countOf(groups.length, 'group')}. New is what began within 24 hours.
-              </p>
-              <ul className="needs">
-                {groups.slice(0, MOST_NEEDS).map((group) => (
-                  <Group key={`${group.kind} ${group.cause}`} group={group} />
-                ))}
-              </ul>
-              {groups.length > MOST_NEEDS && (
-                <p className="more">
-                  <Link to="stalled">{countOf(groups.length - MOST_NEEDS, 'more group')}</Link>
-                </p>
-              )}
-            </>
+            <ul className="needs">
+              {groups.slice(0, MOST_NEEDS).map((group) => (
+                <Group key={`${group.kind} ${group.cause}`} group={group} />
+              ))}
+            </ul>
           )
         }
       </Loaded>
     </Panel>
   );
 }
+
+/** Shows how many there are, and leads to all. */
+const Total = ({ of: groups }: { readonly of: readonly StalledGroup[] }) => (
+  <span>
+    <span className="soft">
+      {countOf(
+        groups.reduce((sum, { count }) => sum + count, 0),
+        'item',
+      )}{' '}
+      in {countOf(groups.length, 'group')}. New: since yesterday.
+    </span>{' '}
+    <Link to="stalled">Show all</Link>
+  </span>
+);
 
 function Group({ group }: { readonly group: StalledGroup }) {
   const { kind, cause, title, waitsFor, count, new: fresh, oldest } = group;

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMay } from '../parts/may.js';
+import type { Filter } from '../parts/list.js';
+import { brandNamesOf, type BrandNames } from '../rules/brands.js';
+import { client } from './client.js';
+
+const NONE = brandNamesOf([]);
+
+/** Reads how people call the brands. They change only with a start of the service. */
+export function useBrands(): BrandNames {
+  const may = useMay();
+  const brands = useQuery({
+    queryKey: ['brands'],
+    queryFn: async () => brandNamesOf((await client.GET('/api/v1/brands')).data.items),
+    staleTime: Infinity,
+    enabled: may('onboarding:read') || may('users:read') || may('invitations:write'),
+  });
+  return brands.data ?? NONE;
+}
+
+/** A filter by brand: a choice of names, or a text if no brand has a name. */
+export const brandFilter = ({ all, nameOf }: BrandNames, value: string | undefined): Filter => {
+  const shown = { name: 'brand', label: 'Brand' };
+  if (all.length === 0) return { ...shown, kind: 'text' };
+  const isListed = value === undefined || all.some(([id]) => id === value);
+  const others = isListed ? [] : [[value, nameOf(value)] as const];
+  return { ...shown, kind: 'choice', options: [['', 'any'], ...all, ...others] };
+};
