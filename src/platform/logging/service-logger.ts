@@ -17,8 +17,18 @@ const SECRET_FIELDS = [
   ...['token', 'accessToken', 'access_token', 'clientSecret', 'client_secret'],
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** Writes synchronously, so that the line about an error that ends the process is not lost. */
-const standardOutput = (): pino.DestinationStream => pino.destination({ dest: 1, sync: true });
+const STANDARD_OUTPUT = 1;
+
+/**
+ * Writes synchronously, so that the line about an error that ends the process is not lost. A line that cannot be written, for example to a
+ * full disk, is lost: it is not an error of the code that logs it.
+ */
+export function destinationTo(dest: number): pino.DestinationStream {
+  // Without the listener, the code that logs would throw. The failed destination would hold the line, and all later ones in memory.
+  const open = () => pino.destination({ dest, sync: true }).on('error', () => (destination = open()));
+  let destination = open();
+  return { write: (line) => void destination.write(line) };
+}
 
 /** The further lines of a text are indented, so that they do not look like separate log lines. */
 const INDENT = ' '.repeat(4);
@@ -53,7 +63,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : JS
 export class ServiceLogger implements LoggerService {
   private readonly pino: pino.Logger;
 
-  constructor(environment: Environment, destination = standardOutput()) {
+  constructor(environment: Environment, destination = destinationTo(STANDARD_OUTPUT)) {
     hideConfiguredSecrets(environment);
     const { LOG_FORMAT, LOG_LEVEL: level, ROLE: role } = environment;
     const toLine = LOG_FORMAT === 'json' ? jsonLine : prettyLine;

@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ServiceLogger } from '../../../src/platform/logging/service-logger.js';
+import fs from 'node:fs';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { destinationTo, ServiceLogger } from '../../../src/platform/logging/service-logger.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
 import { TestClient } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
@@ -149,6 +153,24 @@ describe('a log line', () => {
     write(new ServiceLogger(settings, { write: (line) => written.push(line) }));
     return written.join('');
   };
+
+  it('that does not fit on the disk is lost, without an error of the code that logs it, and the next one is written', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'log-'));
+    const file = await open(join(folder, 'service.log'), 'w');
+    const settings = environmentFor('postgresql://none@127.0.0.1/none', { LOG_FORMAT: 'json' });
+    const logger = new ServiceLogger(settings, destinationTo(file.fd));
+    const full = jest.spyOn(fs, 'writeSync').mockImplementation(() => {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    });
+    logger.warn('lost');
+    logger.warn('lost again');
+    full.mockRestore();
+    logger.warn('written');
+    await file.close();
+    const lines = await readFile(join(folder, 'service.log'), 'utf8');
+    await rm(folder, { recursive: true });
+    expect(lines.trimEnd().split('\n')).toEqual([expect.stringContaining('"written"')]);
+  });
 
   it.each(['pretty', 'json'] as const)('in %s contains no control characters', (format) => {
     const error = new Error(`${HOSTILE}\n[pv-onboarding] 1  - forged`);
