@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeNewFile } from '../platform/new-file.js';
 
 /** Returns the keys generated at the first start. They never change: with another encryption key, stored secrets would be unreadable. */
 export async function readGeneratedKeys(folder: string) {
@@ -11,7 +12,7 @@ export async function readGeneratedKeys(folder: string) {
     databasePassword: randomBytes(18).toString('base64url'),
   };
   try {
-    await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    await writeNewFile(file, `${JSON.stringify(keys, null, 2)}\n`);
     return keys;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -2,6 +2,7 @@ import { access, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { writeNewFile } from '../platform/new-file.js';
 import { identify } from './process-identity.js';
 import { findRunningService, removeRunningService, writeRunningService } from './running-service.js';
 
@@ -38,4 +39,16 @@ it('removes the file of its own process, and no other', async () => {
   await writeRunningService(folder, SERVICE);
   await removeRunningService(folder);
   await expect(access(file)).rejects.toThrow('ENOENT');
+});
+
+it('leaves no part of a file that the disk has no space for', async () => {
+  async function* tooMuch() {
+    yield 'the beginning';
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  }
+  await expect(writeNewFile(file, tooMuch())).rejects.toThrow('no space left');
+  await expect(access(file)).rejects.toThrow('ENOENT');
+  await writeFile(file, 'of another process');
+  await expect(writeNewFile(file, 'ours')).rejects.toThrow('EEXIST');
+  await access(file);
 });

@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeNewFile } from '../platform/new-file.js';
 import { identify, isAlive, type ProcessIdentity } from './process-identity.js';
 
 /** The addresses of a service, of its database and of the remote service that it calls. */
@@ -28,12 +29,15 @@ export async function reserveFolder(folder: string): Promise<void> {
   await writeHolder(folder);
 }
 
-/** Writes running.json. Does nothing if the folder is not writable, as in a container, where no program looks for the file. */
+/** Writes running.json. Does nothing if the folder is not writable, as in a container, or full: no service depends on the file. */
 export async function writeRunningService(folder: string, service: RunningService): Promise<void> {
   try {
     await writeHolder(folder, service);
   } catch (error) {
-    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (
+      !['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
+    )
+      throw error;
   }
 }
 
@@ -48,7 +52,8 @@ async function writeHolder(folder: string, service?: RunningService): Promise<vo
   const holder: Holder = { ...(await identify(process.pid)), service };
   await mkdir(folder, { recursive: true });
   const next = `${fileIn(folder)}.${process.pid}`;
-  await writeFile(next, `${JSON.stringify(holder, null, 2)}\n`, { mode: 0o600 });
+  await rm(next, { force: true });
+  await writeNewFile(next, `${JSON.stringify(holder, null, 2)}\n`);
   // Renames a complete file, so that a reader never finds a part of it.
   await rename(next, fileIn(folder));
 }

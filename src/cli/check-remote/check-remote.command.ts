@@ -1,4 +1,4 @@
-import { access, writeFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { Command } from 'commander';
 import { TokenStore } from '../../auth/token.store.js';
 import { VERSION } from '../../platform/build.js';
@@ -6,6 +6,7 @@ import { Cipher } from '../../platform/crypto/cipher.js';
 import type { Database } from '../../platform/database/database.js';
 import { isServiceRunning } from '../../platform/database/deployment.store.js';
 import type { Environment } from '../../platform/env/environment.js';
+import { writeNewFile } from '../../platform/new-file.js';
 import { redact } from '../../platform/redaction/redaction.js';
 import { hideConfiguredSecrets } from '../../platform/redaction/secrets.js';
 import { eanFault } from '../../users/ean.rules.js';
@@ -136,11 +137,14 @@ async function finish(
   const findings = judge(seen).map(visible);
   const exitCode = exitCodeOf(findings);
   const facts = { at: seen.at, version: VERSION, host: seen.network.host };
-  if (report !== undefined) await write(report, reportOf(findings, notAsked, facts));
-  if (record !== undefined) await write(record, `${JSON.stringify(recordingOf(seen, redact), null, 2)}\n`);
+  const faults = [
+    ...(await write(report, () => reportOf(findings, notAsked, facts))),
+    ...(await write(record, () => `${JSON.stringify(recordingOf(seen, redact), null, 2)}\n`)),
+  ];
   if (json) printJson({ fits: exitCode === 0, exitCode, findings, settings: settingsOf(findings), notAsked });
   else for (const line of linesOf(findings, notAsked)) print(line);
   process.exitCode = exitCode;
+  if (faults.length > 0) throw new CommandError('not_written', `${faults.join('; ')}. The result is above.`);
 }
 
 /** What was seen may quote the remote service. */
@@ -187,5 +191,13 @@ async function refuseFiles({ report, record }: Options): Promise<void> {
   }
 }
 
-/** Writes a new file that only you can read. */
-const write = (file: string, text: string) => writeFile(file, text, { flag: 'wx', mode: 0o600 });
+/** Writes a new file that only you can read. Returns what went wrong: the result must be printed all the same. */
+async function write(file: string | undefined, text: () => string): Promise<string[]> {
+  if (file === undefined) return [];
+  try {
+    await writeNewFile(file, text());
+    return [];
+  } catch (error) {
+    return [`${file} cannot be written: ${(error as Error).message}`];
+  }
+}

@@ -208,6 +208,17 @@ describe('check-remote', () => {
     await rm(report);
   });
 
+  it('prints what it has seen, also if its files cannot be written', async () => {
+    const file = join(newFile(), 'report.md');
+    await expect(printed(service.environment, '--report', file, '--record', newFile())).rejects.toMatchObject(
+      {
+        code: 'not_written',
+        message: expect.stringContaining(file),
+      },
+    );
+    expect(jest.mocked(console.log).mock.calls.join('\n')).toContain('interface says');
+  });
+
   it.each([
     [['--register', 'A'], 'Give --register and --ean together.'],
     [['--register', 'A', '--ean', '12'], '--ean'],
