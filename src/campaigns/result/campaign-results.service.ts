@@ -32,13 +32,17 @@ export class CampaignResults {
     return Readable.from(parts, { highWaterMark: 1 }).once('close', leave);
   }
 
-  /** Returns all rows page by page. Reads the next page once the caller has taken the page before. */
+  /**
+   * Returns all rows page by page. Reads the next page once the caller has taken the page before. Throws at the end if the campaign was
+   * deleted meanwhile. Then the connection is reset, so that the rows do not look like all.
+   */
   async *pages(id: string, mayReadLinks: boolean): AsyncGenerator<readonly ResultRow[]> {
     for (let cursor = { line: '0' }; ;) {
       const { items: rows } = await this.store.rows(id, { limit: ROWS_PER_PAGE, cursor });
-      if (rows.length === 0) return;
+      if (rows.length === 0) break;
       yield await this.withLinks(rows, mayReadLinks);
       cursor = { line: String(rows.at(-1)!.line) };
     }
+    if ((await this.store.find(id)) === null) throw new Error('the campaign was deleted during the download');
   }
 }

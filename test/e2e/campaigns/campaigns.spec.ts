@@ -465,6 +465,19 @@ describe('result.csv', () => {
     ]);
   });
 
+  it('does not look whole if the campaign is deleted during the download', async () => {
+    const { body } = await upload(service, file, 'dryRun=true');
+    const store = service.app.get(CampaignsStore);
+    const read = store.rows.bind(store);
+    const rows = jest.spyOn(store, 'rows').mockImplementation(async (id, query) => {
+      const page = await read(id, query);
+      if (page.items.length > 0) await client.call('DELETE', `/campaigns/${id}`);
+      return page;
+    });
+    await expect(resultOf(body.id)).rejects.toThrow('terminated');
+    rows.mockRestore();
+  });
+
   it('can be uploaded again, and means the same', async () => {
     const first = await upload(service, file);
     const { text } = await resultOf(first.body.id);
