@@ -5,7 +5,10 @@ const BLANK_AT_AN_END = /^\s|\s$/u;
 /**
  * Matches a character that nobody sees or that changes the direction of text. The last two are a pattern of Braille and a note: both blank.
  */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800\u{1d159}]/u;
+const INVISIBLE =
+  /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\u2800\u{1d159}]/u;
+/** Matches what a program writes in the place of a character that it cannot read. Two texts may differ in that character alone. */
+const LOST = /[\p{Co}\ufffc\ufffd]/u;
 const BLANK = /[\p{Zs}\t-\r\u0085\u2028\u2029]/u;
 /** Matches more marks than any language writes on a letter. Normalising a long sequence of marks takes quadratic time. */
 export const MANY_MARKS = /\p{M}{31}/u;
@@ -48,12 +51,19 @@ export function lineFault(value: unknown, maxLength: number): string | undefined
   return undefined;
 }
 
-/** Names the first character of a text that nobody sees. Returns undefined if there is none. */
+/** Names the first character of a text that nobody sees or that a program has lost. Returns undefined if there is none. */
 export function invisibleFault(text: string): string | undefined {
-  const [character] = INVISIBLE.exec(text) ?? [];
+  return (
+    characterFault(text, INVISIBLE, 'a character that nobody sees') ??
+    characterFault(text, LOST, 'a sign for a character that a program could not read')
+  );
+}
+
+function characterFault(text: string, pattern: RegExp, what: string): string | undefined {
+  const [character] = pattern.exec(text) ?? [];
   if (character === undefined) return undefined;
   const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
-  return `contains a character that nobody sees (U+${code}): type it again`;
+  return `contains ${what} (U+${code}): type it again`;
 }
 
 /** Returns why `value` is not one line of 1 to `maxLength` characters that people see, else undefined. */
