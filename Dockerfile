@@ -15,14 +15,19 @@ COPY src ./src
 COPY sandbox ./sandbox
 COPY clients ./clients
 COPY console ./console
+COPY pages ./pages
+COPY docs ./docs
+COPY README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md ./
+COPY scripts/root.mjs ./scripts/root.mjs
+COPY scripts/guides ./scripts/guides
 RUN npm run build && chmod +x dist/cli/main.js && rm dist/.tsbuildinfo
 
 FROM packages AS production
-# --omit=optional leaves out Prisma's command line and TypeScript. What only compilers, debuggers and other databases need is removed.
+# --omit=optional leaves out Prisma's command line and TypeScript. What only compilers, debuggers, other databases and Swagger UI need is removed.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
     -o -path '*@prisma/client/runtime/*.cockroachdb.*' -o -path '*@prisma/client/runtime/*.mysql.*' \
-    -o -path '*@prisma/client/runtime/*.sqlite.*' -o -path '*@prisma/client/runtime/*.sqlserver.*' \) -delete
+    -o -path '*@prisma/client/runtime/*.sqlite.*' -o -path '*@prisma/client/runtime/*.sqlserver.*' -o -path '*/swagger-ui-dist/*' \) -delete
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="PV Onboarding" \
@@ -34,7 +39,7 @@ COPY --from=production /app/node_modules ./node_modules
 # The first replica to start applies the migrations.
 COPY prisma/migrations ./prisma/migrations
 COPY prisma/views ./prisma/views
-COPY pages ./pages
+COPY pages/owner ./pages/owner
 COPY --from=build /app/dist ./dist
 # To have the status name the commit, build with --build-arg COMMIT=$(git rev-parse HEAD).
 ARG COMMIT=

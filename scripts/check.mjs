@@ -32,6 +32,7 @@ const CHECKS = [
   ['AsyncAPI drift', [...TYPESCRIPT, 'scripts/generated-files.ts', 'asyncapi', '--check']],
   ['alert drift', [...TYPESCRIPT, 'scripts/generated-files.ts', 'alerts', '--check']],
   ['client drift', ['scripts/client-types.mjs', '--check']],
+  ['links of the guides', ['scripts/guides/build.mjs', '--check']],
   ['API descriptions', ['scripts/check/api-descriptions.mjs']],
   ['performance figures', [...TYPESCRIPT, 'bench/draw.ts', '--check']],
   ['seeded bugs', [...TYPESCRIPT, 'scripts/check/seeded-bugs.ts']],

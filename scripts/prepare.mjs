@@ -92,6 +92,7 @@ async function build() {
     [compiler, '-p', 'tsconfig.build.json'],
     [compiler, '-p', 'sandbox/tsconfig.build.json'],
     ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
+    ['scripts/guides/build.mjs'],
   ];
   for (const step of steps) {
     const output = [];
@@ -125,16 +126,32 @@ async function digestOfSources() {
     'clients/typescript/tsconfig.build.json',
     'console/index.html',
     'console/vite.config.mjs',
+    'README.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    'SECURITY.md',
+    'clients/typescript/README.md',
   ];
-  const folders = ['src', 'sandbox', 'clients/typescript/src', 'console/src'].map((folder) =>
-    join(ROOT, folder),
-  );
+  const folders = [
+    'src',
+    'sandbox',
+    'clients/typescript/src',
+    'console/src',
+    'docs',
+    'pages/docs',
+    'scripts/guides',
+  ].map((folder) => join(ROOT, folder));
   const entries = await Promise.all(
     folders.map((folder) => readdir(folder, { recursive: true, withFileTypes: true })),
   );
   const sources = entries
     .flat()
-    .filter((entry) => entry.isFile() && /\.(tsx?|css)$/.test(entry.name) && !entry.name.endsWith('.spec.ts'))
+    .filter(
+      (entry) =>
+        entry.isFile() &&
+        /\.(tsx?|css|md|png|svg|html|m?js)$/.test(entry.name) &&
+        !entry.name.endsWith('.spec.ts'),
+    )
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .filter((file) => !file.includes(join('database', 'generated')))
     .sort();

@@ -1,26 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { extname, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
 import { pathPrefixOf } from '../platform/http/origins.rules.js';
-
-interface ConsoleFile {
-  readonly type: string;
-  readonly body: Buffer;
-  readonly gzipped: Buffer;
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.ico': 'image/x-icon',
-  '.woff2': 'font/woff2',
-};
+import { isServed, StaticFile } from '../platform/http/static-file.js';
 
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
@@ -34,33 +18,34 @@ const NOT_BUILT = `<!doctype html>
 export class ConsoleFiles {
   folder = fileURLToPath(new URL('../../dist/console', import.meta.url));
   private readonly prefix: string;
-  private files: ReadonlyMap<string, ConsoleFile> | undefined;
+  private files: ReadonlyMap<string, StaticFile> | undefined;
 
   constructor({ PUBLIC_URL }: Environment) {
     this.prefix = pathPrefixOf(PUBLIC_URL);
   }
 
   /** Returns a file by its path below the folder, such as `assets/index-4f2a.js`. */
-  find(path: string): ConsoleFile | undefined {
+  find(path: string): StaticFile | undefined {
     this.files ??= readFiles(this.folder, this.prefix);
     return this.files.get(path);
   }
 
   /** Returns the page of the console, which shows every client route. */
-  get index(): ConsoleFile {
-    return this.find('index.html') ?? toFile('index.html', Buffer.from(NOT_BUILT));
+  get index(): StaticFile {
+    return this.find('index.html') ?? new StaticFile('index.html', Buffer.from(NOT_BUILT));
   }
 }
 
-function readFiles(folder: string, prefix: string): Map<string, ConsoleFile> {
+function readFiles(folder: string, prefix: string): Map<string, StaticFile> {
   const paths = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
-  const files = paths.filter((path) => extname(path) in TYPES);
+  // The manifest of the build is not part of the console.
+  const files = paths.filter((path) => isServed(path) && !path.startsWith('.vite'));
   return new Map(
     files.map((path) => {
       const body = readFileSync(join(folder, path));
       return [
         path.replaceAll(sep, '/'),
-        toFile(path, path === 'index.html' ? withPrefix(body, prefix) : body),
+        new StaticFile(path, path === 'index.html' ? withPrefix(body, prefix) : body),
       ];
     }),
   );
@@ -74,9 +59,3 @@ const withPrefix = (page: Buffer, prefix: string): Buffer =>
       .replaceAll('="./', `="${prefix}/console/`)
       .replace('name="path-prefix" content=""', `name="path-prefix" content="${prefix}"`),
   );
-
-const toFile = (path: string, body: Buffer): ConsoleFile => ({
-  type: TYPES[extname(path)]!,
-  body,
-  gzipped: gzipSync(body),
-});

@@ -24,25 +24,19 @@ export class ConsolePageController {
   /** Responds with a file of the console. Any other path is a route of the page itself, except below `assets`. */
   @Get(['', '*'])
   @Public()
-  show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     requireConsole(this.environment);
     const [path = ''] = request.url.split('?');
     const name = path.replace(/^\/console\/?/, '');
     const isAsset = name.startsWith('assets/');
     const found = this.files.find(name);
     if (found === undefined && isAsset) throw nothingHere();
-    const { type, body, gzipped } = found ?? this.files.index;
     // The name of an asset contains the hash of its content.
     if (isAsset) void reply.header('cache-control', 'public, max-age=31536000, immutable');
     else void reply.header('x-robots-tag', 'noindex');
     // A worker has the policy of its own file.
-    void reply.headers({
-      'content-security-policy': this.policy,
-      'content-type': type,
-      vary: 'accept-encoding',
-    });
-    if (!/\bgzip\b/.test(String(request.headers['accept-encoding']))) return void reply.send(body);
-    void reply.header('content-encoding', 'gzip').send(gzipped);
+    void reply.header('content-security-policy', this.policy);
+    await (found ?? this.files.index).send(request, reply);
   }
 }
 

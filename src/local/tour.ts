@@ -51,7 +51,7 @@ const ownerOf = (sandboxUrl: string, body: string): string => `\
 `;
 
 const serviceLine = ({ url, environment: { DOCS } }: Tour): string =>
-  `PV Onboarding       ${url}   (API description: ${url}${DOCS ? '/docs' : '/openapi.json'})`;
+  `PV Onboarding       ${url}   (${DOCS ? `guides: ${url}/docs, API: ${url}/docs/api` : `API: ${url}/openapi.json`})`;
 
 const consoleLine = ({ url, environment: { CONSOLE } }: Tour): string =>
   CONSOLE ? `\n  Console             ${url}/console   (sign in with the key)` : '';

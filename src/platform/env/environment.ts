@@ -56,7 +56,7 @@ export class Environment {
   })
   EVENT_SOURCE: string;
 
-  /** Whether `/docs` serves the documentation of the API. Default: only outside production. */
+  /** Whether `/docs` serves the guides and the reference of the API. Default: only outside production. */
   @IsOptional() @Flag() DOCS: boolean;
   /** Whether `/console` serves the console. Default: only outside production. */
   @IsOptional() @Flag() CONSOLE: boolean;

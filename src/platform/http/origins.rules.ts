@@ -42,7 +42,7 @@ export const UNPREFIXED = [
   'openapi.json',
   'asyncapi.json',
   'docs',
-  'docs/:asset',
+  'docs/*path',
   'console',
   'console/*path',
   'i',

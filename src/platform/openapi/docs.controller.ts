@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Controller, Get, Redirect, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
@@ -8,88 +9,50 @@ import { Environment } from '../env/environment.js';
 import { nothingHere } from '../problem/problem.js';
 import { pathPrefixOf } from '../http/origins.rules.js';
 import { Public } from '../http/public.decorator.js';
+import { isServed, StaticFile } from '../http/static-file.js';
+import { referenceOf } from './reference.rules.js';
 
-/** swagger-ui styles its elements inline, and its icons are data URLs. All else comes from this origin, so no network is needed. */
+/** Everything comes from this origin, so no network is needed. */
 const POLICY =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** The bundle of the reference adds styles by script, and its icons are data URLs. */
+const REFERENCE_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'").replace(
+  "img-src 'self'",
+  "img-src 'self' data:",
+);
+const REFERENCE = 'api.html';
 
-/** Its links are relative, so that they work below any path. */
-const PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>PV Onboarding</title>
-    <link rel="icon" href="docs/favicon-32x32.png" />
-    <link rel="stylesheet" href="docs/swagger-ui.css" />
-  </head>
-  <body>
-    <div id="swagger-ui"></div>
-    <script src="docs/swagger-ui-bundle.js"></script>
-    <script src="docs/start.js"></script>
-  </body>
-</html>
-`;
+const NOT_BUILT = Buffer.from(
+  '<!doctype html><html lang="en"><title>PV Onboarding</title><p>The guides are not built. Run <code>npm run build</code>, then restart the service.</p></html>',
+);
 
-const START = `SwaggerUIBundle({
-  url: 'openapi.json',
-  dom_id: '#swagger-ui',
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  displayRequestDuration: true,
-  // Shows x-required-scope of each operation.
-  showExtensions: true,
-  validatorUrl: null,
-});
-`;
-
-const JSON_TYPE = 'application/json; charset=utf-8';
-const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
-const { resolve } = createRequire(import.meta.url);
-const swaggerUi = (name: string) => () => readFileSync(resolve(`swagger-ui-dist/${name}`));
 /** Reads a committed file, which `npm run check` compares with the code. */
-const committed = (name: string): object =>
-  JSON.parse(readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')) as object;
+const committed = (name: string): { readonly paths: object } =>
+  JSON.parse(readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')) as { paths: object };
 
-type Read = (prefix: string, server: FastifyInstance) => string | Buffer;
-
-/** Returns the paths with the operations that `server` has: a feature that is left out has none. */
-function pathsOf({ paths }: { readonly paths: object }, server: FastifyInstance): object {
+/** Returns the description with the operations that `server` has: a feature that is left out has none. */
+function servedBy(server: FastifyInstance, prefix: string) {
+  const document = committed('openapi.json');
   const has = (path: string, method: string): boolean =>
     server.hasRoute({
       method: method.toUpperCase(),
       url: path.replace(/\{(\w+)\}/g, ':$1'),
     });
-  const served = Object.entries(paths).map(([path, methods]: [string, object]) => {
+  const served = Object.entries(document.paths).map(([path, methods]: [string, object]) => {
     const operations = Object.entries(methods).filter(([method]) => has(path, method));
     return [path, Object.fromEntries(operations)] as const;
   });
-  return Object.fromEntries(served.filter(([, operations]) => Object.keys(operations).length > 0));
+  const paths = Object.fromEntries(served.filter(([, operations]) => Object.keys(operations).length > 0));
+  return { ...document, paths, servers: [{ url: prefix || '/' }] };
 }
 
-const FILES: Readonly<Record<string, readonly [type: string, read: Read]>> = {
-  '/openapi.json': [
-    JSON_TYPE,
-    (prefix, server) => {
-      const document = committed('openapi.json') as { readonly paths: object };
-      const paths = pathsOf(document, server);
-      return JSON.stringify({ ...document, paths, servers: [{ url: prefix || '/' }] });
-    },
-  ],
-  '/asyncapi.json': [JSON_TYPE, () => JSON.stringify(committed('asyncapi.json'))],
-  '/docs': ['text/html; charset=utf-8', () => PAGE],
-  '/docs/start.js': [SCRIPT_TYPE, () => START],
-  '/docs/swagger-ui.css': ['text/css; charset=utf-8', swaggerUi('swagger-ui.css')],
-  '/docs/swagger-ui-bundle.js': [SCRIPT_TYPE, swaggerUi('swagger-ui-bundle.js')],
-  '/docs/favicon-32x32.png': ['image/png', swaggerUi('favicon-32x32.png')],
-};
-
-/** Serves Swagger UI without SwaggerModule.setup, which needs @fastify/static: Jest cannot load that package on Node 20. */
+/** Serves the descriptions of the API, and the guides with the reference, which the build writes to `dist/docs`. */
 @ApiExcludeController()
 @Controller()
 export class DocsController {
-  /** The requested files by path, in memory, so that each file is read once. */
-  private readonly bodies = new Map<string, Buffer>();
+  private readonly folder = fileURLToPath(new URL('../../../dist/docs', import.meta.url));
+  /** All files by their path, in memory. No path leads to any other file. */
+  private files: ReadonlyMap<string, StaticFile> | undefined;
 
   constructor(
     private readonly environment: Environment,
@@ -104,21 +67,54 @@ export class DocsController {
     if (!this.environment.DOCS) throw nothingHere();
   }
 
-  @Get(['openapi.json', 'asyncapi.json', 'docs', 'docs/:asset'])
+  @Get(['openapi.json', 'asyncapi.json'])
   @Public()
-  file(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+  async description(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const [path = ''] = request.url.split('?');
-    const [type, read] = (Object.hasOwn(FILES, path) && FILES[path]) || [];
-    const isPage = path.startsWith('/docs');
-    if (read === undefined || type === undefined || (isPage && !this.environment.DOCS)) throw nothingHere();
-    const body = this.bodies.get(path) ?? this.read(read);
-    this.bodies.set(path, body);
-    if (isPage) void reply.header('content-security-policy', POLICY);
-    void reply.header('content-type', type).send(body);
+    this.files ??= this.read();
+    await this.files.get(path.slice(1))!.send(request, reply.header('cache-control', 'no-cache'));
   }
 
-  private read(read: Read): Buffer {
-    const server = this.host.httpAdapter.getInstance<FastifyInstance>();
-    return Buffer.from(read(pathPrefixOf(this.environment.PUBLIC_URL), server));
+  /** Responds with a page or with one of its files. The links of the first page are relative to `/docs`, without a slash at its end. */
+  @Get(['docs', 'docs/*'])
+  @Public()
+  async page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (!this.environment.DOCS) throw nothingHere();
+    const [path = ''] = request.url.split('?');
+    if (path === '/docs/') return void reply.redirect('/docs', 301);
+    this.files ??= this.read();
+    const name = path === '/docs' ? 'docs/index' : path.slice(1);
+    const page = `${name}.html`;
+    const file = this.files.get(page) ?? this.files.get(name);
+    if (file === undefined && path !== '/docs') throw nothingHere();
+    void reply.headers({
+      'cache-control': 'no-cache',
+      'content-security-policy': page === `docs/${REFERENCE}` ? REFERENCE_POLICY : POLICY,
+    });
+    await (file ?? new StaticFile('index.html', NOT_BUILT)).send(request, reply);
+  }
+
+  private read(): ReadonlyMap<string, StaticFile> {
+    const description = servedBy(
+      this.host.httpAdapter.getInstance<FastifyInstance>(),
+      pathPrefixOf(this.environment.PUBLIC_URL),
+    );
+    const made: Readonly<Record<string, object>> = {
+      'openapi.json': description,
+      'asyncapi.json': committed('asyncapi.json'),
+      'docs/reference.json': referenceOf(description),
+    };
+    const built = existsSync(this.folder)
+      ? readdirSync(this.folder, { recursive: true, encoding: 'utf8' }).filter(isServed)
+      : [];
+    return new Map([
+      ...built.map((path) => {
+        const file = new StaticFile(path, readFileSync(join(this.folder, path)));
+        return [`docs/${path.replaceAll(sep, '/')}`, file] as const;
+      }),
+      ...Object.entries(made).map(
+        ([path, document]) => [path, new StaticFile(path, Buffer.from(JSON.stringify(document)))] as const,
+      ),
+    ]);
   }
 }

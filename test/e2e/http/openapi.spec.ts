@@ -91,27 +91,47 @@ describe('the OpenAPI document', () => {
   });
 
   it('is served as it is committed, with a page that needs no network', async () => {
-    const [served, page] = await Promise.all([
-      fetch(`${service.url}/openapi.json`),
-      fetch(`${service.url}/docs`),
-    ]);
+    const served = await fetch(`${service.url}/openapi.json`);
     expect(await served.json()).toEqual(JSON.parse(await readFile(DOCUMENT, 'utf8')));
-    const html = await page.text();
-    const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
-    expect(assets).toHaveLength(4);
-    for (const asset of assets) {
-      const { href } = new URL(asset, page.url);
-      expect(href).toContain(`${service.url}/docs/`);
-      expect((await fetch(href)).status).toBe(200);
-    }
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
-    expect((await fetch(`${service.url}/docs/package.json`)).status).toBe(404);
     expect((await fetch(`${service.url}/`)).url).toBe(`${service.url}/docs`);
+    expect((await fetch(`${service.url}/docs/`)).url).toBe(`${service.url}/docs`);
+    for (const [path, policy] of [
+      ['/docs', "default-src 'none'; script-src 'self'; style-src 'self';"],
+      ['/docs/events', "default-src 'none'; script-src 'self'; style-src 'self';"],
+      ['/docs/api', "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"],
+    ] as const) {
+      const page = await fetch(service.url + path);
+      expect(page.headers.get('content-security-policy')).toContain(policy);
+      const files = [...(await page.text()).matchAll(/<(?:script|link|img) [^>]*(?:src|href)="([^"]+)"/g)];
+      expect(files.length).toBeGreaterThan(3);
+      for (const [, file = ''] of files) {
+        const { href } = new URL(file, page.url);
+        expect(href).toContain(`${service.url}/docs/`);
+        expect([href, (await fetch(href)).status]).toEqual([href, 200]);
+      }
+    }
+    for (const missing of ['package.json', '../package.json', '%2e%2e/package.json', 'docs/x', '__proto__'])
+      expect((await fetch(`${service.url}/docs/${missing}`)).status).toBe(404);
+  });
+
+  it('is not sent again to a caller that has it, like the guides', async () => {
+    for (const path of ['/openapi.json', '/asyncapi.json', '/docs', '/docs/events', '/docs/guides.css']) {
+      const { headers } = await fetch(service.url + path);
+      expect(headers.get('cache-control')).toBe('no-cache');
+      const etag = headers.get('etag')!;
+      for (const known of [etag, etag.slice('W/'.length), `"other", ${etag}`, '*']) {
+        const again = await fetch(service.url + path, { headers: { 'if-none-match': known } });
+        expect([path, known, again.status]).toEqual([path, known, 304]);
+        expect([again.headers.get('etag'), await again.text()]).toEqual([etag, '']);
+      }
+      const other = await fetch(service.url + path, { headers: { 'if-none-match': '"other"' } });
+      expect([path, other.status]).toEqual([path, 200]);
+    }
   });
 
   it('is served without its page if DOCS is false', async () => {
     await withReplica(service, { ROLE: 'api', DOCS: false }, async (other) => {
-      for (const path of ['/', '/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js']) {
+      for (const path of ['/', '/docs', '/docs/', '/docs/api', '/docs/events', '/docs/scalar.js']) {
         const response = await fetch(other.url + path);
         expect([path, response.status]).toEqual([path, 404]);
         expect(await response.json()).toMatchObject({ code: 'not_found' });

@@ -1,0 +1,168 @@
+/** What the samples of an operation are made from. */
+export interface SampledOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly SampledParameter[];
+  readonly contentType: string | undefined;
+  /** The example of the body, or a schema's own smallest body if there is none. */
+  readonly body: unknown;
+  readonly needsKey: boolean;
+}
+
+export interface SampledParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly example?: string;
+}
+
+interface Sample {
+  readonly lang: string;
+  readonly label: string;
+  readonly source: string;
+}
+
+const INDENT = 2;
+
+/** Returns how the operation is called with curl, with the client in TypeScript, and with the standard library of Python. */
+export const samplesOf = (operation: SampledOperation): Sample[] => [
+  { lang: 'shell', label: 'curl', source: curlOf(operation) },
+  { lang: 'typescript', label: 'TypeScript', source: typescriptOf(operation) },
+  { lang: 'python', label: 'Python', source: pythonOf(operation) },
+];
+
+const isJson = ({ contentType }: SampledOperation): boolean => contentType === 'application/json';
+
+/** Returns the path with the examples of its parameters, and with the parameters of the query that must be given. */
+function addressOf({ path, parameters }: SampledOperation): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(exampleOf(parameters, name)),
+  );
+  const query = parameters.filter((each) => each.in === 'query' && each.required === true);
+  const pairs = query.map(({ name }) => `${name}=${encodeURIComponent(exampleOf(parameters, name))}`);
+  return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`;
+}
+
+const exampleOf = (parameters: readonly SampledParameter[], name: string): string =>
+  parameters.find((each) => each.name === name)?.example ?? name;
+
+function curlOf(operation: SampledOperation): string {
+  const { method, contentType, body, needsKey } = operation;
+  const verb = method === 'get' ? [] : [`-X ${method.toUpperCase()}`];
+  const url = `"$PV_URL${addressOf(operation)}"`;
+  const lines = [`curl ${[...verb, url].join(' ')}`];
+  if (needsKey) lines.push('-H "Authorization: Bearer $PV_KEY"');
+  if (contentType !== undefined) lines.push(`-H 'Content-Type: ${contentType}'`);
+  if (isJson(operation)) lines.push(`-d '${JSON.stringify(body, null, INDENT).replaceAll("'", `'\\''`)}'`);
+  else if (contentType !== undefined) lines.push('--data-binary @customers.csv');
+  return lines.join(' \\\n  ');
+}
+
+function typescriptOf(operation: SampledOperation): string {
+  const { method, path, parameters, contentType, body, needsKey } = operation;
+  // The client describes what an API key may call in JSON. Other paths and bodies are sent with fetch.
+  if (!needsKey || (contentType !== undefined && !isJson(operation))) return fetchOf(operation);
+  const params = Object.fromEntries(
+    ['path', 'query']
+      .map(
+        (place) => [place, parameters.filter((each) => each.in === place && each.required === true)] as const,
+      )
+      .filter(([, given]) => given.length > 0)
+      .map(([place, given]) => [
+        place,
+        Object.fromEntries(given.map(({ name, example }) => [name, example ?? name])),
+      ]),
+  );
+  const options = {
+    ...(Object.keys(params).length > 0 && { params }),
+    ...(contentType !== undefined && { body }),
+  };
+  const rest = Object.keys(options).length === 0 ? '' : `, ${toScript(options)}`;
+  return `import { createClient } from '@pv-onboarding/client';
+
+const { PV_URL = '', PV_KEY = '' } = process.env;
+const client = createClient({ baseUrl: PV_URL, apiKey: PV_KEY });
+const { data } = await client.${method.toUpperCase()}('${path}'${rest});
+console.log(data);
+`;
+}
+
+function fetchOf(operation: SampledOperation): string {
+  const { method, contentType, needsKey } = operation;
+  const headers = [
+    ...(needsKey ? ['authorization: `Bearer ${process.env.PV_KEY}`'] : []),
+    ...(contentType === undefined ? [] : [`'content-type': '${contentType}'`]),
+  ];
+  const options = [
+    ...(method === 'get' ? [] : [`method: '${method.toUpperCase()}'`]),
+    ...(headers.length === 0 ? [] : [`headers: { ${headers.join(', ')} }`]),
+    ...(contentType === undefined ? [] : [`body: await readFile('customers.csv')`]),
+  ];
+  const rest = options.length === 0 ? '' : `, {\n  ${options.join(',\n  ')},\n}`;
+  const head = contentType === undefined ? '' : "import { readFile } from 'node:fs/promises';\n\n";
+  return `${head}const response = await fetch(\`\${process.env.PV_URL}${addressOf(operation)}\`${rest});
+console.log(response.status, await response.text());
+`;
+}
+
+function pythonOf(operation: SampledOperation): string {
+  const { method, contentType, body, needsKey } = operation;
+  const headers = [
+    ...(needsKey ? [`"Authorization": f"Bearer {os.environ['PV_KEY']}"`] : []),
+    ...(contentType === undefined ? [] : [`"Content-Type": "${contentType}"`]),
+  ];
+  const data = isJson(operation)
+    ? [`data=json.dumps(${toPython(body, '    ')}).encode()`]
+    : contentType === undefined
+      ? []
+      : ['data=open("customers.csv", "rb").read()'];
+  const lines = [
+    `os.environ["PV_URL"] + ${JSON.stringify(addressOf(operation))}`,
+    `method="${method.toUpperCase()}"`,
+    ...(headers.length === 0 ? [] : [`headers={${headers.join(', ')}}`]),
+    ...data,
+  ];
+  return `import ${isJson(operation) ? 'json, ' : ''}os, urllib.request
+
+request = urllib.request.Request(
+    ${lines.join(',\n    ')},
+)
+with urllib.request.urlopen(request) as response:
+    print(response.status, response.read().decode())
+`;
+}
+
+/** Returns JSON as a literal of JavaScript, without quotes at names that need none. */
+function toScript(value: unknown, indent = ''): string {
+  if (typeof value === 'string')
+    return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const nameOf = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? name : `'${name}'`);
+  return enclosed(value, (name) => `${nameOf(name)}: `, toScript, indent, '  ');
+}
+
+/** Returns JSON as a literal of Python. */
+function toPython(value: unknown, indent: string): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  return enclosed(value, (name) => `${JSON.stringify(name)}: `, toPython, indent, '    ');
+}
+
+/** Returns a list or an object with one line for each of its values. */
+function enclosed(
+  value: object,
+  before: (name: string) => string,
+  write: (value: unknown, indent: string) => string,
+  indent: string,
+  step: string,
+): string {
+  const inner = indent + step;
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const items = Object.entries(value).map(
+    ([name, each]) => (Array.isArray(value) ? '' : before(name)) + write(each, inner),
+  );
+  return items.length === 0
+    ? `${open}${close}`
+    : `${open}\n${inner}${items.join(`,\n${inner}`)},\n${indent}${close}`;
+}
