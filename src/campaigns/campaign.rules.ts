@@ -28,6 +28,9 @@ export type RowStatus = (typeof ROW_STATUSES)[number];
 /** The encodings of files. A program on DOS or in an old export writes `cp850`, one on an old Macintosh `macintosh`. */
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'cp850', 'macintosh'] as const;
 
+/** What may separate the cells of a CSV file. */
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
+
 /** The detected format of a file. */
 export interface CampaignFormat {
   readonly type: 'csv' | 'ndjson';
@@ -35,7 +38,7 @@ export interface CampaignFormat {
   /** Whether the file begins with a byte order mark. */
   readonly bom: boolean;
   /** Null for NDJSON. */
-  readonly delimiter: ',' | ';' | '\t' | '|' | null;
+  readonly delimiter: (typeof DELIMITERS)[number] | null;
   /** The names of the columns as sent, in their order; of NDJSON, the names that are read. */
   readonly columns: readonly string[];
 }

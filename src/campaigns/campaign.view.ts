@@ -1,6 +1,7 @@
 import * as schema from '../platform/openapi/schema-of.js';
 import {
   CAMPAIGN_STATUSES,
+  DELIMITERS,
   ENCODINGS,
   ROW_PROBLEMS,
   ROW_STATUSES,
@@ -12,9 +13,7 @@ class CampaignFormatView extends schema.schemaOf({
   type: schema.oneOf<CampaignFormat['type']>(['csv', 'ndjson']),
   encoding: schema.oneOf(ENCODINGS),
   bom: schema.flag('Whether the file begins with a byte order mark'),
-  delimiter: schema.nullable(
-    schema.oneOf<CampaignFormat['delimiter']>([',', ';', '\t', '|'], 'null for NDJSON'),
-  ),
+  delimiter: schema.nullable(schema.oneOf(DELIMITERS, 'null for NDJSON')),
   columns: schema.texts('As sent, in their order'),
 }) {}
 

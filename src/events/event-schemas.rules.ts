@@ -32,6 +32,14 @@ export const STALL_KINDS = [
   'inverter',
   'endpoint',
 ] as const;
+/** The classes of operations of the remote service. */
+export const OPERATION_CLASSES = [
+  'token',
+  'register_user',
+  'start_session',
+  'read_session',
+  'pass_through',
+] as const;
 /** Who has to act next. `us`: who operates the service. */
 export const WAITS_FOR = ['owner', 'installation', 'remote_service', 'tenant', 'us', 'nobody'] as const;
 
@@ -61,14 +69,7 @@ const session = {
 } as const;
 // Events about one inverter omit the list. Otherwise, n inverters would cause n events whose total size grows with n².
 const { inverters: _, ...sessionWithoutList } = session;
-const OPERATION = oneOf(
-  'The class of operations; the same as the subject',
-  'token',
-  'register_user',
-  'start_session',
-  'read_session',
-  'pass_through',
-);
+const OPERATION = oneOf('The class of operations; the same as the subject', ...OPERATION_CLASSES);
 
 /** Returns the schema of an event. `when` completes the sentence `When …`. A field of `data` without a value is null. */
 const event = <const P extends Readonly<Record<string, { readonly description: string }>>>(

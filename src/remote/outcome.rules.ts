@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { OPERATION_CLASSES } from '../events/event-schemas.rules.js';
 import type { PassedMethod } from '../platform/env/pass-through.rules.js';
 
 /**
@@ -106,13 +107,7 @@ export type Sent =
   | Extract<Outcome<never>, { kind: 'not_sent' | 'ambiguous' }>;
 
 /** Each class has its own breaker: a service that cannot register users may still serve reads. */
-export const OPERATION_CLASSES = [
-  'token',
-  'register_user',
-  'start_session',
-  'read_session',
-  'pass_through',
-] as const;
+export { OPERATION_CLASSES };
 export type OperationClass = (typeof OPERATION_CLASSES)[number];
 
 /** An operation class, or the base probe of interface section 4.5, which changes nothing. */

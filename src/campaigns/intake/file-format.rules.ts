@@ -1,4 +1,4 @@
-import type { CampaignFormat } from '../campaign.rules.js';
+import { DELIMITERS, type CampaignFormat } from '../campaign.rules.js';
 import { recognisedColumns } from './headers.rules.js';
 
 /**
@@ -50,7 +50,6 @@ export function detectEncoding(bytes: string): Encoding {
   return found.length > 0 && found.every((each) => each.length === 1) ? 'windows-1252' : 'utf-8';
 }
 
-const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 /** The line in which some programs name the delimiter for Excel. */
 const DELIMITER_LINE = /^sep=([,;\t|])\r?\n/i;
 

@@ -1,8 +1,8 @@
 import { FIELDS, proposedField, type Field } from '../../spreadsheet/column-names.rules.js';
 
 const REQUIRED: readonly ColumnName[] = ['tenantReference', 'ean'];
-/** Columns that result.csv adds. They are skipped, so that a corrected result can be uploaded. */
-const OF_RESULT = ['status', 'problems', 'registrationId', 'userId', 'invitationUrl'];
+/** The columns that result.csv adds. They are skipped, so that a corrected result can be uploaded. */
+export const OF_RESULT = ['status', 'problems', 'registrationId', 'userId', 'invitationUrl'];
 const METADATA = 'metadata.';
 /** JavaScript gives these names a special meaning. */
 const RESERVED = ['__proto__', 'constructor'];

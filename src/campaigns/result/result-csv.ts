@@ -1,6 +1,7 @@
 import type { CampaignFormat } from '../campaign.rules.js';
 import type { CampaignRow } from '../campaigns.store.js';
 import { toExcelCell } from '../excel.rules.js';
+import { OF_RESULT } from '../intake/headers.rules.js';
 
 /** Excel takes a CSV file for UTF-8 only if it begins with this. */
 const BYTE_ORDER_MARK = '\ufeff';
@@ -25,9 +26,7 @@ export async function* resultCsv(
   const separator = delimiter ?? DEFAULT_DELIMITER;
   const lineOf = (cells: readonly string[]) =>
     `${cells.map((cell) => quoted(toExcelCell(cell), separator)).join(separator)}\r\n`;
-  yield (
-    BYTE_ORDER_MARK + lineOf([...columns, 'status', 'problems', 'registrationId', 'userId', 'invitationUrl'])
-  );
+  yield BYTE_ORDER_MARK + lineOf([...columns, ...OF_RESULT]);
   for await (const rows of pages) {
     yield rows
       .map((row) =>
