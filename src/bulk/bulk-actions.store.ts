@@ -5,7 +5,6 @@ import { OUTCOME } from '../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../platform/database/database.js';
 import { subjectsOf, type PersonalData } from '../platform/database/personal-data.js';
 import { isRefusal, withoutRefusedRows, type Work } from '../platform/database/refused-rows.js';
-import { describeState } from '../platform/database/sql-state.js';
 import type { Prisma } from '../platform/database/generated/client.js';
 import type { BulkActionView, ItemStatus, NewBulkAction } from './bulk-actions.dto.js';
 import * as sql from './bulk-actions.sql.js';
@@ -26,7 +25,8 @@ export interface BegunItem {
 
 interface Begun {
   readonly items: readonly BegunItem[];
-  readonly refused: readonly number[];
+  /** The places whose row PostgreSQL refuses to change. */
+  readonly notBegun: readonly number[];
 }
 
 export interface ItemResult {
@@ -116,16 +116,16 @@ export class BulkActionsStore {
     };
   }
 
-  /** Begins the next ids. `refused`: also the places whose row PostgreSQL refuses to change. */
-  async begin(id: string, token: string, limit: number, refused: readonly number[]) {
+  /** Begins the next ids, other than those at the places `without`. */
+  async begin(id: string, token: string, limit: number, without: readonly number[]): Promise<Begun> {
     const begin: Work<Begun> = async (tx, changeRows) => {
-      const next = await tx.query<{ ordinal: number }>(sql.LOCK_NEXT_ITEMS, [id, token, limit, refused]);
-      const ordinals = new Map(next.map(({ ordinal }) => [`bulk action ${id}, id ${ordinal}`, ordinal]));
+      const next = await tx.query<{ ordinal: number }>(sql.LOCK_NEXT_ITEMS, [id, token, limit, without]);
+      const ordinals = new Map(next.map(({ ordinal }) => [`bulk action ${id}, place ${ordinal}`, ordinal]));
       const items = await changeRows([...ordinals.keys()], (keys) =>
         tx.query<BegunItem>(sql.BEGIN_ITEMS, [id, keys.map((key) => ordinals.get(key)!)]),
       );
       const begun = new Set(items.map(({ ordinal }) => ordinal));
-      return { items, refused: [...ordinals.values()].filter((ordinal) => !begun.has(ordinal)) };
+      return { items, notBegun: [...ordinals.values()].filter((ordinal) => !begun.has(ordinal)) };
     };
     return withoutRefusedRows(this.database, begin, OUTCOME);
   }
@@ -136,30 +136,22 @@ export class BulkActionsStore {
     return isAudited(this.database, { target: id, requestId: requestIdOf(action.id), actor });
   }
 
-  /** Stores a result, if need be without its text. Returns false if PostgreSQL refuses to change the row within `withinMs`. */
-  async settle(id: string, token: string, ordinal: number, result: ItemResult, withinMs: number) {
-    const write = ({ status, code, detail }: ItemResult, within: number) =>
-      this.database.outcomes.repeat(
-        () => this.database.query(sql.SETTLE_ITEM, [id, token, ordinal, status, code, detail], OUTCOME),
-        within,
-      );
+  /** Stores a result. Returns false if PostgreSQL refuses it. */
+  async settle(id: string, token: string, ordinal: number, result: ItemResult): Promise<boolean> {
+    const { status, code, detail } = result;
+    const values = [id, token, ordinal, status, code, detail];
     try {
-      await write(result, withinMs);
+      await this.database.outcomes.repeat(() => this.database.query(sql.SETTLE_ITEM, values, OUTCOME), 0);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      const detail = `The result cannot be stored as it was (${describeState(error)})`;
-      try {
-        await write({ ...result, detail }, 0);
-      } catch (again) {
-        if (!isRefusal(again)) throw again;
-        return false;
-      }
+      return false;
     }
     return true;
   }
 
-  async finish(id: string, token: string, refused: readonly number[]): Promise<void> {
-    await this.database.query(sql.FINISH, [id, token, refused], OUTCOME);
+  /** Ends an action. `without`: the places of the ids that have no result. */
+  async finish(id: string, token: string, without: readonly number[]): Promise<void> {
+    await this.database.query(sql.FINISH, [id, token, without], OUTCOME);
   }
 }
 

@@ -7,6 +7,12 @@ export const UNAUTHENTICATED: ItemResult = {
   detail: 'The caller of the action may no longer act',
 };
 
+/** Returns the result without what PostgreSQL may refuse of it. */
+export const withoutText = (result: ItemResult): ItemResult => ({
+  ...result,
+  detail: 'The result cannot be stored as it was',
+});
+
 /** Returns the result of a request for one id. */
 export function resultOf({ status, body }: Pick<InternalResponse, 'status' | 'body'>): ItemResult {
   if (status < 400) return { status: 'done', code: null, detail: null };

@@ -6,13 +6,12 @@ import type { Principal } from '../access/scopes.js';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { task } from '../platform/tasks/task.js';
 import { WakeUp } from '../platform/async/wake-up.js';
-import { OUTCOME_PATIENCE_MS } from '../platform/database/connection/patience.js';
 import { Database } from '../platform/database/database.js';
 import type { Lease } from '../platform/database/lease.js';
 import { LeasedWork } from '../platform/database/leased-work.js';
 import { Environment } from '../platform/env/environment.js';
 import { stopsWithin } from '../platform/shutdown/limits.js';
-import { resultOf, UNAUTHENTICATED } from './bulk-result.rules.js';
+import { resultOf, UNAUTHENTICATED, withoutText } from './bulk-result.rules.js';
 import { BULK_LEASES, FIND_DUE } from './bulk-actions.sql.js';
 import {
   BulkActionsStore,
@@ -36,6 +35,7 @@ const WORK = {
 /** How often a request is sent that was refused for now, and the most seconds in between. */
 const TRIES = 4;
 const MOST_WAIT_SECONDS = 10;
+const RETRY_REFUSED_MS = 2_000;
 
 /*
  * An action runs in a process that serves the API, as one request after the other within this process. So each id gets what its operation
@@ -45,13 +45,14 @@ const MOST_WAIT_SECONDS = 10;
  * operation that must not be repeated has an audit entry in its own transaction, with the request id of the action, so the process sends no
  * second request for it. The others may be repeated.
  *
- * An id whose row PostgreSQL refuses to change is passed over. It has no result when the action ends, and is shown as failed.
+ * An id whose row PostgreSQL refuses to change is passed over, and tried again after the others. If it is refused for minutes, the action
+ * ends, and the id is shown as failed.
  */
 /** Executes bulk actions. */
 @Injectable()
 export class BulkRunner extends BackgroundTasks {
-  /** How long to try to store a result that the database refuses. Replaced in tests. */
-  patienceMs = OUTCOME_PATIENCE_MS;
+  /** How long to try again what the database refuses. Replaced in tests. */
+  patienceMs = 5 * 60_000;
   /** Signalled when an action is created in this process. */
   readonly wakeUp = new WakeUp();
   protected readonly tasks = [
@@ -88,25 +89,49 @@ export class BulkRunner extends BackgroundTasks {
 
   private async run(id: string, lease: Lease): Promise<number> {
     const action = await this.store.read(id);
-    // The places of the ids whose row PostgreSQL refuses to change. They get no result, and stop no other id.
-    const refused: number[] = [];
+    /** The results of the ids whose row PostgreSQL refuses to change, by their places. Null: not begun. */
+    const refused = new Map<number, ItemResult | null>();
+    let giveUpAt = Infinity;
     while (!lease.signal.aborted) {
-      const begun = await this.store.begin(id, lease.token, AT_ONCE, refused);
-      refused.push(...begun.refused);
-      if (begun.items.length + begun.refused.length === 0) {
-        await this.store.finish(id, lease.token, refused);
-        break;
-      }
-      for (const item of begun.items) {
+      const { items, notBegun } = await this.store.begin(id, lease.token, AT_ONCE, [...refused.keys()]);
+      for (const ordinal of notBegun) refused.set(ordinal, null);
+      for (const item of items) {
         const result = await this.act(action, item, lease);
         if (result === null) return 0;
-        const withinMs = refused.length === 0 ? this.patienceMs : 0;
-        if (await this.store.settle(id, lease.token, item.ordinal, result, withinMs)) continue;
-        refused.push(item.ordinal);
-        this.logger.error({ message: `the result of ${item.id} cannot be stored`, bulkActionId: id });
+        if (!(await this.store.settle(id, lease.token, item.ordinal, result)))
+          refused.set(item.ordinal, result);
       }
+      giveUpAt = refused.size === 0 ? Infinity : Math.min(giveUpAt, performance.now() + this.patienceMs);
+      if (items.length + notBegun.length > 0) continue;
+      const isOver = performance.now() >= giveUpAt;
+      await this.settleRefused(id, lease, refused, isOver);
+      if (refused.size > 0 && !isOver) continue;
+      await this.store.finish(id, lease.token, [...refused.keys()]);
+      break;
     }
     return 0;
+  }
+
+  /** Tries again to store the results in `refused`, at the end without their texts. Keeps there what is refused again. */
+  private async settleRefused(
+    id: string,
+    { signal, token }: Lease,
+    refused: Map<number, ItemResult | null>,
+    isOver: boolean,
+  ): Promise<void> {
+    if (refused.size > 0 && !isOver) await new WakeUp().wait(signal, RETRY_REFUSED_MS);
+    for (const [ordinal, result] of refused) {
+      const isSettled =
+        result !== null &&
+        (await this.store.settle(id, token, ordinal, isOver ? withoutText(result) : result));
+      // What was not begun is begun again.
+      if (isSettled || (result === null && !isOver)) refused.delete(ordinal);
+      else if (isOver)
+        this.logger.error({
+          message: `the result of the id at place ${ordinal} cannot be stored`,
+          bulkActionId: id,
+        });
+    }
   }
 
   /** Returns null if the lease is lost or the process stops. */

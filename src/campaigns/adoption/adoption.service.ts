@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Injectable, Logger } from '@nestjs/common';
 import { SessionAdoption } from '../../onboarding/adopt/session-adoption.service.js';
 import { isRefusal } from '../../platform/database/refused-rows.js';
@@ -6,6 +7,7 @@ import type { RowProblem } from '../campaign.rules.js';
 import { AdoptionStore, type RowToAdopt } from './adoption.store.js';
 
 const ROWS_PER_STEP = 16;
+const MOST_REFUSED = 20;
 
 /** Mirrors the users and sessions of rows. A row gets its result only after its sessions are read, so that a killed step is repeated. */
 @Injectable()
@@ -24,10 +26,13 @@ export class CampaignAdoption {
     signal: AbortSignal,
     refused: Set<number>,
   ): Promise<number[]> {
+    // Each read listens, and several run at once.
+    setMaxListeners(0, signal);
     const rows = await this.store.findNext(id, leaseToken, ROWS_PER_STEP, [...refused]);
     const adopt = (row: RowToAdopt) =>
       this.adopt(id, leaseToken, row, signal).catch((error: unknown) => {
-        if (!isRefusal(error)) throw error;
+        // If PostgreSQL refuses more rows, the fault is that of the statement or of the table.
+        if (!isRefusal(error) || refused.size >= MOST_REFUSED) throw error;
         const message = `a row is left out: PostgreSQL refuses to change it (${describeState(error)})`;
         this.logger.error({ message, campaignId: id, line: row.line });
         refused.add(row.line);

@@ -7,6 +7,8 @@ import { Listener } from '../../platform/database/connection/listen.js';
 import { Database } from '../../platform/database/database.js';
 import type { Lease } from '../../platform/database/lease.js';
 import { LeasedWork } from '../../platform/database/leased-work.js';
+import { isRefusal } from '../../platform/database/refused-rows.js';
+import { describeState } from '../../platform/database/sql-state.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
@@ -35,6 +37,10 @@ const PAUSE = { firstMs: 100, mostMs: 1_000 };
 /** The wait of a paused or cancelled campaign that has nothing to settle. A resume makes the campaign due at once. */
 const STOPPED_MS = 5_000;
 const RATE_OVER_MS = 5_000;
+/** The wait of a campaign that has only rows left that PostgreSQL refuses to change. */
+const REFUSED_MS = 60_000;
+/** If PostgreSQL refuses more invitations of one page of rows, the fault is that of the statement or of the table. */
+const MOST_REFUSED = 20;
 /** The most invitations that are created at the same time. */
 const INVITE_AT_ONCE = 4;
 
@@ -113,11 +119,17 @@ export class CampaignDrain extends BackgroundTasks {
       const settled = [...advanced.settled, ...adopted];
       meter.add(settled.length);
       // The first step invites the owners of all settled rows, since a worker may have died before it invited them.
-      if (invites && (step === 1 || isDone)) await this.inviteAll(id, signal);
-      else if (invites) await this.invite(id, await this.store.findUninvitedOf(id, settled));
-      if (isDone && !signal.aborted && (await this.store.finish(id, token))) break;
+      const areInvited =
+        !invites ||
+        (step === 1 || isDone
+          ? await this.inviteAll(id, signal)
+          : await this.invite(id, await this.store.findUninvitedOf(id, settled)));
+      if (isDone && areInvited && !signal.aborted && (await this.store.finish(id, token))) break;
       const isQuiet = settled.length + taken === 0;
-      if (isQuiet && status !== 'running' && pauseMs === PAUSE.mostMs) return STOPPED_MS;
+      if (isQuiet && pauseMs === PAUSE.mostMs) {
+        if (refused.size > 0 || (isDone && !areInvited)) return REFUSED_MS;
+        if (status !== 'running') return STOPPED_MS;
+      }
       pauseMs = isQuiet ? Math.min(2 * pauseMs, PAUSE.mostMs) : PAUSE.firstMs;
       await sleep.wait(signal, pauseMs);
     }
@@ -134,31 +146,47 @@ export class CampaignDrain extends BackgroundTasks {
     if (days > 0) await this.store.cancelForgotten(days);
   }
 
-  private async inviteAll(id: string, signal: AbortSignal): Promise<void> {
+  private async inviteAll(id: string, signal: AbortSignal): Promise<boolean> {
+    let areInvited = true;
     for (let after = 0; !signal.aborted;) {
       const rows = await this.store.findUninvitedAfter(id, after);
-      if (rows.length === 0) return;
-      await this.invite(id, rows);
+      if (rows.length === 0) break;
+      if (!(await this.invite(id, rows))) areInvited = false;
       after = rows.at(-1)!.line;
     }
+    return areInvited;
   }
 
-  /** Invites the owners of these rows. May be repeated: a location has at most one live invitation. */
-  private async invite(campaignId: string, rows: readonly UninvitedRow[]): Promise<void> {
+  /**
+   * Invites the owners of these rows. May be repeated: a location has at most one live invitation. A row whose invitation PostgreSQL refuses
+   * stops no other. Returns false if there is one.
+   */
+  private async invite(campaignId: string, rows: readonly UninvitedRow[]): Promise<boolean> {
+    let refused = 0;
     // An adopted row has all locations of its user. The row gets an invitation only once the owners of all locations are invited.
     const left = [...new Set(rows.map(({ line }) => line))];
     const inviteNext = async (): Promise<void> => {
-      for (let line = left.pop(); line !== undefined; line = left.pop()) {
-        let last: string | null = null;
-        for (const { line: ofRow, ...given } of rows) {
-          if (ofRow !== line) continue;
-          const wanted = { ...given, returnUrl: null, expiresAt: null, campaignId };
-          const created = await this.invitations.create(wanted, this.environment.INVITATION_TTL_DAYS);
-          last = created?.invitation.id ?? last;
+      for (let line = left.pop(); line !== undefined; line = left.pop())
+        try {
+          await this.inviteRow(campaignId, line, rows);
+        } catch (error) {
+          if (!isRefusal(error) || ++refused > MOST_REFUSED) throw error;
+          const message = `the owner of a row is not invited: PostgreSQL refuses the invitation (${describeState(error)})`;
+          this.logger.error({ message, campaignId, line });
         }
-        if (last !== null) await this.store.setInvitation(campaignId, line, last);
-      }
     };
     await Promise.all(Array.from({ length: INVITE_AT_ONCE }, inviteNext));
+    return refused === 0;
+  }
+
+  private async inviteRow(campaignId: string, line: number, rows: readonly UninvitedRow[]): Promise<void> {
+    let last: string | null = null;
+    for (const { line: ofRow, ...given } of rows) {
+      if (ofRow !== line) continue;
+      const wanted = { ...given, returnUrl: null, expiresAt: null, campaignId };
+      const created = await this.invitations.create(wanted, this.environment.INVITATION_TTL_DAYS);
+      last = created?.invitation.id ?? last;
+    }
+    if (last !== null) await this.store.setInvitation(campaignId, line, last);
   }
 }

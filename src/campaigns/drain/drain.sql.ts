@@ -143,8 +143,10 @@ export const RELEASE_ROWS = `
 export const DELETE_ENDED = 'DELETE FROM campaigns WHERE id = $1 AND finished_at IS NOT NULL RETURNING id';
 
 /** Cancels the campaigns that were paused $1 days ago: otherwise, the personal data in their rows would stay for ever. */
+const FORGOTTEN = `status = 'paused' AND finished_at IS NULL AND paused_at < clock_timestamp() - $1 * interval '1 day'`;
+export const FIND_FORGOTTEN = `SELECT id FROM campaigns WHERE ${FORGOTTEN} ORDER BY id`;
 export const CANCEL_FORGOTTEN = `
     UPDATE campaigns SET status = 'cancelled', due_at = clock_timestamp(), paused_at = NULL
-     WHERE status = 'paused' AND finished_at IS NULL AND paused_at < clock_timestamp() - $1 * interval '1 day' RETURNING id`;
+     WHERE ${FORGOTTEN} AND id = ANY ($2::uuid[]) RETURNING id`;
 
 export const CANCEL_ROWS = `UPDATE campaign_rows SET status = 'cancelled' WHERE campaign_id = $1 AND status = 'accepted'`;

@@ -158,9 +158,15 @@ export class DrainStore {
 
   /** Cancels the campaigns that have been paused for this many days. */
   async cancelForgotten(days: number): Promise<void> {
-    await this.database.transaction(async (tx) => {
-      await record(tx, await tx.query<{ id: string }>(sql.CANCEL_FORGOTTEN, [days]), 'cancel', 'retention');
-    }, OUTCOME);
+    const forgotten = await this.database.query<{ id: string }>(sql.FIND_FORGOTTEN, [days]);
+    const ids = forgotten.map(({ id }) => id);
+    const cancel: Work<unknown> = (tx, changeRows) =>
+      changeRows(ids, async (part) => {
+        const cancelled = await tx.query<{ id: string }>(sql.CANCEL_FORGOTTEN, [days, part]);
+        await record(tx, cancelled, 'cancel', 'retention');
+        return cancelled;
+      });
+    if (ids.length > 0) await withoutRefusedRows(this.database, cancel, OUTCOME);
   }
 }
 

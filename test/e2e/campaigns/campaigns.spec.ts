@@ -150,6 +150,27 @@ describe('a running campaign', () => {
     expect(await statusesOf(id)).toEqual(['registered']);
   });
 
+  it('invites the other owners while the database refuses an invitation, and ends once it does not', async () => {
+    await database.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON invitations FOR EACH ROW WHEN ('refused' = ANY (new.brands)) EXECUTE FUNCTION refuse()`);
+    const brands = ['refused', 'acme', 'sunward'];
+    const rows = brands.map((brand) => ({ tenantReference: randomUUID(), brand }));
+    const id = await insertCampaign(database, rows, { invites: true });
+    const invited = async () =>
+      (await readRows(database, id)).filter(({ invitationId }) => invitationId !== null).length;
+    await waitFor('the other owners are invited', async () => (await invited()) === 2);
+    expect(await campaignStatus(database, id)).toBe('running');
+    await database.query('DROP FUNCTION refuse CASCADE');
+    // Another worker claims the campaign: it waits for a minute.
+    await database.query(
+      'UPDATE campaigns SET lease_token = NULL, lease_until = NULL, due_at = now() WHERE id = $1',
+      [id],
+    );
+    await finished(id);
+    expect(await invited()).toBe(3);
+  });
+
   it('invites the owner of each location, with the brands of its rows, also where the user was known', async () => {
     const [known, fresh] = [randomUUID(), randomUUID()];
     const [ean, other] = [newEan(), newEan()];
