@@ -161,7 +161,7 @@ const CASES: Readonly<Partial<Record<WaitsFor, readonly [Partial<Snapshot>, ...E
   ],
   remote_service: [
     [
-      { starts: [start({ status: 'sending', error: null })] },
+      { sessions: [session({ state: 'expired' })], starts: [start({ status: 'sending', error: null })] },
       'The start is being sent to the remote service.',
       1,
     ],

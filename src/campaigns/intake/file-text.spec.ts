@@ -57,6 +57,13 @@ describe('the text of a file', () => {
     }
   });
 
+  it('is decoded by more than the last byte of a long part', async () => {
+    for (const encoding of ['utf8', 'latin1'] as const) {
+      const text = `${'a'.repeat(SAMPLE_BYTES)}é é\n`;
+      expect(await read(Buffer.from(text, encoding), [SAMPLE_BYTES + 1, 100])).toMatchObject({ text });
+    }
+  });
+
   it('of ASCII alone is UTF-8', async () => {
     expect(await read(Buffer.from('a'.repeat(SAMPLE_BYTES + 1)), [1_000])).toMatchObject({
       encoding: 'utf-8',

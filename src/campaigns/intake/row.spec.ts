@@ -276,6 +276,16 @@ describe('a row', () => {
   });
 
   it.each([
+    ['C-1', 'C-1'],
+    ['C\u200b-1', 'C-1'],
+    [`'C-1`, 'C-1'],
+    ['', null],
+  ])('that is no JSON has the reference of its beginning, %j, as %j', (reference, tenantReference) => {
+    const row = { line: 1, text: `{"tenantReference":"${reference}","ean":"5"`, isTooLong: false };
+    expect(readJsonRow(row, 'warn')).toMatchObject({ status: 'invalid', tenantReference });
+  });
+
+  it.each([
     ['locale', 'NL', 'nl', undefined],
     ['locale', 'fr_BE', 'fr', undefined],
     ['locale', 'nld', null, 'locale_unknown'],

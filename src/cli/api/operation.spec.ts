@@ -305,10 +305,13 @@ describe('the parts of an operation', () => {
     });
     const { id, label, plantedAt } = properties;
     expect(
-      defaultColumns((schema) => schema!, { properties: { id: id!, label: label!, plantedAt: plantedAt! } }),
+      defaultColumns((schema) => schema!, {
+        properties: { id: id!, label: label!, note: label!, plantedAt: plantedAt! },
+      }),
     ).toEqual({
       ID: 'id',
-      LABEL: 'label:51',
+      LABEL: 'label:24',
+      NOTE: 'note:24',
       PLANTED: 'plantedAt',
     });
   });

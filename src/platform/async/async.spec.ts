@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it, jest } from '@jest/globals';
 import { backoffMs } from './backoff.rules.js';
 import { Coalescer } from './coalescer.js';
@@ -90,6 +91,26 @@ describe('the wait after failures', () => {
   it('is reduced at random by at most half', () => {
     expect(backoffMs({ firstMs: 1_000, mostMs: 60_000 }, 3, 0)).toBe(2_000);
     expect(backoffMs({ firstMs: 1_000, mostMs: 60_000 }, 3, 0.5)).toBe(3_000);
+  });
+});
+
+describe('a wait', () => {
+  it('leaves neither a timer nor a listener behind, however it ends', async () => {
+    jest.useFakeTimers();
+    try {
+      const wakeUp = new WakeUp();
+      const stop = new AbortController();
+      const left = () => [jest.getTimerCount(), getEventListeners(stop.signal, 'abort').length];
+      for (const end of [() => wakeUp.signal(), () => jest.advanceTimersByTime(1_000), () => stop.abort()]) {
+        const wait = wakeUp.wait(stop.signal, 1_000);
+        expect(left()).toEqual([1, 1]);
+        end();
+        await wait;
+        expect(left()).toEqual([0, 0]);
+      }
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
 

@@ -64,6 +64,8 @@ describe('undo', () => {
       // No connection was made, so nothing was sent.
       [OUTAGE, 0],
       [failure('timeout exceeded when trying to connect'), 0],
+      [failure('Connection terminated due to connection timeout'), 0],
+      [failure('getaddrinfo ENOTFOUND db', 'ENOTFOUND'), 0],
     ];
     // Only the second execution finds the write.
     const { sql: other, times: timesOfOther } = databaseWith({ undo: [[], [], [{}]] });

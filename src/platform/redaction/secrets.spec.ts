@@ -4,6 +4,7 @@ import { hideConfiguredSecrets, hideToken, withoutSecrets } from './secrets.js';
 
 hideConfiguredSecrets({
   DATABASE_URL: 'postgresql://pv:p%40ssword-of-db@localhost/pv',
+  DATABASE_DIRECT_URL: 'postgresql://pv:direct-p%40ssword@localhost/pv',
   SCS_API_KEY: 'remote "api" key',
   SCS_CLIENT_ID: 'remote-client',
   SCS_CLIENT_SECRET: 'remote-client-secret',
@@ -12,6 +13,8 @@ hideConfiguredSecrets({
   ENCRYPTION_KEYS: ['first-encryption-key', 'second-encryption-key'],
   HTTPS_PROXY: 'http://pv:p%40ssword-of-proxy@proxy.example:3128',
   EVENT_BROKER_URL: 'nats://pv:p%40ssword-of-broker@a.example,nats://token-of-broker@b.example',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://pv:p%40ssword-of-collector@localhost:4318',
+  OTEL_EXPORTER_OTLP_HEADERS: 'x-team=of-the-team,x-key=key=of-the-collector',
 } as Environment);
 
 hideToken('token-in-use');
@@ -24,6 +27,9 @@ describe('withoutSecrets', () => {
     ['a value inside JSON', JSON.stringify({ key: 'remote "api" key' }), '{"key":"[redacted]"}'],
     ['a value inside a query', `?key=${encodeURIComponent('remote "api" key')}`, '?key=[redacted]'],
     ['the password of the database', 'password p@ssword-of-db refused', 'password [redacted] refused'],
+    ['the password of its direct address', 'password direct-p@ssword refused', 'password [redacted] refused'],
+    ['the password of the collector', 'password p@ssword-of-collector', 'password [redacted]'],
+    ['every header of the collector', 'of-the-team, key=of-the-collector', '[redacted], [redacted]'],
     ['the password of the proxy', 'password p@ssword-of-proxy refused', 'password [redacted] refused'],
     [
       'what is sent to the proxy',

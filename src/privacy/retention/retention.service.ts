@@ -63,11 +63,11 @@ export class Retention extends BackgroundTasks {
   }
 
   /** Returns the number of deleted rows of each kind, and of emptied rows of campaigns. A kind of which PostgreSQL refuses a row stops no other. */
-  async prune(stop = NEVER) {
+  async prune(stop = NEVER, batch = BATCH) {
     const pruned: Record<string, number> = {};
     for (const [kind, [statement, variable]] of Object.entries(KINDS)) {
       try {
-        pruned[kind] = await this.pruneAll(statement, this.environment[variable], stop);
+        pruned[kind] = await this.pruneAll(statement, this.environment[variable], batch, stop);
       } catch (error) {
         if (!isRefusal(error)) throw error;
         this.logger.error(
@@ -79,10 +79,10 @@ export class Retention extends BackgroundTasks {
   }
 
   /** Repeats the statement until no old rows are left, or `stop` aborts. Returns the number of deleted rows. If `days` is 0, deletes nothing. */
-  private async pruneAll(statement: string, days: number, stop: AbortSignal): Promise<number> {
+  private async pruneAll(statement: string, days: number, batch: number, stop: AbortSignal): Promise<number> {
     let pruned = 0;
     for (let next: string | null = '0'; days > 0 && next !== null && !stop.aborted;) {
-      const [step]: Step[] = await this.database.query<Step>(statement, [days, BATCH, next]);
+      const [step]: Step[] = await this.database.query<Step>(statement, [days, batch, next]);
       pruned += step!.pruned;
       ({ next } = step!);
     }

@@ -291,8 +291,9 @@ describe('a worker', () => {
 
 describe('the start', () => {
   it('refuses an unknown event', async () => {
+    const mistyped = 'session.onlin' as 'session.online';
     class Typo {
-      @OnEvent('session.onlin' as 'session.online')
+      @OnEvent(['session.lost', mistyped])
       store() {}
     }
     await expect(start(Typo)).rejects.toThrow('@OnEvent Typo.store: there is no event session.onlin');

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { insertPending } from '../../../src/users/registration/campaign-registrations.store.js';
 import { type Decided, DecisionsStore } from '../../../src/users/registration/decisions.store.js';
 import {
@@ -21,6 +23,7 @@ import { UsersStore } from '../../../src/users/user/users.store.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { newEan } from '../../setup/ean.js';
+import { environmentFor } from '../../setup/test-environment.js';
 
 const EANS = ['541448860004178019', '541448860004178026'];
 const UNCERTAIN: Settlement = { status: 'uncertain', lastError: 'lost', reason: 'lost' };
@@ -95,6 +98,14 @@ const eventsOf = async (subject: string) =>
       [subject],
     )
   ).map(({ name }) => name);
+/** Lets the next transaction commit, and its caller lose the response. */
+const loseCommit = () => {
+  const transaction = database.transaction.bind(database);
+  return jest.spyOn(database, 'transaction').mockImplementationOnce(async (...given) => {
+    await transaction(...given);
+    throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+  });
+};
 const decide = async (decision: PersonDecision, id: string): Promise<Decided['status']> =>
   (await decisions.decide({ id, actor: 'a person', decision, user: confirmed(await read(id)) })).status;
 
@@ -300,15 +311,23 @@ describe('a decision of a person', () => {
   it.each(PERSON_DECISIONS)('%s is made once if the response to its COMMIT is lost', async (decision) => {
     const { id } = await claimed();
     await change(id, `status = 'uncertain', lease_token = NULL, lease_until = NULL`);
-    const transaction = database.transaction.bind(database);
-    const lost = jest.spyOn(database, 'transaction').mockImplementationOnce(async (...given) => {
-      await transaction(...given);
-      throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
-    });
+    const lost = loseCommit();
     expect(await decide(decision, id)).toBe('decided');
     expect(lost).toHaveBeenCalledTimes(2);
     lost.mockRestore();
     expect(await database.query('SELECT target FROM audit_log')).toEqual([{ target: id }]);
+  });
+
+  it('an erasure by reference has the same receipt if the response to its COMMIT is lost', async () => {
+    const { id, tenantReference } = await claimed();
+    await change(id, `status = 'rejected', lease_token = NULL, lease_until = NULL`);
+    const cipher = new Cipher(environmentFor(testDatabase.url));
+    const lost = loseCommit();
+    const erasure = await new ErasuresStore(database, cipher).eraseReference(tenantReference, 'a person');
+    expect(erasure).toMatchObject({ userId: null, erased: { registrations: 1 } });
+    expect(lost).toHaveBeenCalledTimes(2);
+    lost.mockRestore();
+    expect(await database.query('SELECT action FROM audit_log')).toEqual([{ action: 'user.erased' }]);
   });
 
   it.each(PERSON_DECISIONS)('%s is refused while a call is in flight', async (decision) => {

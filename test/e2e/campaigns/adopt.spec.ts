@@ -272,6 +272,8 @@ describe('adopting what exists', () => {
       body: '{}',
     });
     expect(reportOf(await adopt([rowOf(unreadable)]))).toEqual(['1 registered sessions[0]:session_not_read']);
+    const reads = (await control.requests()).filter(({ path }) => path.includes(unreadable.sessionId));
+    expect(reads).toHaveLength(3);
     await control.clearFaults();
     expect(reportOf(await adopt([rowOf(unreadable)]))).toEqual(['1 known']);
     expect(await client.eventsOf(unreadable.sessionId)).toEqual(['session.started']);

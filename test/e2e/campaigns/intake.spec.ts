@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { IntakeStore } from '../../../src/campaigns/intake/intake.store.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
 import { TestClient } from '../../setup/client.js';
@@ -132,10 +132,28 @@ describe('the file of a campaign', () => {
     expect(response.status).toBe(413);
   });
 
+  it('is stored in sets of at most 500 rows, and of fewer if they are long', async () => {
+    const insert = jest.spyOn(service.app.get(IntakeStore), 'insert');
+    const setsOf = async (rows: number, note: string) => {
+      const lines = Array.from({ length: rows }, (_, row) => `S-${row},${newValidEan()},${note}`);
+      const file = ['tenantReference,ean,metadata.note', ...lines].join('\n');
+      expect((await upload(service, file, 'dryRun=true')).body).toMatchObject({ rows });
+      return insert.mock.calls.splice(0).map(([, set]) => set.length);
+    };
+    expect(await setsOf(501, '')).toEqual([500, 1]);
+    expect(await setsOf(20, 'x'.repeat(30_000))).toEqual([9, 9, 2]);
+    insert.mockRestore();
+  });
+
   it('may be NDJSON', async () => {
     const file = `{"tenantReference":"J-1","ean":"${newValidEan()}","metadata":{"a":[1]}}\n`;
     const { body } = await upload(service, file, 'dryRun=true', { 'content-type': 'application/x-ndjson' });
     expect(body).toMatchObject({ status: 'checked', format: { type: 'ndjson' }, counts: { accepted: 1 } });
+    const type = { 'content-type': 'application/x-ndjson' };
+    expect(await upload(service, file, 'dryRun=true&columns=Nr:ean', type)).toMatchObject({
+      status: 400,
+      body: { code: 'campaign_columns', detail: 'Columns are named for CSV alone; this is NDJSON' },
+    });
   });
 
   it('may be the one file of a form', async () => {

@@ -310,13 +310,17 @@ describe('the command line', () => {
     const file = join(folder, 'revoked.csv');
     await writeFile(file, 'tenantReference,ean\nrevoked,541448860004178057\n');
     const env = { ...variables, PV_ONBOARDING_API_KEY: body.key };
-    const { output, ended } = start(['import', file, '--yes'], env);
+    const terminal = 'data:text/javascript,process.stderr.isTTY = true';
+    const { output, ended } = start(['import', file, '--yes'], env, [terminal]);
     await waitFor('the progress', () => output.err.includes('0 of 1 rows'), START_WITHIN_MS);
     await client.call('DELETE', `/api-keys/${body.id}`);
     const { exitCode, err } = await ended;
-    expect([exitCode, err]).toEqual([
+    // One line is rewritten, and cleared before what follows.
+    expect([exitCode, err.replaceAll('\x1b[K', '<clear>')]).toEqual([
       1,
-      expect.stringMatching(/The campaign continues[^]*unauthenticated: /),
+      expect.stringMatching(
+        /\n(?:\r[^\r\n]*0 of 1 rows[^\r\n]*<clear>)+\r<clear>The campaign continues[^]* pause \S+\nunauthenticated: .*\n$/,
+      ),
     ]);
     await sandbox.control.clearFaults();
   });
@@ -382,5 +386,16 @@ describe('the command line', () => {
     const DATABASE_DIRECT_URL = 'postgresql://reader:no%3Done@127.0.0.1:1/direct?sslmode=no-verify';
     const direct = await run(['psql'], '', { ...variables, DATABASE_DIRECT_URL, PATH: '/nowhere' });
     expect(direct.err).toContain(` psql 'postgresql://reader@127.0.0.1:1/direct?sslmode=require'`);
+  });
+
+  it.each([
+    ['0', 0, ''],
+    ['2', 1, 'docs/sql.md says what the user of DATABASE_URL needs'],
+    ['3', 1, ''],
+  ])('runs psql with the password, and explains its exit code %s', async (code, exitCode, text) => {
+    await writeFile(join(folder, 'psql'), '#!/bin/sh\necho "$PGPASSWORD"\nexit "$3"\n', { mode: 0o755 });
+    const ended = await run(['psql', '--command', code], '', { ...variables, PATH: folder });
+    const out = `${new URL(database.url).password}\n`;
+    expect(ended).toEqual({ exitCode, out, err: text && expect.stringContaining(text) });
   });
 });

@@ -210,7 +210,7 @@ describe('GET /api/v1/events/stream', () => {
     ['?after=1&after=2', undefined, 'after'],
     ['?after=99999999', undefined, 'after'],
     ['?after=9999999999999999999', undefined, 'after'],
-    ['?types=session.onlin', undefined, 'types'],
+    ['?types=session.online,session.onlin', undefined, 'types'],
     ['?types=', undefined, 'types'],
     ['?sessionId=1', undefined, 'sessionId'],
     ['?limit=10', undefined, 'limit'],

@@ -622,13 +622,18 @@ describe('webhook deliveries', () => {
     await insertEvents(4);
     await deliverEvents(endpoint.id);
     const [one, two] = (await list()).map(({ id }) => id);
-    const bad = await redeliver({ deliveryIds: [one, UNKNOWN] });
-    expect(fieldsOf(bad)).toEqual([400, ['deliveryIds[1]']]);
+    const other = await create();
+    await deliverEvents(other.id);
+    const [foreign] = (await list(`&endpointId=${other.id}`)).map(({ id }) => id);
+    const bad = await redeliver({ deliveryIds: [one, UNKNOWN, two, foreign] });
+    expect(fieldsOf(bad)).toEqual([400, ['deliveryIds[1]', 'deliveryIds[3]']]);
+    expect(await auditOf(endpoint.id)).toEqual(['endpoint.created']);
     expect([await statesOf(endpoint.id), await isDue(endpoint.id)]).toEqual([{ delivered: 4 }, false]);
     expect(await redeliver({ deliveryIds: [one!.toUpperCase(), two] })).toMatchObject({
       status: 202,
       body: { redelivered: 2, next: null },
     });
+    expect(await auditOf(endpoint.id)).toEqual(['endpoint.created', 'endpoint.redelivered']);
     expect([await statesOf(endpoint.id), await isDue(endpoint.id)]).toEqual([{ delivered: 2, due: 2 }, true]);
   });
 

@@ -273,7 +273,9 @@ describe('a customer', () => {
       const [customer] = (await customersBy({ tenantReference: references.toReversed()[nth]! })).body.items;
       const { registration, user, cases, ...waits } = customer!;
       expect(item).toMatchObject(waits);
-      expect([item.registrationId, item.userId]).toEqual([registration!.id, user?.id ?? null]);
+      const ofRegistration = [registration!.id, registration!.createdAt];
+      expect([item.registrationId, item.createdAt]).toEqual(ofRegistration);
+      expect(item.userId).toBe(user?.id ?? null);
       const places = cases.map((each) => ({ id: each.gridLocationId, ean: each.ean }));
       const wanted = registration!.gridLocations.map((each) => ({ id: null, ean: each.ean }));
       expect(item.gridLocations).toEqual(user === null ? wanted : places);

@@ -1,9 +1,10 @@
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { access, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { Child } from '../../../src/local/child.js';
+import { placesForPostgres } from '../../../src/local/postgres-places.js';
 import { processCommand } from '../../../src/local/process-identity.js';
 import { startTestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -35,6 +36,19 @@ describe('the embedded PostgreSQL', () => {
     await holder.stop();
     expect(holder.logs()).toContain('ECONNREFUSED');
     expect(await readFile(join(folder, 'postgres.log'), 'utf8')).toContain('database system is shut down');
+  });
+
+  it('does not use a folder below /var/tmp that another user has made', async () => {
+    const { base } = await placesForPostgres(folder);
+    const ours = dirname(base);
+    // Other accounts use the given folder itself.
+    if (process.getuid?.() !== 0) return expect(base).toBe(folder);
+    await chown(ours, 1, 1);
+    try {
+      await expect(placesForPostgres(folder)).rejects.toThrow(`${ours} belongs to another user`);
+    } finally {
+      await rm(ours, { recursive: true });
+    }
   });
 
   it('does not keep the process running that started it, and ends with it', async () => {

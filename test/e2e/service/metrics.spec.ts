@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readBuild } from '../../../src/platform/build.js';
+import { Database } from '../../../src/platform/database/database.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { MetricsServer } from '../../../src/platform/metrics/metrics-server.js';
+import { waitUntilHeld } from '../../faults/support/waits.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -91,5 +93,23 @@ describe('the metrics', () => {
     expect(ofWorker).toMatch(/remote_calls_total\{operation="read_session",outcome="done"\} [1-9]/);
     expect(ofWorker).toMatch(/remote_last_success_timestamp_seconds\{operation="read_session"\} 1\d{9}/);
     expect(ofWorker).not.toContain('871685900000000011');
+  });
+
+  it('count a response as stale if a person has discarded the registration meanwhile', async () => {
+    const { control } = service.sandbox!;
+    const { id } = await control.addFault({ kind: 'hold', operation: 'register_user', times: 1 });
+    const registering = TestClient.of(api).call('POST', '/users', {
+      tenantReference: 'stale',
+      gridLocations: [{ ean: '871685900000000028' }],
+    });
+    await waitUntilHeld(control, 1, id);
+    await service.app.get(Database).query(
+      `UPDATE registrations SET status = 'discarded', next_attempt_at = NULL, lease_token = NULL, lease_until = NULL
+        WHERE tenant_reference = 'stale'`,
+    );
+    await control.release(id);
+    await registering;
+    const text = await (await metricsOfApi(api.adminKey)).text();
+    expect(text).toContain(`${PREFIX}registration_calls_total{outcome="stale"} 1\n`);
   });
 });

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import type { StalledView } from '../../../src/stalls/stalled.view.js';
+import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
 import { newValidEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
@@ -278,6 +279,39 @@ describe('decisions about many registrations', () => {
     expect((await decide({ decision: 'discard', filter: since })).body.items).toEqual([]);
     expect(await statusOf(timeout)).toBe('discarded');
     expect([await statusOf(reset), await statusOf(rejected)]).toEqual(['uncertain', 'rejected']);
+  });
+
+  it('take all pages of what a filter lists, each registration once', async () => {
+    const store = service.app.get(RegistrationsStore);
+    const listed = store.listRegistrations.bind(store);
+    const pages = jest
+      .spyOn(store, 'listRegistrations')
+      .mockImplementation((query) => listed({ ...query, limit: 2 }));
+    const lastError = randomUUID();
+    const ids = await Promise.all(Array.from({ length: 5 }, () => insert('uncertain', { lastError })));
+    const sizes: number[] = [];
+    for (let cursor = {}; ;) {
+      const { body } = await decide({
+        decision: 'discard',
+        filter: { status: 'uncertain', lastError },
+        ...cursor,
+      });
+      sizes.push(body.items.filter(({ ok }) => ok).length);
+      if (body.next === null) break;
+      cursor = { cursor: body.next };
+      const errors = [{ field: 'cursor', message: 'must not be given with `ids`' }];
+      expect((await decide({ decision: 'discard', ids, ...cursor })).body).toMatchObject({ errors });
+    }
+    pages.mockRestore();
+    expect(sizes).toEqual([2, 2, 1]);
+    expect(await Promise.all(ids.map(statusOf))).toEqual(Array(5).fill('discarded'));
+  });
+
+  it('need either ids or a filter', async () => {
+    for (const wanted of [{}, { ids: [randomUUID()], filter: { status: 'uncertain' } }]) {
+      const { status, body } = await decide({ decision: 'discard', ...wanted });
+      expect([status, body]).toMatchObject([400, { errors: [{ field: 'ids' }] }]);
+    }
   });
 });
 

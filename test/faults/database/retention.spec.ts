@@ -6,11 +6,12 @@ import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { Retention } from '../../../src/privacy/retention/retention.service.js';
 import {
+  CLEAR_CAMPAIGNS,
   PRUNE_EVENTS,
   PRUNE_REGISTRATIONS,
   PRUNE_SESSIONS,
 } from '../../../src/privacy/retention/retention.sql.js';
-import { HANDLER, insertRow } from '../../db/valid-rows.js';
+import { HANDLER, insertRow, type Table } from '../../db/valid-rows.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { environmentFor } from '../../setup/test-environment.js';
 import { changeStatement } from '../support/changed-statement.js';
@@ -56,8 +57,8 @@ beforeEach(async () => {
 });
 afterEach(() => testDatabase.drop());
 
-const prune = (variables: Record<string, string> = DAYS) =>
-  new Retention(database, environmentFor(testDatabase.url, variables)).prune();
+const prune = (batch?: number) =>
+  new Retention(database, environmentFor(testDatabase.url, DAYS)).prune(undefined, batch);
 
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 const idsIn = async (table: string, id = 'id'): Promise<string[]> =>
@@ -320,5 +321,64 @@ describe('R59: history ends where it may', () => {
         { id: running, count: 1, named: 1, cleared: false },
       ]),
     );
+  });
+
+  it('empties a campaign from its first row, even if another replica has ended the previous one', async () => {
+    const { id } = await insertRow(client, 'campaigns', { status: 'finished', finished_at: daysAgo(12) });
+    for (const line of [2, 3, 4])
+      await insertRow(client, 'campaign_rows', { campaign_id: id, line, tenant_reference: 'canary' });
+    await client.query(CLEAR_CAMPAIGNS, [10, 1_000, `${randomUUID()}/3`]);
+    const { rows } = await client.query('SELECT line, tenant_reference FROM campaign_rows ORDER BY line');
+    expect(rows).toEqual([2, 3, 4].map((line) => ({ line, tenant_reference: null })));
+  });
+
+  it('deletes all old rows of each kind by statements that read two of them, and keeps what is between', async () => {
+    await insertEvents(60, 50, 40, 30, 20, 15, 1);
+    const { rows } = await client.query<{ position: string }>(
+      'SELECT position FROM domain_events ORDER BY sequence',
+    );
+    const endpoints = [await insertEndpoint(1_000), await insertEndpoint(1_000)];
+    const kept = new Map<Table, unknown[]>();
+    const keep = async (table: Table, values: Readonly<Record<string, unknown>>) => {
+      const row = await insertRow(client, table, values);
+      kept.set(table, [...(kept.get(table) ?? []), row.id]);
+    };
+    const delivered = { status: 'delivered', next_attempt_at: null, created_at: daysAgo(50) };
+    await keep('webhook_deliveries', { endpoint_id: endpoints[0], position: rows[2]!.position });
+    const failed = { grid_location_id: gridLocationId, status: 'failed', updated_at: daysAgo(50) };
+    for (let nth = 0; nth < 5; nth++) {
+      await insertSession(200);
+      await insertSession(50);
+      await insertRegistration('rejected', 50);
+      await keep('session_starts', { ...failed, orphans: 1 });
+      await insertRow(client, 'session_starts', failed);
+      await keep('session_starts', { ...failed, updated_at: daysAgo(5) });
+      await keep('audit_log', { action: 'user.erased', at: daysAgo(50) });
+      await insertRow(client, 'audit_log', { at: daysAgo(50) });
+      await insertRow(client, 'bulk_actions', { finished_at: daysAgo(50) });
+      const { position } = rows[nth === 2 ? 5 : nth]!;
+      for (const endpoint_id of endpoints)
+        await insertRow(client, 'webhook_deliveries', { endpoint_id, position, ...delivered });
+    }
+    const announced: string[] = [];
+    for (let nth = 0; nth < 3; nth++) {
+      const { session_id } = await insertRow<{ session_id: string }>(client, 'pruned_sessions');
+      await insertRow(client, 'domain_events', { subject: session_id });
+      announced.push(session_id);
+    }
+    expect(await prune(2)).toEqual({
+      ...NOTHING,
+      sessions: 5,
+      observations: 10,
+      deliveries: 10,
+      bulkActions: 5,
+      events: 5,
+      registrations: 5,
+      starts: 5,
+      audit: 5,
+      forgottenSessions: 5,
+    });
+    for (const [table, ids] of kept) expect(await idsIn(table)).toEqual(ids.sort());
+    expect(await idsIn('pruned_sessions', 'session_id')).toEqual(announced.sort());
   });
 });
