@@ -18,6 +18,10 @@ class CaseMissingView extends schema.schemaOf({
   brands: schema.texts('Expected, and without an online session'),
   inverters: schema.nullable(schema.count('null if no number is expected')),
 }) {}
+class BrandNameView extends schema.schemaOf({
+  id: schema.text('As sessions, starts and invitations have it'),
+  name: schema.text('As people know it, by INVERTER_BRANDS_FILE. Default: the id'),
+}) {}
 class CaseSessionView extends schema.schemaOf(SESSION) {}
 class CaseInvitationView extends schema.schemaOf(INVITATION) {}
 
@@ -36,6 +40,8 @@ const WAITS = {
 };
 export type WaitsView = schema.ObjectOf<typeof WAITS>;
 
+const BRAND_NAMES = schema.listOf(BrandNameView, 'The names of the brands in this response');
+
 /** The most sessions, starts and invitations of each location in a response: a caller in a loop may create any number of them. */
 export const MOST_OF_EACH = 50;
 
@@ -53,6 +59,7 @@ export class CaseView extends schema.schemaOf({
   expected: schema.view(CaseExpectedView, 'What the newest invitation says'),
   online: schema.view(CaseOnlineView, 'What the sessions of the location say'),
   missing: schema.view(CaseMissingView, 'What is expected and not online'),
+  brandNames: BRAND_NAMES,
   sessions: schema.withColumns(
     schema.listOf(CaseSessionView, newest('superseded ones are the first to be left out')),
     {
@@ -106,6 +113,7 @@ export class ListedCustomerView extends schema.schemaOf({
   ...WAITS,
   campaignId: schema.nullable(schema.uuid('The campaign that has registered the customer; null if none has')),
   brands: schema.texts('Those that the owners are asked to connect, and those of the newest sessions'),
+  brandNames: BRAND_NAMES,
   createdAt: schema.instant('When the registration was requested'),
 }) {}
 

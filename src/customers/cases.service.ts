@@ -7,6 +7,7 @@ import { toUserView } from '../users/user/user.view.js';
 import { UsersStore } from '../users/user/users.store.js';
 import { StallViews } from '../stalls/stall-views.service.js';
 import type { StalledView } from '../stalls/stalled.view.js';
+import { Brands } from '../invitations/brands.service.js';
 import { withoutLink } from '../invitations/invitations.store.js';
 import { decideCase, type Snapshot } from './case.rules.js';
 import { CaseStore, type RecordedCase } from './case.store.js';
@@ -26,6 +27,7 @@ export class CasesService {
     private readonly registrations: RegistrationsStore,
     private readonly stalls: StallViews,
     private readonly habits: ReadHabits,
+    private readonly brands: Brands,
   ) {}
 
   async findCase(gridLocationId: string): Promise<CaseView | null> {
@@ -50,12 +52,14 @@ export class CasesService {
       if (customer === undefined) return [];
       const { registration, user, cases, ...waits } = customer;
       const requested = registration?.gridLocations.map(({ ean }) => ({ id: null, ean })) ?? [];
+      const brands = brandsOf(cases);
       return {
         ...waits,
         registrationId: registration?.id ?? null,
         userId: user?.id ?? null,
         gridLocations: user?.gridLocations ?? requested,
-        brands: brandsOf(cases),
+        brands,
+        brandNames: this.brands.namesOf(brands),
         campaignId,
         createdAt: registration?.createdAt ?? user!.registeredAt,
       };
@@ -107,12 +111,20 @@ export class CasesService {
       usualWait: (brand) => this.habits.usualWait(brand),
     };
     const { stalled, waiting, ...found } = decideCase(snapshot, now);
-    return { ...place, ...this.toWaits(stalled, waiting), ...found, sessions, starts, invitations };
+    const named = [...sessions, ...starts].flatMap(({ brand }) => brand ?? []);
+    const brandNames = this.brands.namesOf([...named, ...invitations.flatMap(({ brands }) => brands)]);
+    const waits = this.toWaits(stalled, waiting);
+    return { ...place, ...waits, ...found, brandNames, sessions, starts, invitations };
   }
 
   /** Returns the stall, or else the ordinary wait, with its words and remedies. */
   private toWaits(stalled: StalledView | null, waiting: Waiting): WaitsView {
-    const { state, kind, subject, since, usuallyUntil, evidence } = waiting;
+    const { state, kind, subject, since, usuallyUntil } = waiting;
+    const { brand } = waiting.evidence;
+    const evidence = {
+      ...waiting.evidence,
+      ...(typeof brand === 'string' && { brand: this.brands.nameOf(brand) }),
+    };
     const { text, ...words } = stalled ?? this.stalls.words(kind, subject, WAITS[state], evidence);
     const { waitsFor, before, remedies } = words;
     return {

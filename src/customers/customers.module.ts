@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { InvitationsModule } from '../invitations/invitations.module.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { UsersModule } from '../users/users.module.js';
@@ -9,7 +10,7 @@ import { SearchController } from './search/search.controller.js';
 import { SearchStore } from './search/search.store.js';
 
 @Module({
-  imports: [StallsModule, OnboardingModule, UsersModule],
+  imports: [StallsModule, OnboardingModule, UsersModule, InvitationsModule],
   controllers: [CasesController, SearchController],
   providers: [CaseStore, CasesService, SearchStore],
 })

@@ -24,4 +24,9 @@ export class Brands {
   nameOf(id: string): string {
     return this.all.get(id)?.name ?? id;
   }
+
+  /** Returns these brands with their names, each once, by their ids. */
+  namesOf(ids: readonly string[]): { id: string; name: string }[] {
+    return [...new Set(ids)].sort().map((id) => ({ id, name: this.nameOf(id) }));
+  }
 }

@@ -5,10 +5,10 @@ import { findReasons, sinceOf, type ReasonCode } from './reasons.js';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const before = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000);
-const CEILINGS = { SCS_MAX_REQUESTS_PER_SECOND: 2 };
+const SETTINGS = { SCS_MAX_REQUESTS_PER_SECOND: 2, NODE_ENV: 'production', BRAND_NAME: 'Sun' } as const;
 
 const reasonsOf = (facts: Facts) =>
-  findReasons(facts, CEILINGS, {}, NOW).map(({ code, detail }) => ({ code, detail }));
+  findReasons(facts, SETTINGS, {}, NOW).map(({ code, detail }) => ({ code, detail }));
 
 const operation = {
   health: 'healthy',
@@ -590,4 +590,12 @@ it('is of the samples alone where the facts say nothing, and null where nobody k
   expect(sinceOf('starts_abandoned', nothingWaits, undefined, NOW)).toBeNull();
   expect(sinceOf('sessions_overdue', nothingWaits, before(5), NOW)).toEqual(before(5));
   expect(sinceOf('no_worker', PARTS, undefined, NOW)).toBeNull();
+});
+
+it('says in production that the pages for owners name nobody', () => {
+  const { BRAND_NAME: _name, ...unnamed } = SETTINGS;
+  const codesOf = (settings: typeof unnamed | { NODE_ENV: 'development' }) =>
+    findReasons(HEALTHY, { ...unnamed, ...settings }, {}, NOW).map(({ code }) => code);
+  expect(codesOf(unnamed)).toEqual(['brand_unnamed']);
+  expect(codesOf({ NODE_ENV: 'development' })).toEqual([]);
 });

@@ -302,6 +302,16 @@ if (CHROMIUM === null) {
               }
             }
           }
+          await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+          await picture(page, `${kind}-print`);
+          await page.emulateMedia({ media: 'screen' });
+          // As a language would be that is written from right to left.
+          await page.setViewportSize({ width: 320, height: 800 });
+          await page.evaluate(`document.documentElement.dir = 'rtl'`);
+          await picture(page, `${kind}-rtl`);
+          expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+            320,
+          );
         });
       },
     );

@@ -2500,6 +2500,12 @@ export interface components {
             /** @description null if no number is expected */
             inverters: number | null;
         };
+        BrandNameView: {
+            /** @description As sessions, starts and invitations have it */
+            id: string;
+            /** @description As people know it, by INVERTER_BRANDS_FILE. Default: the id */
+            name: string;
+        };
         CaseSessionView: {
             /**
              * Format: uuid
@@ -2722,6 +2728,8 @@ export interface components {
             online: components["schemas"]["CaseOnlineView"];
             /** @description What is expected and not online */
             missing: components["schemas"]["CaseMissingView"];
+            /** @description The names of the brands in this response */
+            brandNames: components["schemas"]["BrandNameView"][];
             /** @description The newest 50 at most, the newest first; superseded ones are the first to be left out */
             sessions: components["schemas"]["CaseSessionView"][];
             /** @description The newest 50 at most, the newest first; also those that failed */
@@ -2819,6 +2827,8 @@ export interface components {
             campaignId: string | null;
             /** @description Those that the owners are asked to connect, and those of the newest sessions */
             brands: string[];
+            /** @description The names of the brands in this response */
+            brandNames: components["schemas"]["BrandNameView"][];
             /**
              * Format: date-time
              * @description When the registration was requested
@@ -3049,7 +3059,7 @@ export interface components {
         };
         StatusReasonView: {
             /** @enum {string} */
-            code: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
+            code: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed";
             /**
              * @description `critical`: a person has to act at night, too
              * @enum {string}
@@ -3072,7 +3082,7 @@ export interface components {
              * @description The present reason from which this one probably follows; null if from none
              * @enum {string|null}
              */
-            followsFrom: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | null;
+            followsFrom: "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed" | null;
             /**
              * Format: date-time
              * @description Since when the samples of the status have had this reason, one a minute, or since when its cause is known to last, if that is earlier; null if neither is known yet. An absence of at most 5 minutes does not count
@@ -3510,7 +3520,7 @@ export interface components {
         };
         PastReasonView: {
             /** @enum {string} */
-            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
+            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed";
             /**
              * @description `critical`: a person has to act at night, too
              * @enum {string}
@@ -3530,7 +3540,7 @@ export interface components {
         };
         LastedView: {
             /** @enum {string} */
-            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful";
+            code: "database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed";
             /** @description For how long the reason was present in the step: a minute for each sample that has it */
             seconds: number;
             /**
@@ -3556,7 +3566,7 @@ export interface components {
              */
             at: string;
             /** @description All reasons of the step, the worst first. `database_unavailable`: the status could not be read */
-            reasons: ("database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful")[];
+            reasons: ("database_unavailable" | "disk_full" | "tables_locked" | "no_api" | "requests_fail" | "no_worker" | "replicas_vanish" | "credentials_rejected" | "proxy_fails" | "remote_degraded" | "nothing_read" | "events_unsequenced" | "inverters_shared" | "connections_used_up" | "transaction_old" | "requests_refused" | "certificates_expire" | "clocks_differ" | "releases_differ" | "remote_slow" | "held_back_by_remote_service" | "held_back_by_breaker" | "held_back_by_ceiling" | "contract_drifted" | "budget_short" | "reads_stale" | "sessions_overdue" | "nothing_changes" | "starts_fell" | "reader_behind" | "handlers_failing" | "broker_failing" | "webhooks_failing" | "webhooks_disabled" | "starts_abandoned" | "starts_lost" | "registrations_uncertain" | "sessions_doubtful" | "brand_unnamed")[];
             /** @description The same reasons, and how long each was present */
             lasted: components["schemas"]["LastedView"][];
             /** @description Successful reads of sessions */

@@ -42,7 +42,7 @@ type Visited = Pick<FastifyRequest, 'url' | 'headers'>;
 
 const MAX_LABEL_LENGTH = 120;
 /** What a page has not, unless it says so. */
-const NOTHING = { steps: [], receipts: [] };
+const NOTHING = { steps: [], receipts: [], kept: '' };
 
 /** Returns the query that keeps the chosen language of an address. */
 export function langOf(url: string): string {
@@ -114,7 +114,13 @@ export class OwnerPageView {
       ],
     }));
     const link = { url: token + langOf(reply.request.url), text: text('receipt.back') };
-    const shown = { heading: text('receipt.heading'), paragraphs: [text('receipt.text')], receipts, link };
+    const shown = {
+      heading: text('receipt.heading'),
+      paragraphs: [text('receipt.text')],
+      receipts,
+      link,
+      kept: 'receipt=&',
+    };
     const { headers, body } = this.respond(reply.request, context, shown);
     void reply.headers(headers).send(body);
   }

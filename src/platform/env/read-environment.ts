@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { brandFileProblems } from './brand-files.js';
+import { unnamedFault } from './brand-name.rules.js';
 import { ConfigurationError } from './configuration-error.js';
 import { Environment } from './environment.js';
 import { readPassThrough } from './pass-through.rules.js';
@@ -59,15 +60,10 @@ export function readEnvironment(source: EnvironmentSource, ofFiles?: FilesRead['
   return Object.freeze(environment);
 }
 
-/** Returns a warning if owners cannot see who asks them to sign in. */
-const unnamed = ({ NODE_ENV, BRAND_NAME }: EnvironmentSource): string[] =>
-  NODE_ENV === 'production' && BRAND_NAME === undefined
-    ? ['BRAND_NAME is not set: the pages for owners do not say who invites them']
-    : [];
-
 /** Returns warnings about settings that are probably mistakes. Contains no values, since they may be secret. */
 export function warningsOf(source: EnvironmentSource): string[] {
-  const unread = [...findUnread(source), ...unnamed(source)];
+  const unnamed = unnamedFault(source);
+  const unread = [...findUnread(source), ...(unnamed === false ? [] : [unnamed])];
   if (source.NODE_TLS_REJECT_UNAUTHORIZED !== '0' || source.NODE_ENV === 'production') return unread;
   return [...unread, `${UNCHECKED_TLS}; production refuses it`];
 }

@@ -1,4 +1,5 @@
 import { counted } from '../../platform/counted.rules.js';
+import { unnamedFault } from '../../platform/env/brand-name.rules.js';
 import type { Reason } from './reason.js';
 
 const ABANDONED_SECONDS = 60;
@@ -55,5 +56,13 @@ export const REASONS_OF_CUSTOMERS = {
     find: ({ sessions: { sharedInverters } }) =>
       sharedInverters > 0 &&
       `${counted(sharedInverters, 'inverter is', 'inverters are each')} listed for 5 or more customers at once`,
+  },
+  brand_unnamed: {
+    severity: 'warning',
+    title: 'Owners do not see who invites them',
+    runbook: 'owners-see-no-name',
+    waitsFor: 'us',
+    alertAfter: '10m',
+    find: (_, settings) => unnamedFault(settings),
   },
 } satisfies Record<string, Reason>;

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { CaseView, CustomerView, ListedCustomerView } from '../../../src/customers/case.view.js';
 import type { FunnelView } from '../../../src/invitations/funnel.view.js';
+import { Brands } from '../../../src/invitations/brands.service.js';
+import type { InverterBrand } from '../../../src/platform/env/brand-files.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient, type UserAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
@@ -102,6 +104,24 @@ describe('the case of a grid location', () => {
       starts: [{ brand: 'sunward' }, { brand: 'acme' }],
       invitations: [{ brands, expected: { inverters: 3 } }],
     });
+  });
+
+  it('names brands as people know them, beside their ids', async () => {
+    const all = service.app.get(Brands).all as Map<string, InverterBrand>;
+    all.set('sun-w', { name: 'SunWard Solar' });
+    const gridLocationId = await client.locate();
+    const { url } = await invite({ gridLocationId, brands: ['sun-w', 'acme'] });
+    await fetch(`${url}?opened=1`, { method: 'POST' });
+    const brandNames = [
+      { id: 'acme', name: 'acme' },
+      { id: 'sun-w', name: 'SunWard Solar' },
+    ];
+    const found = await caseOf(gridLocationId);
+    expect(found).toMatchObject({ brandNames, why: expect.stringMatching(/SunWard Solar|acme/) });
+    expect(found.why).not.toContain('sun-w');
+    const [customer] = (await list({ limit: '1' })).body.items;
+    expect(customer).toMatchObject({ brands: ['sun-w', 'acme'], brandNames });
+    all.delete('sun-w');
   });
 
   it('names the error of a start that failed', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { renderSVG } from 'uqr';
+import { IS_SERVED } from '../../../src/invitations/invitations.sql.js';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
@@ -1333,6 +1334,46 @@ describe('a reminder', () => {
       { action: 'invitation.reminded', details: { attempt: 2 } },
       { action: 'invitation.reminded', details: { attempt: 1 } },
     ]);
+  });
+
+  it('is due once when an outage is over for which the owner had to wait', async () => {
+    const { id, url } = await invite();
+    await age(id, 49);
+    await service.sandbox!.control.addFault({
+      operation: 'start_session',
+      kind: 'answer',
+      status: 503,
+      times: null,
+    });
+    expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
+    expect(await textOf(await open(url))).toContain('We keep trying');
+    await age(id, 0);
+    await remind();
+    expect(await remindersOf(id)).toEqual([]);
+    await service.sandbox!.control.clearFaults();
+    await waitFor('a worker to start the session', async () => {
+      await query('UPDATE invitations SET wish_due_at = now() WHERE id = $1 AND wish_due_at IS NOT NULL', [
+        id,
+      ]);
+      return (await read(id)).state === 'started';
+    });
+    await waitFor(
+      'the remote service to count as recovered',
+      async () => (await query(IS_SERVED, [])).length > 0,
+    );
+    // An owner who has left the page open continues without a reminder.
+    await age(id, 0);
+    await remind();
+    expect(await remindersOf(id)).toEqual([]);
+    await query(
+      `UPDATE invitations SET recovered_at = recovered_at - interval '10 minutes', wished_at = wished_at - interval '2 hours' WHERE id = $1`,
+      [id],
+    );
+    for (let time = 0; time < 2; time++) {
+      await age(id, 0);
+      await remind();
+    }
+    expect((await remindersOf(id)).map(({ data }) => data.cause)).toEqual(['recovered']);
   });
 
   it('is not due at once while the owner waits for us, or is done', async () => {

@@ -56,6 +56,7 @@ async function populate(owners: number, prepare?: ReplicaOptions['prepare']) {
   const behaviours = behavioursOf(replicas);
   const ledger: Steps = {
     invited: 0,
+    sent: 0,
     opened: 0,
     started: 0,
     ownerDone: 0,

@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { DECLINE, RECORD_PROGRESS, REQUEST_RENEWAL } from '../../../src/invitations/invitations.sql.js';
+import {
+  DECLINE,
+  FIND_DECLINED,
+  IS_REPLACED,
+  RECORD_PROGRESS,
+  REQUEST_RENEWAL,
+  TAKE_BACK,
+} from '../../../src/invitations/invitations.sql.js';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
+import { OwnerTexts } from '../../../src/invitations/owner/owner-texts.service.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
@@ -88,6 +96,44 @@ async function pressTwice(button: Button, name: string, prepare?: ReplicaOptions
   return { errors, wrong };
 }
 
+/**
+ * Lets owners take back that they have declined while the tenant invites them again; with `isLater`, the click is recorded after that. Counts those with two links
+ * that work, or with none, or whose click has started a session by a link that was replaced.
+ */
+async function takeBackAndInvite(isLater: boolean, prepare?: ReplicaOptions['prepare']) {
+  const owners = await invite(prepare);
+  await Promise.all(owners.map((owner) => press(0, owner, '/decline')));
+  const again = async ({ gridLocationId }: Owner) =>
+    (await replicas.clients[0]!.call<Owner>('POST', '/invitations', { gridLocationId })).body.id;
+  // As a click whose page was read before the tenant invited again.
+  const wishOf = ({ id }: Owner) => {
+    const { app } = replicas.apps[1]!;
+    const wished = app.get(InvitationsStore).wish(id, null, 60_000, app.get(OwnerTexts).consentIn('en'));
+    return wished.then(
+      () => ({ status: 303 }),
+      () => ({ status: 500 }),
+    );
+  };
+  const acts = owners.map(async (owner) => {
+    const invited = again(owner);
+    const { status } = isLater ? await invited.then(() => wishOf(owner)) : await press(1, owner, '');
+    return { owner, status, invited: await invited };
+  });
+  const done = await Promise.all(acts);
+  const unclear = await Promise.all(
+    done.map(async ({ owner, invited }) => {
+      const { state, sessions, invitations } = await factsOf(owner);
+      return invited === owner.id
+        ? state !== 'started' || sessions !== 1 || invitations !== 1
+        : state !== 'declined' || sessions !== 0 || invitations !== 2;
+    }),
+  );
+  return {
+    errors: done.filter(({ status, invited }) => status >= 500 || invited === undefined).length,
+    unclear: unclear.filter((each) => each).length,
+  };
+}
+
 /** Opens a session, declines, and lets the installation come online. Returns the state. */
 async function declineAndComeOnline(prepare?: ReplicaOptions['prepare']): Promise<string> {
   const [owner] = await invite(prepare);
@@ -143,6 +189,21 @@ describe('R46: what owners press counts once, and in its order', () => {
 
   it('if they decline twice at once', async () => {
     expect(await pressTwice('/decline', 'invitation.declined')).toEqual({ errors: 0, wrong: 0 });
+  });
+
+  it.each([false, true])(
+    'if they take back that they have declined while the tenant invites them again (after that: %s)',
+    async (isLater) => {
+      expect(await takeBackAndInvite(isLater)).toEqual({ errors: 0, unclear: 0 });
+    },
+  );
+
+  itAtLength('turns red when a link that was replaced is taken back', async () => {
+    const { errors, unclear } = await takeBackAndInvite(true, (app) => {
+      changeStatement(app, FIND_DECLINED, IS_REPLACED, 'false');
+      changeStatement(app, TAKE_BACK, IS_REPLACED, 'false');
+    });
+    expect(errors + unclear).toBeGreaterThan(0);
   });
 
   it('if the installation of an owner who has declined comes online', async () => {

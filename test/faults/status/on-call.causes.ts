@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
+import { StatusService } from '../../../src/status/status.service.js';
 import { FIND_OLDEST_TRANSACTION } from '../../../src/status/status.sql.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
@@ -33,6 +34,15 @@ export const CAUSES_ON_CALL = {
         repeatUntilEnd(planted, 10, () => pool.query('SELECT pg_sleep(4) FROM users LIMIT 1'));
     },
     reasons: { connections_used_up: 'statements have waited for its DATABASE_POOL_SIZE connections for ' },
+  },
+  'the pages for owners have no name in production': {
+    plant({ app: { app, environment } }) {
+      const status: object = app.get(StatusService);
+      return Promise.resolve(
+        Object.assign(status, { environment: { ...environment, NODE_ENV: 'production' } }),
+      );
+    },
+    reasons: { brand_unnamed: 'BRAND_NAME is not set' },
   },
   'a defect answers requests with 500': {
     async plant(planted) {

@@ -9,7 +9,7 @@ export interface Owner {
   readonly gridLocationId: string;
 }
 
-export type ReachedStep = 'opened' | 'started' | 'ownerDone' | 'online' | 'expired' | 'declined';
+export type ReachedStep = 'sent' | 'opened' | 'started' | 'ownerDone' | 'online' | 'expired' | 'declined';
 
 /**
  * What an owner does. `reached`: the steps that the owner reaches. `invitation`, `session`: why the invitation or a session is stalled
@@ -33,6 +33,12 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
     fetch(`${url}${brand && `?brand=${brand}`}`, { method: 'POST', redirect: 'manual' });
   const open = ({ url }: Owner) => fetch(`${url}?opened=1`, { method: 'POST' });
   const decline = ({ url }: Owner) => fetch(`${url}/decline`, { method: 'POST' });
+  const tell = ({ id }: Owner, status: 'sent' | 'bounced', minutesAgo: number) =>
+    client.call('POST', `/invitations/${id}/messages`, {
+      status,
+      channel: 'email',
+      at: new Date(Date.now() - minutesAgo * 60_000).toISOString(),
+    });
   const read = (id: string) => client.call('POST', `/onboarding/pv/${id}/refresh`);
   /** Clicks as the owner, and reads the session once. Returns the id of the session. */
   const begin = async (owner: Owner): Promise<string> => {
@@ -226,6 +232,38 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
       act: async (owner) => {
         await age(await begin(owner), 23);
         await client.call('DELETE', `/invitations/${owner.id}`);
+      },
+    },
+    // The tenant's mailer says the same twice.
+    {
+      reached: ['sent'],
+      act: async (owner) => {
+        for (let time = 0; time < 2; time++) await tell(owner, 'sent', 20);
+      },
+    },
+    // The mailer says too late that it has sent what came back.
+    {
+      reached: ['sent'],
+      invitation: 'unreachable',
+      act: async (owner) => {
+        for (let time = 0; time < 2; time++) await tell(owner, 'bounced', 10);
+        await tell(owner, 'sent', 15);
+      },
+    },
+    {
+      reached: ['sent'],
+      act: async (owner) => {
+        await tell(owner, 'sent', 5);
+        await tell(owner, 'bounced', 10);
+      },
+    },
+    // The link comes back after the tenant has revoked it.
+    {
+      reached: ['sent'],
+      act: async (owner) => {
+        await tell(owner, 'sent', 5);
+        await client.call('DELETE', `/invitations/${owner.id}`);
+        await tell(owner, 'bounced', 0);
       },
     },
     {
