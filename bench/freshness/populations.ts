@@ -1,4 +1,4 @@
-import type { Phase } from '../../src/onboarding/rules/schedule.rules.js';
+import type { OpenPhase } from '../../src/onboarding/rules/schedule.rules.js';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -20,7 +20,7 @@ interface Part {
 /** Sessions that belong to no part never change. */
 export interface Population {
   readonly name: string;
-  readonly phase: Phase;
+  readonly phase: OpenPhase;
   readonly parts: readonly Part[];
 }
 

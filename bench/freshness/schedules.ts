@@ -9,7 +9,7 @@ import {
 import {
   longestIntervalMs,
   planNextReadMs,
-  type Phase,
+  type OpenPhase,
   type ScheduleSettings,
   type WatchedSession,
 } from '../../src/onboarding/rules/schedule.rules.js';
@@ -29,6 +29,7 @@ export const SETTINGS: ScheduleSettings = {
   minIntervalMs: 15_000,
   maxIntervalMs: 900_000,
   settleMs: 72 * 3_600_000,
+  watchMs: 0,
   lateMs: 7 * 86_400_000,
   endEvidenceMs: 0,
 };
@@ -55,7 +56,7 @@ export interface Schedule {
 const sinceAnchor = ({ age, expiredAt }: Watched) => age - (expiredAt ?? 0);
 const isLate = ({ expiredAt }: Watched) => expiredAt !== null;
 
-export const watchedSession = (phase: Phase, watched: Watched, habits?: Habits): WatchedSession => {
+export const watchedSession = (phase: OpenPhase, watched: Watched, habits?: Habits): WatchedSession => {
   const hazards = habits?.[isLate(watched) ? 'late' : phase];
   const startedAt = new Date(-1_000 * (watched.age + byOwner(phase)));
   return {
@@ -75,13 +76,13 @@ export const OURS: Schedule = {
 };
 
 /** The habits that our schedule counts in a sample of one population, by phase. Each population is a brand of its own. */
-export type Habits = Partial<Readonly<Record<Phase, Hazards | undefined>>>;
+export type Habits = Partial<Readonly<Record<OpenPhase, Hazards | undefined>>>;
 export type HabitsOf = (population: Population) => Habits;
 const SAMPLE = 2_000;
 /** R41: a session that is younger than this is read at the shortest interval. */
 export const YOUNG = 600;
 /** Returns how old a session is when its phase begins. The owner takes 8 minutes before the wait for the installation begins. */
-const byOwner = (phase: Phase): number => (phase === 'awaiting_owner' ? 0 : 480);
+const byOwner = (phase: OpenPhase): number => (phase === 'awaiting_owner' ? 0 : 480);
 
 const known = new Map<Population, Habits>();
 

@@ -8,7 +8,7 @@ import {
 } from '../../src/onboarding/rules/read-budget.rules.js';
 import {
   planNextReadMs,
-  type Phase,
+  type OpenPhase,
   type ScheduleSettings,
 } from '../../src/onboarding/rules/schedule.rules.js';
 import { EXPIRES_AT, WATCHED, type Life, type Population } from './populations.js';
@@ -154,7 +154,7 @@ export class Service {
     this.due.forEach(count);
     return [...counts].flatMap(([population, { open, late }]) => {
       const habits = this.conditions.habits?.(population);
-      const groupsOf = (phase: Phase, ofPhase: Int32Array) =>
+      const groupsOf = (phase: OpenPhase, ofPhase: Int32Array) =>
         Array.from(ofPhase, (sessions, age) => ({ phase, age, sessions, hazards: habits?.[phase] }));
       return [...groupsOf(population.phase, open), ...groupsOf('late', late)].filter(
         ({ sessions }) => sessions > 0,

@@ -100,10 +100,10 @@ export class BenchDatabase {
   /** Prepares to make `sessions` random sessions due (default: all). Prefers sessions already read, because a first response counts as a change. */
   prepareDue(sessions?: number): Promise<() => Promise<void>> {
     const some =
-      'WHERE session_id IN (SELECT session_id FROM session_polls ORDER BY answer_hash IS NULL, random() LIMIT $1)';
+      "AND session_id IN (SELECT session_id FROM session_polls WHERE phase <> 'watching' ORDER BY answer_hash IS NULL, random() LIMIT $1)";
     return this.prepareWork(
       'session_polls, onboarding_sessions',
-      `UPDATE session_polls SET due_at = clock_timestamp() - random() * interval '1 minute' ${sessions === undefined ? '' : some}`,
+      `UPDATE session_polls SET due_at = clock_timestamp() - random() * interval '1 minute' WHERE phase <> 'watching' ${sessions === undefined ? '' : some}`,
       sessions === undefined ? [] : [sessions],
     );
   }

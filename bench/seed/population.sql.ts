@@ -77,18 +77,18 @@ const INSERT_SESSIONS = `
          coalesce(closed_at, changed_at), checked_at, closed_at, closed
     FROM seeded`;
 
-/** No session is due for a day, so that the population stays as it is while people look at it. */
+/** No session is due for a day, so that the population stays as it is while people look at it. Settled ones are due within a week. */
 const INSERT_POLLS = `
   INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at, failures, failing_since, not_found,
     not_found_since, last_error, answer_hash, facts_hash, changes_clear_at, flapping_since)
-  SELECT session_id, user_id, now() + interval '1 day' + random() * interval '1 hour', checked_at,
+  SELECT session_id, user_id, now() + interval '1 day' + random() * CASE WHEN closed = 'settled' THEN interval '6 days' ELSE interval '1 hour' END, checked_at,
          greatest(recorded_at, checked_at - interval '15 minutes'),
-         CASE state WHEN 'online' THEN 'settling' WHEN 'expired' THEN 'late' WHEN 'lost' THEN 'late' ELSE state END, changed_at,
+         CASE state WHEN 'online' THEN CASE WHEN closed_at IS NULL THEN 'settling' ELSE 'watching' END WHEN 'expired' THEN 'late' WHEN 'lost' THEN 'late' ELSE state END, changed_at,
          CASE WHEN failing_at IS NULL THEN 0 WHEN is_not_found THEN 3 ELSE 6 END, failing_at,
          CASE WHEN is_not_found THEN 3 ELSE 0 END, CASE WHEN is_not_found THEN failing_at END,
          CASE WHEN is_not_found THEN 'HTTP 404' WHEN failing_at IS NOT NULL THEN 'HTTP 500' END, ${RANDOM_HASH}, ${RANDOM_HASH},
          CASE WHEN flapping_at IS NOT NULL THEN now() + interval '50 minutes' END, flapping_at
-    FROM seeded WHERE closed_at IS NULL AND NOT is_unwatched`;
+    FROM seeded WHERE (closed_at IS NULL OR closed = 'settled') AND NOT is_unwatched`;
 
 const INSERT_TRANSITIONS = `
   INSERT INTO session_transitions (session_id, from_state, to_state, basis, rule, at)
@@ -144,7 +144,10 @@ export const sessionStatements = (from: number, to: number, place: number): read
   INSERT_STARTS,
   INSERT_INVERTERS,
   INSERT_FOLLOWED_INVITATIONS,
-  makeDue('session', `SELECT session_id FROM seeded WHERE closed_at IS NULL OR closed = 'lost'`),
+  makeDue(
+    'session',
+    `SELECT session_id FROM seeded WHERE closed_at IS NULL OR closed = 'lost' OR closed = 'settled' AND missing IS NOT NULL`,
+  ),
   makeDue(
     'start',
     `SELECT s.id FROM session_starts s JOIN seeded ON location_id = s.grid_location_id WHERE s.status = 'failed'`,

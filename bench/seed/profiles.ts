@@ -29,18 +29,19 @@ interface SessionProfile {
 const open = { state: 'awaiting_owner', rule: 'as_started' } as const;
 const installing = { state: 'awaiting_installation', rule: 'updated_since_start' } as const;
 const online = { state: 'online', rule: 'finished_with_inverters' } as const;
+const settled = { ...online, closed: 'settled', closedAfter: 72 } as const;
 const expired = { state: 'expired', rule: 'expired_flag', lifeDays: 1 } as const;
 const lost = { state: 'lost', rule: 'not_found_on_every_path' } as const;
 
 /**
  * The sessions, with the default thresholds. The ranges keep a distance from each threshold, so that what is stalled does not depend on the
- * duration of a run. The last 14 are stalled, 300 of 1,000.
+ * duration of a run. The last 15 are stalled, 300 of 1,000.
  */
 export const SESSIONS: readonly SessionProfile[] = [
   { ...open, share: 200, changed: [0.1, 3] },
   { ...installing, share: 90, changed: [0.1, 48] },
   { ...online, share: 80, changed: [0.1, 70] },
-  { ...online, share: 250, changed: [80, 2_000], closed: 'settled', closedAfter: 72 },
+  { ...settled, share: 250, changed: [80, 2_000] },
   { ...expired, share: 30, changed: [1, 160] },
   { ...expired, share: 50, changed: [170, 2_000], closed: 'late_window_over', closedAfter: 168 },
   { ...open, share: 80, changed: [5, 1_000] },
@@ -54,7 +55,8 @@ export const SESSIONS: readonly SessionProfile[] = [
   { state: 'unrecognised', rule: 'undescribed_flags', share: 8, changed: [1, 100] },
   { state: 'unrecognised', rule: 'too_many_inverters', share: 2, changed: [1, 100] },
   { ...open, share: 5, changed: [1, 3], flapping: [0.1, 0.2] },
-  { ...online, share: 10, changed: [40, 70], missing: { all: true, since: [1, 30] } },
+  { ...online, share: 8, changed: [40, 70], missing: { all: true, since: [1, 30] } },
+  { ...settled, share: 2, changed: [900, 2_000], missing: { all: true, since: [1, 700] } },
   { ...online, share: 10, changed: [40, 70], missing: { all: false, since: [1, 30] } },
   { ...open, share: 1, changed: [1, 3], isUnwatched: true },
 ];

@@ -28,7 +28,8 @@ SELECT i.id AS invitation_id,
        i.reminder_due_at,
        i.sent_at,
        i.bounced_at,
-       i.bounced_channel
+       i.bounced_channel,
+       i.disconnected_at
   FROM public.invitations i
   JOIN public.grid_locations g ON g.id = i.grid_location_id
   JOIN public.users u ON u.id = g.user_id;

@@ -29,9 +29,10 @@ SELECT coalesce(p.phase, 'all') AS phase,
   FROM (SELECT w.phase, w.failures, b.id AS batch_id, b.lease_until,
                CASE WHEN w.due_at <= now() AND b.id IS NULL THEN extract(epoch FROM now() - w.due_at)::float8 END AS overdue
           FROM public.session_polls w
-          LEFT JOIN public.poll_batches b ON b.id = w.batch_id) p
+          LEFT JOIN public.poll_batches b ON b.id = w.batch_id
+         WHERE w.phase <> 'watching') p
  GROUP BY GROUPING SETS ((p.phase), ());
-COMMENT ON VIEW admin.poll_lag IS 'How far behind the reading of sessions is, one row for each phase and one for all.';
+COMMENT ON VIEW admin.poll_lag IS 'How far behind the reading of sessions is, one row for each phase and one for all. Settled sessions are not counted: nobody waits for their reads.';
 COMMENT ON COLUMN admin.poll_lag.phase IS 'Phase of the sessions (see admin.sessions.phase), or all.';
 COMMENT ON COLUMN admin.poll_lag.watched IS 'Sessions that are watched.';
 COMMENT ON COLUMN admin.poll_lag.due IS 'Sessions that are due and not claimed.';

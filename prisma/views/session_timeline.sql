@@ -33,7 +33,7 @@ SELECT s.id, s.superseded_at, 4, 0, 'superseded', 'a newer session of the same l
  WHERE s.superseded_at IS NOT NULL
 UNION ALL
 SELECT s.id,
-       greatest(s.closed_at, (SELECT max(o.observed_at) FROM public.session_observations o WHERE o.session_id = s.id)),
+       greatest(s.closed_at, (SELECT max(o.observed_at) FROM public.session_observations o WHERE o.session_id = s.id AND o.observed_at < s.closed_at + interval '1 minute')),
        5, 0, 'closed', format('no longer watched: %s', s.close_reason), jsonb_build_object('close_reason', s.close_reason)
   FROM public.onboarding_sessions s
  WHERE s.closed_at IS NOT NULL

@@ -46,7 +46,7 @@ COMMENT ON COLUMN admin.sessions.inverters IS 'How many inverters it has ever li
 COMMENT ON COLUMN admin.sessions.inverters_missing IS 'How many of them its last response no longer listed.';
 COMMENT ON COLUMN admin.sessions.online_at IS 'When it was first recorded as online. Null: never. Compare with recorded_at, which is by the same clock.';
 COMMENT ON COLUMN admin.sessions.checked_at IS 'When it was last read successfully: the time of its state and flags.';
-COMMENT ON COLUMN admin.sessions.next_check_at IS 'When it is read next; overdue if in the past. Null once closed.';
+COMMENT ON COLUMN admin.sessions.next_check_at IS 'When it is read next; overdue if in the past. Null if it is no longer watched.';
 COMMENT ON COLUMN admin.sessions.being_read IS 'Whether a worker has claimed it and not completed the read.';
 COMMENT ON COLUMN admin.sessions.last_error IS 'Why the last read failed or was not sent. Null after a good read and once closed.';
 COMMENT ON COLUMN admin.sessions.failing_since IS 'When the first read after the last good one failed or was not sent. Null: the last read was good.';

@@ -50,6 +50,8 @@ export interface InvitationFacts {
   readonly wishFailedAt: Date | null;
   /** When a start for which the owner had to wait was last taken. */
   readonly recoveredAt: Date | null;
+  /** Since when all inverters of a session have been missing, after the location was online. Null if they are not. */
+  readonly disconnectedAt: Date | null;
   readonly expiresAt: Date;
   readonly erasedAt: Date | null;
   readonly declinedAt: Date | null;

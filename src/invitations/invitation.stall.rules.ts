@@ -117,7 +117,10 @@ export const invitationAges = (environment: Environment): InvitationAges => ({
   wishMs: HOUR_MS / 4,
 });
 
-type Known = Omit<InvitationFacts, 'brands' | 'erasedAt' | 'recoveredAt' | 'declinedAt' | 'declineReason'> & {
+type Known = Omit<
+  InvitationFacts,
+  'brands' | 'erasedAt' | 'recoveredAt' | 'disconnectedAt' | 'declinedAt' | 'declineReason'
+> & {
   /** Whether the tenant has invited again since the request for a new link. */
   readonly isRenewed: boolean;
   /** When a message with the link last came back, and was not followed by another. Null if none did. */

@@ -29,6 +29,11 @@ export const INVITATION = {
   startedAt: schema.nullable(schema.instant("When the owner's wish first led to a session")),
   ownerDoneAt: schema.nullable(schema.instant('When the owner had probably completed the web flow')),
   onlineAt: schema.nullable(schema.instant('When the location was online with each of the brands')),
+  disconnectedAt: schema.nullable(
+    schema.instant(
+      'When all inverters of a session went missing after the location was online, so that the link leads to a new connection; null if it is online, or never was',
+    ),
+  ),
   expiresAt: schema.instant('From then on the owner cannot begin; one who has begun may finish'),
   revokedAt: schema.nullable(schema.instant('When `DELETE` revoked it')),
   declinedAt: schema.nullable(

@@ -1,6 +1,6 @@
 import { mayAct } from '../access/acting-caller.js';
 import { encryptedColumn } from '../platform/crypto/re-encryption.store.js';
-import { SQL_OPEN_STATES } from '../onboarding/store/sessions.sql.js';
+import { HAS_LOST_ALL, SQL_OPEN_STATES } from '../onboarding/store/sessions.sql.js';
 import { prepared } from '../platform/database/database.js';
 import { isSent } from '../remote/shared/operations.store.js';
 import { stallOf } from '../stalls/stalls.sql.js';
@@ -22,6 +22,14 @@ const IS_DECLINED = `${NOT_ENDED} AND i.declined_at IS NOT NULL AND NOT ${IS_REP
 
 /** Whether the sessions of its location change invitation `i`: they outrank what its owner has declined. */
 const IS_FOLLOWED = `${NOT_ENDED} AND (i.declined_at IS NULL OR NOT ${IS_REPLACED})`;
+
+/**
+ * Whether invitation `i` has ended because the location was online, and may be live again: it is the newest of its location, and no other is
+ * live.
+ */
+const MAY_REOPEN = `i.online_at IS NOT NULL AND i.revoked_at IS NULL AND i.erased_at IS NULL
+  AND NOT EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.id <> i.id
+                    AND (o.created_at > i.created_at OR ${LIVE.replaceAll('i.', 'o.')}))`;
 
 /** The state of invitation `i`, for views and filters. */
 export const STATE = 'invitation_state(i)';
@@ -47,7 +55,7 @@ export const SELECT_INVITATION = `
            i.wish_failed_at AS "wishFailedAt", i.awaits, i.awaits_since AS "awaitsSince", i.opened_at AS "openedAt",
            i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
            i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", i.declined_at AS "declinedAt",
-           i.decline_reason AS "declineReason", i.renewal_requested_at AS "renewalRequestedAt", i.recovered_at AS "recoveredAt",
+           i.decline_reason AS "declineReason", i.renewal_requested_at AS "renewalRequestedAt", i.recovered_at AS "recoveredAt", i.disconnected_at AS "disconnectedAt",
            i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt",
            i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced", now() AS now, ${stallOf('invitation', 'i.id')} AS stalled
       FROM ${INVITATIONS}`;
@@ -237,11 +245,11 @@ const BRANDS = `
 
 /**
  * How far the owner is with a brand: 0 nothing is open, 1 started, 2 done, 3 online. A session that is no longer watched counts only if it is
- * online: otherwise the owner begins again.
+ * online: otherwise the owner begins again. One whose inverters are all missing does not count.
  */
 // This is SQL and not a rule, because after a restart one statement updates all invitations whose sessions changed within days.
 const STEP = `coalesce(max(CASE
-               WHEN s.state = 'online' THEN 3
+               WHEN s.state = 'online' THEN CASE WHEN ${HAS_LOST_ALL} THEN 0 ELSE 3 END
                WHEN s.state = 'awaiting_installation' AND s.closed_at IS NULL OR (${IS_LATE}) THEN 2
                WHEN s.state = 'awaiting_owner' AND s.closed_at IS NULL THEN 1 END), 0)`;
 
@@ -265,24 +273,29 @@ const FIRST_LOOK_BACK = '7 days';
 /** Finds the locations that have an invitation to be updated and a session that may have changed since then. */
 const findChanged = (since: string) => `
     SELECT DISTINCT s.grid_location_id AS "gridLocationId"
-      FROM onboarding_sessions s JOIN invitations i ON i.grid_location_id = s.grid_location_id AND ${IS_FOLLOWED}
+      FROM onboarding_sessions s
+      JOIN invitations i ON i.grid_location_id = s.grid_location_id AND (${IS_FOLLOWED} OR ${HAS_LOST_ALL} AND ${MAY_REOPEN})
      WHERE s.changed_at >= ${since}`;
 /** $1: null for the first run. */
 export const FIND_CHANGED = findChanged(`coalesce($1::timestamptz, now() - interval '${FIRST_LOOK_BACK}')`);
 export const ANY_CHANGED = findChanged(`now() - interval '${CHANGE_OVERLAP_MS} ms'`);
 
-/** Updates the invitations of locations $1 that have not ended by the sessions of the locations. An invitation ends when every brand is online. */
+/**
+ * Updates the invitations of locations $1 that have not ended by the sessions of the locations. An invitation ends when every brand is online.
+ * If all inverters of a session then go missing, it begins again, for as long as at first.
+ */
 // Reads the current states, so that it may be repeated.
 export const RECORD_PROGRESS = `
     WITH brand_steps AS (
-      SELECT i.id, b.brand, ${STEP} AS step,
+      SELECT i.id, b.brand, ${STEP} AS step, coalesce(bool_or(${HAS_LOST_ALL}), false) AS has_lost_all,
              min((SELECT min(t.at) FROM session_transitions t
                    WHERE t.session_id = s.id AND t.to_state IN ('awaiting_installation', 'online'))) AS done_at
         FROM invitations i ${BRANDS}
-       WHERE i.grid_location_id = ANY ($1::uuid[]) AND ${IS_FOLLOWED}
+       WHERE i.grid_location_id = ANY ($1::uuid[]) AND (${IS_FOLLOWED} OR ${MAY_REOPEN})
        GROUP BY i.id, b.brand
     ), progress AS (
       SELECT id, min(step) = 3 AS is_online, min(step) >= 2 AS is_done, max(done_at) AS done_at,
+             bool_or(step < 3 AND has_lost_all) AS is_disconnected,
              CASE WHEN bool_or(step = 1) THEN 'finish' WHEN min(step) = 0 THEN 'start' ELSE 'installation' END AS awaits
         FROM brand_steps GROUP BY id
     )
@@ -291,11 +304,17 @@ export const RECORD_PROGRESS = `
            awaits_since = CASE WHEN i.awaits = progress.awaits THEN i.awaits_since ELSE clock_timestamp() END,
            owner_done_at = coalesce(i.owner_done_at, CASE WHEN is_done THEN greatest(progress.done_at, i.created_at) END),
            online_at = CASE WHEN is_online THEN clock_timestamp() END,
+           disconnected_at = CASE WHEN is_online THEN NULL
+                                  WHEN i.online_at IS NOT NULL THEN clock_timestamp() ELSE i.disconnected_at END,
+           expires_at = CASE WHEN i.online_at IS NOT NULL AND NOT is_online
+                             THEN greatest(i.expires_at, clock_timestamp() + (i.expires_at - i.created_at)) ELSE i.expires_at END,
            wish_due_at = CASE WHEN is_online THEN NULL ELSE i.wish_due_at END,
            -- The owner has to act again, or is not to be reminded for now.
            reminder_due_at = CASE WHEN i.awaits = progress.awaits THEN i.reminder_due_at
                                   WHEN progress.awaits <> 'installation' THEN clock_timestamp() + interval '1 day' END
-      FROM progress WHERE i.id = progress.id AND ${IS_FOLLOWED} AND (i.awaits <> progress.awaits OR is_online)`;
+      FROM progress
+     WHERE i.id = progress.id
+       AND (${IS_FOLLOWED} AND (i.awaits <> progress.awaits OR is_online) OR ${MAY_REOPEN} AND is_disconnected)`;
 
 /** Finds the newest invitation of location $1 that has ended with the brands $2 online, or with any brands if $2 is empty. */
 export const FIND_ONLINE = `

@@ -1,3 +1,4 @@
+import { IS_OPEN } from '../onboarding/poll/read-budget.store.js';
 import { COUNT } from '../stalls/stalls.sql.js';
 import type { SESSION_CAUSES } from '../onboarding/stalls/session.causes.rules.js';
 import type { StallKind } from '../stalls/cause.rules.js';
@@ -6,7 +7,7 @@ import { REASONS_SINCE } from './history/samples.sql.js';
 // SQL for the size in percent of a sample of at most 1,000 pages. Up to some 50,000 watched sessions, it is 100 % and thus exact.
 const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relation_size('session_polls')))`;
 
-// `watched` counts all rows of session_polls, which are short. `phases` reads only a sample of them. With a million sessions, the sample
+// `watched` counts the rows of session_polls, which are short, without those of settled sessions: nobody waits for their reads. `phases` reads only a sample of them. With a million sessions, the sample
 // takes 70 ms, and a scan of the whole table would take 1.3 s. The last read of a session was at `claimed_at` or, while a batch contains
 // the session, at `checked_at`; both are equal until the first read succeeds. A session is overdue if the poller would claim it: it is due,
 // and no existing batch contains it.
@@ -14,7 +15,7 @@ export const READ_POLLING = `
   WITH late AS (
     SELECT q.phase, count(*) AS overdue, ${age('min(q.due_at)')} AS "oldestOverdueSeconds"
     FROM session_polls q
-    WHERE q.due_at <= now() AND NOT EXISTS (SELECT 1 FROM poll_batches b WHERE b.id = q.batch_id)
+    WHERE q.due_at <= now() AND ${IS_OPEN} AND NOT EXISTS (SELECT 1 FROM poll_batches b WHERE b.id = q.batch_id)
     GROUP BY q.phase
   ), overdue AS (
     SELECT coalesce(sum(overdue), 0) AS overdue, coalesce(max("oldestOverdueSeconds"), 0) AS "oldestOverdueSeconds" FROM late
@@ -31,12 +32,13 @@ export const READ_POLLING = `
         CASE WHEN q.not_found = 0 AND q.failing_since > CASE WHEN b.id IS NULL THEN q.claimed_at ELSE q.checked_at END THEN q.failing_since END
       )) AS wait
     FROM session_polls q TABLESAMPLE SYSTEM (${SAMPLE_PERCENT}) LEFT JOIN poll_batches b ON b.id = q.batch_id
+    WHERE ${IS_OPEN}
   ), phases AS (
     SELECT phase, coalesce(round(max(age) FILTER (WHERE is_waiting), 3), 0) AS "oldestReadSeconds",
       round((percentile_cont(0.5) WITHIN GROUP (ORDER BY age))::numeric, 3) AS "medianReadSeconds"
     FROM read_ages GROUP BY phase ORDER BY phase
   ), poller AS (
-    SELECT (SELECT count(*) FROM session_polls) AS watched, overdue.*, reading.*,
+    SELECT (SELECT count(*) FROM session_polls q WHERE ${IS_OPEN}) AS watched, overdue.*, reading.*,
       (SELECT coalesce(sum(reads_per_second), 0) FROM remote_replicas WHERE expires_at > now()) AS "readsPerSecond",
       (SELECT round(min(age) FILTER (WHERE is_read), 3) FROM read_ages) AS "newestReadSeconds",
       (SELECT coalesce(round(max(wait), 3), 0) FROM read_ages) AS "longestWaitSeconds",

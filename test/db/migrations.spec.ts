@@ -271,7 +271,7 @@ describe('the drift check', () => {
     ['a default', 'ALTER TABLE registrations ALTER COLUMN attempts SET DEFAULT 1'],
     ['nullability', 'ALTER TABLE users ALTER COLUMN tenant_name DROP NOT NULL'],
     ['an index', 'CREATE INDEX extra ON inverters (missing_since)'],
-    ['a dropped index', 'DROP INDEX session_polls_due_at_idx'],
+    ['a dropped index', 'DROP INDEX onboarding_sessions_user_id_idx'],
     ['a foreign key', 'ALTER TABLE inverters DROP CONSTRAINT inverters_session_id_fkey'],
   ])('finds %s that only one of them has', async (_, change) => {
     await client.query(`BEGIN; ${change}`);

@@ -1913,7 +1913,7 @@ export interface components {
             stalled: components["schemas"]["StalledView"] | null;
             /**
              * Format: date-time
-             * @description When the watch ended; null while it is watched
+             * @description When the watch ended, or the session was settled, after which it is seldom read; else null
              */
             closedAt: string | null;
             /**
@@ -2329,6 +2329,11 @@ export interface components {
             onlineAt: string | null;
             /**
              * Format: date-time
+             * @description When all inverters of a session went missing after the location was online, so that the link leads to a new connection; null if it is online, or never was
+             */
+            disconnectedAt: string | null;
+            /**
+             * Format: date-time
              * @description From then on the owner cannot begin; one who has begun may finish
              */
             expiresAt: string;
@@ -2577,7 +2582,7 @@ export interface components {
             stalled: components["schemas"]["StalledView"] | null;
             /**
              * Format: date-time
-             * @description When the watch ended; null while it is watched
+             * @description When the watch ended, or the session was settled, after which it is seldom read; else null
              */
             closedAt: string | null;
             /**
@@ -2651,6 +2656,11 @@ export interface components {
              * @description When the location was online with each of the brands
              */
             onlineAt: string | null;
+            /**
+             * Format: date-time
+             * @description When all inverters of a session went missing after the location was online, so that the link leads to a new connection; null if it is online, or never was
+             */
+            disconnectedAt: string | null;
             /**
              * Format: date-time
              * @description From then on the owner cannot begin; one who has begun may finish

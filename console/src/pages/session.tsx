@@ -125,7 +125,10 @@ function About({ session }: { readonly session: Session }) {
       />
       {closedAt !== null && (
         <p className="soft">
-          It is no longer watched, since <Instant at={closedAt} />.
+          {nextCheckAt === null
+            ? 'It is no longer watched, since '
+            : 'It is settled, and seldom read, since '}
+          <Instant at={closedAt} />.
         </p>
       )}
       {session.supersededAt !== null && (

@@ -283,6 +283,7 @@ CREATE TABLE invitations (
   decline_reason text,
   renewal_requested_at timestamptz(3),
   recovered_at timestamptz(3),
+  disconnected_at timestamptz(3),
   code_hash bytea,
   code_expires_at timestamptz(3),
   reminders_sent smallint DEFAULT 0 NOT NULL,
@@ -358,7 +359,7 @@ COMMENT ON COLUMN invitations.created_at IS 'When it was created.';
 COMMENT ON COLUMN invitations.opened_at IS 'When a person first opened the page. Null: not yet.';
 COMMENT ON COLUMN invitations.started_at IS 'When the owner''s wish first led to a session. Null: not yet.';
 COMMENT ON COLUMN invitations.owner_done_at IS 'When each of the brands was first found to await its installation or to be online. Inferred: the remote service has no flag for it. Null: not yet.';
-COMMENT ON COLUMN invitations.online_at IS 'When the location was online with each of the brands. Null: not yet.';
+COMMENT ON COLUMN invitations.online_at IS 'When the location was online with each of the brands. Null: not yet, or it no longer is: see disconnected_at.';
 COMMENT ON COLUMN invitations.expires_at IS 'After this the owner can no longer begin.';
 COMMENT ON COLUMN invitations.expired_at IS 'When its expiry was recorded and announced. Null: not yet, or it did not expire.';
 COMMENT ON COLUMN invitations.revoked_at IS 'When the tenant revoked it. Null: never.';
@@ -366,6 +367,7 @@ COMMENT ON COLUMN invitations.erased_at IS 'When its user was erased. Null: neve
 COMMENT ON COLUMN invitations.declined_at IS 'When its owner declined it. Null: never, or the owner has taken that back.';
 COMMENT ON COLUMN invitations.decline_reason IS 'Why: not_interested, not_mine (not the installation of the person with the link) or login_elsewhere (another person has the login). Null: not given.';
 COMMENT ON COLUMN invitations.renewal_requested_at IS 'When the person with the link last asked for a new one, because it had expired or was replaced. Null: never, or it was prolonged.';
+COMMENT ON COLUMN invitations.disconnected_at IS 'When all inverters of one of its sessions went missing after the location was online, so that the invitation was live again. Null: never, or the location is online again.';
 COMMENT ON COLUMN invitations.recovered_at IS 'When a start for which the owner had to wait was last taken. Its owner is reminded of it once. Null: never.';
 COMMENT ON COLUMN invitations.code_hash IS 'Keyed hash of the code that leads to the link once. Null: there is none, or it was used.';
 COMMENT ON COLUMN invitations.code_expires_at IS 'From then on the code leads nowhere. Null: there is none.';
@@ -525,21 +527,24 @@ CREATE TABLE session_polls (
   changes_clear_at timestamptz(3),
   flapping_since timestamptz(3),
   planned_at timestamptz(3),
-  CONSTRAINT session_polls_phase_is_known CHECK (phase IN ('awaiting_owner', 'awaiting_installation', 'settling', 'late', 'unrecognised'))
+  CONSTRAINT session_polls_phase_is_known CHECK (phase IN ('awaiting_owner', 'awaiting_installation', 'settling', 'late', 'unrecognised', 'watching'))
 ) WITH (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
-CREATE INDEX session_polls_due_at_idx ON session_polls(due_at);
+CREATE INDEX session_polls_due_at_idx ON session_polls(due_at) WHERE phase <> 'watching';
+-- Settled sessions are many and read seldom. With an index of their own, they cost the claims and figures of all others nothing.
+CREATE INDEX session_polls_watching_idx ON session_polls(due_at) WHERE phase = 'watching';
 -- A claim walks the due sessions of each lane: of the same order of magnitude of the planned interval (src/onboarding/poll/lanes.rules.ts,
 -- whose list of intervals this repeats). An expression instead of a column, so that whatever writes due_at writes the
 -- lane. The status counts the overdue by the index on due_at.
-CREATE INDEX session_polls_lane_idx ON session_polls (width_bucket(due_at - greatest(claimed_at, planned_at), '{1 s,4 s,16 s,64 s,256 s,1024 s,4096 s,16384 s}'::interval[]), due_at);
-COMMENT ON TABLE session_polls IS 'When each watched session is read next, one row per session that is not closed. Narrow, because every read writes it.';
+CREATE INDEX session_polls_lane_idx ON session_polls (width_bucket(due_at - greatest(claimed_at, planned_at), '{1 s,4 s,16 s,64 s,256 s,1024 s,4096 s,16384 s}'::interval[]), due_at)
+  WHERE phase <> 'watching';
+COMMENT ON TABLE session_polls IS 'When each watched session is read next, one row per session that is not closed, and per settled session. Narrow, because every read writes it.';
 COMMENT ON COLUMN session_polls.session_id IS 'The watched session.';
 COMMENT ON COLUMN session_polls.user_id IS 'Its user: one of the two path shapes of the read needs the id (interface 4.4).';
 COMMENT ON COLUMN session_polls.due_at IS 'When it is read next. If more is due than may be read, src/onboarding/poll/lanes.rules.ts says which goes first. Written by the claim, for the read after it.';
 COMMENT ON COLUMN session_polls.batch_id IS 'The last claim of the session. While poll_batches has that id, the read is in flight; afterwards the value means nothing. Null before the first claim, and after one whose worker died.';
 COMMENT ON COLUMN session_polls.claimed_at IS 'When it was last claimed for a read that has not failed; a failed read sets it back to checked_at.';
 COMMENT ON COLUMN session_polls.checked_at IS 'claimed_at of the claim before. While a read is in flight, this is the time of the last good read; otherwise claimed_at is.';
-COMMENT ON COLUMN session_polls.phase IS 'Why it is watched, which decides how often: awaiting_owner, awaiting_installation, settling (online, further inverters may follow), late (expired, may still come online), unrecognised.';
+COMMENT ON COLUMN session_polls.phase IS 'Why it is watched, which decides how often: awaiting_owner, awaiting_installation, settling (online, further inverters may follow), late (expired, may still come online), unrecognised, watching (settled and closed, inverters may go missing).';
 COMMENT ON COLUMN session_polls.anchor_at IS 'When the phase began. The older the phase, the longer the intervals between reads.';
 COMMENT ON COLUMN session_polls.failures IS 'Reads in a row that failed or found nothing; each doubles the interval. 0 after a good read. A read that was not sent (see last_error) does not count, because it says nothing about the session.';
 COMMENT ON COLUMN session_polls.failing_since IS 'When the first of the reads failed, or was not sent, that came after the last good read. Means nothing if it is before the last good read, since a good read that changes nothing writes no row.';

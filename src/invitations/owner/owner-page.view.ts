@@ -24,6 +24,8 @@ export interface PageContext {
   readonly label?: unknown;
   readonly returnUrl?: string | null;
   readonly isUnopened?: boolean;
+  /** Whether the installation was online, and no longer is. */
+  readonly isDisconnected?: boolean;
   /** A sentence above the text to which the owner agrees, by its key. */
   readonly notice?: 'consent.changed' | 'outage' | undefined;
   /** Whether the owner has agreed to something. */
@@ -245,14 +247,14 @@ export class OwnerPageView {
 
   private paragraphs(
     kind: OwnerPage['kind'] | OtherPage,
-    { label, usualWaitSeconds, isLate }: PageContext,
+    { label, usualWaitSeconds, isLate, isDisconnected }: PageContext,
     locale: Locale,
     text: Translate,
   ): string[] {
-    if (kind === 'ready') {
+    if (kind === 'ready' || (kind === 'next' && isDisconnected)) {
       const place = typeof label === 'string' ? label.slice(0, MAX_LABEL_LENGTH) : '';
       const where = place === '' ? [] : [text('place', { label: place })];
-      return [text('ready.invited'), ...where, text('ready.duration')];
+      return [text(isDisconnected ? 'disconnected.text' : 'ready.invited'), ...where, text('ready.duration')];
     }
     if (kind !== 'waiting') return [text(`${kind}.text`)];
     if (isLate) return [text('late.text'), text('waiting.told')];

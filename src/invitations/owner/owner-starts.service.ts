@@ -43,7 +43,7 @@ export class OwnerStarts {
     return this.host;
   }
 
-  /** Records the owner's consent, and starts a session of the brand, or returns the one that is open or online. */
+  /** Records the owner's consent, and starts a session of the brand, or returns the one that is open or online. If all its inverters are missing, starts another. */
   async begin(wish: ClaimedWish, consent: ConsentText): Promise<Begun> {
     if (!(await this.store.wish(wish.id, wish.brand, this.retryMs, consent))) return { kind: 'over' };
     return within(PATIENCE_MS, this.fulfil(wish, false), () => ({ kind: 'waiting' }) as const);
@@ -53,7 +53,7 @@ export class OwnerStarts {
   async fulfil(wish: ClaimedWish, hasWaited: boolean): Promise<Begun> {
     const { id, gridLocationId, brand, metadata } = wish;
     try {
-      const { session } = await this.sessions.start({ gridLocationId, brand, metadata, reuse: true });
+      const { session } = await this.sessions.start({ gridLocationId, brand, metadata, reuse: 'connected' });
       await this.store.fulfil(wish, hasWaited);
       const startUrl = this.views.findStartUrl(session);
       if (startUrl !== null) this.host = new URL(startUrl).host;

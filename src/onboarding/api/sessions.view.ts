@@ -59,7 +59,11 @@ export const SESSION = {
   ),
   nextCheckAt: schema.nullable(schema.instant('When it is read next; null if it is no longer watched')),
   stalled: STALLED_FIELD,
-  closedAt: schema.nullable(schema.instant('When the watch ended; null while it is watched')),
+  closedAt: schema.nullable(
+    schema.instant(
+      'When the watch ended, or the session was settled, after which it is seldom read; else null',
+    ),
+  ),
   supersededAt: schema.nullable(
     schema.instant('When a newer session of its location and brand took its place; null if none has'),
   ),

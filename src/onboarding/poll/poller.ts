@@ -6,13 +6,14 @@ import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
 import { task } from '../../platform/tasks/task.js';
 import { Environment } from '../../platform/env/environment.js';
 import { longestIntervalMs, PHASES } from '../rules/schedule.rules.js';
-import { ANY_DUE, EXPIRED_BATCHES } from './polls.sql.js';
+import { ANY_DUE, ANY_SETTLED, ANY_SETTLED_DUE, EXPIRED_BATCHES } from './polls.sql.js';
 import { PollsStore, type ClaimedPoll } from './polls.store.js';
 import { ReadPool, READS_STOP_WITHIN_MS } from './read-pool.js';
 import { PollWrites } from './write-queue.js';
 
 const RELEASE_EVERY_MS = 1_000;
 const RENEWALS_PER_LEASE = 6;
+const STOPPED_AT_ONCE = 1_000;
 
 /*
  * The poll loop.
@@ -24,7 +25,10 @@ const RENEWALS_PER_LEASE = 6;
  * - waiting (`due_at` in the future): becomes due by the clock of the database.
  * - due: a claim takes it. A claim takes fresh sessions first, then those that are the latest relative to their interval (lanes.rules.ts).
  * - claimed (`batch_id` names a row of poll_batches): one worker reads it. The claim has already set the next `due_at`.
- * - closed: the row is deleted once the session is settled, over, lost or erased.
+ * - closed: the row is deleted once the session is over, lost or erased.
+ * - settled: once an online session is closed, its row stays in the phase `watching`, and it is read every WATCH_ONLINE_DAYS. A claim of its
+ *   own takes few of these rows, by an index of their own, while the reads of all others fit the budget. So they are in no figure of how late
+ *   reads are. The row is deleted once the remote service no longer has the session.
  *
  * The batch is the lease
  * - A claim inserts a row into poll_batches and writes its id into every row that it takes. While the batch exists, nobody else claims them.
@@ -63,6 +67,19 @@ export class Poller extends BackgroundTasks {
       due: ANY_DUE,
       run: (stop: AbortSignal) => this.claimWhileDue(stop),
     }),
+    this.environment.WATCH_ONLINE_DAYS > 0
+      ? task({
+          name: 'polls.claim_settled',
+          everyMs: this.environment.POLL_TICK_MS,
+          due: ANY_SETTLED_DUE,
+          run: () => this.claimSettled(),
+        })
+      : task({
+          name: 'polls.stop_settled',
+          everyMs: this.environment.POLL_TICK_MS,
+          due: ANY_SETTLED,
+          run: () => this.stopSettled(),
+        }),
     // Results may have been written meanwhile, so the pool may now start reads for which the write queue was too long.
     task({
       name: 'polls.start_reads',
@@ -117,9 +134,21 @@ export class Poller extends BackgroundTasks {
     }
   }
 
-  private async claim(size: number): Promise<number> {
+  private async claimSettled(): Promise<void> {
+    const size = this.pool.wantedOfSettled;
+    if (size > 0) await this.claim(size, (most) => this.polls.claimSettled(most));
+  }
+
+  private async stopSettled(): Promise<void> {
+    while ((await this.polls.stopWatchingSettled(STOPPED_AT_ONCE)) === STOPPED_AT_ONCE);
+  }
+
+  private async claim(
+    size: number,
+    claimMost: (most: number) => Promise<ClaimedPoll[]> = (most) => this.polls.claimDue(most),
+  ): Promise<number> {
     const claimedAt = performance.now();
-    const polls = await this.polls.claimDue(size);
+    const polls = await claimMost(size);
     this.claims.inc(polls.length);
     if (polls.length > 0) {
       this.writes.begin(polls[0]!.batchId, polls.length, claimedAt);

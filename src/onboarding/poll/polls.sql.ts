@@ -1,7 +1,7 @@
 import { mayAct } from '../../access/acting-caller.js';
 import { prepared } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
-import { STRETCH } from './read-budget.store.js';
+import { IS_OPEN, STRETCH } from './read-budget.store.js';
 import { LANE_STARTS_SECONDS, LANES } from './lanes.rules.js';
 
 // The states of a row, its lease and its fence are described at the head of poller.ts.
@@ -40,7 +40,7 @@ const ALL_LANES = `(VALUES ${LANES.map(
 // The subquery hides the time from the planner. Otherwise the planner trusts old statistics of due_at, expects almost no due rows and sorts
 // the whole backlog (54 ms for 500 of 14,500 rows). With the subquery, it expects a third of the table and walks the index (2 to 6 ms).
 const DUE_OF_LANE = `session_polls q
-           WHERE (${LANE}, q.due_at) <= (l.lane, (SELECT now())) AND ${NOT_CLAIMED('q.batch_id')}`;
+           WHERE (${LANE}, q.due_at) <= (l.lane, (SELECT now())) AND ${IS_OPEN} AND ${NOT_CLAIMED('q.batch_id')}`;
 const SINCE = (time: string) => `(${LANE}, q.due_at) >= (l.lane, ${time})`;
 const IN_ORDER = `ORDER BY ${LANE}, q.due_at`;
 
@@ -68,6 +68,28 @@ export const SELECT_DUE = prepared('onboarding.select_due_polls')`
        LIMIT $2 - (SELECT count(*) FROM fresh))
     SELECT ${CLAIMED_COLUMNS} FROM (SELECT 1 AS part, * FROM fresh UNION ALL SELECT 2, * FROM latest) p, ${SESSION_OF_POLL}
      ORDER BY p.part, p.due_at`;
+
+/** Whether all reads of sessions that are not closed fit the budget. */
+const HAS_ROOM =
+  'NOT EXISTS (SELECT FROM read_budget WHERE stretch > 1 OR wanted_per_second >= allowed_per_second)';
+const SETTLED = `session_polls q WHERE q.phase = 'watching'`;
+const DUE_SETTLED = `${SETTLED} AND q.due_at <= (SELECT now()) AND ${NOT_CLAIMED('q.batch_id')} AND ${HAS_ROOM}`;
+
+/** Whether a settled session is due, and may be read. */
+export const ANY_SETTLED_DUE = `SELECT FROM ${DUE_SETTLED}`;
+
+/** Locks and returns at most $1 due sessions that are settled. They have an index of their own, which no other claim walks. */
+export const SELECT_SETTLED = prepared('onboarding.select_settled_polls')`
+    SELECT ${CLAIMED_COLUMNS}
+      FROM (SELECT q.* FROM ${DUE_SETTLED} ORDER BY q.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) p, ${SESSION_OF_POLL}`;
+
+export const ANY_SETTLED = `SELECT FROM ${SETTLED}`;
+
+/** Ends the watch of at most $1 settled sessions. */
+export const STOP_SETTLED = `
+    DELETE FROM session_polls WHERE session_id IN (
+      SELECT q.session_id FROM ${SETTLED} ORDER BY q.due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+    RETURNING session_id`;
 
 // CLAIM_POLLS skips the session if another batch has claimed it.
 export const SELECT_ONE = prepared('onboarding.select_one_poll')`
@@ -159,9 +181,9 @@ export const WATCH_CLOSED = `
     )
     SELECT id FROM readable`;
 
-// If another batch has claimed the poll, keeps it for the read of that batch.
+// If another batch has claimed the poll, keeps it for the read of that batch. A settled session is read again later.
 export const STOP_CLOSED_POLL = `
     DELETE FROM session_polls p USING onboarding_sessions s
-     WHERE p.session_id = $1 AND p.batch_id = $2::bigint AND s.id = p.session_id AND s.closed_at IS NOT NULL`;
+     WHERE p.session_id = $1 AND p.batch_id = $2::bigint AND s.id = p.session_id AND s.closed_at IS NOT NULL AND p.phase <> 'watching'`;
 
 export const STOP_POLLS = `DELETE FROM session_polls WHERE session_id = ANY($1::uuid[])`;

@@ -57,6 +57,17 @@ export class PollsStore {
     return this.claim(select, limit, this.environment.POLL_LEASE_MS);
   }
 
+  /** Claims at most `limit` due sessions that are settled, if the budget has room for them. */
+  async claimSettled(limit: number): Promise<ClaimedPoll[]> {
+    const select: SelectPolls = (tx, spare) => tx.query(sql.SELECT_SETTLED, [limit + spare]);
+    return this.claim(select, limit, this.environment.POLL_LEASE_MS);
+  }
+
+  /** Ends the watch of at most `limit` settled sessions. Returns their number. */
+  async stopWatchingSettled(limit: number): Promise<number> {
+    return (await this.database.query(sql.STOP_SETTLED, [limit])).length;
+  }
+
   /**
    * Claims one session, due or not. Returns undefined if the session is being read or is not watched. Throws Problem unauthenticated if none
    * of the callers that wait for the read may act any longer.

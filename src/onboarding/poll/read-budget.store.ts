@@ -8,10 +8,16 @@ import { AGES_PER_E, type AgeGroup } from '../rules/read-budget.rules.js';
 
 export const STRETCH = 'coalesce((SELECT stretch FROM read_budget), 1)';
 
+/** Whether the session of row `q` is not closed. The indexes by lane and by due time have the same condition. */
+export const IS_OPEN = `q.phase <> 'watching'`;
+
+/** A due time of a session that is not closed, or null. The order lets it take the index on due times, which has no other sessions. */
+const ANY_OPEN = `(SELECT q.due_at FROM session_polls q WHERE ${IS_OPEN} ORDER BY q.due_at LIMIT 1)`;
+
 const IS_DUE = 'coalesce(measure_after <= clock_timestamp(), true)';
 /** Whether the measure is due. While no session is watched, it can only find that again. */
 export const DUE_MEASURE = `
-    SELECT FROM read_budget WHERE ${IS_DUE} AND (wanted_per_second > 0 OR EXISTS (SELECT FROM session_polls))`;
+    SELECT FROM read_budget WHERE ${IS_DUE} AND (wanted_per_second > 0 OR ${ANY_OPEN} IS NOT NULL)`;
 
 /** Claims the measure, if it is due. The returned `measureAfter` is the fence of `finish`. */
 const BEGIN = `
@@ -23,13 +29,13 @@ const BEGIN = `
 // Uses date_part, since extract computes a numeric and takes longer. A scan of a million sessions takes a second on two busy cores.
 const countByAge = (brand: string, sessions: string) => `
     SELECT ${brand} AS brand, phase, floor(${AGES_PER_E} * ln(greatest(0.001, date_part('epoch', now() - anchor_at))))::int AS age, count(*)::int AS sessions
-      FROM ${sessions} GROUP BY 1, 2, 3`;
-const COUNT_BY_AGE = countByAge('NULL', 'session_polls');
+      FROM ${sessions} WHERE ${IS_OPEN} GROUP BY 1, 2, 3`;
+const COUNT_BY_AGE = countByAge('NULL', 'session_polls q');
 /** Used only while habits are known: with the join, the scan takes three times as long. */
 // All other brands form one group, since an app may give each session a brand of its own.
 const COUNT_BY_BRAND = countByAge(
   'CASE WHEN s.brand = ANY($1::text[]) THEN s.brand END',
-  'session_polls JOIN onboarding_sessions s ON s.id = session_id',
+  'session_polls q JOIN onboarding_sessions s ON s.id = session_id',
 );
 
 /** `measureAfter`: when the next measure is due. */

@@ -22,6 +22,8 @@ const PROBE_PAUSE_MS = 1_000;
 /** How long the reads of a batch should take: long enough to claim the next batch, which takes 10 ms, or 100 ms on a busy database. */
 // Rejected: to claim only when at most as many sessions are queued as are in flight. Then no read was in flight for 29 to 48 % of the time.
 const BATCH_TARGET_MS = 500;
+/** The size of a claim of settled sessions, as a part of another claim. Nobody waits for them, so they must hardly delay others. */
+const SHARE_OF_SETTLED = 0.1;
 
 /** Reads claimed sessions, as many at once as the remote service accepts. A slow response does not delay other reads. */
 @Injectable()
@@ -57,6 +59,15 @@ export class ReadPool {
     const most = Math.min(this.environment.POLL_BATCH_SIZE, inTarget(this.remote.budget.perSecond));
     const size = Math.max(1, Math.min(most, forTarget));
     return this.queue.length < size ? size : 0;
+  }
+
+  /**
+   * Returns how many settled sessions to claim now: few, and only while half of the calls that the remote service accepts are free. While it
+   * accepts none, returns 1 if a probe is due.
+   */
+  get wantedOfSettled(): number {
+    if (this.queue.length > 0 || this.inFlight > this.remote.liveLimit / 2) return 0;
+    return Math.min(this.wanted, Math.max(1, Math.floor(this.wanted * SHARE_OF_SETTLED)));
   }
 
   add(polls: readonly ClaimedPoll[]): void {

@@ -18,7 +18,7 @@ export interface EndEvidence {
   readonly endingReads: number;
 }
 
-const NO_EVIDENCE: EndEvidence = { endingSince: null, endingReads: 0 };
+export const NO_EVIDENCE: EndEvidence = { endingSince: null, endingReads: 0 };
 
 /** How many consecutive reads must give a reason to close. The reason must also last for `endEvidenceMs`. */
 const END_EVIDENCE_READS = 5;
@@ -32,6 +32,9 @@ export function findEnd(session: EndingSession, now: Date, settings: ScheduleSet
   switch (session.phase) {
     case 'settling':
       return isOver(session.anchorAt.getTime(), settings.settleMs) ? 'settled' : null;
+    // A setting of 0 ends the watch of the sessions that have been in it.
+    case 'watching':
+      return settings.watchMs === 0 ? 'settled' : null;
     case 'late':
       return isOver(session.anchorAt.getTime(), settings.lateMs) ? 'late_window_over' : null;
     case 'awaiting_owner':

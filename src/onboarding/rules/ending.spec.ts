@@ -9,6 +9,7 @@ const SETTINGS = {
   minIntervalMs: 15_000,
   maxIntervalMs: 900_000,
   settleMs: 72 * HOUR,
+  watchMs: 0,
   lateMs: 7 * DAY,
   endEvidenceMs: 6 * HOUR,
 };
@@ -41,12 +42,18 @@ describe('findEnd', () => {
     ['awaiting_owner', 30 * DAY, 7 * DAY, 'late_window_over'],
     ['awaiting_installation', 0, 7 * DAY, 'late_window_over'],
     ['unrecognised', 0, -DAY, null],
+    ['watching', 400 * DAY, 400 * DAY, 'settled'],
   ] as const)(
     'in phase %s, begun %d ms ago, expired %d ms ago: %s',
     (phase, anchorAgoMs, expiresAgoMs, reason) => {
       expect(find(phase, anchorAgoMs, expiresAgoMs)).toBe(reason);
     },
   );
+});
+
+it('ends no watch of a settled session while WATCH_ONLINE_DAYS is above 0', () => {
+  const times = { anchorAt: ago(400 * DAY), expiresAt: ago(400 * DAY), recordedAt: ago(401 * DAY) };
+  expect(findEnd({ phase: 'watching', ...times }, NOW, { ...SETTINGS, watchMs: DAY })).toBeNull();
 });
 
 describe('weighEnd', () => {

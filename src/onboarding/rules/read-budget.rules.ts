@@ -1,5 +1,5 @@
 import type { Hazards } from './habits.rules.js';
-import { planNextReadMs, type Phase, type ScheduleSettings } from './schedule.rules.js';
+import { planNextReadMs, type OpenPhase, type ScheduleSettings } from './schedule.rules.js';
 
 /*
  * How the reads that SCS_MAX_REQUESTS_PER_SECOND allows are divided among sessions. All intervals between reads are lengthened by one
@@ -29,7 +29,7 @@ export const SHORT_MS = 15 * 60_000;
 export const AGES_PER_E = 8;
 
 export interface AgeGroup {
-  readonly phase: Phase;
+  readonly phase: OpenPhase;
   /** The logarithm of the age in seconds, times `AGES_PER_E`, rounded down. */
   readonly age: number;
   readonly sessions: number;

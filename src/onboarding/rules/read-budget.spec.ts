@@ -8,16 +8,23 @@ import {
   wantedPerSecond,
   type Shortage,
 } from './read-budget.rules.js';
-import { planNextReadMs, type Phase } from './schedule.rules.js';
+import { planNextReadMs, type OpenPhase } from './schedule.rules.js';
 
-const SETTINGS = { minIntervalMs: 15_000, maxIntervalMs: 900_000, settleMs: 0, lateMs: 0, endEvidenceMs: 0 };
+const SETTINGS = {
+  minIntervalMs: 15_000,
+  maxIntervalMs: 900_000,
+  settleMs: 0,
+  watchMs: 0,
+  lateMs: 0,
+  endEvidenceMs: 0,
+};
 
 describe('wantedPerSecond', () => {
   it('is what planNextReadMs leads to, within 3 %', () => {
     const ages = Array.from({ length: 5_000 }, (_, i) => 1 + i * 100);
-    const phases: readonly Phase[] = ['awaiting_owner', 'settling', 'late'];
+    const phases: readonly OpenPhase[] = ['awaiting_owner', 'settling', 'late'];
     const now = new Date();
-    const groups = new Map<string, { phase: Phase; age: number; sessions: number }>();
+    const groups = new Map<string, { phase: OpenPhase; age: number; sessions: number }>();
     let wanted = 0;
     for (const phase of phases)
       for (const seconds of ages) {

@@ -8,6 +8,7 @@ const SETTINGS = {
   minIntervalMs: 1_000,
   maxIntervalMs: 900_000,
   settleMs: 1_000_000,
+  watchMs: 0,
   lateMs: 1_000_000,
   endEvidenceMs: 1_000_000,
 };

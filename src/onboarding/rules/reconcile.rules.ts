@@ -1,5 +1,5 @@
 import type { NewEvent } from '../../events/catalogue.rules.js';
-import { findEnd, weighEnd, type EndEvidence } from './ending.rules.js';
+import { findEnd, NO_EVIDENCE, weighEnd, type CloseReason, type EndEvidence } from './ending.rules.js';
 import { countChange, type ChangeRecord } from './flapping.rules.js';
 import { classify, classifyGone, MAX_INVERTERS, next, withKnown } from './machine.rules.js';
 import type { Observation, SessionState, Classification } from './machine.rules.js';
@@ -17,6 +17,7 @@ export interface SessionRecord extends EventSubject, ChangeRecord, EndEvidence {
   readonly recordedAt: Date;
   readonly changedAt: Date;
   readonly closedAt: Date | null;
+  readonly closeReason: CloseReason | null;
   /** When the phase began; null when the session is not watched. */
   readonly anchorAt: Date | null;
   /** The time of the first response that was older than the last recorded one, if all since were. */
@@ -77,6 +78,8 @@ export interface Decision extends SessionChange {
   readonly events: readonly NewEvent[];
 }
 
+type InverterChanges = Pick<Decision, 'listed' | 'absent' | 'missing' | 'trusted'>;
+
 const NOTHING: Decision = {
   isRecorded: false,
   transition: null,
@@ -98,21 +101,24 @@ export function reconcile(
   settings: ScheduleSettings,
 ): Decision {
   const context = { session, now, settings };
-  const { change, present, watch } = changeBy(reading, context);
+  const { change, present, watch, isSettled } = changeBy(reading, context);
   const { transition, close, isReopened } = change;
-  const isClosed = session.closedAt !== null;
+  const isClosed = session.closedAt !== null && !isSettled;
   const isOld = isOlder(reading, transition, context);
   if (isClosed && (isOld || (!isReopened && transition === null))) return NOTHING;
+  // Nobody waits for a settled session, so it is not lost. Only its watch ends.
+  if (isSettled && reading.kind === 'gone') return NOTHING;
   if (isOld) return keep(session, session.olderSince ?? now, context);
 
-  const isChange = reading.kind === 'observed' || transition !== null || change.missing.length > 0;
+  const isNews = reading.kind === 'observed' && (!isSettled || close !== null || changesInverters(change));
+  const isChange = isNews || transition !== null || change.missing.length > 0;
   const mustPass =
     isClosed || close !== null || transition?.state === 'online' || reading.kind === 'rederived';
   const counted = isChange ? countChange(session, mustPass, now) : { isHeldBack: false, record: session };
   if (counted.isHeldBack) return holdBack(counted.record, context);
 
   const { changesClearAt, flappingSince } = counted.record;
-  const isWatched = isReopened || (!isClosed && close === null);
+  const isWatched = isSettled || isReopened || (!isClosed && close === null);
   const facts = factsOf(session, transition ?? session, session.state, present, now);
   return {
     ...change,
@@ -141,13 +147,29 @@ function changeBy(reading: Reading, context: Context) {
   const anchorAt = isSamePhase ? (session.anchorAt ?? now) : now;
   const { reason, close, evidence } = endOf(reading, state, anchorAt, context);
   const isClosed = session.closedAt !== null;
+  const isSettled = isWatchedOn({ ...session, state }, close, settings);
   const isReopened =
-    isClosed && reading.kind === 'observed' && (reason === null || inverters.listed.length > 0);
-  const lookAgainAt = lookAgain(stillAbsent, now, settings);
-  const watch = { phase: phaseOf(state), anchorAt: isReopened ? now : anchorAt, lookAgainAt, ...evidence };
+    isClosed && !isSettled && reading.kind === 'observed' && (reason === null || inverters.listed.length > 0);
+  const begins = isReopened || (isSettled && !isClosed);
+  const watch = {
+    phase: isSettled ? ('watching' as const) : phaseOf(state),
+    anchorAt: begins ? now : anchorAt,
+    lookAgainAt: lookAgain(stillAbsent, now, settings),
+    ...(isSettled ? NO_EVIDENCE : evidence),
+  };
   const change = { transition, ...inverters, close: isClosed ? null : close, isReopened };
-  return { change, present, watch };
+  return { change, present, watch, isSettled };
 }
+
+/** Returns whether a session that was closed as settled, or is closed now for `close`, is read now and then from now on. */
+const isWatchedOn = (
+  { state, closeReason }: Pick<SessionRecord, 'state' | 'closeReason'>,
+  close: CloseReason | null,
+  { watchMs }: ScheduleSettings,
+): boolean => watchMs > 0 && state === 'online' && (closeReason ?? close) === 'settled';
+
+const changesInverters = ({ listed, absent, missing, trusted }: InverterChanges): boolean =>
+  [listed, absent, missing, trusted].some(({ length }) => length > 0);
 
 /**
  * Returns whether a response is older than the last recorded one, so that it is not news: the remote service may read from a replica that
@@ -170,7 +192,7 @@ function keep(record: ChangeRecord, olderSince: Date | null, { session, now, set
   return {
     ...NOTHING,
     watch: {
-      phase: phaseOf(state),
+      phase: isWatchedOn(session, null, settings) ? 'watching' : phaseOf(state),
       anchorAt: anchorAt ?? now,
       lookAgainAt,
       olderSince,

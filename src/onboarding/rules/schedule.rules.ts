@@ -2,7 +2,7 @@ import type { Environment } from '../../platform/env/environment.js';
 import { secondsUntilReads, type Hazards } from './habits.rules.js';
 import type { SessionState } from './machine.rules.js';
 
-/** Why a session is watched. The phase decides how often the session is read, and until when. */
+/** Why a session that is not closed is watched. The phase decides how often the session is read, and until when. */
 export const PHASES = [
   'awaiting_owner',
   'awaiting_installation',
@@ -10,13 +10,18 @@ export const PHASES = [
   'late',
   'unrecognised',
 ] as const;
-export type Phase = (typeof PHASES)[number];
+export type OpenPhase = (typeof PHASES)[number];
+
+/** In the phase `watching`, a session is settled and closed, and is read now and then to learn whether its inverters are still there. */
+export type Phase = OpenPhase | 'watching';
 
 export interface ScheduleSettings {
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
   /** How long an online session is watched. */
   readonly settleMs: number;
+  /** The time between two reads of a settled session. 0: it is not read. */
+  readonly watchMs: number;
   /** How long a session is watched once it has expired or is lost. */
   readonly lateMs: number;
   /** How long the remote service must report a session as gone or over before its watch ends. */
@@ -36,6 +41,7 @@ export const scheduleSettings = (environment: Environment): ScheduleSettings => 
   minIntervalMs: environment.POLL_MIN_INTERVAL_MS,
   maxIntervalMs: environment.POLL_MAX_INTERVAL_MS,
   settleMs: environment.SETTLE_HOURS * 3_600_000,
+  watchMs: environment.WATCH_ONLINE_DAYS * 86_400_000,
   lateMs: environment.LATE_ONLINE_DAYS * 86_400_000,
   endEvidenceMs: environment.POLL_MIN_INTERVAL_MS * END_EVIDENCE_INTERVALS,
 });
@@ -73,7 +79,7 @@ interface PhasePlan {
   readonly ceiling: number;
 }
 
-const PLANS: Readonly<Record<Phase, PhasePlan>> = {
+const PLANS: Readonly<Record<OpenPhase, PhasePlan>> = {
   // Owners wait at the screen for up to 10 minutes. Half of those who leave return within hours. After 9 hours, reads are 15 min apart.
   awaiting_owner: { first: 1, held: 40, tau: 0.6, ceiling: 1 },
   // Installations of the fastest brands take minutes, while the owner still waits. Those of other brands take hours to days.
@@ -93,7 +99,7 @@ const JITTER = 0.1;
 const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(most, value));
 
 /** Returns the longest interval of a phase at stretch 1. */
-export const longestIntervalMs = (phase: Phase, maxIntervalMs: number): number =>
+export const longestIntervalMs = (phase: OpenPhase, maxIntervalMs: number): number =>
   maxIntervalMs * PLANS[phase].ceiling;
 
 /** Returns when to read next, in milliseconds from `now`. `stretch` is at least 1. `random` is in [0, 1). */
@@ -105,22 +111,39 @@ export function planNextReadMs(
   stretch: number,
   random: number,
 ): number {
+  const { phase } = session;
+  if (phase === 'watching') return watchedAgainMs(session, now, settings, random);
   const { minIntervalMs, maxIntervalMs } = settings;
-  const mostMs = longestIntervalMs(session.phase, maxIntervalMs);
+  const mostMs = longestIntervalMs(phase, maxIntervalMs);
   const within = (ms: number) => {
     const base = clamp(ms, minIntervalMs, Math.max(minIntervalMs, mostMs / (1 + JITTER)));
     return Math.min(mostMs, base * (1 + JITTER * random));
   };
-  const untilLookMs = session.lookAgainAt ? session.lookAgainAt.getTime() - now.getTime() : Infinity;
-  const mostBaseMs = Math.max(minIntervalMs, untilLookMs);
-  const plannedMs = Math.min(within(intervalMs(session, now, settings, stretch)), mostBaseMs) * stretch;
+  const mostBaseMs = Math.max(minIntervalMs, untilLookMs(session, now));
+  const plannedMs =
+    Math.min(within(intervalMs({ ...session, phase }, now, settings, stretch)), mostBaseMs) * stretch;
   if (session.failures === 0) return plannedMs;
   return Math.max(plannedMs, within(minIntervalMs * 2 ** Math.min(session.failures, 30)));
 }
 
+const untilLookMs = ({ lookAgainAt }: WatchedSession, now: Date): number =>
+  lookAgainAt ? lookAgainAt.getTime() - now.getTime() : Infinity;
+
+/** Returns when to read a settled session next. No stretch applies, since such a read waits until the budget has room. */
+function watchedAgainMs(
+  session: WatchedSession,
+  now: Date,
+  { minIntervalMs, watchMs }: ScheduleSettings,
+  random: number,
+): number {
+  const plannedMs =
+    session.failures > 0 ? minIntervalMs * 2 ** Math.min(session.failures, 30) : untilLookMs(session, now);
+  return clamp(plannedMs, minIntervalMs, Math.max(minIntervalMs, watchMs)) * (1 + JITTER * random);
+}
+
 /** Returns the interval at stretch 1, which the caller then limits. */
 function intervalMs(
-  { phase, anchorAt, learned }: WatchedSession,
+  { phase, anchorAt, learned }: WatchedSession & { readonly phase: OpenPhase },
   now: Date,
   { minIntervalMs, maxIntervalMs }: ScheduleSettings,
   stretch: number,
@@ -137,7 +160,8 @@ function intervalMs(
   return (secondsUntilReads(learned.hazards, ageMs / 1_000, stretch, bounds) * 1_000) / stretch;
 }
 
-export function phaseOf(state: SessionState): Phase {
+/** Returns the phase of a session that is not closed. */
+export function phaseOf(state: SessionState): OpenPhase {
   switch (state) {
     case 'online':
       return 'settling';

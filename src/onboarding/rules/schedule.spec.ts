@@ -12,6 +12,7 @@ const SETTINGS = {
   minIntervalMs: 15_000,
   maxIntervalMs: 15 * MINUTE,
   settleMs: 72 * HOUR,
+  watchMs: 7 * DAY,
   lateMs: 7 * DAY,
   endEvidenceMs: 6 * HOUR,
 };
@@ -121,6 +122,21 @@ describe('planNextReadMs', () => {
     expect(planNextReadMs(session, NOW, SETTINGS, stretch, 0)).toBe(ms);
   });
 
+  it.each<[string, number, number | undefined, number]>([
+    ['after WATCH_ONLINE_DAYS, at any age', 0, undefined, 7 * DAY],
+    ['when an absent inverter may be missing', 0, 8 * MINUTE, 8 * MINUTE],
+    ['soon after a failure', 1, undefined, 30_000],
+    ['later after each failure', 4, undefined, 4 * MINUTE],
+    ['at the latest after WATCH_ONLINE_DAYS, however often reads have failed', 1_000, undefined, 7 * DAY],
+  ])('reads a settled session %s, and is not stretched', (_, failures, lookInMs, ms) => {
+    const lookAgainAt = lookInMs === undefined ? null : ago(-lookInMs);
+    for (const ageMs of [0, 400 * DAY]) {
+      const session = { phase: 'watching' as const, anchorAt: ago(ageMs), failures, lookAgainAt };
+      expect(planNextReadMs(session, NOW, SETTINGS, 5, 0)).toBe(ms);
+      expect(planNextReadMs(session, NOW, SETTINGS, 5, 0.5)).toBe(ms * 1.05);
+    }
+  });
+
   it('R27: spreads sessions that were read together', () => {
     expect(next('awaiting_owner', 0, 0, 0.5)).not.toBe(next('awaiting_owner', 0, 0, 0.6));
     expect(next('late', 30 * DAY, 0, 0.5)).not.toBe(next('late', 30 * DAY, 0, 0.6));
@@ -132,6 +148,7 @@ it('takes its settings from the environment, and the time that evidence must las
     POLL_MIN_INTERVAL_MS: 15_000,
     POLL_MAX_INTERVAL_MS: 15 * MINUTE,
     SETTLE_HOURS: 72,
+    WATCH_ONLINE_DAYS: 7,
     LATE_ONLINE_DAYS: 7,
   } as Environment;
   expect(scheduleSettings(environment)).toEqual(SETTINGS);

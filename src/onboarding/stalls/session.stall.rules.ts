@@ -84,10 +84,9 @@ export function stallOfSession(
   thresholds: SessionThresholds,
   now: Date,
 ): Look<SessionCause> {
-  const { closedAt, closeReason, isSuperseded, state } = facts;
-  if (isSuperseded || (closedAt !== null && closeReason !== 'lost'))
-    return { stall: null, lookAgainAt: null };
-  if (closedAt !== null) return look([lost(facts, closedAt)], now);
+  const { closedAt, isSuperseded, state } = facts;
+  if (isSuperseded) return look([], now);
+  if (closedAt !== null) return look(afterwards(facts, closedAt), now);
   return look(
     [
       unwatched(facts),
@@ -108,6 +107,12 @@ export function stallOfSession(
 }
 
 type Maybe = Candidate<SessionCause> | false;
+
+/** A closed session waits for nothing, but a lost one may need another, and a settled one may lose its inverters while it is watched on. */
+function afterwards(facts: SessionFacts, closedAt: Date): Maybe[] {
+  if (facts.closeReason === 'lost') return [lost(facts, closedAt)];
+  return facts.closeReason === 'settled' && facts.isWatched ? missing(facts) : [];
+}
 
 function lost({ rule, stateChangedAt }: SessionFacts, closedAt?: Date): Candidate<SessionCause> {
   const evidence = { isRefused: rule === 'refused_on_every_path', isClosed: closedAt !== undefined };

@@ -44,6 +44,13 @@ const failing = (failures: number, minutes: number) => ({ failures, failingSince
 const refused = { notFound: 2, notFoundSince: ago(60_000) };
 const odd = { state: 'unrecognised', rule: 'undescribed_flags', stateChangedAt: ago(HOUR_MS) } as const;
 const installing = { state: 'awaiting_installation', ...old(80) } as const;
+const GONE = {
+  state: 'online',
+  closedAt: ago(DAY_MS),
+  closeReason: 'settled',
+  missing: 2,
+  missingSince: ago(60_000),
+} as const;
 
 describe('a session is stalled', () => {
   it.each<[string, Partial<SessionFacts>, string | null]>([
@@ -89,6 +96,20 @@ describe('a session is stalled', () => {
       null,
     ],
     ['not if it was closed otherwise', { ...old(99), closedAt: ago(DAY_MS), closeReason: 'settled' }, null],
+    ['if it is settled and its inverters are missing', GONE, 'all_inverters_missing'],
+    ['if it is settled and an inverter is missing', { ...GONE, listed: 1 }, 'some_inverters_missing'],
+    [
+      'not by failed or refused reads once it is settled',
+      { ...GONE, missingSince: null, ...failing(9, 600), ...refused },
+      null,
+    ],
+    ['not if it is settled and no longer watched', { ...GONE, isWatched: false }, null],
+    ['not if it is settled and superseded', { ...GONE, isSuperseded: true }, null],
+    [
+      'not if it was closed late and its inverters are missing',
+      { ...GONE, closeReason: 'late_window_over' },
+      null,
+    ],
     ['not if it is superseded', { ...old(99), isSuperseded: true, state: 'lost' }, null],
     ['if nobody reads it', { isWatched: false }, 'unwatched'],
     ['if it flaps', { flappingSince: ago(60_000), changesClearAt: later(NOW, 60_000) }, 'flapping'],

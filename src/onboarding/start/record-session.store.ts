@@ -12,8 +12,11 @@ export interface WantedSession {
   readonly gridLocationId: string;
   readonly brand: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** If true, an open or online session of the same location and brand is returned, and no new session is started. */
-  readonly reuse: boolean;
+  /**
+   * If true, an open or online session of the same location and brand is returned, and no new session is started. `connected`: the same,
+   * unless all inverters of the online session are missing.
+   */
+  readonly reuse: boolean | 'connected';
 }
 
 export interface LeasedStart {

@@ -23,11 +23,11 @@ const isSubject = (id: string): string =>
   `EXISTS (SELECT FROM domain_events WHERE subject = ${id}::uuid::text)`;
 
 /**
- * Selects what hinders a start of location $1 and brand $2: the session to reuse if $3, and the failed starts that may have left orphans
+ * Selects what hinders a start of location $1 and brand $2: the session to reuse unless $3 is `false`, and the failed starts that may have left orphans
  * since the last one that succeeded. Counts none if the user has been erased, since BEGIN_START then finds the location gone.
  */
 const SELECT_HINDRANCE = `
-    SELECT (SELECT id FROM (${SESSION_TO_REUSE}) AS reusable WHERE $3::boolean) AS "sessionId",
+    SELECT (SELECT id FROM (${SESSION_TO_REUSE}) AS reusable WHERE $3::text <> 'false') AS "sessionId",
            count(*)::int AS failures, coalesce(-${msUntil('max(s.updated_at)')}, 0) AS "agoMs",
            (array_agg(s.last_error ORDER BY s.updated_at DESC))[1] AS error
       FROM session_starts s

@@ -89,7 +89,7 @@ export class StartsStore {
 
   /** Inserts the start, unless it is hindered. Inserts it by a second statement if only the wait after failed starts is over. */
   private async insert(wanted: WantedSession, leaseToken: string): Promise<[FoundHindrance, InsertedStart]> {
-    const place = [wanted.gridLocationId, wanted.brand, wanted.reuse];
+    const place = [wanted.gridLocationId, wanted.brand, String(wanted.reuse)];
     for (let known = 0; ;) {
       const values = [...place, known, leaseToken, this.leaseMs, actingKey()];
       const rows = await this.database.query<FoundHindrance & InsertedStart>(
@@ -175,7 +175,7 @@ export class StartsStore {
 
   private async findHindrance({ gridLocationId, brand, reuse }: WantedSession) {
     return (
-      await this.database.query<FoundHindrance>(sql.FIND_HINDRANCE, [gridLocationId, brand, reuse])
+      await this.database.query<FoundHindrance>(sql.FIND_HINDRANCE, [gridLocationId, brand, String(reuse)])
     )[0]!;
   }
 }

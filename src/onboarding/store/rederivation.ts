@@ -29,7 +29,9 @@ export async function* planRederivations(
   for (let after = BEFORE_ALL; ;) {
     const sessions = await prisma.onboardingSession.findMany({
       where: { id: { gt: after, ...(sessionId !== null && { equals: sessionId }) } },
-      include: { observations: { select: { body: true, httpStatus: true }, orderBy: { id: 'asc' } } },
+      include: {
+        observations: { select: { body: true, httpStatus: true, observedAt: true }, orderBy: { id: 'asc' } },
+      },
       orderBy: { id: 'asc' },
       take: PAGE,
     });
@@ -37,6 +39,7 @@ export async function* planRederivations(
     if (last === undefined) return;
     after = last.id;
     yield sessions
+      .filter(({ closedAt, observations: [first] }) => !isPartial(closedAt, first))
       .map(({ state, observations, ...session }) => {
         const responses = observations.flatMap(({ body, httpStatus }) => replayed(body, httpStatus));
         return planRederivation({ ...session, state: state as SessionState, responses });
@@ -44,6 +47,10 @@ export async function* planRederivations(
       .filter((change) => change !== null);
   }
 }
+
+/** Returns whether retention has deleted the history of a closed session before its first recorded response. */
+const isPartial = (closedAt: Date | null, first: { readonly observedAt: Date } | undefined): boolean =>
+  closedAt !== null && first !== undefined && first.observedAt > closedAt;
 
 /** Returns the change if the state that the current rules derive from the history differs from the recorded state, else null. */
 export function planRederivation(session: SessionHistory): RederivedChange | null {

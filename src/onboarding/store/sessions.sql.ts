@@ -18,7 +18,7 @@ export const START_URLS = {
 const SELECT_RECORD = `
     SELECT s.id, s.user_id AS "userId", s.grid_location_id AS "gridLocationId", u.tenant_reference AS "tenantReference",
            s.brand, s.metadata, s.state, s.basis, s.rule, s.finished, s.expired, s.started_updated_at AS "startedUpdatedAt", s.updated_at AS "updatedAt",
-           s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.changed_at AS "changedAt", s.closed_at AS "closedAt",
+           s.expires_at AS "expiresAt", s.recorded_at AS "recordedAt", s.changed_at AS "changedAt", s.closed_at AS "closedAt", s.close_reason AS "closeReason",
            p.anchor_at AS "anchorAt", p.older_since AS "olderSince", p.batch_id::text AS "batchId", encode(p.answer_hash, 'hex') AS "responseHash",
            p.ending_since AS "endingSince", coalesce(p.ending_reads, 0) AS "endingReads",
            p.changes_clear_at AS "changesClearAt", p.flapping_since AS "flappingSince",
@@ -110,11 +110,20 @@ const IS_OPEN = `
   AND (state <> 'awaiting_owner' OR expires_at <= recorded_at
        OR expires_at > clock_timestamp() + least(interval '1 minute', (expires_at - recorded_at) / 2))`;
 
-/** Returns the session that a repeated start of location $1 and brand $2 gets: an online session, watched or not, or the open one. */
+/** Whether the remote service no longer lists any of the inverters of online session `s`. */
+export const HAS_LOST_ALL = `
+  (s.state = 'online' AND EXISTS (SELECT FROM inverters l WHERE l.session_id = s.id)
+   AND NOT EXISTS (SELECT FROM inverters l WHERE l.session_id = s.id AND l.missing_since IS NULL))`;
+
+/**
+ * Returns the session that a repeated start of location $1 and brand $2 gets: an online session, watched or not, or the open one. If $3 is
+ * `connected`, a session counts as online only while one of its inverters is listed.
+ */
 // Of several sessions, returns the latest: an online session counts from when it came online, an open session from its start.
 export const SESSION_TO_REUSE = `
-    SELECT id FROM onboarding_sessions
-     WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2 AND ((${IS_ONLINE}) OR (${IS_OPEN}))
+    SELECT id FROM onboarding_sessions s
+     WHERE grid_location_id = $1 AND brand IS NOT DISTINCT FROM $2
+       AND ((${IS_ONLINE} AND ($3 <> 'connected' OR NOT ${HAS_LOST_ALL})) OR (${IS_OPEN}))
      ORDER BY CASE state WHEN 'online' THEN state_changed_at ELSE recorded_at END DESC, id LIMIT 1`;
 
 /** The time of the last successful read of session `s`, from its poll `p` and its batch `b`. A read counts once its batch is closed. */

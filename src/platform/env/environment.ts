@@ -137,6 +137,8 @@ export class Environment {
   @Integer(100, HOUR_MS) POLL_LEASE_MS = 60_000;
   @Range(0, 24 * 365) SETTLE_HOURS = 72;
   @Range(0, 365) LATE_ONLINE_DAYS = 7;
+  /** After how many days a settled session is read again, to learn whether its inverters are still there. 0 means never. */
+  @Range(0, 365) WATCH_ONLINE_DAYS = 7;
 
   /** How many days the observations of a closed session are stored. For this and the other RETENTION variables, 0 means for ever. */
   @Days() RETENTION_OBSERVATIONS_DAYS = 400;

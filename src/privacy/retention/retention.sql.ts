@@ -18,12 +18,12 @@ const nextPage = (next: string) =>
   `SELECT (SELECT count(*)::int FROM pruned) AS pruned, ${next} AS next FROM page`;
 
 // Deletes all observations of a closed session together: from an incomplete history, `rederive` would derive a wrong state. So their age
-// counts from the closed_at of the session. Reads the oldest observations after the id $3, since there is no index by session and age.
+// counts from the closed_at of the session, or its last change if it is watched on. Reads the oldest observations after the id $3, since there is no index by session and age.
 export const PRUNE_OBSERVATIONS = `
     WITH page AS MATERIALIZED (
       SELECT id, session_id, observed_at FROM session_observations WHERE id > $3 ORDER BY id LIMIT $2
     ), ended AS MATERIALIZED (
-      SELECT id FROM onboarding_sessions WHERE id IN (SELECT session_id FROM page) AND closed_at < ${cutoff}
+      SELECT id FROM onboarding_sessions WHERE id IN (SELECT session_id FROM page) AND closed_at < ${cutoff} AND changed_at < ${cutoff}
       ORDER BY id FOR UPDATE SKIP LOCKED
     ), pruned AS (
       DELETE FROM session_observations WHERE session_id IN (SELECT id FROM ended) RETURNING 1
