@@ -25,6 +25,8 @@ import { RegistrationsStore } from './registrations.store.js';
 const STOP_WITHIN_MS = stopsWithin(3_000);
 /** The pause between two rounds of a loop. A due registration waits for half of it on average, which no caller notices after a 202. */
 const PAUSE_MS = 1_000;
+/** How long to try to store an outcome after which nothing waits. */
+const LATE_WITHIN_MS = 10 * 60_000;
 /** The concurrent calls of a replica: few, to leave room for the poller's reads. */
 const AT_ONCE = 8;
 
@@ -66,7 +68,8 @@ interface Settled {
  * - After the response, before the outcome commits: the same, because the response died with the process.
  * - After the commit: the event is in the outbox.
  * If the database refuses the outcome, the write is repeated for 30 s, or for 2 s once the process stops. Then `unstored` keeps what is
- * known in `lastError`, without text of the remote service.
+ * known in `lastError`, without text of the remote service. If that is refused, too, for example by a full disk, the outcome stays in memory
+ * and settles the registration within 10 minutes, as a late response does.
  * A claim whose COMMIT got no response is undone (`RETURN_CLAIM`), since nothing has been sent yet.
  *
  * Outcome of the call → status (`planSettlement`): done → registered; rejected → rejected, but a 409 to a repeated call → uncertain;
@@ -148,7 +151,10 @@ export class RegistrationSender extends BackgroundTasks {
         message: `${known.lastError}: ${errorText(error)}`,
         registrationId: claim.id,
       });
-      return this.store(claim, known, 0).catch(() => null);
+      const settled = await this.store(claim, known, 0).catch(() => null);
+      // Holds no place and no lease. Meanwhile, the registration may become `uncertain`, or a person may decide.
+      if (settled === null) void this.store(claim, settlement, LATE_WITHIN_MS).catch(() => {});
+      return settled;
     }
   }
 

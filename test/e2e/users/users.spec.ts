@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
+import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { TestClient } from '../../setup/client.js';
 import { newValidEan, newWrongEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
@@ -422,6 +423,40 @@ describe('a registration that cannot be sent yet', () => {
     });
     expect(sent).toMatchObject({ lastError: null, nextAttemptAt: null });
     expect((await call('POST', '/users', requestFor(reference))).body.id).toBe(sent.userId);
+    expect(await effectsOf(reference)).toHaveLength(1);
+  });
+});
+
+describe('a registration whose outcome the database refuses for long', () => {
+  it('is registered once the database takes it, although it has become uncertain meanwhile', async () => {
+    const reference = randomUUID();
+    const registrations = service.app.get(RegistrationsStore);
+    const settle = registrations.settle.bind(registrations);
+    let makeSpace = (): void => {};
+    const space = new Promise<void>((resolve) => (makeSpace = resolve));
+    const refusing = jest.spyOn(registrations, 'settle').mockImplementation(async (...args) => {
+      const [{ tenantReference }, , withinMs = 0] = args;
+      if (tenantReference !== reference) return settle(...args);
+      // Without its text, the outcome is tried once, and with it at first for as long as a request waits.
+      if (withinMs === 0) throw Object.assign(new Error('could not extend file'), { code: '53100' });
+      await space;
+      return settle(...args);
+    });
+    const { body } = await call('POST', '/users', requestFor(reference));
+    const database = service.app.get(Database);
+    await database.query(
+      'UPDATE registrations SET lease_until = clock_timestamp() WHERE tenant_reference = $1 AND lease_until IS NOT NULL',
+      [reference],
+    );
+    const statusBecomes = (status: string) =>
+      waitFor(`the registration is ${status}`, async () => {
+        const { body: registration } = await call('GET', `/registrations/${body.id}`);
+        return registration.status === status && registration;
+      });
+    await statusBecomes('uncertain');
+    makeSpace();
+    expect(await statusBecomes('registered')).toMatchObject({ lastError: null, attempts: 1 });
+    refusing.mockRestore();
     expect(await effectsOf(reference)).toHaveLength(1);
   });
 });
