@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AddressInfo } from 'node:net';
+import { startTestApp, type TestApp } from '../setup/test-app.js';
+import { blockOf, readPage } from './pages.js';
+
+describe('the commands of the pages by task', () => {
+  let service: TestApp;
+  let receiver: Server;
+  let folder: string;
+  beforeAll(async () => {
+    service = await startTestApp({ LOG_LEVEL: 'error' });
+    receiver = createServer((_, response) => response.writeHead(204).end()).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    folder = await mkdtemp(join(tmpdir(), 'pv-tasks-'));
+  });
+  afterAll(async () => {
+    receiver.close();
+    await Promise.all([service.close(), rm(folder, { recursive: true })]);
+  });
+
+  /** Runs blocks of a page, after blocks of the first page, with the functions that that one defines. Returns the lines that they print. */
+  async function run(
+    page: string,
+    names: readonly string[],
+    before: readonly string[] = [],
+  ): Promise<string[]> {
+    const blocks = async (path: string, each: readonly string[]) => {
+      const text = (await readPage(path)).replace(/^ {3}/gm, '');
+      return each.map((name) => blockOf(text, `run: ${name}`));
+    };
+    const [setup, ...first] = await blocks('docs/onboard-a-customer.md', ['setup', ...before]);
+    const steps = await blocks(page, names);
+    const script = [
+      setup,
+      `PV_URL=${service.url}`,
+      `PV_KEY=${service.adminKey}`,
+      'set -e',
+      ...first,
+      ...steps,
+    ]
+      .join('\n')
+      .replace('http://127.0.0.1:8080', `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`);
+    const { stdout } = await promisify(execFile)('sh', ['-c', script], { cwd: folder });
+    return stdout.trim().split('\n');
+  }
+
+  it('register a customer, start a session, and read its state and events', async () => {
+    const printed = await run('docs/onboard-a-customer.md', ['register', 'start']);
+    expect(printed).toEqual([expect.stringMatching(/^The owner opens http/)]);
+    const { id } = JSON.parse(await readFile(join(folder, 'session.json'), 'utf8')) as { id: string };
+    await fetch(`${service.sandbox!.url}/sandbox/sessions/${id}/complete`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ brand: 'sunward' }),
+    });
+    const read = await run('docs/onboard-a-customer.md', ['register', 'start', 'wait', 'events']);
+    expect(read).toEqual([
+      expect.stringContaining('The owner opens'),
+      expect.stringMatching(/^(awaiting_owner|awaiting_installation|online)$/),
+      expect.stringMatching(/^[01]$/),
+    ]);
+  }, 60_000);
+
+  it('find the customer who calls, and say why', async () => {
+    const [reference, why = ''] = await run('docs/a-customer-calls.md', ['find', 'understand'], ['register']);
+    expect(reference).toBe('customer-1001');
+    expect(why).toMatch(/\.$/);
+  });
+
+  it('check a file, import it, and give the links', async () => {
+    const printed = await run('docs/onboard-500.md', [
+      'file',
+      'check',
+      'import',
+      'follow',
+      'result',
+      'funnel',
+    ]);
+    expect(printed).toEqual(['0', '2']);
+    const result = await readFile(join(folder, 'result.csv'), 'utf8');
+    expect(result.match(/\/i\/[\w-]{43}/g)).toHaveLength(2);
+  }, 60_000);
+
+  it('subscribe, look up the EAN once, and test', async () => {
+    const printed = await run('docs/events-in-your-crm.md', ['subscribe', 'look-up', 'test'], ['register']);
+    expect(printed).toEqual([expect.stringMatching(/^8716859000000000\d\d$/), 'true']);
+  });
+});
