@@ -271,17 +271,20 @@ describe('a customer', () => {
       await register([ean], refused);
     }
     await control.addFault({ kind: 'reset', operation: 'register_user', effect: true, times: 2 });
+    // The two answers about a customer are compared, so no stall must be raised or cleared between them.
+    const isStalled = (tenantReference: string, expected: boolean) =>
+      waitFor('the stall', async () => {
+        const { stalled } = (await customersBy({ tenantReference })).body.items[0]!;
+        return (stalled !== null) === expected;
+      });
     const { id } = (await register([newEan()], given)) as { readonly id: string };
+    await isStalled(given, true);
     expect((await client.call('POST', `/registrations/${id}/discard`)).status).toBe(200);
+    await isStalled(given, false);
     await register([newEan()], lost);
     const { gridLocations } = await register([newEan(), newEan()], two);
     await client.start(gridLocations[0]!.id, { brand: 'sunward' });
-    // The two answers about a customer are compared, so none of these must be raised between them.
-    for (const tenantReference of [refused, lost])
-      await waitFor(
-        'the stall',
-        async () => (await customersBy({ tenantReference })).body.items[0]!.stalled !== null,
-      );
+    for (const tenantReference of [refused, lost]) await isStalled(tenantReference, true);
     const items: ListedCustomerView[] = [];
     for (let cursor = {}; items.length < references.length;) {
       const { body } = await list({ limit: '2', ...cursor });
