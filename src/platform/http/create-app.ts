@@ -14,6 +14,7 @@ import { isTracing } from '../tracing/tracing.js';
 import { readBuild } from '../build.js';
 import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-refusals.js';
 import { charsetOf, hasBody, passFiles } from './file-body.js';
+import { normaliseForwarded } from './forwarded.rules.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
 import { limitIntake } from './intake.js';
 import { pathPrefixOf, UNPREFIXED, withoutPrefix } from './origins.rules.js';
@@ -44,6 +45,9 @@ export async function createApp(
   passFiles(server);
   if (isTracing()) traceRequests(server);
   server.addHook('onRequest', (request, reply, done) => {
+    // `ips` begins with the peer, and ends with the first address that is not a trusted proxy.
+    if (settings.TRUSTED_PROXIES !== undefined)
+      normaliseForwarded(request.headers, () => Math.max(1, (request.ips?.length ?? 1) - 1));
     // Some clients, such as axios, send a form's content type with a POST that has no body.
     const isWithBody = hasBody(request.headers);
     if (!isWithBody) delete request.headers['content-type'];

@@ -156,6 +156,22 @@ describe('the address of a client', () => {
     ];
     expect(left).toEqual([1, 2, 3].map((failures) => FAILURES_A_MINUTE - failures));
   });
+
+  it('is the same whatever port a gateway adds, and behind a second trusted proxy with a port', async () => {
+    const from = newAddress();
+    const forms = [from, `[${from}]`, `[${from}]:51234`, `"[${from}]:51235"`, `[${from}]:7, 127.0.0.1:443`];
+    const left: number[] = [];
+    for (const form of forms) left.push(await failuresLeft({ from: form }));
+    expect(left).toEqual(forms.map((_, index) => FAILURES_A_MINUTE - 1 - index));
+  });
+
+  it.each(['https', 'HTTPS', 'https,http', 'HTTP , https'])(
+    'may come with the protocol %s in X-Forwarded-Proto',
+    async (protocol) => {
+      const headers = { 'x-forwarded-for': newAddress(), 'x-forwarded-proto': protocol };
+      expect((await fetch(`${service.url}/health/live`, { headers })).status).toBe(200);
+    },
+  );
 });
 
 describe('the requests of one key', () => {
