@@ -188,6 +188,7 @@ describe.each(targets)('the remote interface of $name', ({ open }) => {
     const job = {
       user: userOf(callOf(user), { tenantReference, ean }),
       start: sessionOf(callOf(started), START_RESPONSE.documented, sessionId, null),
+      known: 0,
       reads: { onboarding: readOf(reads[0]!), user: readOf(reads.at(-1)!) },
     };
     const [probe, refusals] = [await questions.probe(), await questions.refusals(value)];

@@ -18,11 +18,11 @@ import {
 const DAY_MS = 86_400_000;
 
 /** Judges a user and a session (interface sections 2.3 to 2.6, 3, 4.2 to 4.4). */
-export function jobFindings({ user, start, reads }: SeenJob): Finding[] {
+export function jobFindings({ user, start, known, reads }: SeenJob): Finding[] {
   return [
     ...ofUser(user),
     ...(start === null ? [] : ofStart(start)),
-    ...(reads === null ? [] : ofReads(reads)),
+    ...(reads === null ? [] : [...ofReads(reads), ...ofLoss(known, reads)]),
   ];
 }
 
@@ -155,6 +155,22 @@ function ofState({ state }: SeenSession): Finding[] {
     default:
       return [differs(saw, 'Ask the provider what the flags of an open session mean.')];
   }
+}
+
+/** A further run, after the owner has removed an inverter, shows whether the service says so. */
+function ofLoss(known: number, { onboarding, user }: Reads): Finding[] {
+  const listed = onboarding.listed ?? user.listed;
+  if (known === 0 || listed === null) return [];
+  const { fits } = findingsOf('session.loss', 'not shown: whether an inverter that is gone leaves the list');
+  const saw = `${listed} of ${known} known inverters are listed`;
+  return [
+    listed < known
+      ? fits(saw, 'A loss shows, and `inverter.missing` announces it.')
+      : fits(
+          saw,
+          'If one was removed before this run, a loss does not show. Then WATCH_ONLINE_DAYS=0 saves reads.',
+        ),
+  ];
 }
 
 function ofSecretLink({ startUrl }: SeenSession): Finding[] {

@@ -35,7 +35,7 @@ const session: SeenSession = {
   ...{ call: response(200), drifts: [], fault: null },
   createdAt: '2026-11-20T10:00:00+00:00',
   expiresAt: '2026-11-21T10:00:00+00:00',
-  ...{ startUrl: undefined, state: 'awaiting_owner', facts: 'a' },
+  ...{ startUrl: undefined, state: 'awaiting_owner', listed: 0, facts: 'a' },
 };
 const start = { ...session, startUrl: 'https://onboarding.test/pv-onboarding/abc' };
 const inDays = (days: number) => new Date(NOW.getTime() + days * DAY_MS).toUTCString();
@@ -54,7 +54,7 @@ const refusals: Seen['refusals'] = {
   unknown_id: { onboarding: response(404), user: response(404) },
 };
 const harm = { wrong_key: response(401), wrong_secret: response(401), earlierToken: response(404) };
-const job = { user, start, reads: { onboarding: session, user: session } };
+const job = { user, start, known: 0, reads: { onboarding: session, user: session } };
 const AS_DESCRIBED: Seen = {
   ...{ timeoutMs: 10_000, at: NOW, network, probe: response(200), token, refusals, harm, job },
 };
@@ -314,6 +314,18 @@ describe('what a check has found', () => {
       'Ask the provider what the flags',
     ],
     [
+      'an inverter that has left the session',
+      { job: { ...job, known: 2, reads: { onboarding: { ...session, listed: 1 }, user: session } } },
+      'fits session.loss',
+      'A loss shows',
+    ],
+    [
+      'inverters that are all still there',
+      { job: { ...job, known: 1, reads: { onboarding: { ...session, listed: 1 }, user: session } } },
+      'fits session.loss',
+      'WATCH_ONLINE_DAYS=0',
+    ],
+    [
       'a link in a read',
       read({ startUrl: 'https://x.test/pv-onboarding/1' }),
       'differs read.startUrl',
@@ -325,7 +337,8 @@ describe('what a check has found', () => {
     expect(texts).toContainEqual(
       expect.stringMatching(new RegExp(`^${check}: .*${advice.replace(/[.`]/g, String.raw`\$&`)}`)),
     );
-    expect(exitCodeOf(findings)).toBe(check.startsWith('fails') ? 1 : 3);
+    const [level = ''] = check.split(' ', 1);
+    expect(exitCodeOf(findings)).toBe({ fails: 1, differs: 3, fits: 0 }[level]);
   });
 
   it('is a table for people, and a page that names only what differs', () => {

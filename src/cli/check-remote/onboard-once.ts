@@ -66,7 +66,7 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
   const userCall = calls.get('register_user') ?? null;
   const unusable = (fault: string): Onboarded => {
     const user = { call: userCall, drifts: [], fault, keepsDigits: null, createdAt: undefined };
-    return { seen: { user, start: null, reads: null }, userId: null, sessionId: null };
+    return { seen: { user, start: null, known: 0, reads: null }, userId: null, sessionId: null };
   };
   if ('fault' in registered) return unusable(registered.fault);
   if (registered.value.kind === 'open') return unusable(faultOfOpen(registered.value.registration));
@@ -85,7 +85,10 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
   const startCall = calls.get('start_session') ?? null;
   if ('fault' in started) {
     const seenStart = { ...NOT_REPEATED, call: startCall, fault: started.fault };
-    return { seen: { user: seenUser, start: seenStart, reads: null }, userId: user.id, sessionId: null };
+    return {
+      ...{ userId: user.id, sessionId: null },
+      seen: { user: seenUser, start: seenStart, known: 0, reads: null },
+    };
   }
   const { id: sessionId } = started.value.session;
   if (startCall !== null) await audit(app, 'remote_check.started', sessionId);
@@ -93,11 +96,11 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
     startCall === null
       ? { ...NOT_REPEATED, drifts: await recorded('start_session') }
       : sessionOf(startCall, session.START_RESPONSE.documented, sessionId, null);
-  const [row] = await app
-    .get(Database)
-    .query<{ at: Date }>('SELECT started_updated_at AS at FROM onboarding_sessions WHERE id = $1', [
-      sessionId,
-    ]);
+  const [row] = await app.get(Database).query<{ at: Date; known: number }>(
+    `SELECT started_updated_at AS at, (SELECT count(*)::int FROM inverters i WHERE i.session_id = s.id) AS known
+         FROM onboarding_sessions s WHERE id = $1`,
+    [sessionId],
+  );
   const read = async (shape: 'onboarding' | 'user'): Promise<SeenSession> => {
     const request = session.readSessionRequest(shape, { sessionId, userId: user.id });
     const sentAt = performance.now();
@@ -107,12 +110,12 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
     return sessionOf(callOf(sent, performance.now() - sentAt), session.READ_RESPONSE, sessionId, row!.at);
   };
   const reads = { onboarding: await read('onboarding'), user: await read('user') };
-  return { seen: { user: seenUser, start, reads }, userId: user.id, sessionId };
+  return { seen: { user: seenUser, start, known: row!.known, reads }, userId: user.id, sessionId };
 }
 
 const NOT_REPEATED: SeenSession = {
   ...{ call: null, drifts: [], fault: null, createdAt: undefined, expiresAt: undefined },
-  ...{ startUrl: undefined, state: null, facts: null },
+  ...{ startUrl: undefined, state: null, listed: null, facts: null },
 };
 
 const audit = (app: INestApplication, action: string, target: string): Promise<void> =>
@@ -168,6 +171,7 @@ export function sessionOf(
   return {
     ...{ call, drifts, fault, createdAt, expiresAt, startUrl },
     state: value && classify(value, startedUpdatedAt ?? value.updatedAt).state,
+    listed: value?.inverters?.length ?? null,
     facts: value && session.hashFacts(value),
   };
 }

@@ -79,6 +79,8 @@ export interface SeenSession extends SeenObject {
   readonly startUrl: unknown;
   /** The state and the rule of the current rules (machine.rules.ts). Null if the response cannot be used. */
   readonly state: string | null;
+  /** How many inverters the response lists. Null if it has no list. */
+  readonly listed: number | null;
   /** The hash of the documented fields. */
   readonly facts: string | null;
 }
@@ -89,6 +91,8 @@ export const PATHS = ['onboarding', 'user'] as const;
 export interface SeenJob {
   readonly user: SeenUser;
   readonly start: SeenSession | null;
+  /** How many inverters of the session our database knew before the reads. */
+  readonly known: number;
   readonly reads: Readonly<Record<(typeof PATHS)[number], SeenSession>> | null;
 }
 
