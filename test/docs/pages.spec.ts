@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -351,6 +351,55 @@ describe('the SQL of docs/postgresql.md', () => {
       await first.sandbox?.stop();
       await drop();
     }
+  });
+});
+
+describe('the files for systemd', () => {
+  const run = promisify(execFile);
+
+  it.each([
+    ['all', 'all'],
+    ['api', 'api'],
+    ['api-1', 'api'],
+    ['worker-12', 'worker'],
+  ])('give the instance %s the ROLE %s', async (instance, role) => {
+    const unit = await readFile('ops/systemd/pv-onboarding@.service', 'utf8');
+    const [, script = ''] = /^ExecStart=\/bin\/sh -c '(.*)' %i$/m.exec(unit)!;
+    const shell = script
+      .replace(/\$\$|%%/g, ([sign]) => sign!)
+      .replace('/usr/bin/node dist/main.js', 'printenv ROLE');
+    expect((await run('sh', ['-c', shell, instance])).stdout).toBe(`${role}\n`);
+  });
+
+  /** Runs the rolling restart with a systemctl and a curl that only write what they are called with. The second process is never ready. */
+  async function restart(...instances: string[]) {
+    const folder = await mkdtemp(join(tmpdir(), 'pv-systemd-'));
+    const log = join(folder, 'log');
+    await writeFile(join(folder, 'systemctl'), `#!/bin/sh\necho "$*" >> ${log}\n`, { mode: 0o755 });
+    await writeFile(
+      join(folder, 'curl'),
+      `#!/bin/sh\nfor url; do :; done\necho "$url" >> ${log}\ncase $url in *:3001/*) exit 22 ;; esac\n`,
+      { mode: 0o755 },
+    );
+    const env = { PATH: `${folder}:${process.env.PATH ?? ''}`, READY_WITHIN: '1' };
+    const ended = await run('sh', ['ops/systemd/rolling-restart.sh', ...instances], { env }).then(
+      () => 0,
+      ({ code }: { readonly code: number }) => code,
+    );
+    return { ended, calls: (await readFile(log, 'utf8').catch(() => '')).split('\n').filter(Boolean) };
+  }
+
+  it('restart one process after the other, and no further one after one that is not ready', async () => {
+    const ready = (port: number) => `http://127.0.0.1:${port}/health/ready`;
+    expect(await restart('api-1=3000', 'worker=3002')).toEqual({
+      ended: 0,
+      calls: ['restart pv-onboarding@api-1', ready(3000), 'restart pv-onboarding@worker', ready(3002)],
+    });
+    expect(await restart('api-2=3001', 'api-1=3000')).toEqual({
+      ended: 1,
+      calls: ['restart pv-onboarding@api-2', ready(3001)],
+    });
+    expect(await restart('api-1')).toEqual({ ended: 64, calls: [] });
   });
 });
 
