@@ -6,7 +6,7 @@ const PROMISES = readFileSync(new URL('../docs/guarantees.md', import.meta.url),
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .filter(([, id = '']) => /^R\d+$/.test(id))
   .map(([, id, promise]) => ({ id, promise }))
-  .sort((one, other) => one.id.slice(1) - other.id.slice(1));
+  .sort((one, other) => Number(one.id.slice(1)) - Number(other.id.slice(1)));
 
 /** Matches the title of a test that checks that the other tests find a bug. */
 const SEEDED_BUG = /\bred\b|seeded bug/;
