@@ -1,5 +1,14 @@
+import { afterAll, beforeAll } from '@jest/globals';
 import { RawClient } from '../contract/raw-client.js';
-import type { TestSandbox } from './sandbox.js';
+import { startSandbox, type TestSandbox } from './sandbox.js';
+
+/** Starts a sandbox before the tests of the block, and stops it after them. Its properties can be read once it has started. */
+export function useSandbox(): TestSandbox {
+  const started = {} as TestSandbox;
+  beforeAll(async () => void Object.assign(started, await startSandbox()));
+  afterAll(async () => void (await started.stop()));
+  return started;
+}
 
 export interface StartedSession {
   readonly userId: string;

@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { RawClient } from '../../contract/raw-client.js';
 import type { SandboxFault } from '../../setup/sandbox-control.js';
-import { authorisedClientOf, startRemoteSession, type StartedSession } from '../../setup/sandbox-client.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import {
+  authorisedClientOf,
+  startRemoteSession,
+  type StartedSession,
+  useSandbox,
+} from '../../setup/sandbox-client.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
 
 describe('the control API of the sandbox', () => {
-  let sandbox: TestSandbox;
+  const sandbox = useSandbox();
   let client: RawClient;
   let session: StartedSession;
-  beforeAll(async () => {
-    sandbox = await startSandbox();
-  });
-  afterAll(async () => void (await sandbox.stop()));
   beforeEach(async () => {
     await sandbox.control.reset();
     client = await authorisedClientOf(sandbox);

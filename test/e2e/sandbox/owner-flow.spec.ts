@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { RawClient } from '../../contract/raw-client.js';
-import { authorisedClientOf, startRemoteSession, type StartedSession } from '../../setup/sandbox-client.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import {
+  authorisedClientOf,
+  startRemoteSession,
+  type StartedSession,
+  useSandbox,
+} from '../../setup/sandbox-client.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const ALLOWED: [string, string][] = [
@@ -14,13 +18,9 @@ const CREDENTIALS: [string, string][] = [
 ];
 
 describe('the web flow of the owner', () => {
-  let sandbox: TestSandbox;
+  const sandbox = useSandbox();
   let client: RawClient;
   let session: StartedSession;
-  beforeAll(async () => {
-    sandbox = await startSandbox();
-  });
-  afterAll(async () => void (await sandbox.stop()));
   beforeEach(async () => {
     await sandbox.control.reset();
     client = await authorisedClientOf(sandbox);

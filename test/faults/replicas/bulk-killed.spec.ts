@@ -3,26 +3,22 @@ import pg from 'pg';
 import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
 import { TestClient } from '../../setup/client.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { useSandbox } from '../../setup/sandbox-client.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { ADMIN_KEY } from '../../setup/test-environment.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 const IDS = 300;
 
-let sandbox: TestSandbox;
+const sandbox = useSandbox();
 let database: TestDatabase;
 let sql: pg.Client;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
   database = await createTestDatabase();
   sql = await database.connect();
 });
-afterAll(async () => {
-  await database.drop();
-  await sandbox.stop();
-});
+afterAll(() => database.drop());
 
 const audits = async (): Promise<string[]> => {
   const { rows } = await sql.query<{ target: string }>(
@@ -68,8 +64,8 @@ it('a bulk action whose process is killed amid it does each id once', async () =
   );
   const client = new TestClient(survivor.url, ADMIN_KEY);
   const read = async () => (await client.call<BulkActionView>('GET', `/bulk-actions/${body.id}`)).body;
-  await waitFor('the action to end', async () => (await read()).finishedAt !== null, 60_000);
+  await waitFor('the action to end', async () => (await read()).finishedAt !== null, 180_000);
   expect((await read()).counts).toEqual({ pending: 0, done: IDS, skipped: 0, failed: 0 });
   expect((await audits()).sort()).toEqual(rows.map(({ id }) => id).sort());
   await survivor.stop();
-}, 120_000);
+}, 300_000);

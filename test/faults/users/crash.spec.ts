@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { TestClient } from '../../setup/client.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { useSandbox } from '../../setup/sandbox-client.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { ADMIN_KEY, testEnvironment } from '../../setup/test-environment.js';
@@ -18,16 +17,11 @@ const IN_FLIGHT = 8;
 const KNOWN_WITHIN_MS = 15_000;
 const EAN = '376104250021234569';
 
-let sandbox: TestSandbox;
-let control: SandboxControl;
+const sandbox = useSandbox();
 let database: TestDatabase;
 let sql: pg.Client;
 const processes: TestProcess[] = [];
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  ({ control } = sandbox);
-});
 beforeEach(async () => {
   database = await createTestDatabase();
   sql = await database.connect();
@@ -35,9 +29,8 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(processes.splice(0).map((each) => each.stop()));
   await database.drop();
-  await control.reset();
+  await sandbox.control.reset();
 });
-afterAll(() => sandbox.stop());
 
 const environment = (ROLE: string) => ({
   ...sandbox.environment,
@@ -65,7 +58,7 @@ async function crash(
   references: readonly string[],
   whenAllAreHeld: () => Promise<unknown>,
 ): Promise<number> {
-  const fault = await control.addFault({
+  const fault = await sandbox.control.addFault({
     kind: 'hold',
     operation: 'register_user',
     times: references.length,
@@ -73,13 +66,13 @@ async function crash(
   const requests = references.map((reference) =>
     register(victim.url, reference).catch(() => 'the connection was lost'),
   );
-  await waitUntilHeld(control, references.length, fault.id);
+  await waitUntilHeld(sandbox.control, references.length, fault.id);
   await whenAllAreHeld();
   const at = Date.now();
   victim.kill('SIGKILL');
   await victim.exited;
   expect(new Set(await Promise.all(requests))).toEqual(new Set(['the connection was lost']));
-  await control.release(fault.id);
+  await sandbox.control.release(fault.id);
   return at;
 }
 
@@ -132,7 +125,7 @@ describe('R16: a crash around the call is known', () => {
     expect(events).toEqual([{ count: crashedAt.size }]);
 
     // A retry by the caller changes nothing. Resolving with the remote service's user settles the registration.
-    const users = await control.users();
+    const users = await sandbox.control.users();
     await Promise.all(
       uncertain.map(async ({ id, tenantReference }) => {
         const repeated = await register(survivor.url, tenantReference);
@@ -144,7 +137,7 @@ describe('R16: a crash around the call is known', () => {
         });
       }),
     );
-    const ledger = await control.ledger();
+    const ledger = await sandbox.control.ledger();
     const posts = ledger.requests['POST /api/v1/ssa/users'] ?? 0;
     promise('R16', {
       figure: `${uncertain.length} of ${crashedAt.size} uncertain within ${latestMs} ms, ${posts - crashedAt.size} second POSTs`,
@@ -167,7 +160,7 @@ describe('R16: a crash around the call is known', () => {
     expect(await rows()).toEqual([]);
     // No intent records the first call, so a retry by the caller creates a second user.
     await Promise.all(references.map((reference) => register(survivor.url, reference)));
-    const found = contradictions(references, await control.ledger(), await rows());
+    const found = contradictions(references, await sandbox.control.ledger(), await rows());
     expect(found).toEqual(expect.arrayContaining(references.map((reference) => `${reference}: 2 effects`)));
   });
 });

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { randomBytes, randomInt } from 'node:crypto';
 import { Database } from '../../../src/platform/database/database.js';
 import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { roundedForm } from '../../../src/users/rounded.rules.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { useSandbox } from '../../setup/sandbox-client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 
@@ -14,14 +13,7 @@ const EANS_PER_USER = 100;
 /** Few users suffice, because JSON.parse alters more than 90 % of the EANs. */
 const RED_USERS = 5;
 
-let sandbox: TestSandbox;
-let control: SandboxControl;
-
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  ({ control } = sandbox);
-});
-afterAll(() => sandbox.stop());
+const sandbox = useSandbox();
 
 interface Sent {
   readonly reference: string;
@@ -70,7 +62,7 @@ async function countLostDigits(app: TestApp, count: number): Promise<Record<stri
     );
   }
   const wire = new Map(
-    (await control.ledger()).users.map(({ tenantReference, body }) => [tenantReference, body]),
+    (await sandbox.control.ledger()).users.map(({ tenantReference, body }) => [tenantReference, body]),
   );
   const rows = await app.app.get(Database).query<{
     reference: string;

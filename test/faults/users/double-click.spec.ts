@@ -1,11 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Database } from '../../../src/platform/database/database.js';
 import { LEASE_MS, RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import type { Claim } from '../../../src/users/registration/registration.rules.js';
 import { TestClient } from '../../setup/client.js';
-import type { SandboxControl } from '../../setup/sandbox-control.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import { useSandbox } from '../../setup/sandbox-client.js';
 import { startServiceProcess } from '../../setup/service-process.js';
 import { startTestApp } from '../../setup/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
@@ -17,20 +16,14 @@ const LATENCIES_MS = isLong ? [0, 20, 300] : [20];
 const ROUNDS = isLong ? 5 : 1;
 const EAN = '376104250021234569';
 
-let sandbox: TestSandbox;
-let control: SandboxControl;
+const sandbox = useSandbox();
 let database: TestDatabase;
 const cleanUps: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  ({ control } = sandbox);
-});
 afterEach(async () => {
   await Promise.all(cleanUps.splice(0).map((cleanUp) => cleanUp()));
   await database.drop();
 });
-afterAll(() => sandbox.stop());
 
 interface Clicked {
   readonly effects: number;
@@ -52,7 +45,7 @@ async function click(urls: readonly string[]): Promise<Clicked> {
   );
   const statuses: Record<number, number> = {};
   for (const { status } of responses) statuses[status] = (statuses[status] ?? 0) + 1;
-  const { users } = await control.ledger();
+  const { users } = await sandbox.control.ledger();
   return {
     effects: users.filter(({ tenantReference }) => tenantReference === reference).length,
     statuses,
@@ -70,7 +63,7 @@ describe('R18: double clicks are one', () => {
     const urls = replicas.map(({ url }) => url);
     let [most, rounds] = [0, 0];
     for (const latencyMs of LATENCIES_MS) {
-      await control.change({ latencyMs });
+      await sandbox.control.change({ latencyMs });
       for (let round = 0; round < ROUNDS; round++) {
         const { effects, statuses, bodies } = await click(urls);
         most = Math.max(most, effects, bodies.length);
@@ -88,15 +81,20 @@ describe('R18: double clicks are one', () => {
     });
 
     // Only one request is sent to the remote service. All other callers wait for its outcome and receive it, even if it is a rejection.
-    await control.change({ latencyMs: 0 });
-    await control.addFault({ kind: 'answer', operation: 'register_user', status: 422, delayMs: 3_000 });
+    await sandbox.control.change({ latencyMs: 0 });
+    await sandbox.control.addFault({
+      kind: 'answer',
+      operation: 'register_user',
+      status: 422,
+      delayMs: 3_000,
+    });
     const refused = await click(urls);
     expect(refused).toMatchObject({
       effects: 0,
       statuses: { 422: CLICKS },
       bodies: [{ code: 'remote_rejected' }],
     });
-    await control.addFault({ kind: 'reset', operation: 'register_user', effect: true, delayMs: 300 });
+    await sandbox.control.addFault({ kind: 'reset', operation: 'register_user', effect: true, delayMs: 300 });
     const lost = await click(urls);
     expect(lost).toMatchObject({ effects: 1, statuses: { 202: CLICKS }, bodies: [{ status: 'uncertain' }] });
   });
@@ -115,7 +113,7 @@ describe('R18: double clicks are one', () => {
     cleanUps.push(...replicas.map((replica) => () => replica.close()));
     // The mutant relies on its `if` instead of this index.
     await replicas[0]?.app.get(Database).query('DROP INDEX registrations_one_per_reference');
-    await control.change({ latencyMs: 20 });
+    await sandbox.control.change({ latencyMs: 20 });
     const { effects, bodies } = await click(replicas.map(({ url }) => url));
     expect(effects).toBeGreaterThan(1);
     expect(bodies.length).toBeGreaterThan(1);

@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import type { RemoteRequest, Sent } from '../../../src/remote/outcome.rules.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { TestClient } from '../../setup/client.js';
-import type { SandboxControl, SandboxFault } from '../../setup/sandbox-control.js';
-import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
+import type { SandboxFault } from '../../setup/sandbox-control.js';
+import { useSandbox } from '../../setup/sandbox-client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
@@ -60,19 +60,13 @@ const FAULTS: Record<
   '429 without an effect': { fault: { kind: 'too_many_requests' }, status: 'registered', effects: 1 },
 };
 
-let sandbox: TestSandbox;
-let control: SandboxControl;
+const sandbox = useSandbox();
 let service: TestApp | undefined;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  ({ control } = sandbox);
-});
 afterEach(async () => {
   await service?.close();
-  await control.reset();
+  await sandbox.control.reset();
 });
-afterAll(() => sandbox.stop());
 
 /** Starts a service that uses a new Remote for each remote call: a shared circuit breaker would open and prevent most faults. */
 async function start(send: (request: RemoteRequest, sendOnce: Remote['send']) => Promise<Sent>) {
@@ -102,7 +96,7 @@ async function meetFaults(app: TestApp, rounds: number): Promise<Map<string, str
   for (const [name, { fault }] of Object.entries(FAULTS)) {
     const own = Array.from({ length: rounds }, (_, round) => `${name} ${round}.`);
     for (const reference of own) {
-      await control.addFault({ ...fault, operation: 'register_user', contains: `"${reference}"` });
+      await sandbox.control.addFault({ ...fault, operation: 'register_user', contains: `"${reference}"` });
     }
     references.set(name, own);
     waiting.push(...own);
@@ -138,7 +132,7 @@ describe('R15: an unknown outcome is never a duplicate', () => {
       return rows.every(({ status }) => status !== 'pending');
     });
 
-    const ledger = await control.ledger();
+    const ledger = await sandbox.control.ledger();
     const rows = await readRegistrations(app.app.get(Database));
     const found = contradictions([...references.values()].flat(), ledger, rows);
     promise('R15', {
@@ -146,7 +140,7 @@ describe('R15: an unknown outcome is never a duplicate', () => {
       bound: '0',
     });
     expect(found).toEqual([]);
-    expect((await control.faults()).filter(({ used }) => used !== 1)).toEqual([]);
+    expect((await sandbox.control.faults()).filter(({ used }) => used !== 1)).toEqual([]);
     for (const [name, own] of references) {
       const { status, effects } = FAULTS[name] ?? {};
       const happened = ledger.users.filter(({ tenantReference }) => own.includes(tenantReference)).length;
@@ -165,7 +159,7 @@ describe('R15: an unknown outcome is never a duplicate', () => {
     });
     const references = await meetFaults(app, 1);
     const rows = await readRegistrations(app.app.get(Database));
-    const found = contradictions([...references.values()].flat(), await control.ledger(), rows);
+    const found = contradictions([...references.values()].flat(), await sandbox.control.ledger(), rows);
     expect(found).toContain('reset after the effect 0.: 2 effects');
   });
 });
