@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { exitCodeOf, judge } from './judge.rules.js';
 import { linesOf, reportOf, wrap } from './present.rules.js';
+import { recordingOf } from './recording.rules.js';
 import { type Seen, type SeenCall, type SeenSession, type SeenUser, timeFormOf } from './seen.rules.js';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
@@ -66,6 +67,19 @@ const unserved = (status: number): SeenSession => ({
   ...session,
   call: response(status),
   fault: `status ${status}`,
+});
+
+describe('a recording', () => {
+  it('has no id of the service in a refusal, however it is written', () => {
+    const id = '7f1f1b0e-5c0a-4d5b-9f57-3d2f3a9f6b11';
+    const refused = response(401, `{"ids":["${id}","${id.toUpperCase()}"]}`);
+    const recorded = recordingOf(
+      { ...AS_DESCRIBED, refusals: { ...refusals, no_key: refused } },
+      (text) => text,
+    );
+    const body = '{"ids":["00000000-0000-4000-8000-000000000000","00000000-0000-4000-8000-000000000000"]}';
+    expect(recorded.refusals).toMatchObject({ no_key: { status: 401, body } });
+  });
 });
 
 describe('what a check has found', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { upcomingFault } from '../../platform/time/instant.rules.js';
 import { localeOf } from '../../platform/env/locale.rules.js';
 import { returnUrlFault } from '../invitation.rules.js';
+import { brandSectionOf } from './owner-sections.js';
 import { accentsOf, contrast } from './colour.rules.js';
 import {
   declineReasonOf,
@@ -88,6 +89,25 @@ describe('the page of an invitation', () => {
       brand: 'sunward',
     });
     expect(planOwnerPage(any, [late('acme')])).toMatchObject({ kind: 'waiting', brand: null });
+  });
+});
+
+describe('what a page says about a brand', () => {
+  const picture = { type: 'image/png', content: Buffer.alloc(0) };
+  const address = 'brand-picture?brand=acme';
+  it.each([
+    [{}, null],
+    [{ nl: { login: 'Bel ons.' } }, null],
+    [{ picture }, [address, []]],
+    [{ en: { login: 'Call us.' } }, [undefined, ['Call us.']]],
+    [{ picture, en: { traps: 'None.', account: 'Make one.' } }, [address, ['Make one.', 'None.']]],
+  ])('has the picture and the notes of the language, if there is any: %j', (words, expected) => {
+    const section = brandSectionOf('acme', { name: 'Acme', ...words }, 'en', '', (key) => key);
+    expect(section && [section.picture, section.notes.map(({ text }) => text)]).toEqual(expected);
+  });
+
+  it('is nothing about a brand that the tenant does not describe', () => {
+    expect(brandSectionOf('acme', undefined, 'en', '', (key) => key)).toBeNull();
   });
 });
 

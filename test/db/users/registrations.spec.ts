@@ -17,7 +17,10 @@ import {
   type RegistrationRecord,
   RegistrationsStore,
 } from '../../../src/users/registration/registrations.store.js';
-import { confirmReferences } from '../../../src/users/registration/unchecked-references.store.js';
+import {
+  confirmReferences,
+  movePendingToUncertain,
+} from '../../../src/users/registration/unchecked-references.store.js';
 import type { RemoteUser, RequestedUser } from '../../../src/users/remote/remote-user.rules.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
@@ -225,6 +228,17 @@ describe('a sender whose lease has expired', () => {
     expect(await read(dead.id)).toMatchObject({ status: 'uncertain', isBeingSent: false });
     expect(await eventsOf(dead.id)).toEqual(['user.registration_uncertain']);
     expect(await read(alive.id)).toMatchObject({ status: 'pending', isBeingSent: true });
+  });
+
+  it('is announced for each registration that a death or a restore leaves uncertain', async () => {
+    const ids = async () => (await Promise.all([claimed(), claimed()])).map(({ id }) => id);
+    const dead = await ids();
+    await Promise.all(dead.map(expireLease));
+    expect((await moveAbandoned()).sort()).toEqual(dead.sort());
+    const pending = await ids();
+    expect(await database.transaction(movePendingToUncertain)).toBe(2);
+    for (const id of [...dead, ...pending])
+      expect(await eventsOf(id)).toEqual(['user.registration_uncertain']);
   });
 
   it('may still store a certain outcome', async () => {

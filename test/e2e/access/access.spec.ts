@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Param, Post } from '@nestjs/common';
+import { requireOneActing } from '../../../src/access/acting-caller.js';
 import { Authentication } from '../../../src/access/authentication.service.js';
 import { Operation } from '../../../src/access/operation.decorator.js';
 import { SCOPES, type Scope } from '../../../src/access/scopes.js';
@@ -35,6 +36,18 @@ beforeAll(() => {
 
 const listKeys = async (client: TestClient) => (await client.call('GET', '/api-keys')).status;
 const revoke = (id: string) => admin.call('DELETE', `/api-keys/${id}`);
+
+describe('work that several callers share', () => {
+  it('may be done while one of them may act', async () => {
+    const keys = await Promise.all([createKey(admin, 'users:read'), createKey(admin, 'users:read')]);
+    const callers = keys.map(({ id }) => ({ id }));
+    const mayAct = () => requireOneActing(database, callers);
+    await revoke(keys[0].id);
+    await mayAct();
+    await revoke(keys[1].id);
+    await expect(mayAct()).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+});
 
 describe('API keys', () => {
   it('are created, used, listed without the key, and revoked', async () => {

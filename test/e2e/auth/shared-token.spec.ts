@@ -4,6 +4,7 @@ import type { Token } from '../../../src/auth/token.client.js';
 import { TokenStore } from '../../../src/auth/token.store.js';
 import { itAtLength, promise } from '../../faults/support/promise.js';
 import type { Lease, Leases } from '../../../src/platform/database/lease.js';
+import { withoutSecrets } from '../../../src/platform/redaction/secrets.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { startTestProcess, type TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -58,6 +59,12 @@ const expire = (from: Replica): Promise<unknown> =>
     expires_at = clock_timestamp() - interval '1 day'`);
 
 describe('R12: one token for all', () => {
+  it('is hidden in the text of a process that uses it', async () => {
+    await replica().read();
+    const token = service.calls.at(-1)!.headers.authorization!.split(' ').at(-1)!;
+    expect(withoutSecrets(`${token} is refused`)).toBe('[redacted] is refused');
+  });
+
   it(
     'is requested once when 3 replicas make 100 calls each with an expired token',
     async () => {

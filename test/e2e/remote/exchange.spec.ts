@@ -122,6 +122,15 @@ describe('reading a response', () => {
     });
     await waitFor('the connection to be closed', () => server.open() === 0);
   });
+
+  it.each([
+    [1_048_576, true],
+    [1_048_577, false],
+  ])('with a body of %d bytes is read: %s', async (bytes, isRead) => {
+    const { remote } = await serve((socket) => socket.write(reply(200, '{}'.padEnd(bytes))));
+    const { kind } = outcomeOf(await remote.send(readSession), (response) => readObject(response.body));
+    expect(kind).toBe(isRead ? 'done' : 'unreadable');
+  });
 });
 
 describe('R28: a redirect gets no credentials', () => {

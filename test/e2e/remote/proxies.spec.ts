@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { lookAtNetwork } from '../../../src/cli/check-remote/look-at-network.js';
 import { IdentityProvider } from '../../../src/console-access/identity-provider.client.js';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { proxiedAgent } from '../../../src/platform/http-client/proxied.js';
@@ -235,6 +236,17 @@ describe('other outbound traffic through the proxy', () => {
     expect(started.tunnels).toEqual([new URL(endpoint).host]);
   });
 
+  it('is the look of check-remote, at the port of the address or of its protocol', async () => {
+    const targets: string[] = [];
+    const { url } = await rawProxy((socket, connect) => {
+      targets.push(connect.split(' ')[1]!);
+      socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+    });
+    for (const SCS_BASE_URL of ['http://192.0.2.1', 'https://192.0.2.1', 'http://192.0.2.1:8080'])
+      await lookAtNetwork(remoteEnvironment({ SCS_BASE_URL, HTTP_PROXY: url, HTTPS_PROXY: url }));
+    expect(targets).toEqual(['192.0.2.1:80', '192.0.2.1:443', '192.0.2.1:8080']);
+  });
+
   it('is made by TLS in the tunnel, whose certificate is checked', async () => {
     const { url: HTTPS_PROXY, tunnels } = await proxy();
     const server = createTlsServer();
@@ -242,7 +254,7 @@ describe('other outbound traffic through the proxy', () => {
     closing.push(() => server.close());
     const { port } = server.address() as { port: number };
     const url = new URL(`https://collector.test:${port}/v1/traces`);
-    const agent = proxiedAgent(url, { HTTPS_PROXY }, 'the collector')!;
+    const agent = proxiedAgent(url, { HTTPS_PROXY }, 'the collector');
     const failed = new Promise<Error>((resolve) => get(url, { agent }).on('error', resolve));
     expect(await failed).toMatchObject({ code: expect.stringMatching(/^ERR_SSL|^ECONNRESET/) });
     expect(tunnels).toEqual([url.host]);

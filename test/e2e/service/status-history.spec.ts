@@ -7,6 +7,7 @@ import { FIND_OLDEST_TRANSACTION } from '../../../src/status/status.sql.js';
 import { StatusStore } from '../../../src/status/status.store.js';
 import type { StatusView } from '../../../src/status/status.view.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { findTableLocks } from '../../../src/platform/database/table-locks.js';
 import { HANDLER, insertCustomer, insertRow, type Table } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
 import { fromNow, insertReplica } from '../../setup/replicas.js';
@@ -487,6 +488,9 @@ describe('GET /status/history', () => {
     await other.connect();
     await other.query('BEGIN');
     await other.query('LOCK TABLE onboarding_sessions IN ACCESS EXCLUSIVE MODE');
+    const waiting = new pg.Client(service.environment.DATABASE_URL);
+    await waiting.connect();
+    const waited = waiting.query('BEGIN; LOCK TABLE onboarding_sessions IN ACCESS EXCLUSIVE MODE');
     try {
       await waitFor('the locks in the history', async () => {
         await sample().catch(() => undefined);
@@ -494,10 +498,19 @@ describe('GET /status/history', () => {
           (await database.query(`SELECT FROM status_samples WHERE reasons ? 'tables_locked'`)).length > 0
         );
       });
+      const old = `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND query LIKE '%LOCK TABLE%' AND now() - xact_start > interval '5.1 s'`;
+      await waitFor('both are shown if they may be', async () => (await database.query(old)).length === 2);
+      // Only the one that has the lock is named.
+      expect(await findTableLocks(database)).toEqual([
+        expect.stringMatching(/^onboarding_sessions is locked/),
+      ]);
     } finally {
       read.mockRestore();
       service.app.get(Sampler)['unread'].attempts = 0;
       await other.end();
+      await waited;
+      await waiting.end();
     }
   });
 

@@ -204,6 +204,18 @@ describe('a decision', () => {
   });
 });
 
+it('are found by a text of 1 to 200 characters', async () => {
+  for (const [length, status] of [
+    [0, 400],
+    [1, 200],
+    [200, 200],
+    [201, 400],
+  ]) {
+    const found = await client.call('GET', `/registrations?lastError=${'x'.repeat(length!)}`);
+    expect([length, found.status]).toEqual([length, status]);
+  }
+});
+
 describe('decisions about many registrations', () => {
   const decide = (body: object) =>
     client.call<{ readonly items: readonly Result[]; readonly next: string | null }>(
