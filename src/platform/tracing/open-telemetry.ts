@@ -55,10 +55,17 @@ export function openTelemetry(environment: Environment) {
   };
 }
 
-/** Reads a file of TLS as the exporter would. It does not read them for an agent that it is given. */
+/** Reads a file of TLS as the exporter would, which reads none for an agent that it is given. */
 function readFileOf(name: string): Buffer | undefined {
   const path = process.env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || process.env[`OTEL_EXPORTER_OTLP_${name}`];
-  return path ? readFileSync(path) : undefined;
+  if (!path) return undefined;
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    // Traces are no reason not to start.
+    new Logger('Tracing').warn(`OTEL_EXPORTER_OTLP_${name} cannot be read: ${errorText(error)}`);
+    return undefined;
+  }
 }
 
 /** Logs when the collector stops and starts to accept spans. */
