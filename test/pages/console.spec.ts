@@ -1,4 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { StallTask } from '../../src/stalls/stall-task.service.js';
@@ -8,6 +10,7 @@ import { insertCampaign } from '../setup/campaign.js';
 import { newValidEan } from '../setup/ean.js';
 import { workbookOf, type Cell } from '../setup/workbook.js';
 import { TestClient } from '../setup/client.js';
+import { authorisedClientOf } from '../setup/sandbox-client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
@@ -632,6 +635,134 @@ if (CHROMIUM === null) {
       expect((await client.call('GET', '/customers?tenantReference=customer-20')).status).toBe(404);
     });
 
+    /** Searches for a customer in the list, and waits for its page. */
+    const find = async (page: Page, tenantReference: string) => {
+      await page.getByRole('searchbox').fill(tenantReference);
+      await page.getByRole('searchbox').press('Enter');
+      await page.getByRole('heading', { name: `Customer ${tenantReference}` }).waitFor();
+    };
+
+    it('registers a customer anew whose registration was given up', async () => {
+      const id = await loseRegistration('anew-1');
+      await service.sandbox!.control.clearFaults();
+      await client.call('POST', `/registrations/${id}/discard`);
+      await signedIn('/customers', async (page) => {
+        await find(page, 'anew-1');
+        await page.getByRole('button', { name: 'Register anew' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Register anew' });
+        await dialog.getByText('541448820044186577').waitFor();
+        expect(await faultsOf(page)).toEqual([]);
+        await dialog.getByRole('button', { name: 'Register anew' }).click();
+        await page.getByText('The customer is registered.').waitFor();
+        await page.getByRole('region', { name: 'Grid location 541448820044186577' }).waitFor();
+        expect(await page.getByRole('button', { name: 'Register anew' }).count()).toBe(0);
+      });
+      expect(await registration(id)).toBe('discarded');
+    });
+
+    it('adopts a session that exists only at the provider, and saves what is stored of a customer', async () => {
+      const gridLocationId = await client.locate('adopt-1');
+      const provider = await authorisedClientOf(service.sandbox!);
+      const { sessionId } = JSON.parse((await provider.start(gridLocationId)).text) as { sessionId: string };
+      await signedIn('/customers', async (page) => {
+        await find(page, 'adopt-1');
+        await page.getByRole('button', { name: 'Adopt a session' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Adopt a session' });
+        await dialog.getByLabel('Session id').fill(sessionId);
+        expect(await faultsOf(page)).toEqual([]);
+        await dialog.getByRole('button', { name: 'Adopt a session' }).click();
+        await page.getByText('The session is read at the provider.').waitFor();
+        await waitFor('the session', async () => (await client.session(sessionId)).id === sessionId);
+        await page.goto(`${service.url}/console/sessions/${sessionId}`);
+        await page.getByRole('link', { name: 'adopt-1' }).click();
+        await page.getByRole('heading', { name: 'Customer adopt-1' }).waitFor();
+        await page.getByRole('button', { name: 'Export data' }).click();
+        expect(await faultsOf(page)).toEqual([]);
+        const saved = page.waitForEvent('download');
+        await page.getByRole('dialog').getByRole('button', { name: 'Export data' }).click();
+        const file = await saved;
+        expect(file.suggestedFilename()).toMatch(/^personal-data-.*\.json$/);
+        const text = await readFile(await file.path(), 'utf8');
+        for (const part of ['adopt-1', sessionId]) expect(text).toContain(part);
+      });
+    });
+
+    it('finds the customer whose link is pasted, and copies the link again', async () => {
+      const gridLocationId = await client.locate('pasted-1');
+      const { body } = await client.call<{ url: string }>('POST', '/invitations', { gridLocationId });
+      await signedIn('/webhooks', async (page) => {
+        await page.getByRole('searchbox').fill(`Our customer says: ${body.url} does not open`);
+        await page.getByRole('searchbox').press('Enter');
+        await page.getByRole('heading', { name: 'Customer pasted-1' }).waitFor();
+        expect(page.url()).not.toContain(body.url.slice(-10));
+        const invitations = page.getByRole('table', { name: 'Invitations of the location' });
+        await invitations.getByRole('button', { name: 'Copy the link' }).click();
+        await page.getByText('Copied.').waitFor();
+      });
+    });
+
+    it('leads from a campaign to its customers that are stalled, and to no other', async () => {
+      const campaignId = await insertCampaign(database, [{ tenantReference: 'row-3' }], {
+        name: 'Spring',
+        status: 'paused',
+      });
+      const id = await loseRegistration('spring-1');
+      const other = await loseRegistration('spring-2');
+      await database.query('UPDATE registrations SET campaign_id = $2 WHERE id = $1', [id, campaignId]);
+      // A stall has the campaign of its subject at the time of the look, which may have been before.
+      await waitFor('both to be stalled', async () => {
+        const stalls = await database.query(
+          'UPDATE stalls SET campaign_id = CASE subject WHEN $1 THEN $3::uuid END WHERE subject IN ($1, $2) RETURNING subject',
+          [id, other, campaignId],
+        );
+        return stalls.length === 2;
+      });
+      await signedIn('/campaigns', async (page) => {
+        await page.getByRole('link', { name: 'Spring' }).click();
+        await page.getByRole('link', { name: 'Stalled customers' }).click();
+        await page.getByRole('row', { name: /spring-1/ }).waitFor();
+        expect(await page.getByRole('row', { name: /spring-2/ }).count()).toBe(0);
+        expect(new URL(page.url()).searchParams.get('campaignId')).toBe(campaignId);
+      });
+      for (const each of [id, other]) await client.call('POST', `/registrations/${each}/discard`);
+      await client.call('POST', `/campaigns/${campaignId}/cancel`);
+    });
+
+    it('shows brands by their names, and takes a name where a person enters a brand', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'pv-brands-'));
+      const INVERTER_BRANDS_FILE = join(folder, 'brands.json');
+      await writeFile(INVERTER_BRANDS_FILE, JSON.stringify({ acme: { name: 'Acme Solar' } }));
+      const gridLocationId = await client.locate('named-1');
+      await withReplica(service, { ROLE: 'api', INVERTER_BRANDS_FILE }, async ({ url }) => {
+        const context = await browser.newContext({ viewport: SCREENS.desktop });
+        const page = await context.newPage();
+        await page.goto(`${url}/console`);
+        await signIn(page);
+        await page.goto(`${url}/console/stalled`);
+        await page.getByLabel('Brand').selectOption({ label: 'Acme Solar' });
+        await page.getByRole('row', { name: /customer-7.*Acme Solar/ }).waitFor();
+        expect(new URL(page.url()).search).toBe('?brand=acme');
+        await page.goto(`${url}/console/brands`);
+        await page.getByRole('row', { name: /Acme Solar/ }).waitFor();
+        await find(page, 'named-1');
+        await page.getByRole('button', { name: 'Invite the owner' }).click();
+        const invitation = page.getByRole('table', { name: 'Invitations of the location' }).getByRole('row');
+        await invitation.getByRole('button', { name: 'Change' }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByLabel('Brands').fill('acme solar');
+        await dialog.getByRole('button', { name: 'Change' }).click();
+        await dialog.waitFor({ state: 'detached' });
+        await page.getByText('Acme Solar').first().waitFor();
+        await context.close();
+      });
+      const { body } = await client.call<{ items: { brands: string[] }[] }>(
+        'GET',
+        `/invitations?gridLocationId=${gridLocationId}`,
+      );
+      expect(body.items.map(({ brands }) => brands)).toEqual([['acme']]);
+      await rm(folder, { recursive: true });
+    });
+
     it('lists customers by filters, with the keyboard, and returns to the list from the page of one', async () => {
       const id = await client.locate('listed-1');
       await signedIn('/customers', async (page) => {
@@ -850,29 +981,33 @@ if (CHROMIUM === null) {
     });
 
     /** The pages, each with a text that is visible once the page is complete. */
-    const PAGES: Readonly<Record<string, { path: string; until: string; search?: string }>> = {
-      duty: { path: '', until: 'Next:' },
-      past: { path: '?view=past', until: 'still' },
-      remote: { path: '?view=remote', until: 'Held back by' },
-      freshness: { path: '?view=freshness', until: 'Lateness in s' },
-      funnel: { path: '?view=customers', until: 'Orphans' },
-      events: { path: '?view=events', until: 'Without sequence' },
-      processes: { path: '?view=processes', until: 'Last sign of life' },
-      stalled: { path: '/stalled', until: 'Nobody knows whether the remote service has registered' },
-      sessions: { path: '/sessions', until: 'customer-7' },
-      session: { path: '/sessions/ID', until: 'by the rule as started' },
-      list: { path: '/customers', until: 'Save as CSV' },
-      customers: { path: '/customers', until: 'Waits for', search: 'customer-7' },
-      registrations: { path: '/registrations', until: 'customer-11' },
-      webhooks: { path: '/webhooks?status=tried', until: 'HTTP ' },
-      endpoint: { path: '/webhooks/ENDPOINT', until: 'HTTP ' },
-      invitations: { path: '/invitations', until: 'Save as CSV' },
-      campaigns: { path: '/campaigns', until: 'Autumn' },
-      brands: { path: '/brands', until: 'acme' },
-      weeks: { path: '/brands?by=week', until: 'acme' },
-      keys: { path: '/keys', until: 'reader' },
-      audit: { path: '/audit', until: 'api key revoked' },
-    };
+    const PAGES: Readonly<Record<string, { path: string; until: string; search?: string; press?: string }>> =
+      {
+        duty: { path: '', until: 'Next:' },
+        past: { path: '?view=past', until: 'still' },
+        remote: { path: '?view=remote', until: 'Held back by' },
+        freshness: { path: '?view=freshness', until: 'Lateness in s' },
+        funnel: { path: '?view=customers', until: 'Orphans' },
+        events: { path: '?view=events', until: 'Without sequence' },
+        processes: { path: '?view=processes', until: 'Last sign of life' },
+        stalled: { path: '/stalled', until: 'Nobody knows whether the remote service has registered' },
+        sessions: { path: '/sessions', until: 'customer-7' },
+        session: { path: '/sessions/ID', until: 'by the rule as started' },
+        list: { path: '/customers', until: 'Save as CSV' },
+        customers: { path: '/customers', until: 'Waits for', search: 'customer-7' },
+        registrations: { path: '/registrations', until: 'customer-11' },
+        webhooks: { path: '/webhooks?status=tried', until: 'HTTP ' },
+        endpoint: { path: '/webhooks/ENDPOINT', until: 'HTTP ' },
+        invitations: { path: '/invitations', until: 'Save as CSV' },
+        campaigns: { path: '/campaigns', until: 'Autumn' },
+        campaign: { path: '/campaigns/CAMPAIGN', until: 'Save result.csv' },
+        import: { path: '/campaigns/new', until: 'Or paste rows from a spreadsheet' },
+        palette: { path: '/webhooks', until: 'Create an endpoint', press: 'Control+k' },
+        brands: { path: '/brands', until: 'acme' },
+        weeks: { path: '/brands?by=week', until: 'acme' },
+        keys: { path: '/keys', until: 'reader' },
+        audit: { path: '/audit', until: 'api key revoked' },
+      };
 
     it.each(allAtLength(LOOKS))(
       'has no fault of accessibility on a $screen, $colorScheme',
@@ -885,16 +1020,24 @@ if (CHROMIUM === null) {
           expect(await faultsOf(page)).toEqual([]);
         });
         await context.addCookies(await desktop.cookies());
-        for (const [name, { path, until, search }] of Object.entries(PAGES))
+        const [campaign] = await database.query<{ id: string }>('SELECT id FROM campaigns LIMIT 1');
+        for (const [name, { path, until, search, press }] of Object.entries(PAGES))
           await visit(
             context,
-            path.replace('/ID', `/${stalledId}`).replace('ENDPOINT', failingId),
+            path
+              .replace('/ID', `/${stalledId}`)
+              .replace('ENDPOINT', failingId)
+              .replace('CAMPAIGN', campaign!.id),
             async (page) => {
               if (search !== undefined) {
                 await page.getByLabel('Reference, EAN or user id').fill(search);
                 await page.getByRole('button', { name: 'Find' }).click();
               }
               await page.getByText(until).first().waitFor();
+              if (press !== undefined) {
+                await page.keyboard.press(press);
+                await page.getByRole('dialog').getByRole('option').first().waitFor();
+              }
               await picture(page, `console-${name}-${screen}-${colorScheme}`);
               expect([name, await faultsOf(page)]).toEqual([name, []]);
               const width = await page.evaluate<number>('document.documentElement.scrollWidth');

@@ -129,7 +129,7 @@ export function AdoptSession({ of: { user, tenantReference } }: { readonly of: C
         <>
           The session is read at the provider.{' '}
           <Link to="campaigns" id={id}>
-            What came of it
+            See the result
           </Link>
         </>
       )}

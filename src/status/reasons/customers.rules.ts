@@ -17,7 +17,7 @@ export const REASONS_OF_CUSTOMERS = {
   },
   starts_lost: {
     severity: 'warning',
-    title: 'Sessions may have been started whose id nobody knows',
+    title: 'Sessions may exist whose id nobody knows',
     runbook: 'starts-were-lost',
     waitsFor: 'tenant',
     alertAfter: '2m',

@@ -12,7 +12,7 @@ const FALLEN_TO = 0.2;
 export const REASONS_OF_READING = {
   nothing_read: {
     severity: 'critical',
-    title: 'Sessions wait to be read, and none is',
+    title: 'Sessions are due, and none is being read',
     runbook: 'many-sessions-are-overdue',
     waitsFor: 'us',
     alertAfter: '2m',

@@ -43,7 +43,7 @@ function figuresOf({ remote, poller, outbox, activity }: Status): Figure[] {
       view: 'remote',
       value: all === 0 ? 'no calls' : `${formatNumber((100 * succeeded) / all)} % answered`,
       words:
-        all === 0 ? 'in 5 min' : `${countOf(all, 'call')} in 5 min, slowest p95 ${formatLatency(slowest)}`,
+        all === 0 ? 'in 5 min' : `${countOf(all, 'call')} in 5 min, 95 % within ${formatLatency(slowest)}`,
     },
     {
       view: 'freshness',
