@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import type { BenchResult } from './harness/result.js';
 
-// Writes the tables of docs/performance.md from bench/results/*.json. With --check, only reports an outdated page.
+// Writes the tables of bench/README.md from bench/results/*.json. With --check, only reports an outdated page.
 
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const PAGE = pathOf('../docs/performance.md');
+const PAGE = pathOf('./README.md');
 /** Place for the columns A and B, after the first column, of the table N of the benchmark NAME: `<!-- table NAME.N: A | B --><!-- end -->`. */
 const PLACE = /(<!-- table (\w+)\.(\d+): (.+?) -->)[^]*?(<!-- end -->)/g;
 
@@ -24,7 +24,7 @@ const after = await format(filled, { ...(await resolveConfig(PAGE)), filepath: P
 
 if (!process.argv.includes('--check')) await writeFile(PAGE, after);
 else if (after !== before) {
-  console.error('docs/performance.md is not made from bench/results; run npm run bench -- draw');
+  console.error('bench/README.md is not made from bench/results; run npm run bench -- draw');
   process.exitCode = 1;
 }
 

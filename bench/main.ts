@@ -27,7 +27,7 @@ events         from a commit to a handler, the stream, a webhook; beside bare LI
 freshness      how soon a change is noticed, simulated: our schedule beside others at equal reads
 campaigns      rows of a campaign, beside a loop of POST /users
 costs          round trips, commits, WAL and CPU of each piece of work, beside the least that is safe
-draw           the tables of docs/performance.md from bench/results (not part of all)
+draw           the tables of bench/README.md from bench/results (not part of all)
 seed           fills the database of DATABASE_URL with customers of every state and kind, three in ten stalled, to look at (not part of all)
 
   --sessions N   of seed: how many customers with a session (1000)

@@ -105,6 +105,6 @@ if (process.send) {
     `  SCS_API_KEY=${credentials.apiKey} SCS_CLIENT_ID=${credentials.clientId} SCS_CLIENT_SECRET=${credentials.clientSecret}`,
   );
   say(
-    `  users and sessions, with buttons to play: ${url}/   control API (docs/sandbox.md): ${url}/sandbox/…`,
+    `  users and sessions, with buttons to play: ${url}/   control API (sandbox/README.md): ${url}/sandbox/…`,
   );
 }

@@ -1,4 +1,4 @@
-/** A benchmark's result in bench/results/NAME.json, the only source of the figures in docs/performance.md. */
+/** A benchmark's result in bench/results/NAME.json, the only source of the figures in bench/README.md. */
 export interface BenchResult {
   readonly benchmark: string;
   readonly title: string;

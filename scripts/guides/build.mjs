@@ -19,6 +19,9 @@ const SLUGS = {
   'SECURITY.md': 'security-policy',
   'clients/typescript/README.md': 'typescript-client',
   'docs/api.md': 'rest-api',
+  'src/remote/README.md': 'remote',
+  'sandbox/README.md': 'sandbox',
+  'bench/README.md': 'performance',
 };
 const FILES = {
   'scalar.js': resolve('@scalar/fastify-api-reference').replace(/index\.js$/, 'js/standalone.js'),

@@ -10,7 +10,7 @@ import { TokenStore } from './token.store.js';
   providers: [
     TokenStore,
     TenantTokens,
-    // Replace this binding when the interface describes the user access token (section 5.7): see docs/remote.md.
+    // Replace this binding when the interface describes the user access token (section 5.7): see src/remote/README.md.
     { provide: BearerTokens, useExisting: TenantTokens },
     AuthorisedRemote,
   ],

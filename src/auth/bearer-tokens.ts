@@ -6,7 +6,7 @@ export interface TokenCall {
   readonly isOdd: boolean;
 }
 
-// The interface names a "user access token" (section 5.7) but does not describe it. See docs/remote.md.
+// The interface names a "user access token" (section 5.7) but does not describe it. See src/remote/README.md.
 export abstract class BearerTokens {
   /**
    * Sends a call with a token. After a 401, sends it once more with another token. This is safe even for a POST, because a refused request

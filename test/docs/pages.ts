@@ -55,7 +55,10 @@ export const masked = (text: string): string =>
 /** Returns the text of every page, by its path. */
 export async function readPages(): Promise<ReadonlyMap<string, string>> {
   const docs = (await readdir(new URL('docs', ROOT))).filter((name) => name.endsWith('.md'));
-  const top = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'clients/typescript/README.md'];
-  const paths = [...top, ...docs.map((name) => `docs/${name}`)];
+  const top = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
+  const besideCode = ['clients/typescript', 'src/remote', 'sandbox', 'bench'].map(
+    (path) => `${path}/README.md`,
+  );
+  const paths = [...top, ...besideCode, ...docs.map((name) => `docs/${name}`)];
   return new Map(await Promise.all(paths.map(async (path) => [path, await readPage(path)] as const)));
 }

@@ -17,7 +17,7 @@ interface Items<T> {
   readonly items: readonly T[];
 }
 
-/** Calls the sandbox's control API (docs/sandbox.md). Throws with the reason if a call is refused. */
+/** Calls the sandbox's control API (sandbox/README.md). Throws with the reason if a call is refused. */
 export class SandboxControl {
   constructor(private readonly url: string) {}
 
@@ -53,7 +53,7 @@ export class SandboxControl {
   settings = (): Promise<Settings> => this.#call('GET', '/settings');
   change = (settings: Partial<Settings>): Promise<Settings> => this.#call('PATCH', '/settings', settings);
 
-  /** Behaves like a recorded service from now on (docs/sandbox.md). */
+  /** Behaves like a recorded service from now on (sandbox/README.md). */
   like = (recording: object): Promise<void> => this.#call('POST', '/like', recording);
 
   addFault = (fault: SandboxFault): Promise<FaultState> => this.#call('POST', '/faults', fault);

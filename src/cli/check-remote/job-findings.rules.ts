@@ -51,7 +51,7 @@ function ofStart(start: SeenSession): Finding[] {
   if (start.fault !== null) {
     const isRefused = start.call !== null && !isLost(start.call) && [401, 403].includes(start.call.status);
     const means = isRefused
-      ? 'The tenant token is not accepted as user access token (section 5.7). Ask the provider how a user access token is obtained; docs/remote.md says where it goes.'
+      ? 'The tenant token is not accepted as user access token (section 5.7). Ask the provider how a user access token is obtained; src/remote/README.md says where it goes.'
       : 'No session can be started. Ask the provider.';
     return [failed('start', '4.3', start, means)];
   }
