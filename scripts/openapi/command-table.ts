@@ -8,8 +8,8 @@ const TABLE = /(?<=<!-- api-commands -->\n\n)(\|.*\n)+/;
 export function withCommandTable(page: string, description: Description): string {
   const unused = () => Promise.reject(new Error('no command runs here'));
   const rows = [
-    ['command', 'what it does'],
-    ...apiCommands(unused, description).flatMap((each) => rowsOf(each)),
+    ['command', 'its commands, or what it does'],
+    ...apiCommands(unused, description).map((each) => rowOf(each)),
   ];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
   const lines = rows.map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |\n`);
@@ -17,12 +17,16 @@ export function withCommandTable(page: string, description: Description): string
   return page.replace(TABLE, () => lines.join(''));
 }
 
-/** Returns a row for a command, or for each of its subcommands. */
-function rowsOf(command: Command, parent = ''): string[][] {
-  const path = `${parent}${command.name()}`;
-  if (command.commands.length > 0) return command.commands.flatMap((sub) => rowsOf(sub, `${path} `));
+/** Returns the row of a command: its subcommands, or its description if it has none. */
+function rowOf(command: Command): [string, string] {
+  const { commands } = command;
+  return [usageOf(command), commands.length > 0 ? commands.map(usageOf).join(', ') : command.description()];
+}
+
+/** Returns the name of a command with its arguments. */
+function usageOf(command: Command): string {
   const names = command.registeredArguments.map((argument) =>
     argument.name().toUpperCase().replaceAll('-', '_'),
   );
-  return [[`\`${[path, ...names].join(' ')}\``, command.description()]];
+  return `\`${[command.name(), ...names].join(' ')}\``;
 }
