@@ -20,6 +20,7 @@ const SLUGS = {
   'clients/typescript/README.md': 'typescript-client',
   'docs/api.md': 'rest-api',
   'src/remote/README.md': 'remote',
+  'src/onboarding/README.md': 'reading-sessions',
   'src/events/handlers/README.md': 'handlers',
   'sandbox/README.md': 'sandbox',
   'bench/README.md': 'performance',

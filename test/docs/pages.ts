@@ -56,9 +56,14 @@ export const masked = (text: string): string =>
 export async function readPages(): Promise<ReadonlyMap<string, string>> {
   const docs = (await readdir(new URL('docs', ROOT))).filter((name) => name.endsWith('.md'));
   const top = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
-  const besideCode = ['clients/typescript', 'src/remote', 'src/events/handlers', 'sandbox', 'bench'].map(
-    (path) => `${path}/README.md`,
-  );
+  const besideCode = [
+    'clients/typescript',
+    'src/remote',
+    'src/onboarding',
+    'src/events/handlers',
+    'sandbox',
+    'bench',
+  ].map((path) => `${path}/README.md`);
   const paths = [...top, ...besideCode, ...docs.map((name) => `docs/${name}`)];
   return new Map(await Promise.all(paths.map(async (path) => [path, await readPage(path)] as const)));
 }
