@@ -104,8 +104,9 @@ export class BulkRunner extends BackgroundTasks {
       giveUpAt = refused.size === 0 ? Infinity : Math.min(giveUpAt, performance.now() + this.patienceMs);
       if (items.length + notBegun.length > 0) continue;
       const isOver = performance.now() >= giveUpAt;
+      const mustTryAgain = refused.size > 0 && !isOver;
       await this.settleRefused(id, lease, refused, isOver);
-      if (refused.size > 0 && !isOver) continue;
+      if (mustTryAgain) continue;
       await this.store.finish(id, lease.token, [...refused.keys()]);
       break;
     }

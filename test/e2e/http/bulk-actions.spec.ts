@@ -160,6 +160,20 @@ describe('a bulk action', () => {
     expect(audits.map(({ length }) => length)).toEqual([1, 0, 1]);
   });
 
+  it('ends although the database refuses to begin an id for longer than its patience', async () => {
+    service.app.get(BulkRunner).patienceMs = 1_000;
+    const [never] = (await insertUncertain(1)) as [string];
+    await database().query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON bulk_action_items FOR EACH ROW
+        WHEN (new.target = '${never}') EXECUTE FUNCTION refuse()`);
+    const { body } = await create({ ids: [never] });
+    const { counts } = await finished(body.id);
+    await database().query('DROP FUNCTION refuse CASCADE');
+    expect(counts).toEqual({ pending: 0, done: 0, skipped: 0, failed: 1 });
+    expect(await auditOf(never)).toEqual([]);
+  });
+
   it('has the results that the database refused for a while, and does nothing twice', async () => {
     service.app.get(BulkRunner).patienceMs = 300_000;
     const ids = await insertUncertain(3);
