@@ -28,7 +28,7 @@ export const INVITATION = {
   openedAt: schema.nullable(schema.instant('When a person first opened the page')),
   startedAt: schema.nullable(schema.instant("When the owner's wish first led to a session")),
   ownerDoneAt: schema.nullable(schema.instant('When the owner had probably completed the web flow')),
-  onlineAt: schema.nullable(schema.instant('When the location was online with each of the brands')),
+  onlineAt: schema.nullable(schema.instant('When the location was first online with each of the brands')),
   disconnectedAt: schema.nullable(
     schema.instant(
       'When all inverters of a session went missing after the location was online, so that the link leads to a new connection; null if it is online, or never was',

@@ -9,7 +9,7 @@ export const INVITATION_TOKENS = encryptedColumn('invitations', 'token_ciphertex
 
 /** Whether nothing has ended invitation `i`. Its owner may have declined it. */
 const NOT_ENDED =
-  'i.online_at IS NULL AND i.revoked_at IS NULL AND i.expired_at IS NULL AND i.erased_at IS NULL';
+  '(i.online_at IS NULL OR i.disconnected_at IS NOT NULL) AND i.revoked_at IS NULL AND i.expired_at IS NULL AND i.erased_at IS NULL';
 
 /** Whether the owner may still use invitation `i`. A unique index has the same condition. */
 export const LIVE = `${NOT_ENDED} AND i.declined_at IS NULL`;
@@ -27,7 +27,7 @@ const IS_FOLLOWED = `${NOT_ENDED} AND (i.declined_at IS NULL OR NOT ${IS_REPLACE
  * Whether invitation `i` has ended because the location was online, and may be live again: it is the newest of its location, and no other is
  * live.
  */
-const MAY_REOPEN = `i.online_at IS NOT NULL AND i.revoked_at IS NULL AND i.erased_at IS NULL
+const MAY_REOPEN = `i.online_at IS NOT NULL AND i.disconnected_at IS NULL AND i.revoked_at IS NULL AND i.erased_at IS NULL
   AND NOT EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.id <> i.id
                     AND (o.created_at > i.created_at OR ${LIVE.replaceAll('i.', 'o.')}))`;
 
@@ -282,7 +282,7 @@ export const ANY_CHANGED = findChanged(`now() - interval '${CHANGE_OVERLAP_MS} m
 
 /**
  * Updates the invitations of locations $1 that have not ended by the sessions of the locations. An invitation ends when every brand is online.
- * If all inverters of a session then go missing, it begins again, for as long as at first.
+ * If all inverters of a session then go missing, it begins again, for $2 days.
  */
 // Reads the current states, so that it may be repeated.
 export const RECORD_PROGRESS = `
@@ -303,11 +303,10 @@ export const RECORD_PROGRESS = `
        SET awaits = progress.awaits,
            awaits_since = CASE WHEN i.awaits = progress.awaits THEN i.awaits_since ELSE clock_timestamp() END,
            owner_done_at = coalesce(i.owner_done_at, CASE WHEN is_done THEN greatest(progress.done_at, i.created_at) END),
-           online_at = CASE WHEN is_online THEN clock_timestamp() END,
-           disconnected_at = CASE WHEN is_online THEN NULL
-                                  WHEN i.online_at IS NOT NULL THEN clock_timestamp() ELSE i.disconnected_at END,
-           expires_at = CASE WHEN i.online_at IS NOT NULL AND NOT is_online
-                             THEN greatest(i.expires_at, clock_timestamp() + (i.expires_at - i.created_at)) ELSE i.expires_at END,
+           online_at = CASE WHEN is_online THEN coalesce(i.online_at, clock_timestamp()) ELSE i.online_at END,
+           disconnected_at = CASE WHEN NOT is_online AND i.online_at IS NOT NULL THEN coalesce(i.disconnected_at, clock_timestamp()) END,
+           expires_at = CASE WHEN NOT is_online AND i.online_at IS NOT NULL AND i.disconnected_at IS NULL
+                             THEN greatest(i.expires_at, clock_timestamp() + $2 * interval '1 day') ELSE i.expires_at END,
            wish_due_at = CASE WHEN is_online THEN NULL ELSE i.wish_due_at END,
            -- The owner has to act again, or is not to be reminded for now.
            reminder_due_at = CASE WHEN i.awaits = progress.awaits THEN i.reminder_due_at
@@ -319,7 +318,7 @@ export const RECORD_PROGRESS = `
 /** Finds the newest invitation of location $1 that has ended with the brands $2 online, or with any brands if $2 is empty. */
 export const FIND_ONLINE = `
     ${SELECT_INVITATION}
-     WHERE i.grid_location_id = $1 AND i.online_at IS NOT NULL AND i.erased_at IS NULL
+     WHERE i.grid_location_id = $1 AND ${STATE} = 'online'
        AND CASE WHEN $2::text[] = '{}' THEN true ELSE $2::text[] <@ i.brands END
      ORDER BY i.created_at DESC LIMIT 1`;
 

@@ -10,6 +10,7 @@ import {
   withoutRefusedRows,
   type ChangeRows,
 } from '../platform/database/refused-rows.js';
+import { Environment } from '../platform/env/environment.js';
 import type { Page } from '../platform/http/page.js';
 import { Problem } from '../platform/problem/problem.js';
 import type { StallViews, StoredStall } from '../stalls/stall-views.service.js';
@@ -94,6 +95,7 @@ export class InvitationsStore {
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
+    private readonly environment: Environment,
   ) {}
 
   /** Finds the location with this id, or the locations of the user with this reference. Returns their ids. */
@@ -122,7 +124,7 @@ export class InvitationsStore {
     const { gridLocationId } = wanted;
     const id = randomUUID();
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
+    await this.recordProgressOf(tx, [gridLocationId]);
     await expire(tx, gridLocationId, 1);
     const [online] = await tx.query<InvitationRow>(sql.FIND_ONLINE, [gridLocationId, wanted.brands]);
     if (online !== undefined) return { invitation: online, created: false };
@@ -144,7 +146,7 @@ export class InvitationsStore {
     if (created) {
       await announce(tx, 'invitation.created', [id]);
       // The location may already be online.
-      await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
+      await this.recordProgressOf(tx, [gridLocationId]);
     }
     const [invitation] = created
       ? await tx.query<InvitationRow>(`${sql.SELECT_INVITATION} WHERE i.id = $1`, [id])
@@ -216,7 +218,7 @@ export class InvitationsStore {
       const changed = await tx.query(sql.CHANGE, [id, ...values]);
       if (changed.length === 0) return { conflict: OTHER_IS_LIVE };
       // The owner may have done all for the brands that are wanted now.
-      await tx.query(sql.RECORD_PROGRESS, [[locked.gridLocationId]]);
+      await this.recordProgressOf(tx, [locked.gridLocationId]);
       const names = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [] : [name]));
       const details = { changed: names, ...(expiresAt && { expiresAt }) };
       await recordAudit(tx, { actor, action: 'invitation.changed', target: id, details });
@@ -275,7 +277,7 @@ export class InvitationsStore {
   async fulfil({ id, brand, gridLocationId }: ClaimedWish, hasWaited: boolean): Promise<void> {
     await this.database.transaction(async (tx) => {
       await tx.query(sql.FULFIL_WISH, [id, brand, hasWaited]);
-      await tx.query(sql.RECORD_PROGRESS, [[gridLocationId]]);
+      await this.recordProgressOf(tx, [gridLocationId]);
     }, OUTCOME);
   }
 
@@ -288,9 +290,14 @@ export class InvitationsStore {
     const [clock] = await this.database.query<{ now: Date }>('SELECT now() AS now');
     const changed = await this.database.query<{ gridLocationId: string }>(sql.FIND_CHANGED, [since]);
     const ids = changed.map(({ gridLocationId }) => gridLocationId);
-    const record = (on: Sql, part: readonly string[]) => on.query(sql.RECORD_PROGRESS, [part]);
+    const record = (on: Sql, part: readonly string[]) => this.recordProgressOf(on, part);
     if (ids.length > 0) await changeWithoutRefused(this.database, ids, record);
     return clock!.now;
+  }
+
+  /** Updates the invitations of these locations by the current states of the sessions. May be repeated. */
+  private recordProgressOf(on: Sql, gridLocationIds: readonly string[]): Promise<object[]> {
+    return on.query(sql.RECORD_PROGRESS, [gridLocationIds, this.environment.INVITATION_TTL_DAYS]);
   }
 
   /** Records and announces the invitations that have expired. Returns whether there may be more. */

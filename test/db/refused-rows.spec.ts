@@ -38,7 +38,7 @@ beforeAll(async () => {
   polls = new PollsStore(database, environment, new ReadHabits(database, environment));
   registrations = new RegistrationsStore(database);
   starts = new StartsStore(database, cipher, environment);
-  invitations = new InvitationsStore(database, cipher);
+  invitations = new InvitationsStore(database, cipher, environment);
   stalls = new StallsStore(database, declaredKinds(environment));
 });
 afterEach(async () => {

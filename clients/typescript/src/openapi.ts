@@ -2324,7 +2324,7 @@ export interface components {
             ownerDoneAt: string | null;
             /**
              * Format: date-time
-             * @description When the location was online with each of the brands
+             * @description When the location was first online with each of the brands
              */
             onlineAt: string | null;
             /**
@@ -2653,7 +2653,7 @@ export interface components {
             ownerDoneAt: string | null;
             /**
              * Format: date-time
-             * @description When the location was online with each of the brands
+             * @description When the location was first online with each of the brands
              */
             onlineAt: string | null;
             /**

@@ -234,6 +234,7 @@ export function InvitationPage({ id }: { readonly id: string }) {
                 ['Started', <Instant key="started" at={data.startedAt} none="not yet" />],
                 ['Owner done', <Instant key="done" at={data.ownerDoneAt} none="not yet" />],
                 ['Online', <Instant key="online" at={data.onlineAt} none="not yet" />],
+                ['Disconnected', <Instant key="disconnected" at={data.disconnectedAt} none="no" />],
                 ['Expires', <Instant key="expires" at={data.expiresAt} />],
                 ['Last reminder', <Instant key="reminded" at={data.remindedAt} none="none yet" />],
                 ['Next reminder', <Instant key="next" at={data.nextReminderAt} none="none is planned" />],

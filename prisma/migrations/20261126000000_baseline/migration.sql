@@ -297,7 +297,8 @@ CREATE TABLE invitations (
     (started_at IS NULL OR opened_at IS NOT NULL) AND (wish_due_at IS NULL OR opened_at IS NOT NULL)),
   CONSTRAINT invitations_awaits_is_known CHECK (awaits IN ('start', 'finish', 'installation')),
   CONSTRAINT invitations_brands_are_given CHECK (brands IS NOT NULL),
-  CONSTRAINT invitations_end_once CHECK (num_nonnulls(expired_at, revoked_at, online_at) <= 1),
+  CONSTRAINT invitations_end_once CHECK (num_nonnulls(expired_at, revoked_at, CASE WHEN disconnected_at IS NULL THEN online_at END) <= 1),
+  CONSTRAINT invitations_disconnect_after_online CHECK (disconnected_at IS NULL OR online_at IS NOT NULL),
   CONSTRAINT invitations_reminders_are_dated CHECK ((reminders_sent > 0) = (reminded_at IS NOT NULL) AND reminders_sent >= 0),
   CONSTRAINT invitations_bounces_have_a_channel CHECK (
     (bounced_at IS NULL) = (bounced_channel IS NULL) AND bounced_channel IN ('email', 'sms', 'letter', 'other')),
@@ -309,7 +310,7 @@ CREATE TABLE invitations (
 CREATE UNIQUE INDEX invitations_token_hash_key ON invitations(token_hash);
 -- One live invitation per location, whatever the concurrency. The condition is that of LIVE in src/invitations/invitations.sql.ts.
 CREATE UNIQUE INDEX invitations_live_key ON invitations(grid_location_id)
-  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND declined_at IS NULL;
+  WHERE (online_at IS NULL OR disconnected_at IS NOT NULL) AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND declined_at IS NULL;
 CREATE INDEX invitations_grid_location_id_idx ON invitations(grid_location_id);
 CREATE INDEX invitations_metadata_words_idx ON invitations
   USING GIN (jsonb_to_tsvector('simple', metadata, '["string", "numeric"]')) WITH (fastupdate = off);
@@ -318,10 +319,10 @@ CREATE INDEX invitations_campaign_idx ON invitations (campaign_id, created_at, i
 CREATE INDEX invitations_created_at_id_idx ON invitations(created_at, id);
 CREATE INDEX invitations_wishes ON invitations(wish_due_at) WHERE wish_due_at IS NOT NULL;
 CREATE INDEX invitations_reminders ON invitations(reminder_due_at)
-  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND declined_at IS NULL
+  WHERE (online_at IS NULL OR disconnected_at IS NOT NULL) AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND declined_at IS NULL
     AND reminder_due_at IS NOT NULL;
 CREATE INDEX invitations_expiring ON invitations(expires_at)
-  WHERE online_at IS NULL AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND declined_at IS NULL;
+  WHERE (online_at IS NULL OR disconnected_at IS NOT NULL) AND revoked_at IS NULL AND expired_at IS NULL AND erased_at IS NULL AND declined_at IS NULL;
 CREATE UNIQUE INDEX invitations_code_hash_key ON invitations(code_hash) WHERE code_hash IS NOT NULL;
 CREATE INDEX invitations_renewals ON invitations(grid_location_id) WHERE renewal_requested_at IS NOT NULL;
 -- The only definition of the states of invitations. PostgreSQL inlines it, since it is one stable expression: it uses now(), and no later clock.
@@ -329,7 +330,7 @@ CREATE INDEX invitations_renewals ON invitations(grid_location_id) WHERE renewal
 CREATE FUNCTION invitation_state(i invitations) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE WHEN i.erased_at IS NOT NULL THEN 'erased'
               WHEN i.revoked_at IS NOT NULL THEN 'revoked'
-              WHEN i.online_at IS NOT NULL THEN 'online'
+              WHEN i.online_at IS NOT NULL AND i.disconnected_at IS NULL THEN 'online'
               WHEN i.declined_at IS NOT NULL THEN 'declined'
               WHEN i.expired_at IS NOT NULL
                 OR i.expires_at <= now() AND (i.awaits = 'start' OR i.awaits = 'finish' AND i.started_at IS NULL) THEN 'expired'
@@ -359,7 +360,7 @@ COMMENT ON COLUMN invitations.created_at IS 'When it was created.';
 COMMENT ON COLUMN invitations.opened_at IS 'When a person first opened the page. Null: not yet.';
 COMMENT ON COLUMN invitations.started_at IS 'When the owner''s wish first led to a session. Null: not yet.';
 COMMENT ON COLUMN invitations.owner_done_at IS 'When each of the brands was first found to await its installation or to be online. Inferred: the remote service has no flag for it. Null: not yet.';
-COMMENT ON COLUMN invitations.online_at IS 'When the location was online with each of the brands. Null: not yet, or it no longer is: see disconnected_at.';
+COMMENT ON COLUMN invitations.online_at IS 'When the location was first online with each of the brands. Null: not yet. Whether it still is: see disconnected_at.';
 COMMENT ON COLUMN invitations.expires_at IS 'After this the owner can no longer begin.';
 COMMENT ON COLUMN invitations.expired_at IS 'When its expiry was recorded and announced. Null: not yet, or it did not expire.';
 COMMENT ON COLUMN invitations.revoked_at IS 'When the tenant revoked it. Null: never.';

@@ -284,7 +284,7 @@ export class OwnerPageController {
       label: invitation?.metadata.label,
       returnUrl: invitation?.returnUrl,
       isUnopened: invitation?.openedAt === null,
-      isDisconnected: invitation != null && invitation.disconnectedAt !== null,
+      isDisconnected: (invitation?.disconnectedAt ?? null) !== null,
       ...extra,
       isLate: invitation?.stalled?.cause === 'completed_not_online',
       usualWaitSeconds: 'steps' in page ? usualWaitOf(page.steps, usualWait) : undefined,

@@ -16,6 +16,7 @@ interface InvitationAnswer {
   readonly id: string;
   readonly state: string;
   readonly url: string;
+  readonly onlineAt: string;
   readonly expiresAt: string;
 }
 
@@ -124,8 +125,14 @@ describe('a settled session', () => {
       const invitation = await findInvitation();
       return invitation.state !== 'online' && invitation;
     });
-    expect(again).toMatchObject({ state: 'invited', onlineAt: null, disconnectedAt: expect.any(String) });
+    const { onlineAt } = created.body;
+    const countOnline = async () => {
+      const { body } = await client.call<{ items: { online: number }[] }>('GET', '/funnel?by=campaign');
+      return body.items.reduce((sum, { online }) => sum + online, 0);
+    };
+    expect(again).toMatchObject({ state: 'invited', onlineAt, disconnectedAt: expect.any(String) });
     expect(Date.parse(again.expiresAt)).toBeGreaterThan(Date.parse(created.body.expiresAt));
+    expect(await countOnline()).toBe(1);
     const reasons = {
       en: 'no longer be reached',
       nl: 'niet meer bereikbaar',
@@ -147,8 +154,17 @@ describe('a settled session', () => {
     expect(begun.headers.get('location')).toBe(next.startUrl);
     await sandbox().online(next.id, { inverters: 1 });
     await waitFor('it is online again', async () => (await findInvitation()).state === 'online');
-    expect(await findInvitation()).toMatchObject({ disconnectedAt: null });
+    expect(await findInvitation()).toMatchObject({ onlineAt, disconnectedAt: null });
+    expect(await countOnline()).toBe(1);
     expect(await pageIn('en')).toContain('Your installation is connected');
+
+    await database().query(`UPDATE invitations SET created_at = created_at - interval '200 days'`);
+    await sandbox().removeInverter(next.id, (await find(next.id)).inverters[0]!.id);
+    const lostAgain = await waitFor('it is lost again', async () => {
+      const invitation = await findInvitation();
+      return invitation.state !== 'online' && invitation;
+    });
+    expect(Date.parse(lostAgain.expiresAt) - Date.now()).toBeLessThan(91 * DAY);
   });
 
   it('is no longer watched once the remote service does not have it, and is neither lost nor stalled', async () => {
