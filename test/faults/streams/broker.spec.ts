@@ -336,12 +336,7 @@ if (program !== null && openssl !== null)
 
     it.each([
       ['tls', 'without TLS', '', "server does not support 'tls'"],
-      [
-        'nats',
-        'with the certificate of another name',
-        'other.test',
-        'certificate is for another host',
-      ],
+      ['nats', 'with the certificate of another name', 'other.test', 'certificate is for another host'],
     ])('at %s:// and %s takes none', async (scheme, _, name, reason) => {
       const { url, ca } = await startNamed(name);
       await expect(
