@@ -4,13 +4,16 @@ import type { SESSION_CAUSES } from '../onboarding/stalls/session.causes.rules.j
 import type { StallKind } from '../stalls/cause.rules.js';
 import { REASONS_SINCE } from './history/samples.sql.js';
 
-// SQL for the size in percent of a sample of at most 1,000 pages. Up to some 50,000 watched sessions, it is 100 % and thus exact.
+// SQL for the size in percent of a sample of at most 1,000 pages.
 const SAMPLE_PERCENT = `least(100, 100 * 1000 * 8192.0 / greatest(8192, pg_relation_size('session_polls')))`;
+/** Up to so many watched sessions, all are read. With more, a sample is. */
+const ALL_READ = 50_000;
 
-// `watched` counts the rows of session_polls, which are short, without those of settled sessions: nobody waits for their reads. `phases` reads only a sample of them. With a million sessions, the sample
-// takes 70 ms, and a scan of the whole table would take 1.3 s. The last read of a session was at `claimed_at` or, while a batch contains
-// the session, at `checked_at`; both are equal until the first read succeeds. A session is overdue if the poller would claim it: it is due,
-// and no existing batch contains it.
+// `watched` counts the sessions that are not settled: nobody waits for the reads of settled ones. `phases` reads only a sample if there are
+// many. With a million sessions, the sample takes 70 ms, and a scan of the whole table would take 1.3 s. A sample cannot replace the index
+// while there are few: it has pages of the whole table, in which settled sessions may be the most. The last read of a session was at
+// `claimed_at` or, while a batch contains the session, at `checked_at`; both are equal until the first read succeeds. A session is overdue
+// if the poller would claim it: it is due, and no existing batch contains it.
 export const READ_POLLING = `
   WITH late AS (
     SELECT q.phase, count(*) AS overdue, ${age('min(q.due_at)')} AS "oldestOverdueSeconds"
@@ -23,6 +26,13 @@ export const READ_POLLING = `
     SELECT coalesce(sum(size), 0) AS reading, count(*) AS batches,
            count(*) FILTER (WHERE lease_until < now()) AS "abandonedBatches"
     FROM poll_batches
+  ), open AS (
+    SELECT count(*) AS watched FROM session_polls q WHERE ${IS_OPEN}
+  ), polls AS (
+    SELECT q.* FROM session_polls q WHERE ${IS_OPEN} AND (SELECT watched FROM open) <= ${ALL_READ}
+    UNION ALL
+    SELECT q.* FROM session_polls q TABLESAMPLE SYSTEM (${SAMPLE_PERCENT})
+     WHERE ${IS_OPEN} AND (SELECT watched FROM open) > ${ALL_READ}
   ), read_ages AS (
     SELECT q.phase, extract(epoch FROM clock_timestamp() - CASE WHEN b.id IS NULL THEN q.claimed_at ELSE q.checked_at END) AS age,
       q.due_at <= now() OR b.id IS NOT NULL OR q.failures > 0 OR q.last_error IS NOT NULL AS is_waiting,
@@ -31,19 +41,18 @@ export const READ_POLLING = `
         CASE WHEN b.id IS NOT NULL THEN q.claimed_at WHEN q.due_at <= now() THEN q.due_at END,
         CASE WHEN q.not_found = 0 AND q.failing_since > CASE WHEN b.id IS NULL THEN q.claimed_at ELSE q.checked_at END THEN q.failing_since END
       )) AS wait
-    FROM session_polls q TABLESAMPLE SYSTEM (${SAMPLE_PERCENT}) LEFT JOIN poll_batches b ON b.id = q.batch_id
-    WHERE ${IS_OPEN}
+    FROM polls q LEFT JOIN poll_batches b ON b.id = q.batch_id
   ), phases AS (
     SELECT phase, coalesce(round(max(age) FILTER (WHERE is_waiting), 3), 0) AS "oldestReadSeconds",
       round((percentile_cont(0.5) WITHIN GROUP (ORDER BY age))::numeric, 3) AS "medianReadSeconds"
     FROM read_ages GROUP BY phase ORDER BY phase
   ), poller AS (
-    SELECT (SELECT count(*) FROM session_polls q WHERE ${IS_OPEN}) AS watched, overdue.*, reading.*,
+    SELECT open.watched, overdue.*, reading.*,
       (SELECT coalesce(sum(reads_per_second), 0) FROM remote_replicas WHERE expires_at > now()) AS "readsPerSecond",
       (SELECT round(min(age) FILTER (WHERE is_read), 3) FROM read_ages) AS "newestReadSeconds",
       (SELECT coalesce(round(max(wait), 3), 0) FROM read_ages) AS "longestWaitSeconds",
       (SELECT coalesce(json_agg(phases), '[]') FROM phases) AS phases
-    FROM overdue, reading
+    FROM open, overdue, reading
   )
   SELECT to_json(poller) AS poller, (SELECT coalesce(json_agg(late ORDER BY phase), '[]') FROM late) AS late FROM poller`;
 

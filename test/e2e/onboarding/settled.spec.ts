@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Poller } from '../../../src/onboarding/poll/poller.js';
 import { Database } from '../../../src/platform/database/database.js';
+import { READ_POLLING } from '../../../src/status/status.sql.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -260,6 +261,23 @@ describe('a settled session', () => {
     const session = await find(id);
     expect(session.closedAt).not.toBeNull();
     expect(Date.parse(session.nextCheckAt!)).toBeGreaterThan(Date.parse(nextCheckAt!) - DAY);
+  });
+
+  it('hides no other session from the status, however many are settled', async () => {
+    await client.startNew();
+    // Each row fills a page, so that the table has more pages than a sample.
+    await database().query(`
+      BEGIN;
+      ALTER TABLE session_polls ALTER last_error SET STORAGE PLAIN;
+      SET LOCAL session_replication_role = replica;
+      INSERT INTO session_polls (session_id, user_id, due_at, claimed_at, checked_at, phase, anchor_at, last_error)
+      SELECT gen_random_uuid(), gen_random_uuid(), now() + interval '7 days', now(), now(), 'watching', now(), repeat('x', 5000)
+        FROM generate_series(1, 3000);
+      COMMIT`);
+    for (let times = 0; times < 10; times++) {
+      const [row] = await database().query<{ poller: { phases: { phase: string }[] } }>(READ_POLLING);
+      expect(row!.poller.phases).toContainEqual(expect.objectContaining({ phase: 'awaiting_owner' }));
+    }
   });
 });
 
