@@ -52,11 +52,12 @@ export function sectionsOf(text) {
 export function linkTable(text, heading) {
   const tokens = new Marked().lexer(text);
   const start = tokens.findIndex((token) => token.type === 'heading' && token.text === heading);
-  /** @type {any} */
-  const table = tokens.slice(start).find(({ type }) => type === 'table');
+  const table = /** @type {import('marked').Tokens.Table} */ (
+    tokens.slice(start).find(({ type }) => type === 'table')
+  );
   return table.rows.map(([title, cell]) => ({
     title: title.text,
-    links: cell.tokens.filter(({ type }) => type === 'link'),
+    links: /** @type {import('marked').Tokens.Link[]} */ (cell.tokens.filter(({ type }) => type === 'link')),
   }));
 }
 

@@ -70,9 +70,10 @@ export class DocsController {
   @Get(['openapi.json', 'asyncapi.json'])
   @Public()
   async description(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const [path = ''] = request.url.split('?');
     this.files ??= this.read();
-    await this.files.get(path.slice(1))!.send(request, reply.header('cache-control', 'no-cache'));
+    // The path of the route, since that of the request may be percent-encoded.
+    const file = this.files.get(request.routeOptions.url!.slice(1))!;
+    await file.send(request, reply.header('cache-control', 'no-cache'));
   }
 
   /** Responds with a page or with one of its files. The links of the first page are relative to `/docs`, without a slash at its end. */

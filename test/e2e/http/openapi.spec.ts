@@ -93,6 +93,7 @@ describe('the OpenAPI document', () => {
   it('is served as it is committed, with a page that needs no network', async () => {
     const served = await fetch(`${service.url}/openapi.json`);
     expect(await served.json()).toEqual(JSON.parse(await readFile(DOCUMENT, 'utf8')));
+    expect((await fetch(`${service.url}/openapi%2Ejson`)).status).toBe(200);
     expect((await fetch(`${service.url}/`)).url).toBe(`${service.url}/docs`);
     expect((await fetch(`${service.url}/docs/`)).url).toBe(`${service.url}/docs`);
     for (const [path, policy] of [
