@@ -20,6 +20,7 @@ const LINKS = {
   prisma: 'prisma',
   'package.json': 'package.json',
   'openapi.json': 'openapi.json',
+  'asyncapi.json': 'asyncapi.json',
 };
 
 /**
