@@ -18,7 +18,6 @@ COPY console ./console
 COPY pages ./pages
 COPY docs ./docs
 COPY bench/README.md ./bench/README.md
-COPY test/faults/README.md ./test/faults/README.md
 COPY README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md ./
 COPY scripts/root.mjs ./scripts/root.mjs
 COPY scripts/guides ./scripts/guides

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The guarantees of the service under faults. A test that proves a guarantee has the id of the guarantee in its title. */
-const PROMISES = readFileSync(new URL('../test/faults/README.md', import.meta.url), 'utf8')
+const PROMISES = readFileSync(new URL('../docs/guarantees.md', import.meta.url), 'utf8')
   .split('\n')
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .filter(([, id = '']) => /^R\d+$/.test(id))

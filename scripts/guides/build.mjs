@@ -24,7 +24,6 @@ const SLUGS = {
   'src/events/handlers/README.md': 'handlers',
   'sandbox/README.md': 'sandbox',
   'bench/README.md': 'performance',
-  'test/faults/README.md': 'guarantees',
 };
 const FILES = {
   'scalar.js': resolve('@scalar/fastify-api-reference').replace(/index\.js$/, 'js/standalone.js'),

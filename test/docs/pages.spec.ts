@@ -190,7 +190,7 @@ describe('the documents', () => {
   });
 
   it('lead from each promise to a test that names it', async () => {
-    const page = 'test/faults/README.md';
+    const page = 'docs/guarantees.md';
     const rows = [...pages.get(page)!.matchAll(/^\| (R\d+) +\|(.*)\|$/gm)];
     expect(rows.length).toBeGreaterThan(80);
     for (const [, id, cells = ''] of rows) {

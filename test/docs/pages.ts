@@ -63,7 +63,6 @@ export async function readPages(): Promise<ReadonlyMap<string, string>> {
     'src/events/handlers',
     'sandbox',
     'bench',
-    'test/faults',
   ].map((path) => `${path}/README.md`);
   const paths = [...top, ...besideCode, ...docs.map((name) => `docs/${name}`)];
   return new Map(await Promise.all(paths.map(async (path) => [path, await readPage(path)] as const)));
