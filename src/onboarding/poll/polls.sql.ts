@@ -88,11 +88,28 @@ export const SELECT_SETTLED = prepared('onboarding.select_settled_polls')`
 
 export const ANY_SETTLED = `SELECT FROM ${FIRST_SETTLED}`;
 
+/**
+ * Deletes polls, and keeps the time of the last successful read in their sessions. `chosen`: SQL for the ids of the sessions, which are
+ * locked.
+ */
+const endWatch = (chosen: string): string => `
+    WITH ended AS (
+      DELETE FROM session_polls WHERE session_id IN (${chosen}) RETURNING session_id, batch_id, claimed_at, checked_at
+    ), kept AS (
+      UPDATE onboarding_sessions s SET last_checked_at = e.at
+        FROM (SELECT p.session_id, CASE WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END AS at
+                FROM ended p LEFT JOIN poll_batches b ON b.id = p.batch_id) e
+       WHERE s.id = e.session_id AND s.last_checked_at < e.at
+    )
+    SELECT session_id FROM ended`;
+
 /** Ends the watch of at most $1 settled sessions. */
-export const STOP_SETTLED = `
-    DELETE FROM session_polls WHERE session_id IN (
-      SELECT q.session_id FROM ${SETTLED} ORDER BY q.due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-    RETURNING session_id`;
+export const STOP_SETTLED = endWatch(`
+      SELECT q.session_id FROM session_polls q JOIN onboarding_sessions s ON s.id = q.session_id
+       WHERE q.phase = 'watching' ORDER BY q.due_at LIMIT $1 FOR UPDATE SKIP LOCKED`);
+
+/** Ends the watch of the sessions $1. */
+export const END_WATCHES = endWatch('SELECT unnest($1::uuid[])');
 
 // CLAIM_POLLS skips the session if another batch has claimed it.
 export const SELECT_ONE = prepared('onboarding.select_one_poll')`

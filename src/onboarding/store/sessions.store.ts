@@ -128,7 +128,7 @@ export class SessionsStore {
     );
     await run(tx, polls.RESCHEDULE, rows);
     const unwatched = moves.filter(({ decision }) => decision.watch === null);
-    if (unwatched.length > 0) await tx.query(polls.STOP_POLLS, [unwatched.map(({ session }) => session.id)]);
+    if (unwatched.length > 0) await tx.query(polls.END_WATCHES, [unwatched.map(({ session }) => session.id)]);
   }
 }
 

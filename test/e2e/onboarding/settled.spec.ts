@@ -173,12 +173,14 @@ describe('a settled session', () => {
     for (const inverter of inverters) await sandbox().removeInverter(id, inverter.id);
     await aWeekLater(id);
     await waitFor('it is stalled', async () => (await find(id)).stalled !== null);
+    await readAgain(id);
+    const { checkedAt } = await find(id);
     await sandbox().deleteSession(id);
     const other = await client.startNew();
     await aWeekLater(id);
     await waitFor('its watch ends', async () => (await find(id)).nextCheckAt === null);
     await waitFor('nothing is stalled', async () => (await find(id)).stalled === null);
-    expect(await find(id)).toMatchObject({ state: 'online', closedAt });
+    expect(await find(id)).toMatchObject({ state: 'online', closedAt, checkedAt });
     expect(await endingsOf(id)).toEqual(['session.closed', 'inverter.missing', 'inverter.missing']);
     expect((await find(other.id)).state).toBe('awaiting_owner');
   });
