@@ -151,10 +151,13 @@ export class RegistrationSender extends BackgroundTasks {
         message: `${known.lastError}: ${errorText(error)}`,
         registrationId: claim.id,
       });
-      const settled = await this.store(claim, known, 0).catch(() => null);
-      // Holds no place and no lease. Meanwhile, the registration may become `uncertain`, or a person may decide.
-      if (settled === null) void this.store(claim, settlement, LATE_WITHIN_MS).catch(() => {});
-      return settled;
+      try {
+        return await this.store(claim, known, 0);
+      } catch {
+        // Holds no place and no lease. Meanwhile, the registration may become `uncertain`, or a person may decide.
+        void this.store(claim, settlement, LATE_WITHIN_MS).catch(() => {});
+        return null;
+      }
     }
   }
 
