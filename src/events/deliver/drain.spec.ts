@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../../test/setup/wait-for.js';
@@ -84,6 +85,8 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
   const sender = {
     send: (_destination: unknown, { id }: Message, stop: AbortSignal) => {
       sent.push(id);
+      // One for each attempt in flight.
+      setMaxListeners(0, stop);
       stop.addEventListener('abort', () => onStop());
       return new Promise<SendOutcome>((resolve) => inFlight.set(id, resolve));
     },
