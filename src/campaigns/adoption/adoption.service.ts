@@ -1,19 +1,15 @@
 import { setMaxListeners } from 'node:events';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { SessionAdoption } from '../../onboarding/adopt/session-adoption.service.js';
-import { isRefusal } from '../../platform/database/refused-rows.js';
-import { describeState } from '../../platform/database/sql-state.js';
+import { unlessRefused } from '../../platform/database/refused-rows.js';
 import type { RowProblem } from '../campaign.rules.js';
 import { AdoptionStore, type RowToAdopt } from './adoption.store.js';
 
 const ROWS_PER_STEP = 16;
-const MOST_REFUSED = 20;
 
 /** Mirrors the users and sessions of rows. A row gets its result only after its sessions are read, so that a killed step is repeated. */
 @Injectable()
 export class CampaignAdoption {
-  private readonly logger = new Logger(CampaignAdoption.name);
-
   constructor(
     private readonly store: AdoptionStore,
     private readonly sessions: SessionAdoption,
@@ -30,14 +26,9 @@ export class CampaignAdoption {
     setMaxListeners(0, signal);
     const rows = await this.store.findNext(id, leaseToken, ROWS_PER_STEP, [...refused]);
     const adopt = (row: RowToAdopt) =>
-      this.adopt(id, leaseToken, row, signal).catch((error: unknown) => {
-        // If PostgreSQL refuses more rows, the fault is that of the statement or of the table.
-        if (!isRefusal(error) || refused.size >= MOST_REFUSED) throw error;
-        const message = `a row is left out: PostgreSQL refuses to change it (${describeState(error)})`;
-        this.logger.error({ message, campaignId: id, line: row.line });
-        refused.add(row.line);
-        return false;
-      });
+      unlessRefused(refused, row.line, `line ${row.line} of campaign ${id}`, () =>
+        this.adopt(id, leaseToken, row, signal),
+      );
     const done = await Promise.all(rows.map(adopt));
     return rows.filter((_, index) => done[index]).map(({ line }) => line);
   }

@@ -7,8 +7,7 @@ import { Listener } from '../../platform/database/connection/listen.js';
 import { Database } from '../../platform/database/database.js';
 import type { Lease } from '../../platform/database/lease.js';
 import { LeasedWork } from '../../platform/database/leased-work.js';
-import { isRefusal } from '../../platform/database/refused-rows.js';
-import { describeState } from '../../platform/database/sql-state.js';
+import { unlessRefused } from '../../platform/database/refused-rows.js';
 import { Environment } from '../../platform/env/environment.js';
 import { RateMeter } from '../../platform/rate/rate-meter.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
@@ -39,8 +38,6 @@ const STOPPED_MS = 5_000;
 const RATE_OVER_MS = 5_000;
 /** The wait of a campaign that has only rows left that PostgreSQL refuses to change. */
 const REFUSED_MS = 60_000;
-/** If PostgreSQL refuses more invitations of one page of rows, the fault is that of the statement or of the table. */
-const MOST_REFUSED = 20;
 /** The most invitations that are created at the same time. */
 const INVITE_AT_ONCE = 4;
 
@@ -162,21 +159,18 @@ export class CampaignDrain extends BackgroundTasks {
    * stops no other. Returns false if there is one.
    */
   private async invite(campaignId: string, rows: readonly UninvitedRow[]): Promise<boolean> {
-    let refused = 0;
+    const refused = new Set<number>();
     // An adopted row has all locations of its user. The row gets an invitation only once the owners of all locations are invited.
     const left = [...new Set(rows.map(({ line }) => line))];
+    const inviteOne = (line: number) =>
+      unlessRefused(refused, line, `the invitation of line ${line} of campaign ${campaignId}`, () =>
+        this.inviteRow(campaignId, line, rows),
+      );
     const inviteNext = async (): Promise<void> => {
-      for (let line = left.pop(); line !== undefined; line = left.pop())
-        try {
-          await this.inviteRow(campaignId, line, rows);
-        } catch (error) {
-          if (!isRefusal(error) || ++refused > MOST_REFUSED) throw error;
-          const message = `the owner of a row is not invited: PostgreSQL refuses the invitation (${describeState(error)})`;
-          this.logger.error({ message, campaignId, line });
-        }
+      for (let line = left.pop(); line !== undefined; line = left.pop()) await inviteOne(line);
     };
     await Promise.all(Array.from({ length: INVITE_AT_ONCE }, inviteNext));
-    return refused === 0;
+    return refused.size === 0;
   }
 
   private async inviteRow(campaignId: string, line: number, rows: readonly UninvitedRow[]): Promise<void> {

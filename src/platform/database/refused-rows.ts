@@ -62,6 +62,26 @@ export async function changeWithoutRefused<Key extends RowKey, Row>(
   }
 }
 
+/**
+ * Runs `work`, which changes one row by transactions of its own. If PostgreSQL refuses the row, adds it to `refused` and returns null, so that
+ * it does not stop the others. `name`: how the log calls it.
+ */
+export async function unlessRefused<Row, T>(
+  refused: Set<Row>,
+  row: Row,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isRefusal(error) || refused.size >= MOST_REFUSED) throw error;
+    refused.add(row);
+    logRefused(name, error);
+    return null;
+  }
+}
+
 /** Returns whether PostgreSQL has refused a statement because of its rows: not while it is unreachable, overloaded or in conflict. */
 export const isRefusal = (error: unknown): boolean =>
   sqlState(error) !== undefined && !/^40/.test(sqlState(error)!) && !isDatabaseUnavailable(error);

@@ -49,6 +49,8 @@ function settledSessionsOf(service: ReturnType<typeof useTestApp>) {
 
   const isRead = async (id: string, since: number) =>
     ((await sandbox().ledger()).reads[id]?.total ?? 0) > since;
+  const failReads = () =>
+    sandbox().addFault({ kind: 'answer', operation: 'read_session', status: 500, body: '{}', times: null });
   const readsOf = async (id: string) => (await sandbox().ledger()).reads[id]!.total;
 
   /** Makes a settled session due, and waits until it was read and the result was written. */
@@ -65,12 +67,12 @@ function settledSessionsOf(service: ReturnType<typeof useTestApp>) {
   const endingsOf = async (id: string) =>
     (await client.eventsOf(id)).filter((name) => ENDINGS.includes(name)).slice(2);
 
-  return { client, database, sandbox, find, settle, aWeekLater, readAgain, readsOf, endingsOf };
+  return { client, database, sandbox, find, settle, aWeekLater, readAgain, failReads, readsOf, endingsOf };
 }
 
 describe('a settled session', () => {
   const service = useTestApp(FAST);
-  const { client, database, sandbox, find, settle, aWeekLater, readAgain, readsOf, endingsOf } =
+  const { client, database, sandbox, find, settle, aWeekLater, readAgain, failReads, readsOf, endingsOf } =
     settledSessionsOf(service);
   afterEach(() => sandbox().clearFaults());
 
@@ -189,13 +191,7 @@ describe('a settled session', () => {
     const { id, closedAt } = await settle();
     // Only settled sessions are left, so that no other session is read late.
     await database().query(`DELETE FROM session_polls WHERE phase <> 'watching'`);
-    await sandbox().addFault({
-      kind: 'answer',
-      operation: 'read_session',
-      status: 500,
-      body: '{}',
-      times: null,
-    });
+    await failReads();
     await aWeekLater(id);
     await waitFor('its read fails', async () => {
       const rows = await database().query(
@@ -247,13 +243,7 @@ describe('a settled session', () => {
 
   it('stays watched when a caller reads it in vain', async () => {
     const { id, nextCheckAt } = await settle();
-    await sandbox().addFault({
-      kind: 'answer',
-      operation: 'read_session',
-      status: 500,
-      body: '{}',
-      times: null,
-    });
+    await failReads();
     expect((await client.call('POST', `/onboarding/pv/${id}/refresh`)).status).toBe(503);
     await sandbox().clearFaults();
     await waitFor('a caller reads it', async () => {
