@@ -1,10 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
 import { pathPrefixOf } from '../platform/http/origins.rules.js';
-import { isServed, StaticFile } from '../platform/http/static-file.js';
+import { readStaticFiles, StaticFile } from '../platform/http/static-file.js';
 
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
@@ -26,7 +24,9 @@ export class ConsoleFiles {
 
   /** Returns a file by its path below the folder, such as `assets/index-4f2a.js`. */
   find(path: string): StaticFile | undefined {
-    this.files ??= readFiles(this.folder, this.prefix);
+    this.files ??= readStaticFiles(this.folder, (name, body) =>
+      name === 'index.html' ? withPrefix(body, this.prefix) : body,
+    );
     return this.files.get(path);
   }
 
@@ -34,21 +34,6 @@ export class ConsoleFiles {
   get index(): StaticFile {
     return this.find('index.html') ?? new StaticFile('index.html', Buffer.from(NOT_BUILT));
   }
-}
-
-function readFiles(folder: string, prefix: string): Map<string, StaticFile> {
-  const paths = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
-  // The manifest of the build is not part of the console.
-  const files = paths.filter((path) => isServed(path) && !path.startsWith('.vite'));
-  return new Map(
-    files.map((path) => {
-      const body = readFileSync(join(folder, path));
-      return [
-        path.replaceAll(sep, '/'),
-        new StaticFile(path, path === 'index.html' ? withPrefix(body, prefix) : body),
-      ];
-    }),
-  );
 }
 
 /** The page is shown at paths of any depth, so its links are absolute, and it has to know the path of PUBLIC_URL. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { extname } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -14,9 +15,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.ico': 'image/x-icon',
   '.woff2': 'font/woff2',
 };
-
-/** Returns whether files of this name are served. */
-export const isServed = (name: string): boolean => extname(name) in TYPES;
 
 /** A file in memory, which is the same for every caller. */
 export class StaticFile {
@@ -42,6 +40,22 @@ export class StaticFile {
     this.compressed ??= promisify(gzip)(this.body);
     void reply.header('content-encoding', 'gzip').send(await this.compressed);
   }
+}
+
+/** Reads the files of a folder, by their path in it; none if there is no folder. Leaves out files of other types, and hidden folders. */
+export function readStaticFiles(
+  folder: string,
+  change = (_path: string, body: Buffer): Buffer => body,
+): Map<string, StaticFile> {
+  const paths = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+  return new Map(
+    paths
+      .filter((path) => extname(path) in TYPES && !path.startsWith('.'))
+      .map((path) => {
+        const body = change(path, readFileSync(join(folder, path)));
+        return [path.replaceAll(sep, '/'), new StaticFile(path, body)];
+      }),
+  );
 }
 
 /** Returns whether a caller has this version (RFC 9110, section 13.1.2). A proxy may have removed the mark of a weak tag. */

@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Controller, Get, Redirect, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -9,7 +8,7 @@ import { Environment } from '../env/environment.js';
 import { nothingHere } from '../problem/problem.js';
 import { pathPrefixOf } from '../http/origins.rules.js';
 import { Public } from '../http/public.decorator.js';
-import { isServed, StaticFile } from '../http/static-file.js';
+import { readStaticFiles, StaticFile } from '../http/static-file.js';
 import { referenceOf } from './reference.rules.js';
 
 /** Everything comes from this origin, so no network is needed. */
@@ -105,14 +104,8 @@ export class DocsController {
       'asyncapi.json': committed('asyncapi.json'),
       'docs/reference.json': referenceOf(description),
     };
-    const built = existsSync(this.folder)
-      ? readdirSync(this.folder, { recursive: true, encoding: 'utf8' }).filter(isServed)
-      : [];
     return new Map([
-      ...built.map((path) => {
-        const file = new StaticFile(path, readFileSync(join(this.folder, path)));
-        return [`docs/${path.replaceAll(sep, '/')}`, file] as const;
-      }),
+      ...[...readStaticFiles(this.folder)].map(([path, file]) => [`docs/${path}`, file] as const),
       ...Object.entries(made).map(
         ([path, document]) => [path, new StaticFile(path, Buffer.from(JSON.stringify(document)))] as const,
       ),
