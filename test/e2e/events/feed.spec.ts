@@ -289,13 +289,17 @@ describe('a reader that mirrors sessions from the feed alone', () => {
   });
   afterAll(() => service.close());
 
-  /** Starts a session and makes it pass through `states`. No transition leaves `online`. */
+  /** Starts a session and makes it pass through `states`. No transition leaves `online`. What must last has begun an hour earlier at each read. */
   async function sessionWith(...states: readonly string[]): Promise<void> {
-    const { remote, client } = service;
+    const { remote, client, database } = service;
     let { id, state } = await client.startNew();
     for (const next of states) {
       remote.script(id, () => RESPONSES[next]!(id));
       while (state !== next && state !== 'online') {
+        await database.query(
+          `UPDATE session_polls SET older_since = older_since - interval '1 hour', not_found_since = not_found_since - interval '1 hour' WHERE session_id = $1`,
+          [id],
+        );
         for (const each of [id, served]) await client.call('POST', `/onboarding/pv/${each}/refresh`);
         ({ id, state } = await client.session(id));
       }
