@@ -26,7 +26,16 @@ export const AUDIT_LOG = new List({
     'SELECT entry_id::float8 AS id, at, actor, key_name AS "keyName", action, target, details FROM admin.audit_log',
   order: { id: ['entry_id', 'integer'] },
   descending: true,
-  filters: { targets: by.parameter<string[]>(Targets, 'target = ANY (?)') },
+  filters: {
+    targets: by.parameter<string[]>(Targets, 'target = ANY (?)'),
+    actor: by.text((actor) => [['actor IN (?, ?)', actor, `console:${actor}`]], {
+      description:
+        'Only what this actor did, with requests or in the console, such as `key:` and the id of a key',
+    }),
+    action: by.text('action = ?', { description: 'Only this action, such as `user.erased`' }),
+    since: by.since('at', 'Only at or after this instant'),
+    before: by.before('at', 'Only before this instant'),
+  },
 });
 
 export class AuditLogQuery extends AUDIT_LOG.Query {}

@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { Operation } from '../access/operation.decorator.js';
 import * as schema from '../platform/openapi/schema-of.js';
+import { SessionViewsStore } from '../onboarding/store/session-views.store.js';
 import { Brands } from './brands.service.js';
 
 class BrandView extends schema.schemaOf({
@@ -14,7 +15,10 @@ class BrandsPage extends schema.schemaOf({ items: schema.listOf(BrandView) }) {}
 @ApiTags('Invitations')
 @Controller('brands')
 export class BrandsController {
-  constructor(private readonly brands: Brands) {}
+  constructor(
+    private readonly brands: Brands,
+    private readonly sessions: SessionViewsStore,
+  ) {}
 
   @Get()
   @Operation([], {
@@ -22,10 +26,11 @@ export class BrandsController {
     anyScope: ['onboarding:read', 'users:read', 'invitations:write'],
     summary: 'List the brands of inverters with their names',
     description:
-      'Those of INVERTER_BRANDS_FILE, in its order; none without the file. The name of any other brand is its id.',
+      'Those of INVERTER_BRANDS_FILE, in its order, then at most 100 others that sessions have. The name of such a brand is its id.',
   })
   @ApiOkResponse({ type: BrandsPage })
-  listBrands() {
-    return { items: [...this.brands.all].map(([id, { name }]) => ({ id, name })) };
+  async listBrands() {
+    const ids = new Set([...this.brands.all.keys(), ...(await this.sessions.listBrands())]);
+    return { items: [...ids].map((id) => ({ id, name: this.brands.nameOf(id) })) };
   }
 }

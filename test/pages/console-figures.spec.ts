@@ -159,13 +159,13 @@ if (CHROMIUM === null) {
         const expected = await countIn(words);
         await panel('Stalled sessions').getByRole('link', { name: words }).click();
         const more = page.getByRole('button', { name: 'Show more' });
-        await page.getByText(/\d sessions?\./).waitFor();
+        await page.getByText(/\d sessions?[.,]/).waitFor();
         while (await more.isVisible()) {
-          const before = await page.getByText(/\d sessions?\./).innerText();
+          const before = await page.getByText(/\d sessions?[.,]/).innerText();
           await more.click();
           await page.getByText(before, { exact: true }).waitFor({ state: 'detached' });
         }
-        expect(numberIn(await page.getByText(/\d sessions?\./).innerText())).toBe(expected);
+        expect(numberIn(await page.getByText(/\d sessions?[.,]/).innerText())).toBe(expected);
         expect(await page.getByRole('row').count()).toBe(expected + 1);
       },
     );

@@ -584,7 +584,7 @@ if (CHROMIUM === null) {
         await row.getByText('revoked').waitFor();
         await page.getByRole('link', { name: 'Audit log' }).click();
         await page
-          .getByRole('row', { name: /api key revoked/ })
+          .getByRole('row', { name: /API key revoked/ })
           .first()
           .waitFor();
       });
@@ -616,6 +616,7 @@ if (CHROMIUM === null) {
           .getByRole('region', { name: /^Grid location/ })
           .getByRole('button', { name: 'Invite the owner' })
           .click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Invite the owner' }).click();
         const invitation = page
           .getByRole('table', { name: 'Invitations of the location' })
           .getByRole('row')
@@ -746,6 +747,8 @@ if (CHROMIUM === null) {
         await page.getByRole('row', { name: /Acme Solar/ }).waitFor();
         await find(page, 'named-1');
         await page.getByRole('button', { name: 'Invite the owner' }).click();
+        await page.getByRole('dialog').getByLabel('Brands').fill('Zeta');
+        await page.getByRole('dialog').getByRole('button', { name: 'Invite the owner' }).click();
         const invitation = page.getByRole('table', { name: 'Invitations of the location' }).getByRole('row');
         await invitation.getByRole('button', { name: 'Change' }).click();
         const dialog = page.getByRole('dialog');
@@ -840,15 +843,13 @@ if (CHROMIUM === null) {
 
     it('shows what is stalled by filters that the address keeps, and saves it as a file without formulas', async () => {
       await signedIn('/stalled', async (page) => {
-        await page.getByLabel('Brand').fill('acme');
-        await page.getByLabel('Brand').press('Enter');
+        await page.getByLabel('Brand').selectOption('acme');
         await page.getByRole('row', { name: /customer-7/ }).waitFor();
         expect(new URL(page.url()).search).toBe('?brand=acme');
         const saved = page.waitForEvent('download');
         await page.getByRole('button', { name: 'Save as CSV' }).click();
         expect(await readFile(await (await saved).path(), 'utf8')).toContain('customer-7');
-        await page.getByLabel('Brand').fill('another');
-        await page.getByLabel('Brand').press('Enter');
+        await page.getByLabel('Waits for').selectOption('us');
         await page.getByText('Nothing that is stalled matches the filters.').waitFor();
       });
     });

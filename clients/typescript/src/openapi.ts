@@ -906,7 +906,7 @@ export interface paths {
         };
         /**
          * List the brands of inverters with their names
-         * @description Those of INVERTER_BRANDS_FILE, in its order; none without the file. The name of any other brand is its id.
+         * @description Those of INVERTER_BRANDS_FILE, in its order, then at most 100 others that sessions have. The name of such a brand is its id.
          */
         get: operations["listBrands"];
         put?: never;
@@ -7015,6 +7015,14 @@ export interface operations {
                 cursor?: string;
                 /** @description Only what was done to these: at most 100 ids, separated by commas. Default: everything */
                 targets?: string;
+                /** @description Only what this actor did, with requests or in the console, such as `key:` and the id of a key */
+                actor?: string;
+                /** @description Only this action, such as `user.erased` */
+                action?: string;
+                /** @description Only at or after this instant */
+                since?: string;
+                /** @description Only before this instant */
+                before?: string;
             };
             header?: never;
             path?: never;

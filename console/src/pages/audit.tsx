@@ -1,46 +1,79 @@
-import { useList } from '../api/lists.js';
+import { useQuery } from '@tanstack/react-query';
+import type { Schemas } from '#client/client.js';
+import { readUpTo, useList } from '../api/lists.js';
 import { Copy } from '../parts/copy.js';
 import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
+import { IdLink, ShortId } from '../parts/short-id.js';
 import { Instant } from '../parts/time.js';
-import { wordsOf } from '../format/words.js';
+import { actionWords, actorWords, detailsOf, pageOfTarget } from '../rules/audit.js';
 import type { Filters } from '../rules/route.js';
 
-/** Shows who did what, the newest first. */
+type Entry = Schemas['AuditEntryView'];
+
+/** Shows who did what. */
 export function AuditPage({ filters }: { readonly filters: Filters }) {
-  const { targets } = filters;
-  const list = useList('audit', '/api/v1/audit-log', { targets, limit: 100 });
+  const { targets, actor, action, from, to } = filters;
+  const list = useList('audit', '/api/v1/audit-log', {
+    targets,
+    actor,
+    action,
+    since: dayIn(from, 0),
+    before: dayIn(to, 1),
+    limit: 100,
+  });
+  // The filters offer what the newest entries have.
+  const newest = useQuery({
+    queryKey: ['audit', 'newest'],
+    queryFn: async () => (await readUpTo(1, '/api/v1/audit-log', {})).items,
+  });
+  const actors = new Map((newest.data ?? []).map((each) => [withoutConsole(each.actor), nameOf(each)]));
+  if (actor !== undefined && !actors.has(actor)) actors.set(actor, actor);
+  const actions = new Set([...(newest.data ?? []).map((each) => each.action), ...(action ? [action] : [])]);
   return (
     <>
       <h1>Audit log</h1>
-      <p className="soft">Who has decided, revoked, erased or changed something. The newest first.</p>
+      <p className="soft">Who has decided, revoked, erased or changed something.</p>
       <List
         label="Audit log"
         list={list}
         unit="entry"
         units="entries"
+        order="the newest first"
         keyOf={({ id }) => String(id)}
-        empty="Nothing is recorded."
-        filters={[{ kind: 'text', name: 'targets', label: 'Of (id)', placeholder: 'id, id …' }]}
+        empty={Object.keys(filters).length > 0 ? 'No entry matches the filters.' : 'Nothing is recorded yet.'}
+        filters={[
+          { kind: 'choice', name: 'actor', label: 'Who', options: [['', 'anybody'], ...actors] },
+          {
+            kind: 'choice',
+            name: 'action',
+            label: 'What',
+            options: [
+              ['', 'anything'],
+              ...[...actions].sort().map((each) => [each, actionWords(each)] as const),
+            ],
+          },
+          { kind: 'date', name: 'from', label: 'From' },
+          { kind: 'date', name: 'to', label: 'To' },
+          { kind: 'text', name: 'targets', label: 'Done to', placeholder: 'an id' },
+        ]}
         values={filters}
         onFilter={(name, value) => replaceFilters('audit', { ...filters, [name]: value })}
         columns={[
           { title: 'When', of: ({ at }) => <Instant at={at} />, text: ({ at }) => at },
-          { title: 'Who', of: ({ actor, keyName }) => keyName ?? actor },
-          { title: 'Actor', of: ({ actor }) => <code>{actor}</code>, text: ({ actor }) => actor },
+          { title: 'Who', of: (entry) => actorWords(entry), text: (entry) => actorWords(entry) },
           {
-            title: 'What',
-            of: ({ action }) => wordsOf(action.replaceAll('.', ' ')),
+            title: 'Actor',
+            of: (entry) => <Copy text={entry.actor} />,
+            text: (entry) => entry.actor,
+            isHidden: true,
           },
-          {
-            title: 'Of',
-            of: ({ target }) => target !== null && <Copy text={target} />,
-            text: ({ target }) => target,
-          },
+          { title: 'What', of: (entry) => actionWords(entry.action), text: (entry) => entry.action },
+          { title: 'Done to', of: (entry) => <Done to={entry} />, text: ({ target }) => target },
           {
             title: 'Details',
-            of: ({ details }) => <span className="long">{detailsOf(details)}</span>,
-            text: ({ details }) => detailsOf(details),
+            of: ({ details }) => detailsOf(details),
+            isText: true,
           },
         ]}
       />
@@ -48,7 +81,22 @@ export function AuditPage({ filters }: { readonly filters: Filters }) {
   );
 }
 
-const detailsOf = (details: Readonly<Record<string, unknown>>): string =>
-  Object.entries(details)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join('; ');
+const withoutConsole = (actor: string): string => actor.replace(/^console:/, '');
+const nameOf = ({ actor, keyName }: Entry) => actorWords({ actor: withoutConsole(actor), keyName });
+
+/** Returns the instant at which a day begins in the time zone of the person, or the day that comes `later` days after it. */
+function dayIn(day: string | undefined, later: number): string | undefined {
+  if (day === undefined) return undefined;
+  const [year, month, date] = day.split('-').map(Number);
+  const at = new Date(year ?? NaN, (month ?? NaN) - 1, (date ?? NaN) + later);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+/** Shows what something was done to, with a link to its page. */
+function Done({ to: entry }: { readonly to: Entry }) {
+  const { target } = entry;
+  const page = pageOfTarget(entry);
+  if (target === null) return null;
+  if (page !== null) return <IdLink {...page} of={target} />;
+  return target.length > 20 ? <ShortId of={target} /> : target;
+}

@@ -45,7 +45,9 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
     <>
       <h1>Brands</h1>
       <p className="soft">
-        How far invited owners come, and how long it takes. An invitation with two brands counts for both.
+        How far invited owners come, and how long it takes from the invitation until the installation is
+        online: half of them come online within the median, 95 % within the next column. An invitation with
+        two brands counts for both.
       </p>
       <div className="filters">
         <Choice label="By" value={chosen} options={Object.entries(BY)} onChoice={filter('by')} />
@@ -148,7 +150,7 @@ const weekColumnsOf = ({ nameOf }: BrandNames): readonly Column<WeekRow>[] => [
     isNumber: true,
   },
   {
-    title: 'To online, 95 %',
+    title: 'To online, 95\u00a0%',
     of: ({ now }) => durationOf(now.p95SecondsToOnline),
     text: ({ now }) => now.p95SecondsToOnline,
     isNumber: true,
@@ -198,7 +200,7 @@ function columnsOf(
       isNumber: true,
     },
     {
-      title: 'To online, 95 %',
+      title: 'To online, 95\u00a0%',
       of: (row) => durationOf(row.p95SecondsToOnline),
       text: (row) => row.p95SecondsToOnline,
       isNumber: true,
@@ -217,8 +219,14 @@ const shareBefore = (row: FunnelDay | undefined): number | null =>
 
 const Change = ({ now, before }: { readonly now: number | null; readonly before: number | null }) => (
   <>
-    {now === null ? '–' : `${now} %`}
-    {before !== null && <span className="soft"> (was {before} %)</span>}
+    {now === null ? '–' : `${now}\u00a0%`}
+    {before !== null && (
+      <span className="soft">
+        {' '}
+        (was {before}
+        {'\u00a0'}%)
+      </span>
+    )}
   </>
 );
 

@@ -42,7 +42,7 @@ export function CampaignPage({ id, filters }: { readonly id: string; readonly fi
               </Button>
             </span>
           </div>
-          <Panel title="Now" isWide>
+          <Panel title="Progress" isWide>
             <Counts of={data} />
             <Facts
               facts={[

@@ -1,6 +1,6 @@
 import { Button, Progress as Bar } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
 import { useList } from '../api/lists.js';
@@ -55,6 +55,7 @@ export function CampaignsPage() {
         label="Campaigns"
         list={list}
         unit="campaign"
+        order="the newest first"
         keyOf={({ id }) => id}
         pageOf={({ id }) => ({ to: 'campaigns', id })}
         empty="No file of customers has been uploaded. Import one, or upload it with the command pv-onboarding import."
@@ -130,7 +131,14 @@ export function Counts({ of: { id, status, rows } }: { readonly of: Campaign }) 
               {remainingSeconds !== null && `, ${formatSeconds(remainingSeconds)} left`}
             </div>
             <div className="soft">
-              {results.map(([name, count]) => `${formatNumber(count)} ${name}`).join(', ')}
+              {results.map(([name, count], at) => (
+                <Fragment key={name}>
+                  {at > 0 && ', '}
+                  <Link to="campaigns" id={id} filters={{ status: name }}>
+                    {formatNumber(count)} {name}
+                  </Link>
+                </Fragment>
+              ))}
             </div>
           </>
         );

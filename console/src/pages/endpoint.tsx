@@ -16,6 +16,7 @@ import { Secret } from '../parts/secret.js';
 import { Success } from '../parts/success.js';
 import { Age, Instant } from '../parts/time.js';
 import { pathOf, type Filters } from '../rules/route.js';
+import { waitingOf } from '../rules/silence.js';
 import { How } from './webhooks.js';
 import { readUpTo } from '../api/lists.js';
 
@@ -80,6 +81,9 @@ const latestOf = (deliveries: readonly Delivery[]): Delivery | null =>
 
 function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
   if (delivery === null) return <Empty>Nothing has been sent to it yet. Test it.</Empty>;
+  // The heading has the status, or else why there is none.
+  const saysStatus =
+    delivery.lastStatus === null ? delivery.lastError : `responded with ${delivery.lastStatus}`;
   return (
     <>
       <p>
@@ -87,7 +91,7 @@ function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
         <code>{delivery.type.replace(/^pv\.|\.v\d+$/g, '')}</code>
         <span className="soft"> ({countOf(delivery.attempts, 'attempt')})</span>
       </p>
-      {delivery.lastStatus !== null && delivery.lastError !== null && (
+      {delivery.lastError !== null && delivery.lastError !== saysStatus && (
         <p className="soft">{delivery.lastError}</p>
       )}
       {delivery.lastAnswer ? (
@@ -112,7 +116,7 @@ const About = ({ of: endpoint }: { readonly of: Endpoint }) => (
           ? 'every type of event'
           : endpoint.types.map((type) => type.replace(/^pv\.|\.v\d+$/g, '')).join(', '),
       ],
-      ['Waiting', countOf(Math.max(endpoint.pending, endpoint.unread), 'event')],
+      ['Waiting', countOf(waitingOf(endpoint), 'event')],
       ['Last delivery', <Age key="last" at={endpoint.lastDeliveredAt} none="never" />],
       ...(endpoint.headerNames.length === 0
         ? []
@@ -171,8 +175,8 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
           ask={
             <>
               <p>
-                It continues with the event at which it stopped;{' '}
-                {countOf(Math.max(endpoint.pending, endpoint.unread), 'event')} waiting.
+                It continues with the event at which it stopped; {countOf(waitingOf(endpoint), 'event')}{' '}
+                waiting.
               </p>
               <Checkbox name="skip" label="Skip what it has missed" />
             </>

@@ -57,6 +57,7 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
         label="Invitations"
         list={list}
         unit="invitation"
+        order="the newest first"
         keyOf={({ id }) => id}
         empty="No invitation matches the filters."
         filters={[

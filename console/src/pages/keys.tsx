@@ -5,11 +5,12 @@ import { client } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { Act, textIn } from '../parts/act.js';
 import { Choice } from '../parts/choice.js';
-import { Copy } from '../parts/copy.js';
 import { List } from '../parts/list.js';
 import { Badge } from '../parts/panel.js';
 import { Secret } from '../parts/secret.js';
+import { ShortId } from '../parts/short-id.js';
 import { Age, Instant } from '../parts/time.js';
+import { actorWords } from '../rules/audit.js';
 import { PRESETS, SCOPE_WORDS } from '../rules/presets.js';
 import type { Scope } from '../rules/scopes.js';
 
@@ -18,6 +19,11 @@ type Key = Schemas['ApiKeyView'];
 export function KeysPage() {
   const list = useList('keys', '/api/v1/api-keys', { limit: 50 });
   const [created, setCreated] = useState<Schemas['CreatedApiKeyView'] | null>(null);
+  const names = new Map(
+    list.data?.pages.flatMap(({ items }) => items).map(({ id, name }) => [`key:${id}`, name]),
+  );
+  const nameOf = (actor: string) =>
+    actorWords({ actor, keyName: names.get(actor.replace(/^console:/, '')) ?? null });
   return (
     <>
       <div className="title">
@@ -43,6 +49,7 @@ export function KeysPage() {
         label="Keys"
         list={list}
         unit="key"
+        order="the newest first"
         keyOf={({ id }) => id}
         empty="There is no key besides ADMIN_API_KEY."
         columns={[
@@ -63,12 +70,12 @@ export function KeysPage() {
             title: 'Created',
             of: ({ createdAt, createdBy }) => (
               <>
-                <Instant at={createdAt} /> <span className="soft">by {createdBy}</span>
+                <Instant at={createdAt} /> <span className="soft">by {nameOf(createdBy)}</span>
               </>
             ),
             text: ({ createdAt }) => createdAt,
           },
-          { title: 'Id', of: ({ id }) => <Copy text={id}>{id.slice(0, 8)}</Copy>, text: ({ id }) => id },
+          { title: 'Id', of: ({ id }) => <ShortId of={id} />, text: ({ id }) => id },
           { title: 'Actions', of: (key) => key.revokedAt === null && <Revoke of={key} /> },
         ]}
       />

@@ -1,6 +1,6 @@
 import type { Schemas } from '#client/client.js';
 import type { paths } from '#client/openapi.js';
-import { useBrands } from '../api/brands.js';
+import { brandFilter, useBrands } from '../api/brands.js';
 import { useList } from '../api/lists.js';
 import { useStalled } from '../api/queries.js';
 import { wordsOf } from '../format/words.js';
@@ -27,24 +27,25 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
   const state = STATES.find((each) => each === filters.state);
   const groups = useStalled().data?.filter(({ kind }) => kind === 'session') ?? [];
   const causes = new Map(groups.map(({ cause, title }) => [cause, title]));
-  const { nameOf } = useBrands();
-  const { stalled = '' } = filters;
+  const brands = useBrands();
+  const { stalled = '', brand } = filters;
   // A cause that no session has any more, or that has not been read yet.
   if (stalled !== '' && stalled !== 'any' && !causes.has(stalled)) causes.set(stalled, wordsOf(stalled));
   // The service refuses what is no cause, and names those that are.
   const list = useList('sessions', '/api/v1/onboarding/pv', {
     state,
+    brand,
     ...(stalled !== '' && { stalled: stalled as NonNullable<Query['stalled']> }),
     limit: 50,
   });
   return (
     <>
       <h1>Sessions</h1>
-      <p className="soft">The longest unchanged first.</p>
       <List
         label="Sessions"
         list={list}
         unit="session"
+        order="the longest unchanged first"
         keyOf={({ id }) => id}
         empty="No session matches the filters."
         filters={[
@@ -60,6 +61,7 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
             label: 'Stalled',
             options: [['', 'all'], ['any', 'only stalled'], ...causes],
           },
+          brandFilter(brands, brand),
         ]}
         values={filters}
         onFilter={(name, value) => replaceFilters('sessions', { ...filters, [name]: value })}
@@ -72,7 +74,8 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
           },
           {
             title: 'Brand',
-            of: ({ brand }) => (brand === null ? <span className="soft">none</span> : nameOf(brand)),
+            of: ({ brand: each }) =>
+              each === null ? <span className="soft">none</span> : brands.nameOf(each),
           },
           { title: 'State', of: (session) => <State session={session} /> },
           {

@@ -69,12 +69,13 @@ export function StalledPage({ filters }: { readonly filters: Filters }) {
   return (
     <>
       <h1>Stalled</h1>
-      <p className="soft">What does not continue by itself. What has waited longest comes first.</p>
+      <p className="soft">What does not continue by itself.</p>
       <Causes of={groups.data ?? []} filters={filters} />
       <List
         label="Stalled"
         list={list}
         unit="item"
+        order="the longest stalled first"
         keyOf={({ kind: what, id }) => `${what} ${id}`}
         empty={isFiltered ? 'Nothing that is stalled matches the filters.' : 'Nothing is stalled.'}
         filters={choices}

@@ -16,7 +16,7 @@ import { Secret } from '../parts/secret.js';
 import { Sentence } from '../parts/sentence.js';
 import { Age } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
-import { remediesOf, SILENCE_WORDS, silenceOf } from '../rules/silence.js';
+import { remediesOf, SILENCE_WORDS, silenceOf, waitingOf } from '../rules/silence.js';
 
 export function WebhooksPage({ filters }: { readonly filters: Filters }) {
   const endpoints = useEndpoints();
@@ -111,8 +111,8 @@ const COLUMNS = [
   },
   {
     title: 'Waiting',
-    of: ({ pending }: Endpoint) => countOf(pending, 'event'),
-    text: ({ pending }: Endpoint) => pending,
+    of: (endpoint: Endpoint) => countOf(waitingOf(endpoint), 'event'),
+    text: (endpoint: Endpoint) => waitingOf(endpoint),
   },
 ];
 

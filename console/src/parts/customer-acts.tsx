@@ -1,11 +1,11 @@
-import { NativeSelect, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import type { Schemas } from '#client/client.js';
 import { useBrands } from '../api/brands.js';
 import { client, type Case, type Customer, type Session } from '../api/client.js';
 import { countOf } from '../format/words.js';
 import { Act, textIn } from './act.js';
 import { copy } from './copy.js';
-import { BrandsField, brandsIn, LANGUAGES } from './invitation-acts.js';
+import { InviteOwner } from './invitation-acts.js';
 import { Link } from './link.js';
 import { useMay } from './may.js';
 import type { BrandNames } from '../rules/brands.js';
@@ -27,22 +27,11 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
   return (
     <span className="actions">
       {mayInvite && !isInvited && (
-        <Act
+        <InviteOwner
           label="Invite the owner"
+          gridLocationId={gridLocationId}
+          brands={expected.brands}
           isMain
-          run={(form) => invite(gridLocationId, form, brands)}
-          done={({ url }) =>
-            url === null ? 'The owner has an invitation.' : 'The owner has an invitation. Its link is copied.'
-          }
-          onDone={({ url }) => url !== null && void copy(url)}
-          changes={CHANGES}
-          ask={
-            <>
-              <p>Creates a link for the owner of this location. Your mailing sends it, or you do.</p>
-              <BrandsField brands={brands} of={expected.brands} />
-              <NativeSelect name="locale" label="Language" data={LANGUAGES} />
-            </>
-          }
         />
       )}
       {may('onboarding:write') && (
@@ -69,16 +58,6 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
       )}
     </span>
   );
-}
-
-async function invite(
-  gridLocationId: string,
-  form: FormData,
-  brands: BrandNames,
-): Promise<Schemas['InvitationView']> {
-  const locale = textIn(form, 'locale') as Schemas['NewInvitation']['locale'];
-  const body = { gridLocationId, brands: brandsIn(form, brands), ...(locale !== undefined && { locale }) };
-  return (await client.POST('/api/v1/invitations', { body })).data;
 }
 
 async function start(id: string, form: FormData, { idsIn }: BrandNames): Promise<Session> {

@@ -15,6 +15,7 @@ import { Table } from './table.js';
 import { Age, Instant } from './time.js';
 import { Sentence } from './sentence.js';
 import { Remedies, StalledNotice } from './remedies.js';
+import { actionWords } from '../rules/audit.js';
 import { WAITS_FOR, type Target } from '../rules/stalled.js';
 
 const TONES: Readonly<Partial<Record<Case['waitsFor'], Tone>>> = {
@@ -127,11 +128,12 @@ function Audit({ targets }: { readonly targets: readonly string[] }) {
         list={list}
         unit="entry"
         units="entries"
+        order="the newest first"
         keyOf={({ id }) => String(id)}
         empty="Nobody has decided, revoked or erased anything about this customer."
         columns={[
           { title: 'When', of: ({ at }) => <Instant at={at} /> },
-          { title: 'What', of: ({ action }) => action.replaceAll(/[._]/g, ' ') },
+          { title: 'What', of: ({ action }) => actionWords(action) },
           { title: 'By', of: ({ actor, keyName }) => (keyName === null ? actor : `${keyName} (${actor})`) },
           { title: 'Of', of: ({ target }) => <code>{target}</code> },
         ]}
@@ -184,7 +186,8 @@ function Location({ of: location }: { readonly of: Case }) {
   const { expected, online, missing, sessions, invitations } = location;
   const { nameOf, namesOf } = useBrands();
   const parts = [...location.starts, ...sessions, ...invitations];
-  const listOf = (brands: readonly string[], none: string) => namesOf(brands) || none;
+  const namesAnd = (of: { readonly brands: readonly string[]; readonly inverters: number | null }) =>
+    [namesOf(of.brands), of.inverters ? countOf(of.inverters, 'inverter') : ''].filter(Boolean).join('; ');
   const inverters = [
     ...new Map(sessions.flatMap((each) => each.inverters).map((each) => [each.id, each])).values(),
   ];
@@ -198,15 +201,9 @@ function Location({ of: location }: { readonly of: Case }) {
       <StalledParts of={parts} />
       <Facts
         facts={[
-          [
-            'Expected',
-            `${listOf(expected.brands, 'any brand')}${expected.inverters === null ? '' : `; ${countOf(expected.inverters, 'inverter')}`}`,
-          ],
-          ['Online', `${listOf(online.brands, 'nothing')}; ${countOf(online.inverters, 'inverter')}`],
-          [
-            'Missing',
-            `${listOf(missing.brands, 'no brand')}${missing.inverters === null ? '' : `; ${countOf(missing.inverters, 'inverter')}`}`,
-          ],
+          ['Expected', namesAnd(expected) || 'any brand'],
+          ['Online', namesAnd(online) || 'nothing yet'],
+          ...(namesAnd(missing) === '' ? [] : ([['Missing', namesAnd(missing)]] as const)),
           ['Id', <Copy key="id" text={location.gridLocationId} />],
         ]}
       />

@@ -52,6 +52,11 @@ export function CustomersList({ filters }: { readonly filters: Filters }) {
       label="Customers"
       list={list}
       unit="customer"
+      order={
+        filters.waitsFor === undefined && cause === undefined
+          ? 'the newest first'
+          : 'the longest stalled first'
+      }
       keyOf={({ tenantReference }) => tenantReference}
       empty={
         choices.some(({ name }) => filters[name] !== undefined)

@@ -62,6 +62,7 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
         list={list}
         unit="delivery"
         units="deliveries"
+        order="the newest first"
         keyOf={({ id }) => id}
         empty={empty}
         filters={[

@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 /** By how much a person usually prolongs an invitation. */
 const LONGER_DAYS = 30;
 
-export const LANGUAGES = [
+const LANGUAGES = [
   { value: '', label: 'that of the browser' },
   { value: 'nl', label: 'Dutch' },
   { value: 'fr', label: 'French' },
@@ -134,7 +134,7 @@ interface BrandsFieldProps {
 }
 
 /** A field for the brands that an owner may connect, by their names. */
-export const BrandsField = ({ brands, of }: BrandsFieldProps) => (
+const BrandsField = ({ brands, of }: BrandsFieldProps) => (
   <TextInput
     name="brands"
     label="Brands"
@@ -143,8 +143,45 @@ export const BrandsField = ({ brands, of }: BrandsFieldProps) => (
   />
 );
 
-export const brandsIn = (form: FormData, { idsIn }: BrandNames): string[] =>
-  idsIn(textIn(form, 'brands') ?? '');
+const brandsIn = (form: FormData, { idsIn }: BrandNames): string[] => idsIn(textIn(form, 'brands') ?? '');
+
+interface InviteProps {
+  readonly label: string;
+  readonly gridLocationId: string;
+  /** The brands that the form proposes. */
+  readonly brands?: readonly string[];
+  readonly isMain?: boolean;
+}
+
+/** A button that asks for brands and language, and creates an invitation for the owner of a grid location. */
+export function InviteOwner({ label, gridLocationId, brands: proposed = [], isMain = false }: InviteProps) {
+  const brands = useBrands();
+  return (
+    <Act
+      label={label}
+      isMain={isMain}
+      run={(form) => invite(gridLocationId, form, brands)}
+      done={({ url }) =>
+        url === null ? 'The owner has an invitation.' : 'The owner has an invitation. Its link is copied.'
+      }
+      onDone={({ url }) => url !== null && void copy(url)}
+      changes={[...CHANGES, 'status']}
+      ask={
+        <>
+          <p>Creates a link for the owner of this location. Your mailing sends it, or you do.</p>
+          <BrandsField brands={brands} of={proposed} />
+          <NativeSelect name="locale" label="Language" data={LANGUAGES} />
+        </>
+      }
+    />
+  );
+}
+
+async function invite(gridLocationId: string, form: FormData, brands: BrandNames): Promise<Invitation> {
+  const locale = textIn(form, 'locale') as Schemas['NewInvitation']['locale'];
+  const body = { gridLocationId, brands: brandsIn(form, brands), ...(locale !== undefined && { locale }) };
+  return (await client.POST('/api/v1/invitations', { body })).data;
+}
 
 interface ManyProps {
   readonly of: readonly Invitation[];

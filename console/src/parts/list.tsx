@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import type { RowData } from '@tanstack/react-table';
 import { useState, type ReactNode } from 'react';
 import type { ListResult } from '../api/lists.js';
-import { countOf } from '../format/words.js';
+import { countOf, formatNumber } from '../format/words.js';
 import { Choice } from './choice.js';
 import { Loaded } from './loaded.js';
 import { has, saveRows } from './save-rows.js';
@@ -24,6 +24,8 @@ interface Props<Item> extends Omit<TableProps<Item>, 'rows' | 'selection' | 'hid
   readonly unit: string;
   /** Default: `unit` with an s. */
   readonly units?: string;
+  /** The order of the API, such as `the newest first`. */
+  readonly order?: string;
   readonly filters?: readonly Filter[];
   /** The values of the filters. */
   readonly values?: Readonly<Record<string, string>>;
@@ -36,37 +38,43 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** A list of the API: its filters, its columns, its count, a button for the next page, and what is shown as a file. */
 export function List<Item extends RowData>(props: Props<Item>) {
-  const { list, unit, units, filters = [], values = {}, onFilter, acts, ...table } = props;
+  const { list, unit, units, order, filters = [], values = {}, onFilter, acts, ...table } = props;
   const [hidden, setHidden] = useState<ReadonlySet<string>>(
     () => new Set(table.columns.flatMap(({ title, isHidden }) => (isHidden ? [title] : []))),
   );
   const [keys, setKeys] = useState(NONE);
   const [within, setWithin] = useState('');
+  const isEmpty = list.data !== undefined && list.data.pages.every(({ items }) => items.length === 0);
+  const hasTools = filters.length > 0 || !isEmpty;
   return (
     <Stack gap="xs" className="list">
-      <Group gap="xs" align="end" className="tools">
-        {filters.map((filter) => (
-          <Field
-            key={filter.name}
-            of={filter}
-            value={values[filter.name] ?? ''}
-            onChange={(value) => onFilter?.(filter.name, value)}
+      {hasTools && (
+        <Group gap="xs" align="end" className="tools">
+          {filters.map((filter) => (
+            <Field
+              key={filter.name}
+              of={filter}
+              value={values[filter.name] ?? ''}
+              onChange={(value) => onFilter?.(filter.name, value)}
+            />
+          ))}
+          <TextInput
+            size="xs"
+            label="Search these rows"
+            value={within}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setWithin(event.currentTarget.value)}
           />
-        ))}
-        <TextInput
-          size="xs"
-          label="Search in this list"
-          value={within}
-          autoComplete="off"
-          spellCheck={false}
-          onChange={(event) => setWithin(event.currentTarget.value)}
-        />
-        <Columns columns={table.columns} hidden={hidden} onChange={setHidden} />
-      </Group>
+          <Columns columns={table.columns} hidden={hidden} onChange={setHidden} />
+        </Group>
+      )}
       <Loaded query={list}>
         {({ pages }) => {
           const all = pages.flatMap(({ items }) => items);
           const rows = within === '' ? all : all.filter((row) => has(table.columns, row, within));
+          // A search finds nothing on the pages that have not been read.
+          const isPart = within !== '' && list.hasNextPage;
           const selected = rows.filter((row) => keys.has(table.keyOf(row)));
           return (
             <>
@@ -79,32 +87,42 @@ export function List<Item extends RowData>(props: Props<Item>) {
                   </Button>
                 </Group>
               )}
-              <Table {...table} rows={rows} hidden={hidden} selection={acts && { keys, onChange: setKeys }} />
-              <Group gap="xs" className="more">
-                <span>
-                  {list.hasNextPage && 'The first '}
-                  {countOf(rows.length, unit, units)}.
-                </span>
-                {list.hasNextPage && (
-                  <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                    Show more
-                  </Button>
-                )}
-                {rows.length > 0 && (
-                  <Button
-                    variant="subtle"
-                    onClick={() =>
-                      saveRows(
-                        table.label,
-                        table.columns.filter(({ title }) => !hidden.has(title)),
-                        rows,
-                      )
-                    }
-                  >
-                    Save as CSV
-                  </Button>
-                )}
-              </Group>
+              <Table
+                {...table}
+                rows={rows}
+                {...(within !== '' && { empty: 'None of the rows that are shown has this.' })}
+                hidden={hidden}
+                selection={acts && { keys, onChange: setKeys }}
+              />
+              {hasTools && (
+                <Group gap="xs" className="more">
+                  <span>
+                    {isPart && `${formatNumber(rows.length)} of `}
+                    {list.hasNextPage && (isPart ? 'the first ' : 'The first ')}
+                    {countOf(isPart ? all.length : rows.length, unit, units)}
+                    {order !== undefined && rows.length > 1 && `, ${order}`}.
+                  </span>
+                  {list.hasNextPage && (
+                    <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+                      Show more
+                    </Button>
+                  )}
+                  {rows.length > 0 && (
+                    <Button
+                      variant="subtle"
+                      onClick={() =>
+                        saveRows(
+                          table.label,
+                          table.columns.filter(({ title }) => !hidden.has(title)),
+                          rows,
+                        )
+                      }
+                    >
+                      Save as CSV
+                    </Button>
+                  )}
+                </Group>
+              )}
             </>
           );
         }}

@@ -4,14 +4,15 @@ import { useState, type ReactNode } from 'react';
 import { callRemedy, type Remedy, type Stalled } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
 import { changedBy } from '../rules/invalidation.js';
-import { outcomeOf, WAITS_FOR, wayOf, type Target } from '../rules/stalled.js';
+import { idIn, outcomeOf, WAITS_FOR, wayOf, type Target } from '../rules/stalled.js';
 import { Dialog } from './dialog.js';
+import { copyLink, InviteOwner } from './invitation-acts.js';
 import { Link } from './link.js';
 import { Failure } from './loaded.js';
 import { useMay } from './may.js';
 import { tellDone } from './notify.js';
 import { Sentence } from './sentence.js';
-import { Stall } from './state.js';
+import { For } from './time.js';
 
 /** Shows why something is stalled, who is waited for, and what a person can do. */
 export function StalledNotice({
@@ -26,7 +27,8 @@ export function StalledNotice({
   return (
     <Alert color="yellow" className="notice">
       <p>
-        <strong>Stalled:</strong> <Stall stalled={stalled} /> {WAITS_FOR[stalled.waitsFor]}.
+        <strong>Stalled:</strong> <Sentence text={stalled.text} /> {WAITS_FOR[stalled.waitsFor]},{' '}
+        <For at={stalled.since} />.
       </p>
       {stalled.before !== null && (
         <p>
@@ -70,6 +72,15 @@ export function Remedies({ of: { before, remedies }, page }: Props) {
               <Link key={operationId} {...page}>
                 {label}
               </Link>
+            );
+          const { gridLocationId } = remedy.body ?? {};
+          if (way === 'call' && operationId === 'createInvitation' && typeof gridLocationId === 'string')
+            return <InviteOwner key={operationId} label={label} gridLocationId={gridLocationId} />;
+          if (way === 'copy')
+            return (
+              <Button key={operationId} onClick={() => void copyLink(idIn(remedy))}>
+                Copy the link
+              </Button>
             );
           if (way !== 'call') return null;
           return (

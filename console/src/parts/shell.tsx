@@ -23,6 +23,8 @@ interface Props {
 
 export function Shell({ route, who, pages, onSearch, onSignOut, children }: Props) {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => showCurrent(nav.current), [route.page]);
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
@@ -46,12 +48,12 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
         <strong>PV Onboarding</strong>
         <Search onSearch={onSearch} />
         <span className="who">
-          <span title={who.scopes.join(', ')}>{who.name}</span>
+          <span title={who.scopes.join(', ')}>{who.name === 'environment' ? 'administrator' : who.name}</span>
           <Button onClick={onSignOut}>Sign out</Button>
         </span>
       </header>
       <div className="frame">
-        <nav aria-label="Pages">
+        <nav aria-label="Pages" ref={nav}>
           {pages.map((page) => (
             <Link
               key={page}
@@ -71,13 +73,22 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
           </main>
           <footer>
             Signed in until <Instant at={who.expiresAt} />. Times are in your time zone; point at one to see
-            UTC. Press <kbd>/</kbd> to search, <kbd>Ctrl</kbd> <kbd>K</kbd> to go to a page or to do what it
-            offers.
+            UTC.{' '}
+            <span className="keys">
+              Press <kbd>/</kbd> to search, <kbd>Ctrl</kbd> <kbd>K</kbd> to go to a page or to do what it
+              offers.
+            </span>
           </footer>
         </div>
       </div>
     </>
   );
+}
+
+/** Scrolls the pages, which are one line on a phone, to the current one. */
+function showCurrent(nav: HTMLElement | null): void {
+  const current = nav?.querySelector<HTMLElement>('[aria-current]');
+  if (nav && current) nav.scrollLeft = current.offsetLeft - (nav.clientWidth - current.clientWidth) / 2;
 }
 
 function Search({ onSearch }: Pick<Props, 'onSearch'>) {

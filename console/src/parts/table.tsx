@@ -122,7 +122,7 @@ export function Table<Row extends RowData>({
               data-selected={row.getIsSelected() || undefined}
             >
               {selection !== undefined && (
-                <td role="cell" className="select">
+                <td role="cell" className="select" data-title="Select">
                   <Checkbox
                     size="xs"
                     aria-label="Select"

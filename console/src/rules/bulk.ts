@@ -1,4 +1,5 @@
 import type { StalledItem } from '../api/client.js';
+import { idIn } from './stalled.js';
 
 /** The operations that `POST /bulk-actions` does for many, those with `x-bulk` in openapi.json. */
 export const BULK: readonly string[] = [
@@ -11,8 +12,6 @@ export const BULK: readonly string[] = [
   'remindOwner',
   'startSession',
 ];
-
-const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 
 interface CommonRemedy {
   readonly operationId: string;
@@ -32,8 +31,8 @@ export function commonRemedies(items: readonly StalledItem[]): CommonRemedy[] {
     .flatMap(({ operationId, label, confirm, body }) => {
       const on = items.flatMap((item) => {
         const remedy = item.remedies.find((each) => each.operationId === operationId);
-        const id = remedy === undefined ? undefined : UUID.exec(remedy.path)?.[0];
-        if (id === undefined || JSON.stringify(remedy?.body) !== JSON.stringify(body)) return [];
+        const id = remedy === undefined ? '' : idIn(remedy);
+        if (id === '' || JSON.stringify(remedy?.body) !== JSON.stringify(body)) return [];
         return { id, name: item.tenantReference ?? item.id };
       });
       const isOfAll = on.length === items.length && new Set(on.map(({ id }) => id)).size === on.length;

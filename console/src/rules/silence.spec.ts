@@ -47,11 +47,11 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
     'Has failed for 3 h: 12 attempts without success. 40 events waiting.',
     'Ask the team of its app',
   ],
-  ['attention', { failures: 1 }, 'Has failed: 1 attempt without success. 0 events waiting.', 'Redeliver'],
+  ['attention', { failures: 1 }, 'Has failed: 1 attempt without success.', 'Redeliver'],
   ['attention', { pending: 2_000 }, 'Is behind: 2,000 events waiting.', 'respond sooner'],
   ['attention', { pending: 101, unread: 300 }, 'Is behind: 300 events waiting.', 'respond sooner'],
   ['well', { pending: 100 }, 'Works; last delivery 2 min ago.'],
-  ['quiet', { enabled: false }, 'Disabled by a person or an app. 0 events waiting.', 'If it is wanted again'],
+  ['quiet', { enabled: false }, 'Disabled by a person or an app.', 'If it is wanted again'],
   [
     'quiet',
     { lastDeliveredAt: null, types: ['pv.session.online.v1', 'pv.session.lost.v1'] },

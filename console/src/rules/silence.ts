@@ -18,20 +18,25 @@ export const SILENCE_WORDS: Readonly<Record<Silence['tone'], string>> = {
 /** Up to this number of pending events are normal for a moment. */
 const FEW_PENDING = 100;
 
+/** Returns how many events wait: those that are pending, or that a disabled endpoint has not read. */
+export const waitingOf = ({ pending, unread }: Pick<Endpoint, 'pending' | 'unread'>): number =>
+  Math.max(pending, unread);
+
 /** Returns a sentence about the state of an endpoint. Why a stalled one gets nothing, the stall says. */
 export function silenceOf(endpoint: Endpoint, now: Date): Silence {
-  const { enabled, stalled, failures, failingSince, lastDeliveredAt, pending, unread, types } = endpoint;
-  const waiting = countOf(Math.max(pending, unread), 'event');
+  const { enabled, stalled, failures, failingSince, lastDeliveredAt, pending, types } = endpoint;
+  const count = waitingOf(endpoint);
+  const waiting = count === 0 ? '' : ` ${countOf(count, 'event')} waiting.`;
   const attention = (sentence: string, next: string | null): Silence => ({
     tone: 'attention',
     sentence,
     next,
   });
-  if (stalled !== null) return attention(`${stalled.text} ${waiting} waiting.`, stalled.before);
+  if (stalled !== null) return attention(stalled.text + waiting, stalled.before);
   if (!enabled)
     return {
       tone: 'quiet',
-      sentence: `Disabled by a person or an app. ${waiting} waiting.`,
+      sentence: `Disabled by a person or an app.${waiting}`,
       next: 'If it is wanted again, enable it. It continues with the event at which it stopped.',
     };
   if (failures > 0) {
@@ -40,15 +45,12 @@ export function silenceOf(endpoint: Endpoint, now: Date): Silence {
         ? ''
         : ` for ${formatSeconds((now.getTime() - Date.parse(failingSince)) / 1_000)}`;
     return attention(
-      `Has failed${since}: ${countOf(failures, 'attempt')} without success. ${waiting} waiting.`,
+      `Has failed${since}: ${countOf(failures, 'attempt')} without success.${waiting}`,
       'Ask the team of its app about the last answer. What waits is sent again by itself, or at once with Redeliver.',
     );
   }
   if (pending > FEW_PENDING)
-    return attention(
-      `Is behind: ${waiting} waiting.`,
-      'Ask its app to respond sooner, and to do the work afterwards.',
-    );
+    return attention(`Is behind:${waiting}`, 'Ask its app to respond sooner, and to do the work afterwards.');
   const only = types.length === 0 ? '' : ` It only wants ${countOf(types.length, 'type')} of events.`;
   if (lastDeliveredAt === null)
     return {

@@ -103,19 +103,23 @@ export const REMEDY_OPERATIONS: Readonly<
 };
 
 /**
- * Returns how a person can apply a remedy: with a call; on the page about what is stalled, since a person has to write the body; or not at
- * all.
+ * Returns how a person can apply a remedy: with a call; with one whose response is copied; on the page about what is stalled, since a person
+ * has to write the body; or not at all.
  */
 export function wayOf(
   { operationId, body }: Pick<Remedy, 'operationId' | 'body'>,
   may: May,
-): 'call' | 'page' | null {
+): 'call' | 'copy' | 'page' | null {
   const operation = REMEDY_OPERATIONS[operationId];
   if (operation === undefined || !operation.scopes.some(may)) return null;
-  // A call would not show the link.
-  if (operationId === 'readInvitationLink') return 'page';
+  if (operationId === 'readInvitationLink') return 'copy';
   return operation.needsBody && body === null ? 'page' : 'call';
 }
+
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
+
+/** Returns the id in the path of a remedy. */
+export const idIn = ({ path }: Pick<Remedy, 'path'>): string => UUID.exec(path)?.[0] ?? '';
 
 interface Outcome {
   readonly isDone: boolean;

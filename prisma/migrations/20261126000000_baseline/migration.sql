@@ -754,6 +754,8 @@ CREATE TABLE audit_log (
 );
 CREATE INDEX audit_log_at_idx ON audit_log(at);
 CREATE INDEX audit_log_target_idx ON audit_log(target);
+CREATE INDEX audit_log_actor_id_idx ON audit_log(actor, id);
+CREATE INDEX audit_log_action_id_idx ON audit_log(action, id);
 COMMENT ON TABLE audit_log IS 'Who did what: keys created and revoked, decisions about registrations, users erased, and the like. Rows are only inserted; an erasure clears their request ids.';
 COMMENT ON COLUMN audit_log.id IS 'Order of recording.';
 COMMENT ON COLUMN audit_log.at IS 'When it was recorded, in the transaction of the action.';

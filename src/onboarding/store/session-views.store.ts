@@ -58,6 +58,15 @@ const FIND_NEWEST_START_URL = `
     SELECT id, changed_at, start_url_ciphertext AS ciphertext FROM onboarding_sessions ORDER BY changed_at DESC, id DESC LIMIT 100
   ) changed WHERE ciphertext IS NOT NULL ORDER BY changed_at DESC LIMIT 1`;
 
+/** The first 100 brands of sessions. Reads one entry of the index for each, whatever the number of sessions. */
+const LIST_BRANDS = `
+  WITH RECURSIVE brands AS (
+    (SELECT brand FROM onboarding_sessions WHERE brand IS NOT NULL ORDER BY brand LIMIT 1)
+    UNION ALL
+    SELECT (SELECT s.brand FROM onboarding_sessions s WHERE s.brand > b.brand ORDER BY s.brand LIMIT 1) FROM brands b WHERE b.brand IS NOT NULL
+  )
+  SELECT brand FROM brands WHERE brand IS NOT NULL LIMIT 100`;
+
 /** Reads what the API returns about sessions, their inverters, their starts and their timelines. */
 @Injectable()
 export class SessionViewsStore {
@@ -95,6 +104,11 @@ export class SessionViewsStore {
       select: { id: true, state: true },
     });
     return new Map(watched.map(({ id, state }) => [id, state]));
+  }
+
+  /** Returns at most 100 brands that sessions have, in the order of their ids. */
+  async listBrands(): Promise<string[]> {
+    return (await this.database.query<{ brand: string }>(LIST_BRANDS)).map(({ brand }) => brand);
   }
 
   /** Returns the startUrl of a session that has changed lately and is still open, or null if there is none. */

@@ -19,7 +19,7 @@ const textFault = (value: unknown): string | undefined =>
 
 /** Of 1 to 200 characters, unless `faultOf` says what is wrong with a text. `read` gives the form in which such a text is stored. */
 export const text = (
-  where: string,
+  where: Filter<string>['where'],
   schema?: Parameters<typeof OptionalText>[1],
   faultOf: (value: unknown) => string | undefined = textFault,
   read?: (text: string) => string,

@@ -136,6 +136,13 @@ describe('the audit log', () => {
       next: null,
     });
     expect((await read('limit=1')).items).toEqual([entry(ids[2], `console:key:${id}`)]);
+    const all = [entry(ids[2], `console:key:${id}`), ...expected];
+    expect((await read(`actor=key:${id}&action=invitation.revoked`)).items).toEqual(all);
+    expect((await read(`actor=console:key:${id}&action=invitation.revoked`)).items).toEqual(all.slice(0, 2));
+    expect((await read(`actor=key:${id}&action=invitation.changed`)).items).toEqual([]);
+    const [{ at }] = (await read(`${targets}&limit=1`)).items as [{ at: string }];
+    expect((await read(`actor=key:${id}&since=${at}`)).items).toContainEqual(expected[0]);
+    expect((await read(`actor=key:${id}&before=${at}`)).items).not.toContainEqual(expected[0]);
     const { status, body } = await client.call('GET', `/audit-log?targets=${'x,'.repeat(100)}x`);
     expect([status, body.errors]).toEqual([
       400,

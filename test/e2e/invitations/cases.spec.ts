@@ -466,8 +466,12 @@ describe('the funnel', () => {
 });
 
 describe('the brands', () => {
-  it('have the names and the order of INVERTER_BRANDS_FILE, and none without it', async () => {
-    expect((await client.call('GET', '/brands')).body).toEqual({ items: [] });
+  it('have the names and the order of INVERTER_BRANDS_FILE, then come those of sessions, each once', async () => {
+    for (const brand of ['yonder', 'acme', 'yonder']) await client.startNew({ brand });
+    const { body } = await client.call<{ items: { id: string; name: string }[] }>('GET', '/brands');
+    const others = body.items.map(({ id }) => id);
+    expect(others).toEqual([...new Set(others)].sort());
+    expect(others).toEqual(expect.arrayContaining(['acme', 'yonder']));
     const folder = await mkdtemp(join(tmpdir(), 'pv-brands-'));
     const INVERTER_BRANDS_FILE = join(folder, 'brands.json');
     const file = { zeta: { name: 'Zeta Solar' }, acme: { name: 'Acme', en: { account: 'An account.' } } };
@@ -480,6 +484,7 @@ describe('the brands', () => {
         items: [
           { id: 'zeta', name: 'Zeta Solar' },
           { id: 'acme', name: 'Acme' },
+          ...others.filter((id) => id !== 'acme' && id !== 'zeta').map((id) => ({ id, name: id })),
         ],
       });
       expect((await new TestClient(url, stranger.key).call('GET', '/brands')).status).toBe(403);

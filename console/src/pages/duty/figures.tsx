@@ -53,7 +53,7 @@ function figuresOf({ remote, poller, outbox, activity }: Status): Figure[] {
     {
       view: 'customers',
       value: countOf(activity.startsPerHour, 'start'),
-      words: `in the last hour${usual === null ? '' : `, usually at least ${formatNumber(usual)}`}`,
+      words: `in the last hour${usual === null || usual === 0 ? '' : `, usually at least ${formatNumber(usual)}`}`,
     },
     {
       view: 'events',

@@ -56,12 +56,11 @@ function Card({ of: { cause, alike, symptoms } }: { readonly of: Incident }) {
       {symptoms.length > 0 && (
         <p className="soft">From it, probably: {symptoms.map((each) => each.title).join('; ')}.</p>
       )}
-      <p className="soft">
+      <p className="soft apart">
         {since !== null && (
-          <>
+          <span>
             Since <Instant at={since} />
-            {' · '}
-          </>
+          </span>
         )}
         <Copy text={runbook}>Runbook: {sectionOf(runbook)}</Copy>
       </p>

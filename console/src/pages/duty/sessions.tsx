@@ -48,7 +48,7 @@ export function StalledPanel({ history }: Pick<Overview, 'history'>) {
 export function OursPanel({ status: { registrations, starts, activity }, history }: Overview) {
   const since = (seconds: number) => (seconds === 0 ? '' : `, the oldest for ${formatSeconds(seconds)}`);
   const usually = (count: number | null) =>
-    count === null ? '' : ` (usually at least ${formatNumber(count)})`;
+    count === null || count === 0 ? '' : ` (usually at least ${formatNumber(count)})`;
   return (
     <Panel title="Registrations and starts" more={<Link to="registrations">Registrations</Link>}>
       <Facts
