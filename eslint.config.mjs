@@ -11,6 +11,7 @@ const ENVIRONMENT_READERS = [
   'bench/**',
   'scripts/**',
   'clients/*/examples/**',
+  'examples/**',
   'prisma.config.ts',
   'console/vite.config.mjs',
 ];
@@ -128,6 +129,7 @@ export default tseslint.config(
       'bench/**',
       'scripts/**',
       'clients/*/examples/**',
+      'examples/**',
     ],
     rules: { 'no-console': 'off' },
   },

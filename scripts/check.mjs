@@ -39,6 +39,7 @@ const CHECKS = [
   ['schema drift', [...TYPESCRIPT, 'scripts/check/schema-drift.ts']],
   ['types', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.json']],
   ['types of the client', ['node_modules/typescript/bin/tsc', '-p', 'clients/typescript/tsconfig.json']],
+  ['types of the example', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'examples/nestjs']],
   ['types of the console', ['node_modules/typescript/bin/tsc', '-p', 'console/tsconfig.json']],
   ['size of the console', ['scripts/check/console-size.mjs']],
   ['types of scripts', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.scripts.json']],

@@ -5,8 +5,8 @@ import { ROOT } from '../root.mjs';
 import { linkTable, renderPage, sectionsOf } from './render.mjs';
 
 /**
- * Writes `dist/docs`: each page of the documents as HTML, the sections for the search, and the reference of the API. With `--check`, fails if
- * a link leads nowhere; the image is built without the files that only developers read.
+ * Writes `dist/docs`: each page of the documents as HTML, the sections for the search, and the reference of the API. With `--check`, writes
+ * nothing and fails if a link leads nowhere; the image is built without the files that only developers read.
  */
 const OUT = join(ROOT, 'dist', 'docs');
 const { resolve } = createRequire(import.meta.url);
@@ -54,18 +54,19 @@ const addressOf = async (from, link) => {
   return target.startsWith('docs/images/') ? target.slice('docs/'.length) : null;
 };
 
-// The menu is the table of documents in README.md.
+// The menu is the table of documents in README.md, as far as they are served.
 const menu = await Promise.all(
-  linkTable(texts.get('README.md'), 'Documentation').map(async ({ title, links }) => ({
-    title,
-    links: await Promise.all(
-      links.map(async ({ text, href }) => ({ text, address: await addressOf('README.md', href) })),
-    ),
-  })),
+  linkTable(texts.get('README.md'), 'Documentation').map(async ({ title, links }) => {
+    const targets = links.map(async ({ text, href }) => ({
+      text,
+      address: await addressOf('README.md', href),
+    }));
+    return { title, links: (await Promise.all(targets)).filter(({ address }) => address !== null) };
+  }),
 );
 
-await rm(OUT, { recursive: true, force: true });
-await mkdir(join(OUT, 'images'), { recursive: true });
+/** @type {Map<string, string>} The pages by the names of their files. */
+const pages = new Map();
 for (const [path, text] of texts) {
   const html = await renderPage({
     text,
@@ -73,24 +74,31 @@ for (const [path, text] of texts) {
     slug: slugOf(path),
     addressOf: (link) => addressOf(path, link),
   });
-  await writeFile(join(OUT, `${slugOf(path) || 'index'}.html`), html);
+  pages.set(`${slugOf(path) || 'index'}.html`, html);
 }
-const found = [...sections].flatMap(([path, parts]) =>
-  parts.map(({ id, title, page, text }, index) => ({
-    id: `${path === 'README.md' ? '../docs' : slugOf(path)}${index === 0 ? '' : `#${id}`}`,
-    title,
-    page,
-    text,
-  })),
-);
-await writeFile(join(OUT, 'search.json'), JSON.stringify(found));
-for (const [name, file] of Object.entries(FILES)) await copyFile(file, join(OUT, name));
-for (const name of await readdir(join(ROOT, 'pages/docs')))
-  await copyFile(join(ROOT, 'pages/docs', name), join(OUT, name));
-for (const name of await readdir(join(ROOT, 'docs/images')))
-  await copyFile(join(ROOT, 'docs/images', name), join(OUT, 'images', name));
 
-if (process.argv.includes('--check') && broken.length > 0) {
+if (!process.argv.includes('--check')) await write();
+else if (broken.length > 0) {
   console.log(`These links lead nowhere:\n${broken.join('\n')}`);
   process.exitCode = 1;
+}
+
+async function write() {
+  await rm(OUT, { recursive: true, force: true });
+  await mkdir(join(OUT, 'images'), { recursive: true });
+  for (const [name, html] of pages) await writeFile(join(OUT, name), html);
+  const found = [...sections].flatMap(([path, parts]) =>
+    parts.map(({ id, title, page, text }, index) => ({
+      id: `${path === 'README.md' ? '../docs' : slugOf(path)}${index === 0 ? '' : `#${id}`}`,
+      title,
+      page,
+      text,
+    })),
+  );
+  await writeFile(join(OUT, 'search.json'), JSON.stringify(found));
+  for (const [name, file] of Object.entries(FILES)) await copyFile(file, join(OUT, name));
+  for (const name of await readdir(join(ROOT, 'pages/docs')))
+    await copyFile(join(ROOT, 'pages/docs', name), join(OUT, name));
+  for (const name of await readdir(join(ROOT, 'docs/images')))
+    await copyFile(join(ROOT, 'docs/images', name), join(OUT, 'images', name));
 }

@@ -1,4 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -10,6 +11,7 @@ import { scheduleOf } from '../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../src/invitations/reminders/reminders.store.js';
 import { Database } from '../../src/platform/database/database.js';
 import { TestClient } from '../setup/client.js';
+import { createTestDatabase } from '../setup/database/test-database.js';
 import { newEan } from '../setup/ean.js';
 import { findProgram, freePort } from '../setup/receivers/programs.js';
 import { startTestApp, type TestApp } from '../setup/test-app.js';
@@ -166,6 +168,73 @@ async function sendTest(url: string, secret: string) {
   ).body;
 }
 
+/** Sends the same event twice. Returns the statuses of the responses. */
+async function sendTwice(url: string): Promise<number[]> {
+  const id = randomUUID();
+  const event = { id, type: 'pv.session.online.v1', subject: 's', sequence: '1', data: {} };
+  const body = JSON.stringify(event);
+  const at = new Date();
+  const headers = {
+    'content-type': 'application/cloudevents+json; charset=utf-8',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': new Webhook(SECRET).sign(id, at, body),
+  };
+  const send = async () => (await fetch(url, { method: 'POST', headers, body })).status;
+  return [await send(), await send()];
+}
+
+describe('the app of a supplier in NestJS', () => {
+  it('registers and starts a customer, and stores each genuine event once', async () => {
+    const database = await createTestDatabase('empty');
+    try {
+      const app = await run(
+        ['--import', './test/setup/compile/typescript.mjs', 'examples/nestjs/src/main.ts'],
+        {
+          DATABASE_URL: database.url,
+          PV_URL: service.url,
+          PV_KEY: service.adminKey,
+          WEBHOOK_SECRETS: SECRET,
+        },
+      );
+      const url = `http://127.0.0.1:${app.port}`;
+      const types = ['user.registered', 'session.started', 'session.online'];
+      const endpoint = { url: `${url}/webhooks`, secret: SECRET, types };
+      const { body: created } = await client.call<{ id: string }>('POST', '/webhook-endpoints', endpoint);
+      const post = async (reference: string, ean: string) =>
+        fetch(`${url}/customers`, { method: 'POST', body: new URLSearchParams({ reference, ean }) });
+      const read = async (path: string) => (await fetch(url + path)).text();
+      const reference = 'a & <b>';
+      const ean = newEan();
+      const pages = [await post(reference, ean), await post(reference, ean)];
+      expect(pages.map(({ status, url: at }) => [status, at])).toEqual(
+        Array(2).fill([200, `${url}/customers/a%20%26%20%3Cb%3E`]),
+      );
+      const page = await waitFor('the events to arrive', async () => {
+        const text = await read('/customers/a%20%26%20%3Cb%3E');
+        return text.includes('pv.session.started.v1') && text;
+      });
+      expect(page).toMatch(
+        /<h1>a &amp; &lt;b&gt;<\/h1><a href="http:[^"]+".*<li>pv.session.started.v1<\/li><li>pv.user.registered.v1<\/li>/,
+      );
+      expect(await read('/')).toContain('>a &amp; &lt;b&gt;</a> pv.session.started.v1');
+      expect((await post('b', '123')).status).toBe(400);
+      expect((await fetch(`${url}/webhooks`, { method: 'POST', body: '{}' })).status).toBe(401);
+      const test = await client.call('POST', `/webhook-endpoints/${created.id}/test`);
+      expect(test.body).toMatchObject({ delivered: true, status: 204 });
+      expect(await sendTwice(`${url}/webhooks`)).toEqual([204, 204]);
+      expect(await database.open().query('SELECT type FROM events ORDER BY type')).toEqual([
+        { type: 'pv.session.online.v1' },
+        { type: 'pv.session.started.v1' },
+        { type: 'pv.user.registered.v1' },
+        { type: 'pv.webhook_endpoint.test.v1' },
+      ]);
+    } finally {
+      await database.drop();
+    }
+  });
+});
+
 describe('docs/webhooks.md', () => {
   it('has a receiver that accepts genuine webhooks only', async () => {
     const text = blockOf(await readPage('docs/webhooks.md'), 'receiver: library');
@@ -215,22 +284,7 @@ if (python === null) {
       expect(await sendTest(url, SECRET)).toMatchObject({ delivered: true, status: 200 });
       const other = `whsec_${Buffer.alloc(32, 'another').toString('base64')}`;
       expect(await sendTest(url, other)).toMatchObject({ delivered: false, status: 401 });
-      const id = 'b8f1';
-      const body = JSON.stringify({
-        id,
-        type: 'pv.session.online.v1',
-        subject: 's',
-        sequence: '1',
-        data: {},
-      });
-      const at = new Date();
-      const headers = {
-        'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-        'webhook-signature': new Webhook(SECRET).sign(id, at, body),
-      };
-      const send = () => fetch(url, { method: 'POST', headers, body });
-      expect([(await send()).status, (await send()).status]).toEqual([200, 200]);
+      expect(await sendTwice(url)).toEqual([200, 200]);
       expect(sqlite(file, 'SELECT type FROM events ORDER BY id')).toEqual(
         expect.arrayContaining([['pv.session.online.v1'], ['pv.webhook_endpoint.test.v1']]),
       );

@@ -11,6 +11,7 @@ const CLIENT = new URL('../../../clients/typescript/src/', import.meta.url);
 export async function resolve(specifier, context, next) {
   if (specifier.startsWith('#client/'))
     return next(new URL(specifier.slice(8).replace(/\.js$/, '.ts'), CLIENT).href, context);
+  if (specifier === '@pv-onboarding/client') return next(new URL('index.ts', CLIENT).href, context);
   try {
     return await next(specifier, context);
   } catch (error) {
