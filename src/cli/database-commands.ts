@@ -2,30 +2,38 @@ import { Logger } from '@nestjs/common';
 import type { Command } from 'commander';
 import type { EnvironmentSource } from '../platform/env/environment-names.js';
 import type { FindApi } from './api/service-api.js';
-import { checkRemoteCommand } from './check-remote/check-remote.command.js';
 import { CommandEnvironment, namesService } from './command-environment.js';
-import { eraseCommand } from './erase.command.js';
-import { keysCommand } from './keys.command.js';
-import { migrateCommand } from './migrate.command.js';
 import { printError } from './print.js';
-import { psqlCommand } from './psql.command.js';
-import { rederiveCommand } from './rederive.command.js';
-import { restoreCommand } from './restore.command.js';
 
-/** Adds the commands that work on the database, with the code of the service. Returns a function that stops what they have started. */
-export function addDatabaseCommands(program: Command, source: EnvironmentSource, findService: FindApi) {
+/**
+ * Adds the commands that work on the database, with the code of the service: the one called `name`, or all of them if none is. Each loads
+ * its own code, because the code of all takes a second. Returns a function that stops what they have started.
+ */
+export async function addDatabaseCommands(
+  program: Command,
+  source: EnvironmentSource,
+  findService: FindApi,
+  name = '',
+) {
   // Logs to the standard error, so that the standard output has only results.
   Logger.overrideLogger({ log: printError, warn: printError, error: printError });
   const environment = new CommandEnvironment(source);
   const read = () => environment.read();
-  program
-    .commandsGroup('Through the database, with the environment variables of the service:')
-    .addCommand(checkRemoteCommand(read))
-    .addCommand(migrateCommand(read))
-    .addCommand(keysCommand(read, namesService(source) ? findService : undefined))
-    .addCommand(eraseCommand(read))
-    .addCommand(rederiveCommand(read))
-    .addCommand(restoreCommand(read))
-    .addCommand(psqlCommand(() => environment.read({ mayStartDatabase: false }), source));
+  const readRunning = () => environment.read({ mayStartDatabase: false });
+  const finds = namesService(source) ? findService : undefined;
+  const commands: Readonly<Record<string, () => Promise<Command>>> = {
+    'check-remote': async () =>
+      (await import('./check-remote/check-remote.command.js')).checkRemoteCommand(read),
+    migrate: async () => (await import('./migrate.command.js')).migrateCommand(read),
+    keys: async () => (await import('./keys.command.js')).keysCommand(read, finds),
+    erase: async () => (await import('./erase.command.js')).eraseCommand(read),
+    rederive: async () => (await import('./rederive.command.js')).rederiveCommand(read),
+    restore: async () => (await import('./restore.command.js')).restoreCommand(read),
+    psql: async () => (await import('./psql.command.js')).psqlCommand(readRunning, source),
+  };
+  program.commandsGroup('Through the database, with the environment variables of the service:');
+  const named = Object.keys(commands).filter((each) => each === name);
+  for (const each of named.length > 0 ? named : Object.keys(commands))
+    program.addCommand(await commands[each]!());
   return () => environment.stop();
 }

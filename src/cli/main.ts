@@ -32,7 +32,7 @@ try {
   // Loads the code of the service only for other commands and the help, because this takes most of a second.
   if (!ofApi.some((command) => command.name() === process.argv[2])) {
     const { addDatabaseCommands } = await import('./database-commands.js');
-    stop = addDatabaseCommands(program, process.env, findService);
+    stop = await addDatabaseCommands(program, process.env, findService, process.argv[2]);
   }
   await printVisibly(program, isJson).parseAsync();
 } catch (error) {
