@@ -28,7 +28,7 @@ import { OwnerTexts } from './owner-texts.service.js';
 import { langOf, OwnerPageView, type OtherPage, type PageContext } from './owner-page.view.js';
 import { OwnerRequestsStore } from './owner-requests.store.js';
 import { OwnerStarts } from './owner-starts.service.js';
-import { Query } from '../../platform/http/query.decorator.js';
+import { PageQuery } from '../../platform/http/query.decorator.js';
 
 /** The most unknown links a minute, per client network. A person mistypes a few. */
 const UNKNOWN_LINKS = { amount: 30, periodMs: 60_000 };
@@ -115,7 +115,10 @@ export class OwnerPageController {
 
   @Get('brand-picture')
   @Public()
-  brandPicture(@Query() { brand = '' }: Readonly<Record<string, string>>, @Res() reply: FastifyReply): void {
+  brandPicture(
+    @PageQuery() { brand = '' }: Readonly<Record<string, string>>,
+    @Res() reply: FastifyReply,
+  ): void {
     sendPicture(reply, found(this.brands.all.get(brand)?.picture, 'picture of this brand'));
   }
 
@@ -124,7 +127,7 @@ export class OwnerPageController {
   @Public()
   async show(
     @Param() { token: part, '*': rest }: PathParts,
-    @Query() { receipt }: Readonly<Record<string, string>>,
+    @PageQuery() { receipt }: Readonly<Record<string, string>>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
@@ -154,7 +157,7 @@ export class OwnerPageController {
   @Public()
   async begin(
     @Param('token') link: string,
-    @Query() { brand, opened, text: hash }: Readonly<Record<string, string>>,
+    @PageQuery() { brand, opened, text: hash }: Readonly<Record<string, string>>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -190,7 +193,7 @@ export class OwnerPageController {
   @Public()
   async decline(
     @Param('token') text: string,
-    @Query() query: Readonly<Record<string, unknown>>,
+    @PageQuery() query: Readonly<Record<string, unknown>>,
     @Body() form: Readonly<Record<string, unknown>> | undefined,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,

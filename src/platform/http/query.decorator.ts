@@ -1,4 +1,5 @@
-import { Query as NestQuery } from '@nestjs/common';
+import { createParamDecorator, Query as NestQuery, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 
 const READS_QUERY = Symbol('whether the method reads its query');
 
@@ -7,6 +8,16 @@ export const Query = (): ParameterDecorator => (controller, name, index) => {
   NestQuery()(controller, name, index);
   Reflect.defineMetadata(READS_QUERY, true, controller, name!);
 };
+
+/**
+ * Passes the query of a page to its method: the first value of each name. Refuses nothing, because mail programs and campaigns add parameters
+ * of their own to a link, some of them twice.
+ */
+export const PageQuery = createParamDecorator((_: unknown, context: ExecutionContext) => {
+  const { url } = context.switchToHttp().getRequest<FastifyRequest>();
+  const parameters = new URLSearchParams(url.slice(`${url.split('?', 1)[0]}?`.length));
+  return Object.fromEntries([...parameters].reverse());
+});
 
 /** Marks a method that passes the query on as it is. */
 export const PassesQuery = (): MethodDecorator => (controller, name) =>
