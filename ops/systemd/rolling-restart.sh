@@ -11,8 +11,12 @@ done
 
 HOST=${HOST:-127.0.0.1}
 READY_WITHIN=${READY_WITHIN:-120}
+# The file that names a process in this folder lets nginx (ops/nginx) send it nothing. It stays if the process does not become ready.
+STOPPING=${STOPPING:-/run/pv-onboarding}
+mkdir -p "$STOPPING"
 for each in "$@"; do
   instance=${each%%=*} port=${each#*=} waited=0
+  : > "$STOPPING/$instance.stopping"
   # Returns once the process has served what was in flight and has ended, and the new one has begun.
   systemctl restart "pv-onboarding@$instance"
   until curl --fail --silent --max-time 5 --output /dev/null "http://$HOST:$port/health/ready"; do
@@ -23,5 +27,6 @@ for each in "$@"; do
     fi
     sleep 1
   done
+  rm -f "$STOPPING/$instance.stopping"
   echo "$instance is ready"
 done

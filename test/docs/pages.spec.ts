@@ -389,12 +389,13 @@ describe('the files for systemd', () => {
       `#!/bin/sh\nfor url; do :; done\necho "$url" >> ${log}\ncase $url in *:3001/*) exit 22 ;; esac\n`,
       { mode: 0o755 },
     );
-    const env = { PATH: `${folder}:${process.env.PATH ?? ''}`, READY_WITHIN: '1' };
+    const env = { PATH: `${folder}:${process.env.PATH ?? ''}`, READY_WITHIN: '1', STOPPING: folder };
     const ended = await run('sh', ['ops/systemd/rolling-restart.sh', ...instances], { env }).then(
       () => 0,
       ({ code }: { readonly code: number }) => code,
     );
-    return { ended, calls: (await readFile(log, 'utf8').catch(() => '')).split('\n').filter(Boolean) };
+    const calls = (await readFile(log, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+    return { ended, calls, stopping: (await readdir(folder)).filter((name) => name.endsWith('.stopping')) };
   }
 
   it('restart one process after the other, and no further one after one that is not ready', async () => {
@@ -402,12 +403,14 @@ describe('the files for systemd', () => {
     expect(await restart('api-1=3000', 'worker=3002')).toEqual({
       ended: 0,
       calls: ['restart pv-onboarding@api-1', ready(3000), 'restart pv-onboarding@worker', ready(3002)],
+      stopping: [],
     });
     expect(await restart('api-2=3001', 'api-1=3000')).toEqual({
       ended: 1,
       calls: ['restart pv-onboarding@api-2', ready(3001)],
+      stopping: ['api-2.stopping'],
     });
-    expect(await restart('api-1')).toEqual({ ended: 64, calls: [] });
+    expect(await restart('api-1')).toEqual({ ended: 64, calls: [], stopping: [] });
   });
 });
 
