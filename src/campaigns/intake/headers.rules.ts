@@ -64,10 +64,9 @@ function columnOf(cell: string): Column | undefined {
 }
 
 /** Returns the column of this name in the file, which a mapping may give another meaning. */
-function mappedColumn(cell: string, mapping: Mapping): Column | undefined {
-  const name = cell.trim();
+function mappedColumn(name: string, mapping: Mapping): Column | undefined {
   const mapped = mapping.get(plain(name));
-  if (mapped === undefined) return columnOf(cell);
+  if (mapped === undefined) return columnOf(name);
   if (mapped.becomes === '') return { kind: 'skipped', name };
   const column = columnOf(mapped.becomes);
   return column && { ...column, name };
@@ -78,14 +77,14 @@ export function readHeader(
   cells: readonly string[],
   mapping: Mapping = NO_MAPPING,
 ): { readonly columns: readonly Column[] } | { readonly fault: string } {
-  const names = withoutEmptyEnd(cells);
+  const names = withoutEmptyEnd(cells).map((cell) => cell.trim());
   if (names.length > MAX_COLUMNS)
     return { fault: `it has ${names.length} columns; at most ${MAX_COLUMNS} are allowed` };
   const columns: Column[] = [];
   const unknown: number[] = [];
   for (const [index, name] of names.entries()) {
     const where = `column ${index + 1}`;
-    if (name.trim() === '') return { fault: `${where} has no name: name it, or delete the column` };
+    if (name === '') return { fault: `${where} has no name: name it, or delete the column` };
     if (plain(name) === METADATA)
       return {
         fault: `${where} ("${shown(name)}") has no name after the dot: name it, or delete the column`,
@@ -117,7 +116,7 @@ export function readHeader(
     const newNames = list((index) => `"metadata.${shown(names[index]!)}"`);
     const [are, them, their] = unknown.length === 1 ? ['is', 'it', 'its'] : ['are', 'them', 'their'];
     const proposed = proposalFor(
-      unknown.map((index) => names[index]!.trim()),
+      unknown.map((index) => names[index]!),
       columns,
     );
     return {
@@ -154,5 +153,4 @@ export function withoutEmptyEnd(cells: readonly string[]): readonly string[] {
 }
 
 /** Shortens a name for a message. */
-const shown = (name: string): string =>
-  name.trim().length > 40 ? `${name.trim().slice(0, 40)}…` : name.trim();
+const shown = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)}…` : name);
