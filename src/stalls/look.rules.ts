@@ -20,9 +20,6 @@ export interface Candidate<Code extends string = string> extends Stall<Code> {
   readonly until?: Date;
 }
 
-const isCandidate = <C>(candidate: C | false | null): candidate is C =>
-  candidate !== false && candidate !== null;
-
 /**
  * Returns the first candidate that counts at `now`, and when a candidate of the same or a greater importance begins or ends. `lookAgainAt`:
  * when the facts may change without a change of the subject.
@@ -32,7 +29,9 @@ export function look<Code extends string>(
   now: Date,
   lookAgainAt: Date | null = null,
 ): Look<Code> {
-  const possible = candidates.filter(isCandidate).filter(({ until }) => until === undefined || until > now);
+  const possible = candidates
+    .filter((each) => !!each)
+    .filter(({ until }) => until === undefined || until > now);
   const index = possible.findIndex(({ from }) => from <= now);
   const decisive = possible.slice(0, index === -1 ? undefined : index + 1);
   const changes = decisive.flatMap(({ from, until }) => (from > now ? from : (until ?? [])));

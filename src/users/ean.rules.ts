@@ -90,7 +90,7 @@ export function readGridLocations(gridLocations: readonly { ean: unknown }[], ru
     return first < index ? [fieldError(index, `must not repeat gridLocations[${first}].ean`)] : [];
   });
   const wrong = eans.flatMap((ean, index) =>
-    rule === 'off' || hasValidCheckDigit(ean) ? [] : [fieldError(index, WRONG_CHECK_DIGIT)],
+    hasValidCheckDigit(ean) ? [] : [fieldError(index, WRONG_CHECK_DIGIT)],
   );
   return {
     eans,

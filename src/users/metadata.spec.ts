@@ -10,6 +10,7 @@ describe('metadata', () => {
   });
 
   it.each([
+    [undefined, 'must be a JSON object'],
     [null, 'must be a JSON object'],
     [[], 'must be a JSON object'],
     ['a', 'must be a JSON object'],

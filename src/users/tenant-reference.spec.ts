@@ -144,10 +144,10 @@ describe('a tenantReference', () => {
       'reference_alike',
       'reference_rounded',
     ]);
-    expect(codes('400000123456789', false, 0)).toEqual([]);
-    expect(codes('4000001234567890', false, 0)).toEqual(['reference_rounded']);
-    expect(codes('4000001234567891', false, 0)).toEqual([]);
-    expect(codes('ABC0000000000000000', false, 0)).toEqual([]);
+    for (const reference of ['4000001234567890', '123.0', '4711,0'])
+      expect(codes(reference, false, 0)).toEqual(['reference_rounded']);
+    for (const reference of ['400000123456789', '4000001234567891', 'ABC0000000000000000', 'A12.0', '12.05'])
+      expect(codes(reference, false, 0)).toEqual([]);
   });
 
   it.each([

@@ -63,7 +63,10 @@ interface Layout {
 /** Returns the layout of a text. Chooses the delimiter with which most column names are recognised, and of these the most frequent. */
 export function detectLayout(text: string): Layout {
   const [line = '', given] = DELIMITER_LINE.exec(text) ?? [];
-  const header = /^[^\r\n]*/.exec(text.slice(line.length).replace(/^[\r\n]+/, ''))?.[0] ?? '';
+  const header = text
+    .slice(line.length)
+    .replace(/^[\r\n]+/, '')
+    .split(/[\r\n]/)[0]!;
   const quote = header.startsWith("'") ? "'" : '"';
   const cellsBy = (delimiter: Delimiter) => header.replaceAll(quote, '').split(delimiter);
   const score = (delimiter: Delimiter) =>

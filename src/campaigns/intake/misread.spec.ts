@@ -21,6 +21,7 @@ const WORDS = [
   'Père',
   'Jürgen',
   'CAFÉ',
+  'GARÇON',
   'Joël',
   'Noël',
   'Daniël',
@@ -34,6 +35,11 @@ describe('a word that is read as Windows-1252', () => {
     const fault = misreadFault(`1, ${asWindows(word, encoding)} x`);
     expect(fault).toContain(`"${word}"`);
     expect(fault).toContain(`encoding=`);
+  });
+
+  it('is shown with at most 30 letters before and after those that show it', () => {
+    const word = (letters: number) => `${'x'.repeat(letters)}é${'y'.repeat(letters)}`;
+    expect(misreadFault(`${'a '.repeat(40)}${asWindows(word(40), 'cp850')}`)).toContain(`"${word(31)}"`);
   });
 
   it.each([

@@ -95,9 +95,10 @@ export function readCsvRow(
 
 /** Returns the cells to store. Those of the last columns are missing if they are empty, unless the row has too many cells. */
 function fieldsOf(cells: readonly string[], columns: readonly Column[]): string[] {
-  const all = cells.length > columns.length ? columns : columns.slice(0, cells.length);
   return [
-    ...all.flatMap((column, index) => (column.kind === 'skipped' ? [] : [cells[index]!])),
+    ...columns
+      .slice(0, cells.length)
+      .flatMap((column, index) => (column.kind === 'skipped' ? [] : [cells[index]!])),
     ...cells.slice(columns.length),
   ];
 }
