@@ -28,14 +28,19 @@ export function argumentsFor(file: string): string[] {
     : ['--import', TYPESCRIPT, join(ROOT, file)];
 }
 
-/** Runs a file in a child process whose environment is PATH and `env`. Waits for the message `{ type: 'ready', url }`. */
+/**
+ * Runs a file in a child process whose environment is PATH and `env`, by a program such as `nsenter` if one is given. Waits for the message
+ * `{ type: 'ready', url }`.
+ */
 export async function startTestProcess(
   file: string,
   env: Record<string, string | undefined>,
   cwd = ROOT,
   args: readonly string[] = [],
+  by: readonly string[] = [],
 ): Promise<TestProcess> {
-  const child = spawn(process.execPath, [...argumentsFor(file), ...args], {
+  const [program = '', ...words] = [...by, process.execPath, ...argumentsFor(file), ...args];
+  const child = spawn(program, words, {
     cwd,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
