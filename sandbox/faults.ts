@@ -16,9 +16,22 @@ type Behaviour =
     }
   | { readonly kind: 'stall'; readonly after: 'nothing' | 'headers' | 'half' };
 
+export const FAULT_KINDS = [
+  'delay',
+  'hold',
+  'answer',
+  'redirect',
+  'too_many_requests',
+  'html',
+  'reset',
+  'truncate',
+  'drip',
+  'stall',
+] as const;
+
 /** The body of `POST /sandbox/faults`. */
 export interface FaultScript {
-  readonly kind: Behaviour['kind'] | 'redirect' | 'too_many_requests' | 'html';
+  readonly kind: (typeof FAULT_KINDS)[number];
   readonly operation?: Operation | 'any';
   /** Limits the fault to requests whose path or body contains this text, such as an id or an EAN. */
   readonly contains?: string;
@@ -116,7 +129,7 @@ export class Faults {
     return this.#faults.find((fault) => fault.id === id) ?? null;
   }
 
-  list(): object[] {
+  list(): ReturnType<typeof describeFault>[] {
     return this.#faults.map(describeFault);
   }
 

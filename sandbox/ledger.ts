@@ -1,4 +1,5 @@
-export type Operation = 'token' | 'register_user' | 'start_session' | 'read_session' | 'probe';
+export const OPERATIONS = ['token', 'register_user', 'start_session', 'read_session', 'probe'] as const;
+export type Operation = (typeof OPERATIONS)[number];
 
 interface UserEffect {
   readonly at: number;

@@ -1,3 +1,5 @@
+import { FAULT_KINDS } from '../faults.js';
+import { OPERATIONS } from '../ledger.js';
 import { SCENARIO_NAMES } from '../scenarios.js';
 
 interface Rule {
@@ -108,19 +110,8 @@ export const BODIES = {
   },
   fault: {
     fields: {
-      kind: oneOf([
-        'delay',
-        'hold',
-        'answer',
-        'redirect',
-        'too_many_requests',
-        'html',
-        'reset',
-        'truncate',
-        'drip',
-        'stall',
-      ]),
-      operation: oneOf(['any', 'token', 'register_user', 'start_session', 'read_session', 'probe']),
+      kind: oneOf(FAULT_KINDS),
+      operation: oneOf(['any', ...OPERATIONS]),
       contains: name,
       skip: whole(0),
       times: orNull(whole(1)),

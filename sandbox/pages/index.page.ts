@@ -1,10 +1,28 @@
 import { markup, page, type Html } from './markup.js';
+import { FAULT_KINDS, type describeFault, type FaultScript } from '../faults.js';
+import { OPERATIONS } from '../ledger.js';
 import type { Session } from '../session.js';
 import type { User } from '../state.js';
 
-const MAX_ROWS = 100;
+export const ROWS = 50;
 
-export const indexPage = (users: readonly User[], sessions: readonly Session[]): Html =>
+/** A session with its customer, or a customer without a session. */
+export interface Row {
+  readonly user: User;
+  readonly session: Session | null;
+}
+
+interface Content {
+  /** Those of this page. */
+  readonly rows: readonly Row[];
+  /** How many the search has found. */
+  readonly found: number;
+  readonly q: string;
+  readonly start: number;
+  readonly faults: readonly ReturnType<typeof describeFault>[];
+}
+
+export const indexPage = ({ rows, found, q, start, faults }: Content): Html =>
   page(
     'Sandbox',
     markup`<main class="wide">
@@ -14,14 +32,51 @@ export const indexPage = (users: readonly User[], sessions: readonly Session[]):
         <a href="/sandbox/ledger">ledger</a> · <a href="/sandbox/settings">settings</a> ·
         <a href="/sandbox/scenarios">scenarios</a>
       </p>
-      <h2>Sessions (${sessions.length})</h2>
-      ${sessions.length === 0 ? markup`<p>None yet.</p>` : table(['Session', 'State', 'Inverters', 'Updated', 'Do'], newest(sessions).map(sessionRow))}
-      <h2>Users (${users.length})</h2>
-      ${users.length === 0 ? markup`<p>None yet.</p>` : table(['User', 'Reference', 'Grid locations'], newest(users).map(userRow))}
+      <h2>Faults</h2>
+      <p class="note">Each button makes one request fail. Clear all lets go those that are held. The control API can do more.</p>
+      <form method="post" action="/play/faults" class="row">
+        <label>Of
+          <select name="operation">
+            ${['any', ...OPERATIONS].map((operation) => markup`<option>${operation}</option>`)}
+          </select></label>
+        ${FAULT_KINDS.map((kind) => markup`<button class="small" name="kind" value="${kind}">${LABELS[kind] ?? kind}</button>`)}
+        <button class="small" name="kind" value="">Clear all</button>
+      </form>
+      ${
+        faults.length === 0
+          ? markup``
+          : table(
+              ['Fault', 'Of', 'Still to come', 'Used'],
+              faults.map(
+                ({ kind, operation, left, used }) =>
+                  markup`<tr><td>${kind}</td><td>${operation}</td><td>${left ?? 'all'}</td><td>${used}</td></tr>`,
+              ),
+            )
+      }
+      <h2>Customers (${found})</h2>
+      <form class="row" role="search">
+        <input type="search" name="q" value="${q}" aria-label="Reference, EAN or id" placeholder="Reference, EAN or id">
+        <button class="small">Search</button>
+      </form>
+      ${found === 0 ? markup`<p>${q === '' ? 'None yet.' : 'None has this reference, EAN or id.'}</p>` : table(['Customer', 'Session', 'State', 'Do'], rows.map(rowOf))}
+      <p>${pageLink('Previous', q, start - ROWS, found)} ${pageLink('Next', q, start + ROWS, found)}</p>
     </main>`,
   );
 
-const newest = <T>(items: readonly T[]): readonly T[] => items.slice(-MAX_ROWS).reverse();
+/** What the buttons of the page set beyond the kind. */
+export const FAULT_BUTTONS: { readonly [K in FaultScript['kind']]?: Partial<FaultScript> } = {
+  delay: { delayMs: 5_000 },
+  answer: { status: 503 },
+};
+const LABELS: { readonly [K in FaultScript['kind']]?: string } = {
+  delay: 'delay (5 s)',
+  answer: 'answer (503)',
+};
+
+const pageLink = (text: string, q: string, start: number, found: number): Html =>
+  start < 0 || start >= found
+    ? markup``
+    : markup`<a href="/?${new URLSearchParams({ q, start: String(start) }).toString()}">${text}</a>`;
 
 const table = (headings: readonly string[], rows: readonly Html[]): Html =>
   markup`<div class="scroll">
@@ -37,25 +92,26 @@ const table = (headings: readonly string[], rows: readonly Html[]): Html =>
     </table>
   </div>`;
 
-const userRow = (user: User): Html =>
-  markup`<tr>
-    <td><code>${user.id}</code></td>
-    <td>${user.tenantReference}</td>
-    <td>${user.gridLocations.map(({ id, ean }) => markup`<div>${ean} <code>${id}</code></div>`)}</td>
-  </tr>`;
-
-const sessionRow = (session: Session): Html =>
+const rowOf = ({ user, session }: Row): Html =>
   markup`<tr>
     <td>
+      <strong>${user.tenantReference}</strong><br><code>${user.id}</code>
+      ${user.gridLocations.map(({ id, ean }) => markup`<div>${ean} <code>${id}</code></div>`)}
+    </td>
+    ${session === null ? markup`<td colspan="3">No session</td>` : sessionCells(session)}
+  </tr>`;
+
+const sessionCells = (session: Session): Html =>
+  markup`<td>
       <code>${session.sessionId}</code><br>
-      <a href="/pv-onboarding/${session.linkToken}">web flow of the owner</a>
+      <a href="/pv-onboarding/${session.linkToken}">web flow of the owner</a><br>
+      <time>${new Date(session.updatedAt).toISOString().slice(0, 19).replace('T', ' ')}Z</time>
     </td>
     <td>
       finished ${String(session.finished)}, active ${String(session.active)}, expired ${String(session.expired)}<br>
       ${progress(session)}
+      ${session.inverters.map((id) => markup`<div>inverter <code>${id}</code></div>`)}
     </td>
-    <td>${session.inverters.map((id) => markup`<div><code>${id}</code></div>`)}</td>
-    <td><time>${new Date(session.updatedAt).toISOString().slice(0, 19).replace('T', ' ')}Z</time></td>
     <td>
       ${BUTTONS.map(
         ([action, label]) =>
@@ -63,23 +119,31 @@ const sessionRow = (session: Session): Html =>
             <button class="small">${label}</button>
           </form>`,
       )}
-    </td>
-  </tr>`;
+    </td>`;
 
-const progress = ({ completedAt, brand, scenario, planned, override }: Session): string =>
-  [
-    completedAt === null
-      ? 'waits for the owner'
-      : `completed by the owner${brand === null ? '' : ` (${brand})`}`,
+const progress = (session: Session): string => {
+  const { scenario, planned, override } = session;
+  return [
+    ownerOf(session),
     scenario === 'by-hand' ? '' : `scenario ${scenario}`,
     planned.length === 0 ? '' : `${planned.length} to come`,
     override === null ? '' : 'fields overridden',
   ]
     .filter((part) => part !== '')
     .join(', ');
+};
+
+const ownerOf = ({ completedAt, brand, signedIn }: Session): string => {
+  const chosen = brand === null ? '' : ` (${brand})`;
+  if (completedAt !== null) return `completed by the owner${chosen}`;
+  if (brand === null) return 'waits for the owner';
+  return signedIn ? `the owner has signed in${chosen}` : `the owner has chosen a brand${chosen}`;
+};
 
 const BUTTONS = [
-  ['complete', 'Complete'],
+  ['brand', 'Choose a brand'],
+  ['sign-in', 'Sign in'],
+  ['complete', 'Allow (complete)'],
   ['online', 'Online (+1 inverter)'],
   ['remove-inverter', 'Remove an inverter'],
   ['expire', 'Expire'],

@@ -16,9 +16,9 @@ const render = (value: string | number | Html | readonly Html[]): string => {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 };
 
-export const page = (title: string, content: Html): Html =>
+export const page = (title: string, content: Html, lang = 'en'): Html =>
   markup`<!doctype html>
-    <html lang="en">
+    <html lang="${lang}">
       <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -67,6 +67,10 @@ a { color: var(--action); }
 table { border-collapse: collapse; width: 100%; font-size: 0.9rem; background: var(--paper); }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.6rem; border-bottom: 1px solid var(--line); }
 td form { display: inline; }
+.row { display: flex; flex-wrap: wrap; gap: 0.25rem; align-items: center; margin-bottom: 0.75rem; }
+.row input, .row select { font: inherit; color: inherit; padding: 0.2rem 0.5rem; background: var(--paper); border: 1px solid var(--soft);
+  border-radius: 0.5rem; }
+.row input { width: 22rem; max-width: 100%; }
 time { white-space: nowrap; }
 code { font-size: 0.85em; overflow-wrap: anywhere; }
 `);

@@ -1,21 +1,34 @@
 import { markup, page, type Html } from './markup.js';
+import type { Language, Texts } from './owner-flow.texts.js';
 import type { Brand } from '../settings.js';
 
 /** The installations shown for every account at every brand. */
-export const INSTALLATIONS = ['House roof', 'Garage', 'Garden shed'] as const;
+export const INSTALLATIONS = ['roof', 'garage', 'shed'] as const;
 
-const step = (number: number, title: string, form: Html): Html =>
+/** What is wrong with a form. */
+export type Problem = Extract<keyof Texts, `needs${string}`>;
+
+const of = (text: string, brand: Brand): string => text.replace('{brand}', () => brand.name);
+
+const step = (
+  { lang, texts }: Language,
+  number: number,
+  title: string,
+  problem: Problem | null,
+  form: Html,
+): Html =>
   page(
     title,
     markup`<main>
-      <p class="steps">Step ${number} of 3</p>
+      <p class="steps">${texts.step.replace('{step}', String(number))}</p>
       <h1>${title}</h1>
-      <div class="card">${form}</div>
+      <div class="card">
+        ${problem === null ? markup`` : markup`<p class="wrong" role="alert">${texts[problem]}</p>`}
+        ${form}
+      </div>
     </main>`,
+    lang,
   );
-
-const problem = (message: string | null): Html =>
-  message === null ? markup`` : markup`<p class="wrong" role="alert">${message}</p>`;
 
 const choice = (
   type: 'radio' | 'checkbox',
@@ -26,79 +39,94 @@ const choice = (
 ): Html =>
   markup`<label class="choice"><input type="${type}" name="${name}" value="${value}" ${attribute}> ${label}</label>`;
 
-export const brandPage = (link: string, brands: readonly Brand[], message: string | null): Html =>
+export const brandPage = (
+  language: Language,
+  link: string,
+  brands: readonly Brand[],
+  problem: Problem | null,
+): Html =>
   step(
+    language,
     1,
-    'Which brand is your inverter?',
-    markup`${problem(message)}
-      <form method="post" action="/pv-onboarding/${link}/brand">
+    language.texts.whichBrand,
+    problem,
+    markup`<form method="post" action="/pv-onboarding/${link}/brand">
         <fieldset>
-          <legend>Inverter brand</legend>
+          <legend>${language.texts.brand}</legend>
           ${brands.map(({ id, name }) => choice('radio', 'brand', id, name, 'required'))}
         </fieldset>
-        <p class="note">Inverters of another brand need a link of their own.</p>
-        <button>Continue</button>
+        <p class="note">${language.texts.oneBrand}</p>
+        <button>${language.texts.next}</button>
       </form>`,
   );
 
-export const signInPage = (link: string, brand: Brand, message: string | null): Html =>
-  step(
+export const signInPage = (language: Language, link: string, brand: Brand, problem: Problem | null): Html => {
+  const { texts } = language;
+  return step(
+    language,
     2,
-    `Sign in at ${brand.name}`,
-    markup`${problem(message)}
-      <form method="post" action="/pv-onboarding/${link}/sign-in">
-        <label class="field">Email address
+    of(texts.signInAt, brand),
+    problem,
+    markup`<form method="post" action="/pv-onboarding/${link}/sign-in">
+        <label class="field">${texts.email}
           <input type="email" name="email" autocomplete="username" required></label>
-        <label class="field">Password
+        <label class="field">${texts.password}
           <input type="password" name="password" autocomplete="current-password" required></label>
-        <p class="note">This is a sandbox. Any text works, and nothing is stored.</p>
-        <button>Sign in</button>
+        <p class="note">${texts.anything}</p>
+        <button>${texts.signIn}</button>
       </form>
       <form method="post" action="/pv-onboarding/${link}/back">
-        <button class="small">Choose another brand</button>
+        <button class="small">${texts.back}</button>
       </form>`,
   );
+};
 
-export const authorisePage = (link: string, brand: Brand, message: string | null): Html =>
-  step(
+export const authorisePage = (
+  language: Language,
+  link: string,
+  brand: Brand,
+  problem: Problem | null,
+): Html => {
+  const { texts } = language;
+  return step(
+    language,
     3,
-    'Allow monitoring and curtailment',
-    markup`${problem(message)}
-      <form method="post" action="/pv-onboarding/${link}/authorise">
+    texts.permissions,
+    problem,
+    markup`<form method="post" action="/pv-onboarding/${link}/authorise">
         <fieldset>
-          <legend>Your installations at ${brand.name}</legend>
+          <legend>${of(texts.installations, brand)}</legend>
           ${INSTALLATIONS.map((name, position) =>
-            choice('checkbox', 'installation', String(position), name, position === 0 ? 'checked' : ''),
+            choice(
+              'checkbox',
+              'installation',
+              String(position),
+              texts[name],
+              position === 0 ? 'checked' : '',
+            ),
           )}
         </fieldset>
         <fieldset>
-          <legend>What you allow</legend>
-          ${choice('checkbox', 'allow', 'monitoring', 'Reading how much these inverters produce', 'required')}
-          ${choice('checkbox', 'allow', 'curtailment', 'Reducing their production when that is needed', 'required')}
+          <legend>${texts.allowed}</legend>
+          ${choice('checkbox', 'allow', 'monitoring', texts.monitoring, 'required')}
+          ${choice('checkbox', 'allow', 'curtailment', texts.curtailment, 'required')}
         </fieldset>
-        <button>Allow</button>
+        <button>${texts.allow}</button>
       </form>`,
   );
+};
 
-export const donePage = (brand: Brand | null): Html =>
+const lastPage = (lang: string, title: string, ...paragraphs: readonly string[]): Html =>
   page(
-    'Thank you',
+    title,
     markup`<main>
-      <h1>Thank you, that is all</h1>
-      <div class="card">
-        <p>You have allowed monitoring and curtailment${brand === null ? '' : ` of your ${brand.name} installation`}.</p>
-        <p>It can take a while until the installation is connected. You can close this page.</p>
-      </div>
+      <h1>${title}</h1>
+      <div class="card">${paragraphs.map((text) => markup`<p>${text}</p>`)}</div>
     </main>`,
+    lang,
   );
 
-export const closedPage = (): Html =>
-  page(
-    'This link is not valid',
-    markup`<main>
-      <h1>This link is not valid</h1>
-      <div class="card">
-        <p>It is unknown here, or its time is over. Ask your energy supplier for a new link.</p>
-      </div>
-    </main>`,
-  );
+export const donePage = ({ lang, texts }: Language): Html =>
+  lastPage(lang, texts.thanks, texts.done, texts.wait);
+
+export const closedPage = ({ lang, texts }: Language): Html => lastPage(lang, texts.closed, texts.ask);

@@ -7,7 +7,9 @@ import {
   donePage,
   INSTALLATIONS,
   signInPage,
+  type Problem,
 } from './owner-flow.pages.js';
+import { languageOf, type Language } from './owner-flow.texts.js';
 import type { Sandbox } from '../sandbox.js';
 import { completeFlow, isFlowOpen, type Session } from '../session.js';
 
@@ -15,7 +17,7 @@ type Link = { Params: { link: string } };
 
 /**
  * Serves the owner's web flow at `startUrl`: choose a brand, sign in, allow monitoring and curtailment. The session stores the owner's
- * progress, so the link opens the current step.
+ * progress, so the link opens the current step, in the first language of the browser that the flow has.
  */
 export const ownerFlow =
   (sandbox: Sandbox): FastifyPluginAsync =>
@@ -41,37 +43,46 @@ export const ownerFlow =
     const brandOf = (session: Session) =>
       sandbox.settings().brands.find(({ id }) => id === session.brand) ?? null;
 
-    const pageOf = (session: Session, message: string | null): Html => {
+    const pageOf = (language: Language, session: Session, problem: Problem | null): Html => {
+      const { linkToken } = session;
       const brand = brandOf(session);
-      if (session.completedAt !== null || session.finished) return donePage(brand);
-      if (brand === null) return brandPage(session.linkToken, sandbox.settings().brands, message);
-      if (!session.signedIn) return signInPage(session.linkToken, brand, message);
-      return authorisePage(session.linkToken, brand, message);
+      if (session.completedAt !== null || session.finished) return donePage(language);
+      if (brand === null) return brandPage(language, linkToken, sandbox.settings().brands, problem);
+      if (!session.signedIn) return signInPage(language, linkToken, brand, problem);
+      return authorisePage(language, linkToken, brand, problem);
     };
 
-    app.get<Link>('/pv-onboarding/:link', ({ params }, reply) => {
+    app.get<Link>('/pv-onboarding/:link', ({ params, headers }, reply) => {
+      const language = languageOf(headers['accept-language']);
       const session = state.findSessionByLink(params.link, Date.now());
       const isOver = session === null || (session.expired && session.completedAt === null);
-      return isOver ? send(reply, closedPage(), 404) : send(reply, pageOf(session, null));
+      return isOver ? send(reply, closedPage(language), 404) : send(reply, pageOf(language, session, null));
     });
 
-    /** Adds the POST route of a step. `take` stores the form, or returns an error message for the same page. */
-    const onStep = (name: string, take: (session: Session, form: URLSearchParams) => string | null): void => {
-      app.post<Link>(`/pv-onboarding/:link/${name}`, ({ params, body }: FastifyRequest<Link>, reply) => {
-        const session = state.findSessionByLink(params.link, Date.now());
-        if (session === null) return send(reply, closedPage(), 404);
-        const missing = isFlowOpen(session)
-          ? take(session, body instanceof URLSearchParams ? body : new URLSearchParams())
-          : null;
-        state.onChange();
-        if (missing !== null) return send(reply, pageOf(session, missing), 400);
-        return reply.redirect(`/pv-onboarding/${session.linkToken}`, 303);
-      });
+    /** Adds the POST route of a step. `take` stores the form, or returns its problem for the same page. */
+    const onStep = (
+      name: string,
+      take: (session: Session, form: URLSearchParams) => Problem | null,
+    ): void => {
+      app.post<Link>(
+        `/pv-onboarding/:link/${name}`,
+        ({ params, headers, body }: FastifyRequest<Link>, reply) => {
+          const language = languageOf(headers['accept-language']);
+          const session = state.findSessionByLink(params.link, Date.now());
+          if (session === null) return send(reply, closedPage(language), 404);
+          const problem = isFlowOpen(session)
+            ? take(session, body instanceof URLSearchParams ? body : new URLSearchParams())
+            : null;
+          state.onChange();
+          if (problem !== null) return send(reply, pageOf(language, session, problem), 400);
+          return reply.redirect(`/pv-onboarding/${session.linkToken}`, 303);
+        },
+      );
     };
 
     onStep('brand', (session, form) => {
       const brand = sandbox.settings().brands.find(({ id }) => id === form.get('brand'));
-      if (brand === undefined) return 'Choose the brand of your inverter.';
+      if (brand === undefined) return 'needsBrand';
       session.brand = brand.id;
       return null;
     });
@@ -81,7 +92,7 @@ export const ownerFlow =
       return null;
     });
     onStep('sign-in', (session, form) => {
-      if (!form.get('email') || !form.get('password')) return 'Enter an email address and a password.';
+      if (!form.get('email') || !form.get('password')) return 'needsSignIn';
       session.signedIn = session.brand !== null;
       return null;
     });
@@ -92,9 +103,8 @@ export const ownerFlow =
       const chosen = new Set(
         form.getAll('installation').filter((value) => INSTALLATIONS[Number(value)] !== undefined),
       );
-      if (chosen.size === 0) return 'Choose at least one installation.';
-      if (!allowed.includes('monitoring') || !allowed.includes('curtailment'))
-        return 'Both permissions are needed.';
+      if (chosen.size === 0) return 'needsInstallation';
+      if (!allowed.includes('monitoring') || !allowed.includes('curtailment')) return 'needsBoth';
       completeFlow(session, Date.now(), { afterMs: brand.onlineAfterMs, inverters: chosen.size });
       return null;
     });

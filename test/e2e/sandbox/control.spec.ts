@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { FAULT_KINDS } from '../../../sandbox/faults.js';
 import type { RawClient } from '../../contract/raw-client.js';
 import type { SandboxFault } from '../../setup/sandbox-control.js';
 import {
@@ -94,7 +95,7 @@ describe('the control API of the sandbox', () => {
   });
 
   it('performs the actions of the buttons on the index page', async () => {
-    for (const action of ['complete', 'online', 'remove-inverter', 'expire']) {
+    for (const action of ['brand', 'sign-in', 'complete', 'online', 'remove-inverter', 'expire']) {
       const response = await fetch(`${sandbox.url}/play/${session.sessionId}/${action}`, { method: 'POST' });
       expect([response.status, await response.text()]).toEqual([
         200,
@@ -102,5 +103,29 @@ describe('the control API of the sandbox', () => {
       ]);
     }
     expect(await read()).toMatchObject({ finished: true, active: false, expired: true, inverters: [] });
+  });
+
+  it('finds a customer by reference, EAN or id, and shows 50 rows a page', async () => {
+    await sandbox.control.seed(60);
+    const open = async (query: string) => (await fetch(`${sandbox.url}/?${query}`)).text();
+    const customers = (text: string) =>
+      [...text.matchAll(/<strong>(seed-\d+)<\/strong>/g)].map(([, name]) => name);
+    const first = customers(await open('q=SEED-'));
+    const second = customers(await open('q=SEED-&start=50'));
+    expect([first.length, new Set([...first, ...second]).size]).toEqual([50, 60]);
+    const one = (await sandbox.control.users()).find(({ tenantReference }) => tenantReference === first[7])!;
+    for (const q of [one.gridLocations[0]!.ean, one.id, one.gridLocations[0]!.id])
+      expect(customers(await open(`q=${q}`))).toEqual([first[7]]);
+    expect(await open('q=%3Cnone%3E')).toContain('None has this reference, EAN or id.');
+  });
+
+  it('makes requests fail by the buttons of the index page, until they are cleared', async () => {
+    const press = async (kind: string) => {
+      const body = new URLSearchParams({ kind, operation: 'read_session' });
+      const response = await fetch(`${sandbox.url}/play/faults`, { method: 'POST', body });
+      return (await response.text()).includes('<td>read_session</td>');
+    };
+    for (const kind of FAULT_KINDS) expect([kind, await press(kind)]).toEqual([kind, true]);
+    expect(await press('')).toBe(false);
   });
 });

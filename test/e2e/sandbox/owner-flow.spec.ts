@@ -53,6 +53,18 @@ describe('the web flow of the owner', () => {
     expect((await open()).text).toContain('Thank you');
   });
 
+  it.each([
+    ['nl-BE,fr;q=0.8', 'nl', 'Van welk merk is uw omvormer?'],
+    ['es, fr-CA;q=0.8', 'fr', 'De quelle marque est votre onduleur ?'],
+    ['de', 'de', 'Von welcher Marke ist Ihr Wechselrichter?'],
+    ['es', 'en', 'Which brand is your inverter?'],
+  ])('is with Accept-Language %s in %s', async (accepted, lang, title) => {
+    const response = await fetch(session.startUrl, { headers: { 'accept-language': accepted } });
+    const text = await response.text();
+    expect(text).toContain(`<html lang="${lang}">`);
+    expect(text).toContain(title);
+  });
+
   it('brings the chosen installations online after the delay of the brand', async () => {
     const brands = [{ id: 'quick', name: 'Quick', onlineAfterMs: 3_000 }];
     await sandbox.control.change({ brands });
