@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { Database } from '../../src/platform/database/database.js';
 import { withMigrationLock } from '../../src/platform/database/migrations/lock.js';
 import { migrate } from '../../src/platform/database/migrations/migrate.js';
 import { closeAfterEach } from '../setup/close-after-each.js';
@@ -64,7 +63,7 @@ describe('a database with unusual settings', () => {
     });
     expect([createdAt, online.createdAt]).toEqual([remote.createdAt, remote.createdAt]);
     expect(await client.eventsOf(id)).toContain('session.online');
-    expect(await service.app.get(Database).query(READ_TIMEOUTS)).toEqual([
+    expect(await service.database.query(READ_TIMEOUTS)).toEqual([
       { statement: '15s', lock: '5s', idle: '10s' },
     ]);
   });
@@ -74,7 +73,7 @@ describe('a database with unusual settings', () => {
     const service = await startTestApp({ DATABASE_URL: database.url });
     closing.push(service.close);
     const listening = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% listen'`;
-    const count = async () => (await service.app.get(Database).query(listening)).length;
+    const count = async () => (await service.database.query(listening)).length;
     await waitFor('the connection', async () => (await count()) > 0);
     await TestClient.of(service).startNew();
     expect(await count()).toBe(1);

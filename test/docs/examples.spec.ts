@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { scheduleOf } from '../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../src/invitations/reminders/reminders.store.js';
-import { Database } from '../../src/platform/database/database.js';
 import { TestClient } from '../setup/client.js';
 import { createTestDatabase } from '../setup/database/test-database.js';
 import { newEan } from '../setup/ean.js';
@@ -71,7 +70,7 @@ async function remind(tenantReference: string, locale: string) {
     tenantReference,
     locale,
   });
-  const database = service.app.get(Database);
+  const database = service.database;
   await database.query(
     `UPDATE invitations SET created_at = created_at - interval '3 days', reminder_due_at = clock_timestamp() WHERE id = $1`,
     [body.id],
@@ -104,11 +103,10 @@ describe('the examples of reminders', () => {
     ]);
     const { url } = await remind('customer-1', 'nl');
     const delivery = await waitFor('the event to be delivered', async () => {
-      const { body } = await client.call<{ items: { id: string; status: string; lastAttemptAt: string }[] }>(
-        'GET',
+      const items = await client.list<{ id: string; status: string; lastAttemptAt: string }>(
         `/webhook-deliveries?endpointId=${receiver.endpointId}`,
       );
-      return body.items.find(({ status }) => status === 'delivered');
+      return items.find(({ status }) => status === 'delivered');
     });
     await client.call('POST', `/webhook-deliveries/${delivery.id}/redeliver`);
     await waitFor('the event to be delivered again', async () => {
@@ -132,7 +130,7 @@ describe('the examples of reminders', () => {
   });
 
   it('write the mail in the process, once', async () => {
-    const database = service.app.get(Database);
+    const database = service.database;
     await database.query(
       `CREATE TABLE reminder_mails (event_id uuid PRIMARY KEY, invitation_id uuid, customer text, locale text, cause text, is_last boolean)`,
     );
@@ -321,8 +319,8 @@ if (python === null) {
       });
       expect(await load(good!)).toMatchObject({ code: 0 });
       expect((await readFile(result!, 'utf8')).match(/registered/g)).toHaveLength(100);
-      const { body: campaigns } = await client.call<{ items: { dryRun: boolean }[] }>('GET', '/campaigns');
-      expect(campaigns.items.filter(({ dryRun }) => !dryRun)).toHaveLength(1);
+      const campaigns = await client.list<{ dryRun: boolean }>('/campaigns');
+      expect(campaigns.filter(({ dryRun }) => !dryRun)).toHaveLength(1);
     }, 60_000);
   });
 }

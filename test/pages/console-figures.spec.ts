@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { Database } from '../../src/platform/database/database.js';
 import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { isLong } from '../faults/support/promise.js';
 import type { StallKind } from '../../src/stalls/cause.rules.js';
@@ -24,7 +23,7 @@ if (CHROMIUM === null) {
     let page: Page;
 
     beforeAll(async () => {
-      await service.app.get(Database).transaction((tx) => tx.query(seedOf(SESSIONS)));
+      await service.database.transaction((tx) => tx.query(seedOf(SESSIONS)));
       await service.app.get(StallsStore).writeCauses();
       browser = await launchChromium();
       page = await (await browser.newContext({ viewport: SCREENS.desktop })).newPage();
@@ -38,7 +37,7 @@ if (CHROMIUM === null) {
     const numberIn = (text: string) => Number(/[\d,]+/.exec(text)?.[0].replaceAll(',', ''));
     /** Returns the result of a query that returns one number. */
     const sql = async (text: string) => {
-      const [row] = await service.app.get(Database).query<{ count: string }>(text);
+      const [row] = await service.database.query<{ count: string }>(text);
       return Number(row!.count);
     };
     /** Opens a tab of the duty page. */
@@ -106,11 +105,9 @@ if (CHROMIUM === null) {
     });
 
     it('groups what needs a person as SQL does', async () => {
-      const groups = await service.app
-        .get(Database)
-        .query<{ kind: StallKind; cause: string; count: string }>(
-          'SELECT kind, cause, count(*) FROM stalls GROUP BY kind, cause',
-        );
+      const groups = await service.database.query<{ kind: StallKind; cause: string; count: string }>(
+        'SELECT kind, cause, count(*) FROM stalls GROUP BY kind, cause',
+      );
       await page.goto(`${service.url}/console`);
       await panel('Needs a person').getByText('Next:').first().waitFor();
       const total = groups.reduce((sum, { count }) => sum + Number(count), 0);

@@ -44,7 +44,7 @@ if (CHROMIUM === null) {
     let failingId: string;
 
     beforeAll(async () => {
-      database = service.app.get(Database);
+      database = service.database;
       browser = await launchChromium();
       receiver = await startWebhookReceiver();
       receiver.answer = ({ path }) => {
@@ -490,8 +490,8 @@ if (CHROMIUM === null) {
         await page.getByRole('row', { name: /import-2/ }).waitFor();
       });
       await waitFor('the customers', async () => {
-        const { body } = await client.call<{ items: unknown[] }>('GET', '/users?tenantReference=import-2');
-        return body.items.length === 1;
+        const items = await client.list<unknown>('/users?tenantReference=import-2');
+        return items.length === 1;
       });
     });
 
@@ -758,11 +758,8 @@ if (CHROMIUM === null) {
         await page.getByText('Acme Solar').first().waitFor();
         await context.close();
       });
-      const { body } = await client.call<{ items: { brands: string[] }[] }>(
-        'GET',
-        `/invitations?gridLocationId=${gridLocationId}`,
-      );
-      expect(body.items.map(({ brands }) => brands)).toEqual([['acme']]);
+      const items = await client.list<{ brands: string[] }>(`/invitations?gridLocationId=${gridLocationId}`);
+      expect(items.map(({ brands }) => brands)).toEqual([['acme']]);
       await rm(folder, { recursive: true });
     });
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { LOCALES } from '../../src/platform/env/locale.rules.js';
-import { Database } from '../../src/platform/database/database.js';
 import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { allAtLength, isLong } from '../faults/support/promise.js';
 import { TestClient } from '../setup/client.js';
@@ -89,15 +88,14 @@ if (CHROMIUM === null) {
     const click = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' });
     /** Completes the web flow of the location's session of the brand. */
     const complete = async ({ gridLocationId }: Invitation, brand: string) => {
-      const { body } = await client.call<{ items: { id: string; brand: string }[] }>(
-        'GET',
+      const items = await client.list<{ id: string; brand: string }>(
         `/onboarding/pv?gridLocationId=${gridLocationId}`,
       );
-      const { id } = body.items.find((session) => session.brand === brand)!;
+      const { id } = items.find((session) => session.brand === brand)!;
       await service.sandbox!.control.complete(id, { onlineAfterMs: null });
     };
     const change = (id: string, assignment: string) =>
-      service.app.get(Database).query(`UPDATE invitations SET ${assignment} WHERE id = $1`, [id]);
+      service.database.query(`UPDATE invitations SET ${assignment} WHERE id = $1`, [id]);
     const failStarts = () =>
       service.sandbox!.control.addFault({
         operation: 'start_session',
@@ -164,7 +162,7 @@ if (CHROMIUM === null) {
       },
     );
 
-    const query = (text: string) => service.app.get(Database).query(text);
+    const query = (text: string) => service.database.query(text);
     const setHealth = (assignment: string) =>
       query(`UPDATE remote_operations SET ${assignment} WHERE operation = 'start_session'`);
     const refuseStarts = () =>

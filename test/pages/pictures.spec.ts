@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { Database } from '../../src/platform/database/database.js';
 import { StallTask } from '../../src/stalls/stall-task.service.js';
 import { TestClient } from '../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../setup/receivers/webhook-receiver.js';
@@ -61,7 +60,7 @@ if (CHROMIUM === null) {
     });
 
     const change = (table: string, id: string, values: string) =>
-      service.app.get(Database).query(`UPDATE ${table} SET ${values} WHERE id = $1`, [id]);
+      service.database.query(`UPDATE ${table} SET ${values} WHERE id = $1`, [id]);
 
     /** Some customers in each state, as a person on duty may find them in the morning. */
     async function populate(): Promise<void> {

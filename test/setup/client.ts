@@ -69,6 +69,11 @@ export class TestClient {
     };
   }
 
+  /** Returns the items of a list. */
+  async list<T = Readonly<Record<string, unknown>>>(path: string): Promise<T[]> {
+    return (await this.call<{ items: T[] }>('GET', path)).body.items;
+  }
+
   /** Registers a user with one grid location and returns the location's id. */
   async locate(tenantReference: string = randomUUID()): Promise<string> {
     const { status, body } = await this.call<UserAnswer>('POST', '/users', {

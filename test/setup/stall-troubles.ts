@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Database } from '../../src/platform/database/database.js';
 import type { TestClient } from './client.js';
 import { newEan } from './ean.js';
 import type { TestApp } from './test-app.js';
@@ -13,7 +12,7 @@ export interface Trouble {
 /** Returns how each cause of the catalogue comes about and ends in a service, mostly by its tables. */
 export function troublesOf(service: TestApp, client: TestClient) {
   const query = <Row = Readonly<Record<string, unknown>>>(text: string, values: readonly unknown[] = []) =>
-    service.app.get(Database).query<Row>(text, values);
+    service.database.query<Row>(text, values);
   const insertRegistration = async (values: string): Promise<string> => {
     const text = `INSERT INTO registrations (tenant_reference, eans, metadata, ${values.split(' = ')[0]})
       VALUES ($1, ARRAY[$2], '{}', ${values.split(' = ')[1]!}) RETURNING id`;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, FEATURES } from '../../src/app.module.js';
+import { Database } from '../../src/platform/database/database.js';
 import { createApp } from '../../src/platform/http/create-app.js';
 import type { Environment } from '../../src/platform/env/environment.js';
 import { readEnvironment } from '../../src/platform/env/read-environment.js';
@@ -13,6 +14,8 @@ import { CREDENTIALS, testEnvironment } from './test-environment.js';
 
 export interface TestApp {
   readonly app: NestFastifyApplication;
+  /** The database as the application uses it. */
+  readonly database: Database;
   readonly url: string;
   readonly adminKey: string;
   readonly environment: Environment;
@@ -35,11 +38,11 @@ export async function startTestApp(
   overrides: Partial<Environment> = {},
   options: TestAppOptions = {},
 ): Promise<TestApp> {
-  const database = overrides.DATABASE_URL === undefined ? await createTestDatabase() : undefined;
+  const created = overrides.DATABASE_URL === undefined ? await createTestDatabase() : undefined;
   const sandbox = overrides.SCS_BASE_URL === undefined ? await startSandbox() : undefined;
   const environment = readEnvironment({
     ...testEnvironment(),
-    ...(database && { DATABASE_URL: database.url }),
+    ...(created && { DATABASE_URL: created.url }),
     ...(sandbox?.environment ?? CREDENTIALS),
     ...asVariables(overrides),
     ...wantedLogLevel,
@@ -53,6 +56,7 @@ export async function startTestApp(
   await app.listen(0, environment.HOST);
   return {
     app,
+    database: app.get(Database),
     url: await app.getUrl(),
     adminKey: environment.ADMIN_API_KEY,
     environment,
@@ -60,7 +64,7 @@ export async function startTestApp(
     close: async () => {
       await app.close();
       await sandbox?.stop();
-      await database?.drop();
+      await created?.drop();
     },
   };
 }

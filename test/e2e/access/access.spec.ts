@@ -31,7 +31,7 @@ const admin = TestClient.of(service);
 let database: Database;
 
 beforeAll(() => {
-  database = service.app.get(Database);
+  database = service.database;
 });
 
 const listKeys = async (client: TestClient) => (await client.call('GET', '/api-keys')).status;

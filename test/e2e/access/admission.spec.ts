@@ -5,7 +5,6 @@ import { Logger } from '@nestjs/common';
 import { ApiKeysStore, newApiKey } from '../../../src/access/api-keys.store.js';
 import { RateLimit } from '../../../src/access/rate-limit.js';
 import { RefusedRequests } from '../../../src/access/refused-requests.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { useTestApp } from '../../setup/test-app.js';
 import { itAtLength } from '../../faults/support/promise.js';
 import { withReplica } from '../replica.js';
@@ -63,7 +62,7 @@ const ask = (path: string, { key, from = newAddress(), at = service.url, method 
 const statusOf = async (call: Call) => (await ask(PATH, call)).status;
 
 const createKey = (name = 'an app') =>
-  service.app.get(Database).transaction((tx) => keys.create(tx, name, ['users:read'], 'test'));
+  service.database.transaction((tx) => keys.create(tx, name, ['users:read'], 'test'));
 
 /** Sends an unknown key. Returns how many more failures the address may have. */
 async function failuresLeft(call: Omit<Call, 'key'>): Promise<number> {

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { ConsoleBrowser, createKey } from '../console/console-client.js';
@@ -87,7 +86,7 @@ describe('the audit log', () => {
     expect(administrativeOperationsOf(document).sort()).toEqual(Object.keys(ACTIONS).sort());
     // recordExamples sends `example-<operationId>` as the X-Request-Id of each call.
     await recordExamples(service, callsOf(document));
-    const entries = await service.app.get(Database).query<{ action: string }>(
+    const entries = await service.database.query<{ action: string }>(
       // DISTINCT, because recordExamples creates two endpoints.
       `SELECT DISTINCT action, actor, request_id AS "requestId", target IS NOT NULL AS "hasTarget" FROM audit_log`,
     );

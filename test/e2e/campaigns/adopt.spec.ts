@@ -20,7 +20,7 @@ let database: Database;
 let control: SandboxControl;
 
 beforeAll(() => {
-  database = service.app.get(Database);
+  database = service.database;
   control = service.sandbox!.control;
 });
 afterEach(() => control.clearFaults());

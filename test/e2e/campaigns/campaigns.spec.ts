@@ -24,7 +24,7 @@ let database: Database;
 let control: SandboxControl;
 
 beforeAll(() => {
-  database = service.app.get(Database);
+  database = service.database;
   control = service.sandbox!.control;
 });
 afterEach(async () => {
@@ -188,11 +188,8 @@ describe('a running campaign', () => {
     await finished(id);
     const invited = (await readRows(database, id)).map(({ invitationId }) => invitationId);
     expect(invited[1]).toBe(invited[2]);
-    const { body } = await client.call<{ items: { id: string; brands: string[] }[] }>(
-      'GET',
-      `/invitations?campaignId=${id}`,
-    );
-    const brandsOf = new Map(body.items.map((each) => [each.id, each.brands]));
+    const items = await client.list<{ id: string; brands: string[] }>(`/invitations?campaignId=${id}`);
+    const brandsOf = new Map(items.map((each) => [each.id, each.brands]));
     expect(invited.map((each) => brandsOf.get(each!))).toEqual([
       [],
       ['acme', 'sunward'],
@@ -538,9 +535,9 @@ describe('result.csv', () => {
     expect((await resultOf(body.id, linked.key)).text).toContain(url);
     expect((await resultOf(body.id, reader.key)).text).not.toContain(url);
     const linksFor = async (key: TestClient) =>
-      (
-        await key.call<{ items: { invitationUrl: string | null }[] }>('GET', `/campaigns/${body.id}/rows`)
-      ).body.items.map(({ invitationUrl }) => invitationUrl);
+      (await key.list<{ invitationUrl: string | null }>(`/campaigns/${body.id}/rows`)).map(
+        ({ invitationUrl }) => invitationUrl,
+      );
     expect(await linksFor(linked)).toEqual([url, null, null]);
     expect(await linksFor(reader)).toEqual([null, null, null]);
   });

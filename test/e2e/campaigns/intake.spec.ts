@@ -79,8 +79,8 @@ describe('the file of a campaign', () => {
       finishedAt: null,
     });
     expect(reportOf(await rowsOf(service, body.id, '&status=invalid'))).toEqual(['3 invalid ean:ean_length']);
-    const { body: list } = await client.call<{ items: { id: string }[] }>('GET', '/campaigns');
-    expect(list.items[0]).toMatchObject({ id: body.id, status: 'running' });
+    const list = await client.list<{ id: string }>('/campaigns');
+    expect(list[0]).toMatchObject({ id: body.id, status: 'running' });
   });
 
   it('is checked alone: other files with the same customers change nothing about its rows', async () => {
@@ -467,8 +467,8 @@ describe('a dry run', () => {
       '8 invalid tenantReference:required',
     ]);
     expect(rows[0]!.userId).not.toBeNull();
-    const { body: users } = await client.call<{ items: unknown[] }>('GET', `/users?tenantReference=${fresh}`);
-    expect(users.items).toEqual([]);
+    const users = await client.list<unknown>(`/users?tenantReference=${fresh}`);
+    expect(users).toEqual([]);
   });
 
   it('refuses more EANs than one customer can have', async () => {

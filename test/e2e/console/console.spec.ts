@@ -10,7 +10,6 @@ import { ConsoleFiles } from '../../../src/console-access/console-files.service.
 import { ConsoleSessions } from '../../../src/console-access/console-sessions.service.js';
 import { SESSION_MS } from '../../../src/console-access/console-session.rules.js';
 import { RateLimit } from '../../../src/access/rate-limit.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { startReplica, withReplica } from '../replica.js';
@@ -135,12 +134,10 @@ describe('signing in with a key', () => {
   it('is recorded in the audit log', async () => {
     const { id, key } = await createKey(service, 'users:read');
     await signedIn(key);
-    const entries = await service.app
-      .get(Database)
-      .query('SELECT actor FROM audit_log WHERE action = $1 AND actor = $2', [
-        'console.signed_in',
-        `console:key:${id}`,
-      ]);
+    const entries = await service.database.query(
+      'SELECT actor FROM audit_log WHERE action = $1 AND actor = $2',
+      ['console.signed_in', `console:key:${id}`],
+    );
     expect(entries).toHaveLength(1);
   });
 });
@@ -291,9 +288,9 @@ describe('a request with the cookie', () => {
     const response = await browser.send('POST', KEYS, { name: 'made by hand', scopes: ['users:read'] });
     expect(response.status).toBe(201);
     const { id } = (await response.json()) as { id: string };
-    const [entry] = await service.app
-      .get(Database)
-      .query('SELECT actor, action FROM audit_log WHERE target = $1', [id]);
+    const [entry] = await service.database.query('SELECT actor, action FROM audit_log WHERE target = $1', [
+      id,
+    ]);
     expect(entry).toEqual({ actor: `console:key:${admin.id}`, action: 'api_key.created' });
   });
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { OidcSignInController } from '../../../src/console-access/oidc-sign-in.controller.js';
 import { SignInFlows } from '../../../src/console-access/sign-in-flows.service.js';
 import { IdentityProvider } from '../../../src/console-access/identity-provider.client.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { itAtLength } from '../../faults/support/promise.js';
 import { CLIENT, signInAtProvider, startIdentityProvider } from '../../setup/oidc/identity-provider.js';
 import { freePort } from '../../setup/receivers/programs.js';
@@ -97,9 +96,9 @@ describe('the sign-in through the identity provider', () => {
     const lead = await signIn('leo');
     const created = await lead.browser.send('POST', KEYS, { name: 'an app', scopes: ['users:read'] });
     expect(created.status).toBe(201);
-    const actors = await service.app
-      .get(Database)
-      .query(`SELECT actor, action FROM audit_log WHERE actor LIKE '%oidc%' ORDER BY id`);
+    const actors = await service.database.query(
+      `SELECT actor, action FROM audit_log WHERE actor LIKE '%oidc%' ORDER BY id`,
+    );
     expect(actors).toEqual([
       { actor: 'console:oidc:ann', action: 'console.signed_in' },
       { actor: 'console:oidc:leo', action: 'console.signed_in' },

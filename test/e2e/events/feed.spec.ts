@@ -5,7 +5,6 @@ import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
 import { EVENTS } from '../../../src/events/erase-events.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { listOf, sessionBody, type ReadAnswer } from '../../faults/support/network/scripted-remote.js';
@@ -39,7 +38,7 @@ afterEach(async () => {
 const session = randomUUID();
 const append = (...names: SessionEventName[]) => appendTo(session, ...names);
 const appendTo = (subject: string, ...names: SessionEventName[]) =>
-  service.app.get(Database).transaction((tx) =>
+  service.database.transaction((tx) =>
     appendEvents(
       tx,
       names.map((name) => sessionEvent(name, subject)),
@@ -192,7 +191,7 @@ describe('GET /api/v1/events/stream', () => {
     const from = early.lastEventId()!;
     await appendTo(subject, 'session.online');
     await waitForEvents(early, 1);
-    await service.app.get(Database).transaction(async (tx) => {
+    await service.database.transaction(async (tx) => {
       await EVENTS.erase(tx, { ...NOBODY, sessionIds: [subject] }, { at: new Date(), later: () => {} });
       await appendEvents(tx, [sessionEvent('session.lost', subject)]);
     });
@@ -284,8 +283,8 @@ describe('a reader that mirrors sessions from the feed alone', () => {
     await sessionWith('lost', 'awaiting_owner', 'unrecognised', 'awaiting_owner', 'expired');
     const { client } = service;
     events = await client.events();
-    const { body } = await client.call<{ items: SessionAnswer[] }>('GET', '/onboarding/pv?limit=200');
-    listed = Object.fromEntries(body.items.map(({ id, state }) => [id, state]));
+    const items = await client.list<SessionAnswer>('/onboarding/pv?limit=200');
+    listed = Object.fromEntries(items.map(({ id, state }) => [id, state]));
   });
   afterAll(() => service.close());
 

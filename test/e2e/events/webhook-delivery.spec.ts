@@ -43,7 +43,7 @@ let path: string;
 
 beforeAll(async () => {
   sink = await startWebhookSink();
-  database = service.app.get(Database);
+  database = service.database;
 });
 afterAll(() => sink.stop());
 afterEach(() => void jest.restoreAllMocks());

@@ -47,7 +47,7 @@ let database: Database;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
-  database = service.app.get(Database);
+  database = service.database;
   receiver = await startWebhookReceiver();
 });
 beforeEach(async () => {

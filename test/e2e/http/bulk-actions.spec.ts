@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
 import { BulkRunner } from '../../../src/bulk/bulk-runner.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { insertRow } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -12,7 +11,7 @@ import { createKey } from '../keys.js';
 // Starts no worker, which would send registrations again.
 const service = useTestApp({ ROLE: 'api' });
 const client = TestClient.of(service);
-const database = () => service.app.get(Database);
+const database = () => service.database;
 
 /** Inserts registrations of which nobody knows the outcome. Returns their ids. */
 async function insertUncertain(count: number): Promise<string[]> {
@@ -74,8 +73,8 @@ describe('a bulk action', () => {
       { action: 'registration.discarded', actor: `key:${keyId}`, requestId: `bulk-${body.id}` },
     ]);
     expect(await auditOf(other)).toEqual([]);
-    const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${body.id}`);
-    expect(log.items).toMatchObject([
+    const log = await client.list<object>(`/audit-log?targets=${body.id}`);
+    expect(log).toMatchObject([
       {
         action: 'bulk_action.created',
         details: { operationId: 'discardRegistration', ids: 4, reason: 'Ended.' },
@@ -214,7 +213,7 @@ describe('a bulk action', () => {
   it('of a revoked key acts no more', async () => {
     const ids = await insertUncertain(2);
     const { app, id: keyId } = await createKey(client, 'registrations:decide');
-    const { body } = await service.app.get(Database).transaction(async (tx) => {
+    const { body } = await service.database.transaction(async (tx) => {
       // The first decision waits for this lock, so the key is revoked before the second.
       await tx.query('SELECT FROM registrations WHERE id = $1 FOR UPDATE', [ids[0]]);
       const created = await create({ ids }, app);

@@ -1,6 +1,5 @@
 import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
 import { Sampler } from '../../../src/status/history/sampler.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
 import { insertCampaign } from '../../setup/campaign.js';
 import type { TestApp } from '../../setup/test-app.js';
@@ -143,7 +142,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   }
 
   async function controlCampaigns(): Promise<void> {
-    const database = service.app.get(Database);
+    const database = service.database;
     const id = await insertCampaign(database, [{ tenantReference: 'customer-1' }], { status: 'receiving' });
     // The registration ids do not exist, so the registrations never end, and neither does the campaign.
     await database.query(
@@ -299,7 +298,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await service.app.get(Sampler).sampleIfDue();
   await ask('getStatusHistory', 200, { parameters: { hours: '24' } });
   await ask('probeCredentials', 200);
-  await service.app.get(Database).query(
+  await service.database.query(
     `INSERT INTO registrations (tenant_reference, eans, metadata, status, attempts, last_error)
      VALUES ('customer-1003', ARRAY[$1], '{}', 'uncertain', 1, 'no response within 10 s') ON CONFLICT DO NOTHING`,
     [THIRD_EAN],
@@ -308,7 +307,7 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
   await waitFor('the stall', async () => {
     await service.app.get(StallTask).run();
     const text = `SELECT FROM stalls WHERE tenant_reference = 'customer-1003'`;
-    return (await service.app.get(Database).query(text)).length > 0;
+    return (await service.database.query(text)).length > 0;
   });
   const stalled = await ask('listStalled', 200, { parameters: { tenantReference: 'customer-1003' } });
   await ask('groupStalled', 200);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
 import { StallsStore } from '../../../src/stalls/stalls.store.js';
 import { insertCustomer, insertRow, type Table } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
@@ -34,7 +33,7 @@ let invited: string;
 
 /** Inserts rows of one customer that fit the filters, and as many of others between them. */
 beforeAll(async () => {
-  const database = service.app.get(Database);
+  const database = service.database;
   // A worker does so before it stores a stall.
   await service.app.get(StallsStore).writeCauses();
   const insert = (table: Table, row: Item) => insertRow<{ id: string }>(database.pool, table, row);

@@ -310,7 +310,7 @@ describe('a customer', () => {
   });
 
   it('is read with as many statements as one location needs, however many it has', async () => {
-    const query = jest.spyOn(service.app.get(Database), 'query');
+    const query = jest.spyOn(service.database, 'query');
     const isOfCase = ([statement]: Parameters<Database['query']>) =>
       /tenant_reference = ANY|unnest\(\$1::uuid\[\]\) AS place|g\.user_id = ANY/.test(
         typeof statement === 'string' ? statement : statement.text,
@@ -358,7 +358,7 @@ describe('a search', () => {
       expect([q, idsOf(await search(q))]).toEqual([q, [`customer ${user.id}`]]);
     expect(await search('zoek%')).toEqual([]);
     const reference = `given-up-${randomUUID()}`;
-    const { id } = await insertRow<{ id: string }>(service.app.get(Database).pool, 'registrations', {
+    const { id } = await insertRow<{ id: string }>(service.database.pool, 'registrations', {
       tenant_reference: reference,
       status: 'discarded',
     });
@@ -375,7 +375,7 @@ describe('a search', () => {
     for (const q of [id, `<${url}>`, `See ${url}?utm=1`, 'zonnebloem', 'ZONNEBLOEM hoeve', '17431'])
       expect([q, idsOf(await search(q))]).toEqual([q, [`invitation ${id}`]]);
     expect(await search('zonneb')).toEqual([]);
-    const { id: campaign } = await insertRow<{ id: string }>(service.app.get(Database).pool, 'campaigns', {
+    const { id: campaign } = await insertRow<{ id: string }>(service.database.pool, 'campaigns', {
       name: 'Lente 2027',
     });
     expect(idsOf(await search('lente'))).toEqual([`campaign ${campaign}`]);
@@ -419,8 +419,8 @@ describe('the funnel', () => {
     );
   };
   const funnelOf = async (key: string, query = '') => {
-    const { body } = await client.call<{ items: FunnelView[] }>('GET', `/funnel?by=brand${query}`);
-    return body.items.find((item) => item.key === key);
+    const items = await client.list<FunnelView>(`/funnel?by=brand${query}`);
+    return items.find((item) => item.key === key);
   };
 
   it('has no time to online of a location that was online before its owner was invited', async () => {
@@ -446,9 +446,7 @@ describe('the funnel', () => {
     const { id } = await inviteFor(await client.locate(), 'thirty days ago');
     const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
     const createAt = (ms: number) =>
-      service.app
-        .get(Database)
-        .query('UPDATE invitations SET created_at = $2 WHERE id = $1', [id, new Date(ms)]);
+      service.database.query('UPDATE invitations SET created_at = $2 WHERE id = $1', [id, new Date(ms)]);
     await createAt(today - 30 * DAY_MS);
     expect(await funnelOf('thirty days ago')).toMatchObject({ invited: 1 });
     await createAt(today - 30 * DAY_MS - 1);
@@ -468,8 +466,8 @@ describe('the funnel', () => {
 describe('the brands', () => {
   it('have the names and the order of INVERTER_BRANDS_FILE, then come those of sessions, each once', async () => {
     for (const brand of ['yonder', 'acme', 'yonder']) await client.startNew({ brand });
-    const { body } = await client.call<{ items: { id: string; name: string }[] }>('GET', '/brands');
-    const others = body.items.map(({ id }) => id);
+    const items = await client.list<{ id: string; name: string }>('/brands');
+    const others = items.map(({ id }) => id);
     expect(others).toEqual([...new Set(others)].sort());
     expect(others).toEqual(expect.arrayContaining(['acme', 'yonder']));
     const folder = await mkdtemp(join(tmpdir(), 'pv-brands-'));

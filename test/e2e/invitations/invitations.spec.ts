@@ -6,7 +6,6 @@ import { InvitationsStore } from '../../../src/invitations/invitations.store.js'
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { insertCustomer, insertRow } from '../../db/valid-rows.js';
 import { newEan } from '../../setup/ean.js';
 import { TestClient, type EventAnswer, type UserAnswer } from '../../setup/client.js';
@@ -47,14 +46,14 @@ const isIn = (id: string, state: string) =>
   waitFor(`the invitation is ${state}`, async () => (await read(id)).state === state);
 /** Moves the date of an invitation into the past. */
 const pass = (id: string) =>
-  service.app.get(Database).query('UPDATE invitations SET expires_at = now() WHERE id = $1', [id]);
+  service.database.query('UPDATE invitations SET expires_at = now() WHERE id = $1', [id]);
 const inviteAgain = (gridLocationId: string) =>
   client.call<Invitation>('POST', '/invitations', { gridLocationId });
 async function sessionOf({ gridLocationId }: Pick<Invitation, 'gridLocationId'>): Promise<string> {
   const path = `/onboarding/pv?gridLocationId=${gridLocationId}`;
-  const { body } = await client.call<{ items: { id: string }[] }>('GET', path);
-  expect(body.items).toHaveLength(1);
-  return body.items[0]!.id;
+  const items = await client.list<{ id: string }>(path);
+  expect(items).toHaveLength(1);
+  return items[0]!.id;
 }
 
 afterEach(() => service.sandbox!.control.clearFaults());
@@ -73,7 +72,7 @@ describe('an invitation', () => {
     const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${body.id}`);
     expect(log.items).toMatchObject([{ action: 'invitation.link_read', actor: `key:${keyId}` }]);
     expect(JSON.stringify(log)).not.toContain(shown.body.url);
-    await service.app.get(Database).query(
+    await service.database.query(
       `INSERT INTO audit_log (actor, action, details)
        SELECT 'key:' || $1, 'invitation.link_read', '{}' FROM generate_series(1, 98)`,
       [keyId],
@@ -104,11 +103,8 @@ describe('an invitation', () => {
     expect(second).toMatchObject({ status: 200, body: { id: first.body.id, url: first.body.url } });
     const { app: reader } = await createKey(client, 'onboarding:read');
     expect((await reader.call<Invitation>('GET', `/invitations/${first.body.id}`)).body.url).toBeNull();
-    const { body } = await client.call<{ items: Invitation[] }>(
-      'GET',
-      `/invitations?gridLocationId=${gridLocationId}`,
-    );
-    expect(body.items.map(({ id }) => id)).toEqual([first.body.id]);
+    const items = await client.list<Invitation>(`/invitations?gridLocationId=${gridLocationId}`);
+    expect(items.map(({ id }) => id)).toEqual([first.body.id]);
   });
 
   it('is created by the reference of a user with one location', async () => {
@@ -138,7 +134,7 @@ describe('an invitation', () => {
 
   it("is refused if it is over by the clock of the database, whatever the process's clock says", async () => {
     const gridLocationId = await client.locate();
-    const expiresAt = new Date((await databaseTime(service.app.get(Database))) - 60_000).toISOString();
+    const expiresAt = new Date((await databaseTime(service.database)) - 60_000).toISOString();
     shiftClock(-10 * 60_000);
     const { status } = await client.call('POST', '/invitations', { gridLocationId, expiresAt });
     jest.useRealTimers();
@@ -149,9 +145,9 @@ describe('an invitation', () => {
     const gridLocationId = await client.locate();
     await client.call('POST', '/invitations', { gridLocationId, brands: ['by another clock'] });
     shiftClock(-10 * 60_000);
-    const { body } = await client.call<{ items: object[] }>('GET', '/funnel?by=brand');
+    const items = await client.list<object>('/funnel?by=brand');
     jest.useRealTimers();
-    expect(body.items).toContainEqual(expect.objectContaining({ key: 'by another clock', invited: 1 }));
+    expect(items).toContainEqual(expect.objectContaining({ key: 'by another clock', invited: 1 }));
   });
 
   it.each([
@@ -173,11 +169,8 @@ describe('an invitation', () => {
       ...input,
     });
     expect([status, body.errors.map((error) => error.field)]).toEqual([400, [field]]);
-    const { body: listed } = await client.call<{ items: object[] }>(
-      'GET',
-      `/invitations?gridLocationId=${gridLocationId}`,
-    );
-    expect(listed.items).toEqual([]);
+    const listed = await client.list<object>(`/invitations?gridLocationId=${gridLocationId}`);
+    expect(listed).toEqual([]);
   });
 
   it('leads the owner from the page to the remote service, and says when the installation is online', async () => {
@@ -228,7 +221,7 @@ describe('an invitation', () => {
 
   it('says before the click that the remote service takes no starts, and reminds nobody meanwhile', async () => {
     const { id, url } = await invite();
-    const database = service.app.get(Database);
+    const database = service.database;
     const set = (values: string) =>
       database.query(`UPDATE remote_operations SET ${values} WHERE operation = 'start_session'`);
     await database.query(
@@ -262,7 +255,7 @@ describe('an invitation', () => {
 });
 
 describe('the consent of an owner', () => {
-  const database = () => service.app.get(Database);
+  const database = () => service.database;
   const hashIn = (page: string) => /text=([\da-f]{64})"/.exec(page)![1]!;
   const consentsOf = (id: string) =>
     database().query<{ hash: string; version: string; locale: string; text: string; brand: string | null }>(
@@ -383,8 +376,8 @@ describe('an invitation that is changed', () => {
       returnUrl: null,
       expected: { inverters: null },
     });
-    const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${id}`);
-    expect(log.items).toMatchObject([
+    const log = await client.list<object>(`/audit-log?targets=${id}`);
+    expect(log).toMatchObject([
       { action: 'invitation.changed', details: { changed: ['returnUrl', 'expectedInverters'] } },
       { action: 'invitation.changed', details: { changed: ['returnUrl'] } },
       {
@@ -450,12 +443,10 @@ describe('an invitation that is changed', () => {
 
   it('is looked at anew: what no longer expires soon is not stalled', async () => {
     const { id } = await invite();
-    await service.app
-      .get(Database)
-      .query(
-        `UPDATE invitations SET created_at = now() - interval '1 day', expires_at = now() + interval '1 h' WHERE id = $1`,
-        [id],
-      );
+    await service.database.query(
+      `UPDATE invitations SET created_at = now() - interval '1 day', expires_at = now() + interval '1 h' WHERE id = $1`,
+      [id],
+    );
     await waitFor('the stall', async () => (await read(id)).stalled !== null);
     expect((await change(id, { expiresAt: inDays(90) })).body.stalled).toBeNull();
   });
@@ -504,8 +495,8 @@ describe('a message with the link', () => {
     expect((await tell(id, sent(ago(10)))).body.stalled).toBeNull();
     expect((await tell(id, bounced(ago(15)))).body.stalled).toBeNull();
     expect((await tell(id, bounced())).body.stalled?.cause).toBe('unreachable');
-    const { body: funnel } = await client.call<{ items: object[] }>('GET', '/funnel?by=brand');
-    expect(funnel.items).toContainEqual(expect.objectContaining({ key: 'by letter', invited: 1, sent: 1 }));
+    const funnel = await client.list<object>('/funnel?by=brand');
+    expect(funnel).toContainEqual(expect.objectContaining({ key: 'by letter', invited: 1, sent: 1 }));
   });
 
   it.each<[string, object, string]>([
@@ -548,11 +539,8 @@ describe('an owner who declines', () => {
       ...{ state: 'declined', declineReason: 'login_elsewhere', openedAt: expect.any(String) },
       declinedAt: expect.any(String),
     });
-    const { body: feed } = await client.call<{ items: EventAnswer[] }>(
-      'GET',
-      '/events?types=invitation.declined&limit=200',
-    );
-    expect(feed.items.filter(({ subject }) => subject === id)).toMatchObject([
+    const feed = await client.list<EventAnswer>('/events?types=invitation.declined&limit=200');
+    expect(feed.filter(({ subject }) => subject === id)).toMatchObject([
       { data: { invitationId: id, gridLocationId, reason: 'login_elsewhere' } },
     ]);
     expect(await client.call('POST', `/invitations/${id}/reminders`)).toMatchObject({ status: 409 });
@@ -562,12 +550,7 @@ describe('an owner who declines', () => {
       expect.stringMatching(/You have declined.*pass this link on.*Connect after all/),
     ]);
     expect(
-      (
-        await client.call<{ items: object[] }>(
-          'GET',
-          `/invitations?state=declined&gridLocationId=${gridLocationId}`,
-        )
-      ).body.items,
+      await client.list<object>(`/invitations?state=declined&gridLocationId=${gridLocationId}`),
     ).toHaveLength(1);
     const taken = await click(`${url}?brand=acme`);
     expect([taken.status, taken.headers.get('location')]).toEqual([303, expect.stringMatching(/^http/)]);
@@ -630,11 +613,8 @@ describe('a link that no longer works', () => {
   const renew = (url: string) =>
     fetch(`${url}/renewal`, { method: 'POST', redirect: 'manual', headers: { 'accept-language': 'en' } });
   const requestsOf = async (id: string) => {
-    const { body } = await client.call<{ items: EventAnswer[] }>(
-      'GET',
-      '/events?types=invitation.renewal_requested&limit=200',
-    );
-    return body.items.filter(({ subject }) => subject === id);
+    const items = await client.list<EventAnswer>('/events?types=invitation.renewal_requested&limit=200');
+    return items.filter(({ subject }) => subject === id);
   };
   const expired = async (input: object = {}) => {
     const invitation = await invite(input);
@@ -664,12 +644,10 @@ describe('a link that no longer works', () => {
     const { stalled: stall } = await read(id);
     const [remedy] = (stall as { remedies: { operationId: string; body: object }[] }).remedies;
     expect(remedy).toMatchObject({ operationId: 'createInvitation', body: { gridLocationId } });
-    await service.app
-      .get(Database)
-      .query(
-        `UPDATE invitations SET renewal_requested_at = renewal_requested_at - interval '1 day' WHERE id = $1`,
-        [id],
-      );
+    await service.database.query(
+      `UPDATE invitations SET renewal_requested_at = renewal_requested_at - interval '1 day' WHERE id = $1`,
+      [id],
+    );
     expect((await renew(url)).status).toBe(200);
     expect(await requestsOf(id)).toHaveLength(2);
     const again = await inviteAgain(gridLocationId);
@@ -698,9 +676,10 @@ describe('a link that no longer works', () => {
       expect(await requestsOf(id)).toHaveLength(1);
       // The tenant does not want this location any more.
       await client.call('DELETE', `/invitations/${newInvitationId}`);
-      await service.app
-        .get(Database)
-        .query(`UPDATE invitations SET renewal_requested_at = now() - interval '2 days' WHERE id = $1`, [id]);
+      await service.database.query(
+        `UPDATE invitations SET renewal_requested_at = now() - interval '2 days' WHERE id = $1`,
+        [id],
+      );
       await renew(`${auto.url}${new URL(url).pathname}`);
       expect(await requestsOf(id)).toMatchObject([{}, { data: { newInvitationId: null } }]);
     });
@@ -737,7 +716,7 @@ describe('a link that cannot be sent', () => {
       body: new URLSearchParams({ code }),
     });
   const query = (text: string, values: readonly unknown[] = []) =>
-    service.app.get(Database).query<{ count: number }>(text, values);
+    service.database.query<{ count: number }>(text, values);
   afterEach(() => query('DELETE FROM code_guesses'));
 
   it('is a QR code for a letter, each time with an entry in the audit log, and limited as the link', async () => {
@@ -751,8 +730,8 @@ describe('a link that cannot be sent', () => {
       'image/svg+xml',
       'no-store',
     ]);
-    const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${id}`);
-    expect(log.items).toMatchObject([{ action: 'invitation.link_read', details: { as: 'qr' } }]);
+    const log = await client.list<object>(`/audit-log?targets=${id}`);
+    expect(log).toMatchObject([{ action: 'invitation.link_read', details: { as: 'qr' } }]);
     expect(await image.text()).toBe(renderSVG(url, { ecc: 'M', border: 4 }));
     await query(
       `INSERT INTO audit_log (actor, action, details)
@@ -1049,7 +1028,7 @@ describe('an owner who is done', () => {
       await isRead(state);
       await isIn(id, state === 'awaiting_owner' ? 'started' : 'owner_done');
       expect(await textOf(await open(url))).not.toContain('Connect your solar installation');
-      await service.app.get(Database).query(
+      await service.database.query(
         `WITH stopped AS (DELETE FROM session_polls WHERE session_id = $1)
          UPDATE onboarding_sessions SET closed_at = clock_timestamp(), changed_at = clock_timestamp(),
                 close_reason = 'late_window_over', start_url_ciphertext = NULL
@@ -1124,7 +1103,7 @@ describe('the step of a brand', () => {
     ['installation', [], [late], ['null waiting late']],
     ['online', [], [{ state: 'expired' }, { state: 'online', brand: 'sunward' }], ['null online']],
   ])('waits for %s with the brands %j and the sessions %j', async (awaits, brands, sessions, steps) => {
-    const { pool } = service.app.get(Database);
+    const { pool } = service.database;
     const { userId: user_id, gridLocationId } = await insertCustomer(pool);
     for (const { hasBeenDone, ...session } of sessions) {
       const basis = session.state === 'awaiting_installation' ? 'inferred' : 'observed';
@@ -1138,12 +1117,10 @@ describe('the step of a brand', () => {
         });
     }
     const { id } = await invite({ gridLocationId, brands });
-    const [row] = await service.app
-      .get(Database)
-      .query(
-        `SELECT CASE WHEN online_at IS NULL THEN awaits ELSE 'online' END AS awaits FROM invitations WHERE id = $1`,
-        [id],
-      );
+    const [row] = await service.database.query(
+      `SELECT CASE WHEN online_at IS NULL THEN awaits ELSE 'online' END AS awaits FROM invitations WHERE id = $1`,
+      [id],
+    );
     expect(row).toEqual({ awaits });
     const found = await service.app.get(InvitationsStore).findSteps(id);
     expect(found.map(({ brand, kind, isLate }) => `${brand} ${kind}${isLate ? ' late' : ''}`)).toEqual(steps);
@@ -1196,7 +1173,7 @@ describe('a start that the remote service refuses', () => {
     await click(ended.url);
     const stalledAs = async (cause: string) => {
       const path = `/invitations?stalled=${cause}&gridLocationId=${ended.gridLocationId}`;
-      return (await client.call<{ items: Invitation[] }>('GET', path)).body.items.length;
+      return (await client.list<Invitation>(path)).length;
     };
     await waitFor('the stall to be found', async () => (await stalledAs('remote_unreachable')) === 1);
     expect(await stalledAs('any')).toBe(1);
@@ -1234,8 +1211,7 @@ describe('a reminder', () => {
   const SCHEDULE = scheduleOf([48, 120], 'UTC', 'off');
   const EVENT = 'pv.invitation.reminder_due.v1';
 
-  const query = <Row>(text: string, values: readonly unknown[]) =>
-    service.app.get(Database).query<Row>(text, values);
+  const query = <Row>(text: string, values: readonly unknown[]) => service.database.query<Row>(text, values);
 
   /** Moves all times of an invitation into the past, and makes its reminder due. */
   const age = (id: string, hours: number) =>
@@ -1334,8 +1310,8 @@ describe('a reminder', () => {
       [1, expect.any(Number)],
       [2, 2],
     ]);
-    const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${id}`);
-    expect(log.items).toMatchObject([
+    const log = await client.list<object>(`/audit-log?targets=${id}`);
+    expect(log).toMatchObject([
       { action: 'invitation.reminded', details: { attempt: 2 } },
       { action: 'invitation.reminded', details: { attempt: 1 } },
     ]);

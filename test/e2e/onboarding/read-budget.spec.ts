@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   client = TestClient.of(service);
   sandbox = service.sandbox!.control;
-  database = service.app.get(Database);
+  database = service.database;
 });
 afterAll(() => service.close());
 

@@ -17,7 +17,7 @@ let database: Database;
 
 beforeAll(() => {
   sandbox = service.sandbox!.control;
-  database = service.app.get(Database);
+  database = service.database;
 });
 
 /** Inserts closed sessions of a brand whose installers took about `hours`. */

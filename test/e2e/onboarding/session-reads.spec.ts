@@ -27,7 +27,7 @@ let database: Database;
 
 beforeAll(() => {
   sandbox = service.sandbox!.control;
-  database = service.app.get(Database);
+  database = service.database;
 });
 afterEach(async () => {
   jest.restoreAllMocks();

@@ -16,7 +16,7 @@ let database: Database;
 
 beforeAll(() => {
   sandbox = service.sandbox!.control;
-  database = service.app.get(Database);
+  database = service.database;
 });
 
 const waitForState = (id: string, state: string): Promise<SessionAnswer> =>
@@ -195,9 +195,7 @@ describe('listing sessions', () => {
     const autumn = await start('a', { season: 'autumn', size: 5 });
     await start('b', { season: 'spring', size: 5 });
     const found = async (query: string) =>
-      (await client.call<{ items: SessionAnswer[] }>('GET', `/onboarding/pv?${query}`)).body.items.map(
-        ({ id }) => id,
-      );
+      (await client.list<SessionAnswer>(`/onboarding/pv?${query}`)).map(({ id }) => id);
     expect(await found(`metadata.campaign=${campaign}&metadata.size=5`)).toHaveLength(2);
     expect(await found(`metadata.campaign=${campaign}&metadata.season=autumn`)).toEqual([autumn]);
     expect(await found(`metadata.campaign=${campaign}&metadata.season=winter`)).toEqual([]);
@@ -214,19 +212,14 @@ describe('listing sessions', () => {
     const gridLocationId = await client.locate();
     for (const brand of ['a', 'b', 'c']) await client.start(gridLocationId, { brand });
     const list = async (query: string) =>
-      (
-        await client.call<{ items: SessionAnswer[] }>(
-          'GET',
-          `/onboarding/pv?gridLocationId=${gridLocationId}${query}`,
-        )
-      ).body.items
+      (await client.list<SessionAnswer>(`/onboarding/pv?gridLocationId=${gridLocationId}${query}`))
         .map(({ brand }) => brand)
         .sort();
     // The first read of a session writes its times, and no later one does.
     await waitFor('all were read', async () => {
       const path = `/onboarding/pv?gridLocationId=${gridLocationId}`;
-      const { body } = await client.call<{ items: SessionAnswer[] }>('GET', path);
-      return body.items.every(({ expired }) => expired === false);
+      const items = await client.list<SessionAnswer>(path);
+      return items.every(({ expired }) => expired === false);
     });
     await database.query(
       `UPDATE onboarding_sessions s SET created_at = t.created_at, expires_at = t.created_at + interval '1 day'

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Poller } from '../../../src/onboarding/poll/poller.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { READ_POLLING } from '../../../src/status/status.sql.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -24,7 +23,7 @@ interface InvitationAnswer {
 /** Returns what a test does with the settled sessions of a service. */
 function settledSessionsOf(service: ReturnType<typeof useTestApp>) {
   const client = TestClient.of(service);
-  const database = () => service.app.get(Database);
+  const database = () => service.database;
   const sandbox = () => service.sandbox!.control;
   const find = (id: string) => client.session(id) as Promise<Settled>;
 
@@ -130,8 +129,8 @@ describe('a settled session', () => {
     });
     const { onlineAt } = created.body;
     const countOnline = async () => {
-      const { body } = await client.call<{ items: { online: number }[] }>('GET', '/funnel?by=campaign');
-      return body.items.reduce((sum, { online }) => sum + online, 0);
+      const items = await client.list<{ online: number }>('/funnel?by=campaign');
+      return items.reduce((sum, { online }) => sum + online, 0);
     };
     expect(again).toMatchObject({ state: 'invited', onlineAt, disconnectedAt: expect.any(String) });
     expect(Date.parse(again.expiresAt)).toBeGreaterThan(Date.parse(created.body.expiresAt));

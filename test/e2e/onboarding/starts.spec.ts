@@ -19,7 +19,7 @@ let database: Database;
 
 beforeAll(() => {
   sandbox = service.sandbox!.control;
-  database = service.app.get(Database);
+  database = service.database;
 });
 afterEach(() => sandbox.clearFaults());
 

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
 import { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
@@ -42,7 +41,7 @@ beforeEach(() => {
     void response.setHeader('content-type', 'application/json').end('{}');
 });
 
-const sql = <Row>(text: string, values?: unknown[]) => service.app.get(Database).query<Row>(text, values);
+const sql = <Row>(text: string, values?: unknown[]) => service.database.query<Row>(text, values);
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 afterAll(() => agent.destroy());

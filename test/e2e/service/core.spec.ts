@@ -5,7 +5,6 @@ import { TestClient } from '../../setup/client.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { FEATURES } from '../../../src/app.module.js';
-import { Database } from '../../../src/platform/database/database.js';
 
 const FEATURE_PATHS =
   /^\/(i|console)\b|^\/api\/v1\/(webhook|invitations|funnel|brands|grid-locations|customers|search|campaigns|status)/;
@@ -31,7 +30,7 @@ describe('the core without its features', () => {
 
   it('lists what recurs in a table, and in the SchedulerRegistry under the same names', async () => {
     const registry = service.app.get(SchedulerRegistry);
-    const database = service.app.get(Database);
+    const database = service.database;
     const recorded = () => database.query<{ name: string }>('SELECT name FROM admin.tasks');
     await waitFor('each task in both lists', async () => {
       const names = (await recorded()).map(({ name }) => name).sort();

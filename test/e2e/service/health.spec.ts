@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { inTime, measureUntil } from '../../faults/support/promise.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { Readiness } from '../../../src/platform/health/readiness.service.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { createTestDatabase } from '../../setup/database/test-database.js';
@@ -32,7 +31,7 @@ describe('the service', () => {
   });
 
   it('is unready when a migration is not applied, and names it', async () => {
-    const database = service.app.get(Database);
+    const database = service.database;
     const applied = `UPDATE _prisma_migrations SET finished_at = $1 WHERE migration_name LIKE '%_baseline'`;
     await database.query(applied, [null]);
     const { status, missing } = await probeReady();
@@ -42,7 +41,7 @@ describe('the service', () => {
   });
 
   it('is unready on a database without any migration, but live', async () => {
-    const database = service.app.get(Database);
+    const database = service.database;
     await database.query('ALTER TABLE _prisma_migrations RENAME TO elsewhere');
     const ready = await probeReady();
     const live = await probe('live');
@@ -52,7 +51,7 @@ describe('the service', () => {
   });
 
   it('is unready within a second when the database does not respond, but live', async () => {
-    const database = service.app.get(Database);
+    const database = service.database;
     const clients = await Promise.all(
       Array.from({ length: service.environment.DATABASE_POOL_SIZE }, () => database.pool.connect()),
     );
@@ -97,7 +96,7 @@ describe('the service', () => {
     const readiness = other.app.get(Readiness);
     try {
       const write = `DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`;
-      await expect(other.app.get(Database).query(write)).rejects.toThrow('could not extend file');
+      await expect(other.database.query(write)).rejects.toThrow('could not extend file');
       expect(await readiness.missing()).toEqual(['the database has no space left']);
     } finally {
       await other.close();

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readBuild } from '../../../src/platform/build.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { MetricsServer } from '../../../src/platform/metrics/metrics-server.js';
 import { waitUntilHeld } from '../../faults/support/waits.js';
@@ -103,7 +102,7 @@ describe('the metrics', () => {
       gridLocations: [{ ean: '871685900000000028' }],
     });
     await waitUntilHeld(control, 1, id);
-    await service.app.get(Database).query(
+    await service.database.query(
       `UPDATE registrations SET status = 'discarded', next_attempt_at = NULL, lease_token = NULL, lease_until = NULL
         WHERE tenant_reference = 'stale'`,
     );

@@ -30,7 +30,7 @@ const service = useTestApp({ ROLE: 'api' });
 const client = TestClient.of(service);
 let database: Database;
 beforeAll(() => {
-  database = service.app.get(Database);
+  database = service.database;
 });
 
 /** Matches a duration that began so many seconds before the rows were inserted, however slow the machine is. */

@@ -20,7 +20,7 @@ describe('a remote service that refuses everything with 401', () => {
   let database: Database;
   let id: string;
   beforeAll(async () => {
-    database = service.app.get(Database);
+    database = service.database;
     ({ id } = await client.startNew());
   });
   beforeEach(async () => {
@@ -217,9 +217,9 @@ describe('GET /status', () => {
     const { poller, outbox, registrations, starts, reasons } = await read();
     jest.useRealTimers();
     const [abandoned] = reasons.filter(({ code }) => code === 'starts_abandoned');
-    expect(
-      (await databaseTime(service.app.get(Database))) - Date.parse(String(abandoned!.since)),
-    ).toBeGreaterThan(79_000);
+    expect((await databaseTime(service.database)) - Date.parse(String(abandoned!.since))).toBeGreaterThan(
+      79_000,
+    );
     expect(starts).toMatchObject({ abandoned: 1, orphans: 3 });
     expect(starts.oldestAbandonedSeconds).toBeGreaterThanOrEqual(80);
     expect(poller).toMatchObject({ watched: 4, overdue: 2, reading: 1, batches: 1, abandonedBatches: 0 });
@@ -347,7 +347,7 @@ describe('GET /status', () => {
 
   it('shows which replicas are alive, and that no worker is', async () => {
     const seenAt = new Date('2026-11-20T10:00:00Z');
-    await insertReplica(service.app.get(Database), {
+    await insertReplica(service.database, {
       name: 'dead:1',
       role: 'worker',
       expiresAt: fromNow(-60),
@@ -387,11 +387,7 @@ describe('GET /status', () => {
   it('names the release of each process', async () => {
     const build = await readBuild();
     const other = { version: '0.0.9', commit: null, newestMigration: '20261120000000_tables' };
-    await insertReplica(
-      service.app.get(Database),
-      { name: 'other:1', role: 'worker', expiresAt: fromNow(60) },
-      other,
-    );
+    await insertReplica(service.database, { name: 'other:1', role: 'worker', expiresAt: fromNow(60) }, other);
     const status = await read();
     expect(status.build).toEqual(build);
     expect(status.replicas.filter(({ isAlive }) => isAlive)).toMatchObject([

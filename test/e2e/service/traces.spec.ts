@@ -146,8 +146,8 @@ describe('traces', () => {
     const { headers, event } = await webhookOf('pv.session.started.v1', id);
     expect(headers.traceparent).toBe(traceparentOf(webhook));
     expect(event.traceparent).toBe(traceparentOf(await spanOf('event session.started', inTrace)));
-    const { body } = await client.call<{ items: WebhookBody[] }>('GET', '/events?limit=200');
-    expect(body.items.find(({ type }) => type === event.type)?.traceparent).toBe(event.traceparent);
+    const items = await client.list<WebhookBody>('/events?limit=200');
+    expect(items.find(({ type }) => type === event.type)?.traceparent).toBe(event.traceparent);
     expect(service.logs()).toMatch(
       new RegExp(`"traceId":"${traceId}","spanId":"${request.spanId}",.*"message":"POST /api/v1/onboarding`),
     );

@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => other.close());
 
 const query = <Row = Readonly<Record<string, unknown>>>(text: string, values: readonly unknown[] = []) =>
-  service.app.get(Database).query<Row>(text, values);
+  service.database.query<Row>(text, values);
 /** Looks at all due subjects with two replicas, three times with each, all at once. */
 const look = () =>
   Promise.all([service, other, service, other, service, other].map(({ app }) => app.get(StallTask).run()));
@@ -41,12 +41,7 @@ const lookAgain = async (id: string) => {
   await look();
 };
 const stalled = async (filter: string) =>
-  (
-    await client.call<{ items: (Omit<StalledItemView, 'since'> & { since: string })[] }>(
-      'GET',
-      `/stalled?limit=200&${filter}`,
-    )
-  ).body.items;
+  await client.list<Omit<StalledItemView, 'since'> & { since: string }>(`/stalled?limit=200&${filter}`);
 const told = async (id: string) =>
   (await client.events())
     .filter(({ subject, type }) => subject === id && type.startsWith('pv.stall.'))
@@ -180,7 +175,7 @@ describe('a stall', () => {
     const [id, replace] = await make();
     let replaced: Promise<unknown> = Promise.resolve();
     let isReplaced = false;
-    await service.app.get(Database).transaction(async (tx) => {
+    await service.database.transaction(async (tx) => {
       await tx.query('SELECT FROM stall_looks WHERE subject = $1 FOR UPDATE', [id]);
       await tx.query(
         `INSERT INTO stalls (kind, subject, cause, since, evidence) VALUES ($1, $2, 'planted', now(), '{}')`,

@@ -36,7 +36,7 @@ let database: Database;
 let sandbox: SandboxControl;
 
 beforeAll(() => {
-  database = service.app.get(Database);
+  database = service.database;
   sandbox = service.sandbox!.control;
 });
 afterEach(() => sandbox.clearFaults());
@@ -372,8 +372,8 @@ describe('a reader that mirrors registrations from the feed alone', () => {
     await resolve(resumed);
     const erased = await register();
     const path = `/users?tenantReference=${erased.tenantReference}`;
-    const { body: users } = await client.call<{ items: UserAnswer[] }>('GET', path);
-    expect(await client.call('DELETE', `/users/${users.items[0]!.id}`)).toMatchObject({ status: 200 });
+    const users = await client.list<UserAnswer>(path);
+    expect(await client.call('DELETE', `/users/${users[0]!.id}`)).toMatchObject({ status: 200 });
     const later = await register({}, { kind: 'too_many_requests', times: null });
     expect(later).toMatchObject({ status: 'pending' });
     await sandbox.clearFaults();

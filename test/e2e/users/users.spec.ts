@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { TestClient } from '../../setup/client.js';
 import { newValidEan, newWrongEan } from '../../setup/ean.js';
@@ -212,12 +211,10 @@ describe('registering a user', () => {
     });
     await sandbox.addFault({ kind: 'reset', contains: lost });
     for (const reference of [good, refused, lost]) await call('POST', '/users', requestFor(reference));
-    const events = await service.app
-      .get(Database)
-      .query<{ name: string; data: object }>(
-        `SELECT name, data FROM domain_events WHERE data ->> 'tenantReference' = ANY ($1) ORDER BY position`,
-        [[good, refused, lost]],
-      );
+    const events = await service.database.query<{ name: string; data: object }>(
+      `SELECT name, data FROM domain_events WHERE data ->> 'tenantReference' = ANY ($1) ORDER BY position`,
+      [[good, refused, lost]],
+    );
     expect(events.map(({ name }) => name)).toEqual([
       'user.registered',
       'user.registration_rejected',
@@ -443,7 +440,7 @@ describe('a registration whose outcome the database refuses for long', () => {
       return settle(...args);
     });
     const { body } = await call('POST', '/users', requestFor(reference));
-    const database = service.app.get(Database);
+    const database = service.database;
     await database.query(
       'UPDATE registrations SET lease_until = clock_timestamp() WHERE tenant_reference = $1 AND lease_until IS NOT NULL',
       [reference],

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Database } from '../../../src/platform/database/database.js';
 import { RegistrationSender } from '../../../src/users/registration/send-registrations.service.js';
 import { upload } from '../../campaigns/campaign-client.js';
 import { TestClient } from '../../setup/client.js';
@@ -60,7 +59,7 @@ async function registerSingly(client: TestClient): Promise<Measured> {
 async function compare(prepare: (app: NestFastifyApplication) => void = () => {}) {
   service = await startTestApp({ SCS_MAX_REQUESTS_PER_SECOND: PER_SECOND }, { prepare });
   const client = TestClient.of(service);
-  const database = service.app.get(Database);
+  const database = service.database;
   await service.sandbox!.control.change({ latencyMs: LATENCY_MS });
   await client.locate();
   const { ms: aloneMs } = await registerSingly(client);

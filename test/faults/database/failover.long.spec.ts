@@ -211,15 +211,12 @@ describe('R55: a failover of PostgreSQL loses nothing', () => {
     const key = { name: 'an app', scopes: ['users:read'] };
     const { body: made } = await client.call<{ id: string }>('POST', '/api-keys', key);
     const session = await client.startNew();
-    const { body: registrations } = await client.call<{ items: { id: string }[] }>(
-      'GET',
-      '/registrations?limit=1',
-    );
+    const registrations = await client.list<{ id: string }>('/registrations?limit=1');
     const user = { tenantReference: randomUUID(), gridLocations: [{ ean: '376104250021234569' }] };
     const writes: readonly (readonly [method: string, path: string, body?: unknown])[] = [
       ['POST', '/users', user],
       ['DELETE', `/users/${session.userId}`],
-      ['POST', `/registrations/${registrations.items[0]!.id}/retry`],
+      ['POST', `/registrations/${registrations[0]!.id}/retry`],
       ['POST', `/onboarding/pv/${session.gridLocationId}`, { reuse: false }],
       ['POST', `/onboarding/pv/${session.id}/refresh`],
       ['POST', '/api-keys', key],

@@ -23,7 +23,7 @@ type Asked = Awaited<ReturnType<typeof askWithFullPool>>;
 /** Exhausts a service's pool. Returns the responses received within `patienceMs`. Their times exclude the lateness of timers on a busy machine. */
 async function askWithFullPool(patienceMs: number, prepare?: (app: NestFastifyApplication) => void) {
   const service = await startTestApp({ DATABASE_POOL_SIZE: POOL_SIZE, ROLE: 'api' }, prepare && { prepare });
-  const pool = service.app.get(Database).pool;
+  const pool = service.database.pool;
   const ask = async (nth = 0): Promise<Answered> => {
     await sleep(nth * APART_MS);
     const startedAt = performance.now();

@@ -117,7 +117,7 @@ async function sampleWhileWebhooksHang(hangMs: number): Promise<Sampled> {
   try {
     await sink.behave({ '/hook': { hang: 1 } });
     await makeEndpoint(client, `${sink.url}/hook`);
-    await announce(service.app.get(Database), 3, 1);
+    await announce(service.database, 3, 1);
     await waitFor('the receiver hangs', async () => (await sink.received()).length >= 3);
     return await sample(hangMs);
   } finally {

@@ -64,7 +64,7 @@ if (program === null) {
       closing.push(sink.stop);
       await makeEndpoint(replicas.clients[0]!, sink.url);
       const { control } = replicas.sandbox;
-      const database = replicas.apps[0]!.app.get(Database);
+      const database = replicas.apps[0]!.database;
 
       const sessions = await startSessions(replicas.clients[1]!, SESSIONS);
       await Promise.all(sessions.map(({ id }) => control.complete(id, { onlineAfterMs: 200 })));

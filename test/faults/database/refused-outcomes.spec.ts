@@ -191,8 +191,7 @@ describe('R80: a known outcome is kept whatever the database says', () => {
     await control.release(hold.id);
     expect(await running).toEqual([]);
     expect(await runAll(...FLOWS)).toEqual([]);
-    const read = async (query: string) =>
-      (await client.call<{ items: unknown[] }>('GET', `/registrations?${query}`)).body.items;
+    const read = async (query: string) => await client.list<unknown>(`/registrations?${query}`);
     expect(await read('status=uncertain')).toEqual([]);
     expect(await read('limit=1')).toEqual([expect.objectContaining({ attempts: expect.any(Number) })]);
   });

@@ -101,11 +101,8 @@ describe('R58: a restored copy harms nobody', () => {
     closing.push(service.close);
     const client = TestClient.of(service);
     const before = (await sandbox.control.users()).length;
-    const { body } = await client.call<{ items: { tenantReference: string; status: string }[] }>(
-      'GET',
-      '/registrations',
-    );
-    expect(body.items).toMatchObject([{ tenantReference: 'in-backup', status: 'uncertain' }]);
+    const items = await client.list<{ tenantReference: string; status: string }>('/registrations');
+    expect(items).toMatchObject([{ tenantReference: 'in-backup', status: 'uncertain' }]);
 
     const request = { tenantReference: 'after-backup', gridLocations: [{ ean: '541448860004178019' }] };
     const held = await client.call<{ id: string; status: string }>('POST', '/users', request);

@@ -14,7 +14,6 @@ import { openNats } from '../../../src/broker/nats.publisher.js';
 import { placesOf } from '../../../src/webhooks/send/endpoint-health.rules.js';
 import { EndpointPlaces } from '../../../src/webhooks/send/endpoint-places.js';
 import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { resolveName, type Resolve } from '../../../src/platform/http-client/names.js';
 import { proxiedAgent, proxiedFetch } from '../../../src/platform/http-client/proxied.js';
 import type { ProxySettings } from '../../../src/platform/http-client/proxies.js';
@@ -63,7 +62,7 @@ async function startBesideNames(receiver: WebhookReceiver, resolve: Resolve) {
   const client = TestClient.of(service);
   const { port } = new URL(receiver.url);
   for (const name of NAMES) await makeEndpoint(client, `http://${name}:${port}/`);
-  await announce(service.app.get(Database), SUBJECTS, 1);
+  await announce(service.database, SUBJECTS, 1);
   return { service, client };
 }
 
@@ -104,7 +103,7 @@ async function testAtOnce(service: TestApp, client: TestClient) {
     if (status !== 200) refused += 1;
     return status;
   });
-  const announced = announce(service.app.get(Database), SUBJECTS, 1);
+  const announced = announce(service.database, SUBJECTS, 1);
   await waitFor('every test is in flight or refused', () => waiting.length + refused >= TESTS);
   const slowest = await measureUntil(
     (ms) => ms < MOST_MS,

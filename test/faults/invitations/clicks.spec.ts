@@ -81,11 +81,8 @@ async function clickAndKill() {
       waitFor('the click to lead on', () => press(`${others[nth % others.length]!.url}${path}`)),
     ),
   );
-  const { body } = await new TestClient(others[0]!.url, ADMIN_KEY).call<{ items: object[] }>(
-    'GET',
-    '/onboarding/pv',
-  );
-  return { sessions: body.items.length, targets: [...new Set(targets)] };
+  const items = await new TestClient(others[0]!.url, ADMIN_KEY).list<object>('/onboarding/pv');
+  return { sessions: items.length, targets: [...new Set(targets)] };
 }
 
 describe('R46: clicks of an owner are one session', () => {

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ERASE_INVITATIONS } from '../../../src/invitations/invitations.sql.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
@@ -21,7 +20,7 @@ async function erase(prepare?: ReplicaOptions['prepare']) {
   });
   await fetch(body.url, { method: 'POST', redirect: 'manual' });
   await client!.call('DELETE', `/users/${body.userId}`);
-  const database = replicas.apps[0]!.app.get(Database);
+  const database = replicas.apps[0]!.database;
   const rows = await database.query<{ row: string }>(
     `SELECT i::text AS row FROM invitations i UNION ALL SELECT e::text FROM domain_events e UNION ALL SELECT s::text FROM onboarding_sessions s`,
   );
@@ -30,7 +29,7 @@ async function erase(prepare?: ReplicaOptions['prepare']) {
     left: TRACES.filter((trace) => rows.some(({ row }) => row.includes(trace))),
     status: response.status,
     isErased: (await response.text()).includes('This invitation is over'),
-    listed: (await client!.call<{ items: object[] }>('GET', '/invitations')).body.items.length,
+    listed: (await client!.list<object>('/invitations')).length,
   };
 }
 

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
 import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { itAtLength, promise } from '../support/promise.js';
@@ -20,7 +19,7 @@ async function clickLater(prepare?: ReplicaOptions['prepare']) {
   const { body } = await client!.call<{ id: string; url: string }>('POST', '/invitations', {
     gridLocationId: await client!.locate(),
   });
-  const database = replicas.apps[0]!.app.get(Database);
+  const database = replicas.apps[0]!.database;
   let led = 0;
   for (const day of DAYS) {
     await database.query(

@@ -86,8 +86,8 @@ async function populate(owners: number, prepare?: ReplicaOptions['prepare']) {
     await act(owner);
   });
   const funnel = async (): Promise<Counts> => {
-    const { body } = await client.call<{ items: FunnelView[] }>('GET', '/funnel');
-    const sum = (step: keyof Steps) => body.items.reduce((total, item) => total + item[step], 0);
+    const items = await client.list<FunnelView>('/funnel');
+    const sum = (step: keyof Steps) => items.reduce((total, item) => total + item[step], 0);
     return Object.fromEntries((Object.keys(ledger) as (keyof Steps)[]).map((step) => [step, sum(step)]));
   };
   const expected = { ...ledger, ...stalled };
@@ -105,8 +105,8 @@ async function populate(owners: number, prepare?: ReplicaOptions['prepare']) {
 async function countOfStalled(): Promise<Counts> {
   const counts = CAUSES.map(async ({ name, cause, path }) => {
     const query = `${path}?stalled=${cause}&limit=200`;
-    const { body } = await replicas.clients[0]!.call<{ items: object[] }>('GET', query);
-    return [name, body.items.length] as const;
+    const items = await replicas.clients[0]!.list<object>(query);
+    return [name, items.length] as const;
   });
   return Object.fromEntries(await Promise.all(counts));
 }

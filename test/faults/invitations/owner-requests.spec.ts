@@ -9,7 +9,6 @@ import {
 } from '../../../src/invitations/invitations.sql.js';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
 import { OwnerTexts } from '../../../src/invitations/owner/owner-texts.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { isLong, itAtLength, promise } from '../support/promise.js';
 import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
@@ -41,7 +40,7 @@ async function invite(prepare?: ReplicaOptions['prepare']): Promise<Owner[]> {
 }
 
 const query = <Found>(text: string, values: readonly unknown[] = []) =>
-  replicas.apps[0]!.app.get(Database).query<Found>(text, values);
+  replicas.apps[0]!.database.query<Found>(text, values);
 const press = (replica: number, { path }: Owner, button: Button) =>
   fetch(`${replicas.clients[replica]!.url}${path}${button}`, { method: 'POST', redirect: 'manual' });
 /** Lets each owner press both buttons at once, one on each replica. Returns how many responses are errors. */

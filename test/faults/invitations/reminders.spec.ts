@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
 import { LOCK_DUE, RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { itAtLength } from '../support/promise.js';
 import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
@@ -19,7 +18,7 @@ async function remind(prepare?: ReplicaOptions['prepare']) {
   await repeat(INVITATIONS, async () =>
     client!.call('POST', '/invitations', { gridLocationId: await client!.locate() }),
   );
-  const database = replicas.apps[0]!.app.get(Database);
+  const database = replicas.apps[0]!.database;
   await database.query(
     `UPDATE invitations SET created_at = created_at - interval '3 days', reminder_due_at = clock_timestamp()`,
   );

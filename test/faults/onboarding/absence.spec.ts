@@ -47,7 +47,7 @@ afterEach(() => replicas.close());
 
 const client = () => replicas.clients[0]!;
 const control = () => replicas.sandbox.control;
-const database = (): Database => replicas.apps[0]!.app.get(Database);
+const database = (): Database => replicas.apps[0]!.database;
 
 async function start(
   environment: Partial<Environment> = API,

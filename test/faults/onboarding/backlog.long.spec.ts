@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -30,7 +29,7 @@ interface Fresh {
 /** Makes some sessions of the backlog fresh and due now, as if their reads had failed for an hour. */
 async function failForAnHour(): Promise<Fresh[]> {
   const since = performance.now();
-  const rows = await service.app.get(Database).query<{ id: string }>(
+  const rows = await service.database.query<{ id: string }>(
     `UPDATE session_polls p SET anchor_at = now(), claimed_at = now() - interval '1 hour', planned_at = now() - $2 * interval '1 ms', due_at = now()
        FROM (SELECT session_id FROM session_polls
                WHERE due_at <= now() AND batch_id IS NULL AND anchor_at < now() - interval '1 hour' ORDER BY due_at DESC LIMIT $1 FOR UPDATE) last
@@ -64,7 +63,7 @@ async function startWithBacklog(mutate: (app: NestFastifyApplication) => void = 
       gate = gatePolling(app);
     },
   });
-  const database = service.app.get(Database);
+  const database = service.database;
   await seedSessions(database, service.sandbox!.control, OVERDUE);
   await database.query(
     `UPDATE session_polls p SET anchor_at = now() - interval '1 day', claimed_at = o.due_at - interval '15 minutes', due_at = o.due_at

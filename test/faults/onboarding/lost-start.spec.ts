@@ -29,7 +29,7 @@ async function startReplica(prepare?: ReplicaOptions['prepare']): Promise<TestCl
 
 const locate = (client: TestClient, count: number): Promise<string[]> => repeat(count, () => client.locate());
 
-const database = (): Database => replicas.apps[0]!.app.get(Database);
+const database = (): Database => replicas.apps[0]!.database;
 
 /**
  * Compares the starts with the ledger of the remote service. `uncounted`: the number of lost sessions that are not recorded as orphans, or

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { CLAIM_POLLS, SELECT_DUE } from '../../../src/onboarding/poll/polls.sql.js';
-import { Database } from '../../../src/platform/database/database.js';
 import type { SandboxLedger } from '../../setup/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
@@ -52,7 +51,7 @@ const totalReads = ({ reads }: SandboxLedger): number =>
 /** Polls with every replica and requests fresh reads from each, until `isEnough`. */
 async function readUntil(isEnough: (ledger: SandboxLedger) => boolean, sessions: number) {
   const { control } = replicas.sandbox;
-  const ids = await seedSessions(replicas.apps[0]!.app.get(Database), control, sessions);
+  const ids = await seedSessions(replicas.apps[0]!.database, control, sessions);
   await control.change({ latencyMs: LATENCY_MS });
   for (const gate of gates) gate.open();
   let enough = false;
@@ -90,7 +89,7 @@ async function readBesideFrozenWorker(file: string): Promise<number> {
   const environment = { ...IMPATIENT, ...LEASES };
   replicas = await startReplicas({ count: 1, environment, prepare: (app) => (gate = gatePolling(app)) });
   const { control } = replicas.sandbox;
-  const database = replicas.apps[0]!.app.get(Database);
+  const database = replicas.apps[0]!.database;
   await control.change({ latencyMs: LATENCY_MS });
   await seedSessions(database, control, SESSIONS);
   const { id: hold } = await control.addFault({

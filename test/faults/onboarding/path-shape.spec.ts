@@ -17,7 +17,7 @@ const SESSIONS = isLong ? 60 : 20;
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-const database = (): Database => replicas.apps[0]!.app.get(Database);
+const database = (): Database => replicas.apps[0]!.database;
 
 const start = async (options: Omit<ReplicaOptions, 'count'>): Promise<void> => {
   replicas = await startReplicas({ count: 1, ...options });

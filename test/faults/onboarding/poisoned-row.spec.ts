@@ -53,7 +53,7 @@ async function readTogether(ids: readonly string[]): Promise<void> {
   await control.release(hold.id);
 }
 
-const database = (): Database => replicas.apps[0]!.app.get(Database);
+const database = (): Database => replicas.apps[0]!.database;
 
 async function countOnline(): Promise<number> {
   const [row] = await database().query<{ online: number }>(

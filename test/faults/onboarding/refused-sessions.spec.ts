@@ -18,7 +18,7 @@ const READS = isLong ? 30 : 10;
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-const database = (): Database => replicas.apps[0]!.app.get(Database);
+const database = (): Database => replicas.apps[0]!.database;
 
 /** Starts a service whose remote service refuses every read of some sessions. */
 async function refuse(status: 401 | 403, prepare?: (app: NestFastifyApplication) => void) {

@@ -71,7 +71,7 @@ async function holdReads(): Promise<HeldReads> {
   return { changed, unreadable, release: async () => void (await control.release(fault)) };
 }
 
-const database = (): Database => replicas.apps.at(-1)!.app.get(Database);
+const database = (): Database => replicas.apps.at(-1)!.database;
 
 const makeDue = (ids: readonly string[]) =>
   database().query('UPDATE session_polls SET due_at = clock_timestamp() WHERE session_id = ANY($1::uuid[])', [

@@ -28,7 +28,7 @@ const SEEN_ENDED_MS = isLong ? ENDED_WITHIN_MS : 6_000;
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-const database = (): Database => replicas.apps[0]!.app.get(Database);
+const database = (): Database => replicas.apps[0]!.database;
 
 /** Begins a disturbance. Returns a function that ends it. */
 type Disturb = (admin: pg.Client) => Promise<() => Promise<unknown>>;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -42,12 +41,12 @@ async function startTight(mutate: (app: NestFastifyApplication) => void = () => 
       gate = gatePolling(app);
     },
   });
-  await seedSessions(service.app.get(Database), service.sandbox!.control, OLD);
+  await seedSessions(service.database, service.sandbox!.control, OLD);
 }
 
 /** Makes the old sessions as late as if the budget had been tight for a while. */
 async function makeLate(): Promise<void> {
-  const database = service.app.get(Database);
+  const database = service.database;
   gate.close();
   await waitFor(
     'the reads to end',
@@ -87,11 +86,9 @@ async function measureNotice(withinMs: number): Promise<number[]> {
 
 /** Returns the longest time since the last read of a session. Until the next claim, `claimed_at` is the time of the last read. */
 async function measureUnread(): Promise<number> {
-  const [row] = await service.app
-    .get(Database)
-    .query<{ ms: number }>(
-      'SELECT extract(epoch FROM now() - min(claimed_at))::float8 * 1000 AS ms FROM session_polls',
-    );
+  const [row] = await service.database.query<{ ms: number }>(
+    'SELECT extract(epoch FROM now() - min(claimed_at))::float8 * 1000 AS ms FROM session_polls',
+  );
   return row!.ms;
 }
 

@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { LANES } from '../../../src/onboarding/poll/lanes.rules.js';
 import { RECORD_FAILURES, STAYS_LATE } from '../../../src/onboarding/poll/polls.sql.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { msFromNow } from '../../../src/platform/database/timestamps.js';
 import { TestClient } from '../../setup/client.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
@@ -83,7 +82,7 @@ async function measure(mutate: (app: NestFastifyApplication) => void = () => {})
       },
     },
   );
-  const database = service.app.get(Database);
+  const database = service.database;
   await seedSessions(database, sandbox.control, OLD);
   await database.query(
     `UPDATE session_polls SET anchor_at = now() - interval '30 days', claimed_at = now() - interval '8 s', due_at = now() - random() * interval '8 s'`,

@@ -34,7 +34,7 @@ afterEach(async () => {
 
 const client = (): TestClient => replicas.clients[0]!;
 const control = (): SandboxControl => replicas.sandbox.control;
-const database = (): Database => replicas.apps[0]!.app.get(Database);
+const database = (): Database => replicas.apps[0]!.database;
 
 async function start(prepare: (app: NestFastifyApplication) => void = () => {}): Promise<void> {
   unreachable = [];

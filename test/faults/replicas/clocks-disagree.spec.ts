@@ -32,7 +32,7 @@ afterEach(async () => {
   await replicas.close();
 });
 
-const database = (): Database => replicas.apps[0]!.app.get(Database);
+const database = (): Database => replicas.apps[0]!.database;
 
 async function seed(): Promise<void> {
   const { control } = replicas.sandbox;

@@ -46,7 +46,7 @@ async function rush(mutate: (app: NestFastifyApplication) => void = () => {}, be
     },
   });
   const { control } = replicas.sandbox;
-  const database = replicas.apps[0]!.app.get(Database);
+  const database = replicas.apps[0]!.database;
   const dueOrder = await seedOverdue(database, control, SESSIONS);
   await control.change({ latencyMs: LATENCY_MS });
   begin();

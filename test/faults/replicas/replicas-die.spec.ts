@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { DyingReplicas } from '../support/dying-replicas.js';
@@ -79,7 +78,7 @@ const missingFrom = (read: readonly string[], all: readonly string[]): number =>
 
 describe('R1: any replica may die at any time', () => {
   it(`${SESSIONS} sessions, ${KILLS} replicas killed, one frozen past its lease at full length: all come to the truth (seeded bug: a reader of id > cursor)`, async () => {
-    const database = observer.apps[0]!.app.get(Database);
+    const database = observer.apps[0]!.database;
     const { control } = observer.sandbox;
     await database.query(CREATE_HANDLED_EVENTS);
     await database.query(COMMIT_SLOWLY);

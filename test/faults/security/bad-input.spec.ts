@@ -5,7 +5,6 @@ import { ValidationPipe } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { OPENAPI_SCHEMAS } from '../../../scripts/asyncapi/schemas.js';
 import { createDocument } from '../../../scripts/openapi/document.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { RequestValidation } from '../../../src/platform/http/validation.js';
 import { callsOf, recordExamples } from '../../e2e/http/examples.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../../setup/test-app.js';
@@ -51,7 +50,7 @@ async function readCursors(service: TestApp, document: Document): Promise<Cursor
     await client.call('POST', '/invitations', { gridLocationId: await client.locate() });
     await service.sandbox!.control.addFault({ kind: 'reset', operation: 'register_user', times: 1 });
     await client.call('POST', '/users', { tenantReference: name, gridLocations: [{ ean: newEan() }] });
-    await service.app.get(Database).query(
+    await service.database.query(
       `WITH campaign AS (
          INSERT INTO campaigns (id, status, invites, format, finished_at) VALUES ($1, 'checked', false, '{}', now()) RETURNING id)
        INSERT INTO campaign_rows (campaign_id, line, status, fields) SELECT id, line, 'invalid', '[]' FROM campaign, generate_series(2, 3) AS line`,
@@ -141,9 +140,7 @@ async function attack(service: TestApp, enough: number): Promise<Result> {
 
   await Promise.all(Array.from({ length: AT_ONCE }, sendNext));
   for (const request of postponed) await send(request, true);
-  const endpoints = await service.app
-    .get(Database)
-    .query<{ url: string }>('SELECT url FROM webhook_endpoints');
+  const endpoints = await service.database.query<{ url: string }>('SELECT url FROM webhook_endpoints');
   return { faults, statuses, sent, pages, receivers: endpoints.map(({ url }) => new URL(url).hostname) };
 }
 

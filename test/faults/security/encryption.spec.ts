@@ -45,7 +45,7 @@ describe('R37: keys are changed while the service keeps running', () => {
   let sessionIds: string[];
 
   beforeAll(async () => {
-    database = service.app.get(Database);
+    database = service.database;
     sessionIds = await seedSessions(database, service.sandbox!.control, ROWS);
     await client.startNew();
     await putUnderOldKey();

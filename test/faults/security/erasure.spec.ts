@@ -65,7 +65,7 @@ let erasures: ErasuresStore;
 async function start(prepare: (service: TestApp['app']) => void = () => {}): Promise<void> {
   service = await startTestApp({ LOG_LEVEL: 'error' }, { modules: [HandlersModule], prepare });
   client = TestClient.of(service);
-  database = service.app.get(Database);
+  database = service.database;
   erasures = service.app.get(ErasuresStore);
 }
 

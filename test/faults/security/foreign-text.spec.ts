@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { ConsoleFiles } from '../../../src/console-access/console-files.service.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { CHROMIUM, faultsOf, launchChromium, SCREENS } from '../../pages/chromium.js';
 import { insertCampaign } from '../../setup/campaign.js';
 import { TestClient } from '../../setup/client.js';
@@ -61,7 +60,7 @@ if (CHROMIUM === null) {
     /** Puts the text in every field that a tenant, an owner's supplier, the remote service or a receiver fills. */
     async function fillEveryField(): Promise<void> {
       const { control } = service.sandbox!;
-      const database = service.app.get(Database);
+      const database = service.database;
       const metadata = { [TEXT]: TEXT, label: TEXT };
       const refusal = {
         kind: 'answer',
@@ -123,8 +122,8 @@ if (CHROMIUM === null) {
         await insertCampaign(database, rows, { name: TEXT, status });
       await waitFor('an attempt of a delivery', () => receiver.received.length > 0);
       await waitFor('its answer', async () => {
-        const { body } = await own.call<{ items: { lastAnswer: string }[] }>('GET', '/webhook-deliveries');
-        return body.items.some(({ lastAnswer }) => lastAnswer?.includes('data-ran'));
+        const items = await own.list<{ lastAnswer: string }>('/webhook-deliveries');
+        return items.some(({ lastAnswer }) => lastAnswer?.includes('data-ran'));
       });
     }
 

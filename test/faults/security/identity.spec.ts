@@ -32,7 +32,7 @@ const open = async (count = 1, prepare?: (app: NestFastifyApplication) => void):
   replicas = await startReplicas({ count, environment: { ROLE: 'api' }, ...(prepare && { prepare }) });
   return replicas.clients[0]!;
 };
-const database = (): Database => replicas.apps[0]!.app.get(Database);
+const database = (): Database => replicas.apps[0]!.database;
 const control = () => replicas.sandbox.control;
 
 const start = async (client: TestClient, locationId: string, body: object = {}): Promise<SessionAnswer> =>

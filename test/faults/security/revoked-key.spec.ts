@@ -7,7 +7,6 @@ import { hashOf } from '../../../src/access/api-keys.store.js';
 import { ActiveCallers } from '../../../src/access/active-callers.service.js';
 import { ConsoleSessions } from '../../../src/console-access/console-sessions.service.js';
 import { RequestHooks } from '../../../src/access/request-hooks.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { createKey } from '../../e2e/keys.js';
 import { startReplica, withReplica } from '../../e2e/replica.js';
 import { insertCampaign } from '../../setup/campaign.js';
@@ -34,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => other.close());
 
-const sql = <Row>(text: string, values?: unknown[]) => service.app.get(Database).query<Row>(text, values);
+const sql = <Row>(text: string, values?: unknown[]) => service.database.query<Row>(text, values);
 
 interface Change {
   readonly operation: string;
@@ -64,7 +63,7 @@ async function changes(): Promise<Change[]> {
     return `/webhook-endpoints/${body.id}`;
   };
   const campaign = async (status: string) =>
-    `/campaigns/${await insertCampaign(service.app.get(Database), [{ tenantReference: 'a' }], { status })}`;
+    `/campaigns/${await insertCampaign(service.database, [{ tenantReference: 'a' }], { status })}`;
   const invite = async () => {
     const gridLocationId = await admin.locate();
     return (await admin.call<{ id: string }>('POST', '/invitations', { gridLocationId })).body.id;
@@ -309,7 +308,7 @@ describe('R82: a revoked key acts no more', () => {
     const { id, app } = await createKey(admin, 'admin');
     const before = await state();
     let sent: Promise<{ status: number }[]> | undefined;
-    await service.app.get(Database).transaction(async (tx) => {
+    await service.database.transaction(async (tx) => {
       await tx.query(`LOCK TABLE ${LOCKED} IN EXCLUSIVE MODE; LOCK TABLE idempotency_keys`);
       sent = Promise.all(
         waiting.map(({ operation, path, body }) =>
@@ -383,7 +382,7 @@ describe('R82: a revoked key acts no more', () => {
 
   it('and reads no more: a download is reset, a late response is a 401 without data', async () => {
     const rows = Array.from({ length: ROWS }, () => ({ tenantReference: randomUUID().repeat(4) }));
-    const campaign = await insertCampaign(service.app.get(Database), rows);
+    const campaign = await insertCampaign(service.database, rows);
     const { body: session } = await admin.call<SessionAnswer>(
       'POST',
       `/onboarding/pv/${await admin.locate()}`,
@@ -467,7 +466,7 @@ describe('a download whose client has gone before it begins', () => {
   ])('leaves nothing behind (%s, while %s is locked)', async (name, table) => {
     const { key } = await createKey(admin, 'users:read', 'users:erase');
     const { userId } = await admin.startNew();
-    const campaign = await insertCampaign(service.app.get(Database), [{ tenantReference: randomUUID() }]);
+    const campaign = await insertCampaign(service.database, [{ tenantReference: randomUUID() }]);
     const path = name === 'export' ? `/users/${userId}/export` : `/campaigns/${campaign}/result.csv`;
     const callers = service.app.get(ActiveCallers);
     const watch = callers.watch.bind(callers);
@@ -483,7 +482,7 @@ describe('a download whose client has gone before it begins', () => {
       };
     };
     const before = await connections();
-    await service.app.get(Database).transaction(async (tx) => {
+    await service.database.transaction(async (tx) => {
       await tx.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
       const sockets = Array.from({ length: 2 }, () => {
         const { hostname, port } = new URL(service.url);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
 import { readEnvironment, STAND_INS } from '../../../src/platform/env/read-environment.js';
 import type { Causes } from '../../../src/stalls/cause.rules.js';
 import { StallKinds } from '../../../src/stalls/stall-kinds.js';
@@ -57,12 +56,11 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-const query = <Row>(text: string, values: readonly unknown[]) =>
-  service.app.get(Database).query<Row>(text, values);
+const query = <Row>(text: string, values: readonly unknown[]) => service.database.query<Row>(text, values);
 const stallOf = async (id: string) => {
   await service.app.get(StallTask).run();
-  const { body } = await client.call<{ items: StalledItemView[] }>('GET', '/stalled?limit=200');
-  return body.items.find((each) => each.id === id);
+  const items = await client.list<StalledItemView>('/stalled?limit=200');
+  return items.find((each) => each.id === id);
 };
 
 /** Does what the remedies assume: the text before them says so. */

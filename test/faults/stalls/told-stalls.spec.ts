@@ -45,7 +45,7 @@ type Told = {
 let replicas: Replicas;
 afterEach(() => replicas.close());
 
-const database = (): Database => replicas.apps[0]!.app.get(Database);
+const database = (): Database => replicas.apps[0]!.database;
 const kinds = () => replicas.apps[0]!.app.get(StallKinds).all;
 const run = () => replicas.apps[0]!.app.get(StallTask).run();
 

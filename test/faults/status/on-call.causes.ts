@@ -1,5 +1,4 @@
 import { jest } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
 import { StatusService } from '../../../src/status/status.service.js';
 import { FIND_OLDEST_TRANSACTION } from '../../../src/status/status.sql.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
@@ -29,7 +28,7 @@ export const CAUSES_ON_CALL = {
   'slow statements use up the pool of an api': {
     async plant(planted) {
       const other = await planted.startAnother({ ROLE: 'api', DATABASE_POOL_SIZE: 2 });
-      const { pool } = other.app.get(Database);
+      const { pool } = other.database;
       for (let n = 0; n < 8; n++)
         repeatUntilEnd(planted, 10, () => pool.query('SELECT pg_sleep(4) FROM users LIMIT 1'));
     },

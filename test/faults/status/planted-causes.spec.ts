@@ -2,7 +2,6 @@ import { rootCertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { Browser } from 'playwright-core';
-import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import { tlsFilesOf } from '../../../src/platform/http-client/tls-files.js';
 import { DeploymentMetrics } from '../../../src/status/deployment-metrics.js';
@@ -73,7 +72,7 @@ async function start(environment: Partial<Environment> = {}): Promise<TestApp> {
 
 async function startWatching(environment: Partial<Environment> = {}): Promise<Planted> {
   const app = await start(environment);
-  const database = app.app.get(Database);
+  const database = app.database;
   const ids = await seedSessions(database, sandbox.control, SESSIONS);
   const earlier = await waitFor('the figures of the deployment', async () => {
     const samples = await scrape(app.url);

@@ -5,7 +5,6 @@ import { formatSequence } from '../../../src/events/cloud-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { EventStream } from '../../../src/events/stream/event-stream.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { openStream } from '../../setup/receivers/event-stream.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
@@ -37,7 +36,7 @@ async function write(): Promise<void> {
     const events = Array.from({ length: BATCH }, (_, index) =>
       sessionEvent('session.online', sessions[(written + index) % SESSIONS]!),
     );
-    await test.app.get(Database).transaction((tx) => appendEvents(tx, events));
+    await test.database.transaction((tx) => appendEvents(tx, events));
     await sleep(BATCH_PAUSE_MS);
   }
 }

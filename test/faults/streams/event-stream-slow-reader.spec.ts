@@ -5,7 +5,6 @@ import { formatSequence } from '../../../src/events/cloud-event.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
 import { EventStream } from '../../../src/events/stream/event-stream.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { openStream } from '../../setup/receivers/event-stream.js';
@@ -67,7 +66,7 @@ async function endedAsSlow(): Promise<boolean> {
 }
 
 async function appendAll(): Promise<void> {
-  const database = test.app.get(Database);
+  const database = test.database;
   const subject = randomUUID();
   const event = sessionEvent('session.online', subject, 'x'.repeat(EVENT_BYTES));
   for (let appended = 0; appended < EVENTS; appended += BATCH) {

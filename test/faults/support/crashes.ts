@@ -53,7 +53,7 @@ export class CrashingReplicas {
   }
 
   get database(): Database {
-    return this.replicas.apps[0]!.app.get(Database);
+    return this.replicas.apps[0]!.database;
   }
 
   /** Seeds sessions that only the test makes due. */

@@ -1,6 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { randomBytes, randomInt } from 'node:crypto';
-import { Database } from '../../../src/platform/database/database.js';
 import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { roundedForm } from '../../../src/users/rounded.rules.js';
@@ -64,7 +63,7 @@ async function countLostDigits(app: TestApp, count: number): Promise<Record<stri
   const wire = new Map(
     (await sandbox.control.ledger()).users.map(({ tenantReference, body }) => [tenantReference, body]),
   );
-  const rows = await app.app.get(Database).query<{
+  const rows = await app.database.query<{
     reference: string;
     requested: string[];
     stored: string[];

@@ -112,7 +112,7 @@ describe('R18: double clicks are one', () => {
     );
     cleanUps.push(...replicas.map((replica) => () => replica.close()));
     // The mutant relies on its `if` instead of this index.
-    await replicas[0]?.app.get(Database).query('DROP INDEX registrations_one_per_reference');
+    await replicas[0]?.database.query('DROP INDEX registrations_one_per_reference');
     await sandbox.control.change({ latencyMs: 20 });
     const { effects, bodies } = await click(replicas.map(({ url }) => url));
     expect(effects).toBeGreaterThan(1);

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { TestClient } from '../../setup/client.js';
 import { startSandbox, type TestSandbox } from '../../setup/sandbox.js';
@@ -40,7 +39,7 @@ const start = async (prepare?: (remote: Remote) => void) => {
 };
 const received = async (operation: 'register_user' | 'probe'): Promise<number> =>
   (await sandbox.control.requests()).filter((request) => request.operation === operation).length;
-const rows = () => readRegistrations(service.app.get(Database));
+const rows = () => readRegistrations(service.database);
 const breakDown = () =>
   sandbox.control.addFault({ kind: 'answer', status: 503, operation: 'any', times: null });
 

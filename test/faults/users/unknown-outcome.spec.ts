@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { Database } from '../../../src/platform/database/database.js';
 import { Environment } from '../../../src/platform/env/environment.js';
 import type { RemoteRequest, Sent } from '../../../src/remote/outcome.rules.js';
 import { Remote } from '../../../src/remote/remote.service.js';
@@ -117,7 +116,7 @@ async function meetFaults(app: TestApp, rounds: number): Promise<Map<string, str
 
 const statusesOf = async (app: TestApp, references: readonly string[]): Promise<Map<string, number>> => {
   const counts = new Map<string, number>();
-  for (const { tenantReference, status } of await readRegistrations(app.app.get(Database))) {
+  for (const { tenantReference, status } of await readRegistrations(app.database)) {
     if (references.includes(tenantReference)) counts.set(status, (counts.get(status) ?? 0) + 1);
   }
   return counts;
@@ -128,12 +127,12 @@ describe('R15: an unknown outcome is never a duplicate', () => {
     const app = await start((request, sendOnce) => sendOnce(request));
     const references = await meetFaults(app, ROUNDS);
     await waitFor('no registration is pending', async () => {
-      const rows = await readRegistrations(app.app.get(Database));
+      const rows = await readRegistrations(app.database);
       return rows.every(({ status }) => status !== 'pending');
     });
 
     const ledger = await sandbox.control.ledger();
-    const rows = await readRegistrations(app.app.get(Database));
+    const rows = await readRegistrations(app.database);
     const found = contradictions([...references.values()].flat(), ledger, rows);
     promise('R15', {
       figure: `${found.length} contradictions to the ledger, ${Object.keys(FAULTS).length} faults × ${ROUNDS}`,
@@ -158,7 +157,7 @@ describe('R15: an unknown outcome is never a duplicate', () => {
       return sent.kind === 'ambiguous' ? sendOnce(request) : sent;
     });
     const references = await meetFaults(app, 1);
-    const rows = await readRegistrations(app.app.get(Database));
+    const rows = await readRegistrations(app.database);
     const found = contradictions([...references.values()].flat(), await sandbox.control.ledger(), rows);
     expect(found).toContain('reset after the effect 0.: 2 effects');
   });

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Database } from '../../../src/platform/database/database.js';
 import { sendOutcomeOf } from '../../../src/webhooks/send/response.rules.js';
 import { signedHeaders } from '../../../src/webhooks/send/signature.js';
 import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
@@ -51,7 +50,7 @@ async function deliver(
   );
   const endpoint = await makeEndpoint(TestClient.of(service), `${sink.url}/hook`);
   await sink.behave({ '/hook': { ...faults, secret: endpoint.secret } });
-  const count = await announce(service.app.get(Database), sessions, EVENTS_EACH);
+  const count = await announce(service.database, sessions, EVENTS_EACH);
   await waitFor('every event has arrived', async () => (await sink.taken('/hook')) === count, 90_000);
   const received = await sink.received();
   return { count, received, arrived: arrivals(received, '/hook') };

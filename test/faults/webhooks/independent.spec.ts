@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -35,7 +34,7 @@ async function start(prepare: (app: NestFastifyApplication) => void = () => {}):
 
 /** Returns the sorted delays from event to arrival at the healthy endpoints. */
 async function measure(bursts: number): Promise<number[]> {
-  const database = service.app.get(Database);
+  const database = service.database;
   const before = await sink.taken(LIVE[0]!);
   for (let burst = 0; burst < bursts; burst++) {
     await announce(database, SESSIONS, 1);

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ENDPOINT_LEASES, FIND_DUE, TAKE } from '../../../src/events/deliver/take.sql.js';
-import { Database } from '../../../src/platform/database/database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   arrivals,
@@ -32,7 +31,7 @@ async function deliverAlong(prepare: (app: NestFastifyApplication) => void = () 
   const environment = { DATABASE_POOL_SIZE: WRITERS + 6 };
   replicas = await startReplicas({ count: REPLICAS, environment, prepare });
   await makeEndpoint(replicas.clients[0]!, `${sink.url}/hook`);
-  const database = replicas.apps[0]!.app.get(Database);
+  const database = replicas.apps[0]!.database;
   await writeAtOnce(database, TRANSACTIONS);
   await waitFor('no delivery is pending', async () => {
     const [row] = await database.query<{ isOver: boolean }>(`

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Database } from '../../../src/platform/database/database.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   arrivals,
@@ -47,7 +46,7 @@ afterEach(async () => {
 
 describe('R29: webhooks arrive although replicas die', () => {
   it(`${ROUNDS * SESSIONS * EVENTS_EACH} events at a subscriber in another process, every replica killed in turn`, async () => {
-    const database = observer.apps[0]!.app.get(Database);
+    const database = observer.apps[0]!.database;
     const endpoint = await makeEndpoint(observer.clients[0]!, `${sink.url}/hook`);
     await sink.behave({ '/hook': { secret: endpoint.secret, delayMs: DELAY_MS } });
     await Promise.all(Array.from({ length: REPLICAS }, () => replicas.begin()));

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { Database, type Sql } from '../../../../src/platform/database/database.js';
+import type { Sql } from '../../../../src/platform/database/database.js';
 import { insertCampaign } from '../../../setup/campaign.js';
 import type { SessionAnswer, TestClient, UserAnswer } from '../../../setup/client.js';
 import { newEan } from '../../../setup/ean.js';
@@ -64,7 +64,7 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
   const email = `${word()}@example.org`;
   const [bulkNote, reason] = [word(), word()];
   await insertCampaign(
-    service.app.get(Database),
+    service.database,
     eans.map((ean) => ({ tenantReference, ean, metadata: { note: salesNote } })),
     { status: 'checked' },
   );
@@ -118,19 +118,19 @@ export async function createCanaryPerson(service: TestApp, client: TestClient): 
     returnUrl: `https://127.0.0.1/${path}`,
   });
   await fetch(invitation.body.url, { method: 'POST', redirect: 'manual' });
-  const [consent] = await service.app
-    .get(Database)
-    .query<{ id: string }>('SELECT id FROM consents WHERE invitation_id = $1', [invitation.body.id]);
+  const [consent] = await service.database.query<{ id: string }>(
+    'SELECT id FROM consents WHERE invitation_id = $1',
+    [invitation.body.id],
+  );
   const { inverters } = await waitFor('the sessions to be read', async () => {
     const [first, second] = await Promise.all([client.session(online.id), client.session(unrecognised.id)]);
     return second.state === 'unrecognised' && first.inverters.length === 2 && first;
   });
   const stalled = await waitFor('the start that failed to be stalled', async () => {
-    const { body } = await client.call<{ items: { kind: string; id: string }[] }>(
-      'GET',
+    const items = await client.list<{ kind: string; id: string }>(
       `/stalled?kind=start&tenantReference=${tenantReference}`,
     );
-    return body.items[0] ?? false;
+    return items[0] ?? false;
   });
   await client.call('PATCH', `/stalled/${stalled.id}`, { kind: 'start', note: stallNote });
 

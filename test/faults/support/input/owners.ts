@@ -1,5 +1,4 @@
 import { StallTask } from '../../../../src/stalls/stall-task.service.js';
-import { Database } from '../../../../src/platform/database/database.js';
 import { waitFor } from '../../../setup/wait-for.js';
 import type { Replicas } from '../replicas.js';
 
@@ -28,7 +27,7 @@ const HOUR = `interval '1 hour'`;
 export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Behaviour[] {
   const client = clients[0]!;
   const { control } = sandbox;
-  const query = (text: string, values: readonly unknown[]) => apps[0]!.app.get(Database).query(text, values);
+  const query = (text: string, values: readonly unknown[]) => apps[0]!.database.query(text, values);
   const click = ({ url }: Owner, brand = '') =>
     fetch(`${url}${brand && `?brand=${brand}`}`, { method: 'POST', redirect: 'manual' });
   const open = ({ url }: Owner) => fetch(`${url}?opened=1`, { method: 'POST' });
@@ -44,8 +43,8 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
   const begin = async (owner: Owner): Promise<string> => {
     await click(owner);
     const path = `/onboarding/pv?gridLocationId=${owner.gridLocationId}&state=awaiting_owner`;
-    const { body } = await client.call<{ items: { id: string }[] }>('GET', path);
-    const { id } = body.items.at(-1)!;
+    const items = await client.list<{ id: string }>(path);
+    const { id } = items.at(-1)!;
     await read(id);
     return id;
   };

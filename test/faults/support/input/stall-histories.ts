@@ -32,15 +32,12 @@ export async function beginHistory({ client }: World, seed: number): Promise<His
   const random = randomOf(seed);
   const reference = `history-${seed}`;
   const location = await client.locate(reference);
-  const { body: user } = await client.call<{ items: { id: string }[] }>(
-    'GET',
-    `/users?tenantReference=${reference}`,
-  );
+  const user = await client.list<{ id: string }>(`/users?tenantReference=${reference}`);
   const { body } = await client.call<{ id: string }>('POST', '/webhook-endpoints', {
     url: 'http://127.0.0.1:9/hooks',
   });
   await client.start(location);
-  return { reference, location, userId: user.items[0]!.id, endpoint: body.id, random };
+  return { reference, location, userId: user[0]!.id, endpoint: body.id, random };
 }
 
 const BRANDS = [undefined, 'acme', 'beta'] as const;

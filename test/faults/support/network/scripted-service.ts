@@ -25,7 +25,7 @@ export async function startScriptedService(
   return {
     remote,
     client: TestClient.of(service),
-    database: service.app.get(Database),
+    database: service.database,
     close: async () => {
       await service.close();
       await remote.close();
