@@ -13,7 +13,7 @@ import { eanFault } from '../../users/ean.rules.js';
 import { readTenantReference } from '../../users/tenant-reference.rules.js';
 import { CommandError } from '../command-error.js';
 import { withDatabase, type ReadEnvironment } from '../command-environment.js';
-import { confirm, YES, type Confirmation } from '../confirm.js';
+import { isConfirmed, YES, type Confirmation } from '../confirm.js';
 import { print, printError, printJson } from '../print.js';
 import { RemoteQuestions, type StoredToken } from './ask-remote.js';
 import { exitCodeOf, judge, settingsOf } from './judge.rules.js';
@@ -86,8 +86,9 @@ async function check(database: Database, environment: Environment, task: Task) {
     const { customer } = task;
     if (customer === null) notAsked.push('Registration, start and reads: give --register and --ean.');
     else if (!works) notAsked.push('Registration, start and reads: settle first what fails.');
+    else if (!(await isRegistrationConfirmed(url.host, customer, task)))
+      notAsked.push('Registration, start and reads: not confirmed.');
     else {
-      await confirmRegistration(url.host, customer, task);
       const { seen: job, sessionId } = await onboardOnce(environment, customer);
       seen = { ...seen, job };
       if (sessionId !== null)
@@ -108,24 +109,14 @@ async function askHarm(
 ): Promise<SeenHarm | string> {
   if (await isServiceRunning(database)) return 'the service runs on this database; stop it first';
   if (!yes && !process.stdin.isTTY) return 'give --yes to ask without a terminal';
-  try {
-    await confirm('At the remote service', HARM_TEXT, { yes: yes ?? false });
-  } catch (error) {
-    if (error instanceof CommandError && error.code === 'not_confirmed') return 'not confirmed';
-    throw error;
-  }
-  return questions.harm(token);
+  return (await isConfirmed('At the remote service', HARM_TEXT, { yes }))
+    ? questions.harm(token)
+    : 'not confirmed';
 }
 
-async function confirmRegistration(
-  host: string,
-  { tenantReference, ean }: OneCustomer,
-  { yes }: Confirmation,
-) {
-  if (!yes && !process.stdin.isTTY)
-    throw new CommandError('usage', 'Give --yes to register without a terminal.', 2);
+function isRegistrationConfirmed(host: string, { tenantReference, ean }: OneCustomer, { yes }: Confirmation) {
   const effect = `this registers the customer ${tenantReference} with the EAN ${ean}, and starts one session. The remote service has no call that removes either: both remain there for ever. What an earlier run has registered is not registered again.`;
-  await confirm(`At the remote service ${host}`, effect, { yes: yes ?? false });
+  return isConfirmed(`At the remote service ${host}`, effect, { yes });
 }
 
 /** Prints the result, and writes the files. Sets the exit code. */
@@ -165,7 +156,7 @@ async function findToken(database: Database, environment: Environment): Promise<
   return isValid && obtainedAt !== null ? { token, obtainedAt, expiresInRaw, tokenType } : null;
 }
 
-function readCustomer({ register, ean }: Options): OneCustomer | null {
+function readCustomer({ register, ean, yes }: Options): OneCustomer | null {
   if (register === undefined && ean === undefined) return null;
   const usage = (text: string) => new CommandError('usage', text, 2);
   if (register === undefined || ean === undefined) throw usage('Give --register and --ean together.');
@@ -173,6 +164,7 @@ function readCustomer({ register, ean }: Options): OneCustomer | null {
   if ('fault' in read) throw usage(`--register: a tenantReference ${read.fault}.`);
   const fault = eanFault(ean);
   if (fault !== undefined) throw usage(`--ean ${fault}.`);
+  if (!yes && !process.stdin.isTTY) throw usage('Give --yes to register without a terminal.');
   return { tenantReference: read.reference, ean };
 }
 

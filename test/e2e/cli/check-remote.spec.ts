@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +9,11 @@ import { checkRemoteCommand } from '../../../src/cli/check-remote/check-remote.c
 import { TestClient } from '../../setup/client.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
 import { newValidEan } from '../../setup/ean.js';
+import { findProgram } from '../../setup/receivers/programs.js';
 import { startSandbox, startSandboxProcess, type TestSandbox } from '../../setup/sandbox.js';
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
-import { environmentFor } from '../../setup/test-environment.js';
+import { environmentFor, testEnvironment } from '../../setup/test-environment.js';
+import { argumentsFor } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
 interface Result {
@@ -244,6 +248,83 @@ describe('check-remote', () => {
     expect((await service.sandbox!.control.ledger()).users).toEqual(before.users);
   });
 });
+
+const script = findProgram('script', 'SCRIPT');
+if (script === null) {
+  const reason =
+    'CONFIRMATIONS AT A TERMINAL WERE NOT TESTED: there is no script here (apt-get install bsdutils, or SCRIPT)';
+  console.warn(reason);
+  it(`no confirmation at a terminal is shown. ${reason}`, () => expect(script).toBeNull());
+} else {
+  describe('check-remote at a terminal', () => {
+    const PROMPT = 'Type yes to confirm: ';
+    const [CTRL_C, END] = ['\x03', '\x04'];
+    const NOTHING = { users: 0, sessions: 0, hasRenewed: false };
+    let database: TestDatabase;
+    let sandbox: TestSandbox;
+    beforeAll(async () => {
+      database = await createTestDatabase();
+      sandbox = await startSandbox();
+    });
+    afterAll(async () => {
+      await sandbox.stop();
+      await database.drop();
+    });
+
+    /** Runs the command in a pseudo-terminal, and types an answer at each prompt. `ledger`: what it has caused at the remote service. */
+    async function type(...answers: readonly string[]) {
+      const before = await sandbox.control.ledger();
+      const words = [process.execPath, ...argumentsFor('src/cli/main.ts'), 'check-remote'];
+      const command = [...words, '--register', randomUUID(), '--ean', newValidEan()].join(' ');
+      const child = spawn(script!, ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
+        cwd: tmpdir(),
+        env: {
+          ...{ PATH: process.env.PATH, TERM: 'xterm', SHELL: '/bin/sh' },
+          ...{ ...testEnvironment(), ...sandbox.environment, DATABASE_URL: database.url },
+        },
+      });
+      const ended = once(child, 'close') as Promise<[number]>;
+      const left = [...answers];
+      let [text, seen] = ['', 0];
+      child.stdout.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        const prompts = text.split(PROMPT).length - 1;
+        if (prompts > seen) child.stdin.write(left.shift() ?? END);
+        seen = prompts;
+      });
+      const [exitCode] = await ended;
+      const { users, sessions, tokens } = await sandbox.control.ledger();
+      const more = {
+        users: users.length - before.users.length,
+        sessions: sessions.length - before.sessions.length,
+        hasRenewed: tokens.length - before.tokens.length > 1,
+      };
+      return { exitCode, text, prompts: seen, more };
+    }
+
+    it('says what remains for ever, and does it once it is confirmed', async () => {
+      const { text, ...ended } = await type('yes\r', 'YES\r');
+      expect(text).toMatch(/a second token may end the first[^]*both remain there for ever/);
+      expect(text).toContain('what it means for you');
+      const more = { users: 1, sessions: 1, hasRenewed: true };
+      expect(ended).toMatchObject({ exitCode: 0, prompts: 2, more });
+    });
+
+    it('does nothing of it after another word and after the end of the input, and prints what it has seen', async () => {
+      const { text, ...ended } = await type('y\r', END);
+      expect(ended).toEqual({ exitCode: 0, prompts: 2, more: NOTHING });
+      expect(text).toMatch(/whether a second token ends the first: not confirmed\./);
+      expect(text).toContain('Registration, start and reads: not confirmed.');
+      expect(text).toContain('what it means for you');
+    });
+
+    it('ends at Ctrl-C, and asks nothing more', async () => {
+      const { text, ...ended } = await type(CTRL_C);
+      expect(ended).toEqual({ exitCode: 130, prompts: 1, more: NOTHING });
+      expect(text).not.toContain('what it means for you');
+    });
+  });
+}
 
 it('the sandbox, with --like, behaves like the recorded service, also after a reset', async () => {
   const { pathname } = new URL('../../setup/recordings/terse.json', import.meta.url);
