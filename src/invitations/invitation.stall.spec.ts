@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Environment } from '../platform/env/environment.js';
 import { textOf } from '../stalls/cause.rules.js';
 import { later } from '../stalls/look.rules.js';
+import { changeConflict, reminderConflict, type LockedInvitation } from './invitation.rules.js';
 import { INVITATION_CAUSES, invitationAges, stallOfInvitation } from './invitation.stall.rules.js';
 
 const NOW = new Date('2026-06-01T12:00:00.000Z');
@@ -48,6 +49,8 @@ const stall = (cause: string, since: Date, hours: number) => ({
   evidence: { thresholdSeconds: hours * 3_600 },
 });
 const unreachable = stall('remote_unreachable', ago(0.25), 0.25);
+const asked = { renewalRequestedAt: ago(1) };
+const renewal = { cause: 'renewal_requested', since: ago(1), evidence: {} };
 const nearItsEnd = { createdAt: ago(99), expiresAt: later(NOW, HOUR_MS) };
 const expiring = {
   cause: 'expiring_soon',
@@ -62,6 +65,12 @@ describe('an invitation is stalled', () => {
       { ...nearItsEnd, bouncedAt: ago(1), bouncedChannel: 'sms' },
       { cause: 'unreachable', since: ago(1), evidence: { channel: 'sms' } },
       nearItsEnd.expiresAt,
+    ],
+    [
+      'while its message has come back, also if the owner had opened it before',
+      { ...opened, bouncedAt: ago(73), bouncedChannel: 'sms' },
+      { cause: 'unreachable', since: ago(73), evidence: { channel: 'sms' } },
+      INVITED.expiresAt,
     ],
     [
       'by the step of an owner who has the link all the same',
@@ -135,6 +144,17 @@ describe('an invitation is stalled', () => {
     ['not once it is online', { state: 'online' }, null, null],
     ['not once it is expired', { state: 'expired' }, null, null],
     ['not once it is revoked', { state: 'revoked' }, null, null],
+    ['for 30 days if a new link is asked for', { state: 'expired', ...asked }, renewal, ago(-30 * 24 + 1)],
+    ['not after these', { state: 'expired', renewalRequestedAt: ago(30 * 24) }, null, null],
+    ['not once the tenant has invited again', { state: 'expired', ...asked, isRenewed: true }, null, null],
+    [
+      'if the link is of an invitation that was declined and replaced',
+      { state: 'declined', isReplaced: true, ...asked },
+      renewal,
+      ago(-30 * 24 + 1),
+    ],
+    ['not if it was only declined', { state: 'declined', ...asked }, null, null],
+    ['not if it was revoked', { state: 'revoked', isReplaced: true, ...asked }, null, null],
   ])('%s', (_, facts, found, lookAgainAt) => {
     expect(stallOfInvitation({ ...INVITED, ...facts }, AGES, NOW)).toEqual({ stall: found, lookAgainAt });
   });
@@ -150,3 +170,24 @@ describe('an invitation is stalled', () => {
     expect(textOf(INVITATION_CAUSES[cause], evidence)).toContain(text);
   });
 });
+
+it.each<[LockedInvitation['state'], LockedInvitation['awaits'], string | null, string | null]>([
+  ['invited', 'start', null, null],
+  ['opened', 'finish', null, null],
+  ['owner_done', 'installation', null, 'The owner has done all'],
+  ['expired', 'start', 'The invitation has expired', 'The invitation has expired'],
+  ['expired', 'installation', 'The invitation has expired', 'The invitation has expired'],
+  ['revoked', 'start', 'The invitation is revoked', 'The invitation is revoked'],
+  ['online', 'installation', 'The installation of the invitation is online', 'The installation of the'],
+])(
+  'an invitation that is %s and awaits %s is not changed: %s, nor reminded of: %s',
+  (state, awaits, ...why) => {
+    const begins = (text: string | null) =>
+      text === null ? null : (expect.stringMatching(`^${text}`) as unknown);
+    const invitation = { state, awaits, wishDueAt: null };
+    expect([changeConflict(invitation, false), reminderConflict(invitation)]).toEqual(why.map(begins));
+    expect(changeConflict(invitation, true)).toEqual(state === 'expired' ? null : begins(why[0]));
+    const waiting = reminderConflict({ ...invitation, wishDueAt: NOW });
+    expect(waiting).toEqual(begins(why[1] ?? 'The owner has clicked'));
+  },
+);

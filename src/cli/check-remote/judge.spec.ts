@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { exitCodeOf, judge } from './judge.rules.js';
+import type { Drift } from '../../remote/drift/drift.js';
+import { exitCodeOf, judge, NEVER_ASKED } from './judge.rules.js';
 import { linesOf, reportOf, wrap } from './present.rules.js';
 import { recordingOf } from './recording.rules.js';
 import { type Seen, type SeenCall, type SeenSession, type SeenUser, timeFormOf } from './seen.rules.js';
@@ -16,7 +17,11 @@ const response = (status: number, body = '{}', headers: Record<string, string> =
     receivedAt: NOW,
   }) satisfies SeenCall;
 const PAGE = '<html></html>';
-const AHEAD = { ...response(200), receivedAt: new Date(NOW.getTime() + 60_000) };
+const at = (ms: number) => ({ ...response(200), receivedAt: new Date(NOW.getTime() + ms) });
+const proxy = {
+  ...{ variable: 'HTTPS_PROXY', address: 'proxy:3128' },
+  ...{ fault: 'status 407', isAtFault: true },
+};
 const LOST = { lost: 'connect ECONNREFUSED' };
 
 const token: Seen['token'] = {
@@ -63,6 +68,12 @@ const AS_DESCRIBED: Seen = {
 const read = (changed: Partial<SeenSession>) => ({
   job: { ...job, reads: { onboarding: { ...session, ...changed }, user: { ...session, ...changed } } },
 });
+const drift = (
+  kind: Drift['kind'],
+  field: string,
+  expected: string | null = null,
+  found: string | null = null,
+): Drift => ({ kind, field, expected, found });
 const unserved = (status: number): SeenSession => ({
   ...session,
   call: response(status),
@@ -82,7 +93,404 @@ describe('a recording', () => {
   });
 });
 
+describe('a recording', () => {
+  const headers = { 'content-type': 'application/json' };
+  const refused = (status: number) => ({ status, headers, body: '{}' });
+  const times = { fractionDigits: 0, zone: 'offset' };
+  const ofUser = { status: 200, times: { fractionDigits: 3, zone: 'Z' }, differences: [] };
+  const ofStart = { status: 200, times, differences: [], lifetimeSeconds: 86_400 };
+  const described = {
+    recording: 'solar-curtailment-service',
+    version: 1,
+    recordedAt: NOW.toISOString(),
+    headers,
+    latencyMs: { probe: 20, token: 20, register_user: 20, start_session: 20, read_session: 20 },
+    probe: refused(200),
+    token: {
+      ...{ status: 200, expiresIn: 'seconds', asText: false, lifetimeSeconds: 1_209_600 },
+      ...{ tokenType: 'pvcurtailment', endsEarlier: false },
+    },
+    refusals: {
+      ...{ no_key: refused(401), no_token: refused(401), unknown_id: refused(404) },
+      ...{ wrong_key: refused(401), wrong_secret: refused(401) },
+    },
+    sessionPath: 'both',
+    user: ofUser,
+    start: ofStart,
+    read: { status: 200, times, differences: [] },
+  };
+  const drifts = [
+    drift('new_field', 'phone', null, 'string'),
+    drift('missing_field', 'a[].b', 'string'),
+    drift('other_type', 'x', 'number', 'timestamp with Z'),
+    drift('other_type', 'x y', 'number', 'string'),
+    drift('foreign_id', 'id'),
+  ];
+  const differences = [
+    { kind: 'new_field', field: 'phone', found: 'string' },
+    { kind: 'missing_field', field: 'a[].b', found: null },
+    { kind: 'other_type', field: 'x', found: 'another string' },
+  ];
+
+  it.each<[string, Partial<Seen>, object]>([
+    ['all', {}, {}],
+    ['no job', { job: null }, { latencyMs: { probe: 20, token: 20 }, user: null, start: null, read: null }],
+    [
+      'no response to the token and the probe',
+      { token: { ...token, call: LOST, expiresIn: undefined, tokenType: 7 }, probe: LOST },
+      {
+        headers: {},
+        latencyMs: { register_user: 20, start_session: 20, read_session: 20 },
+        probe: null,
+        token: { ...described.token, expiresIn: 'absent', lifetimeSeconds: 900, tokenType: null },
+      },
+    ],
+    [
+      'the token of the database, whose lifetime is text',
+      { token: { ...token, call: null, expiresIn: '0.2' } },
+      {
+        headers: {},
+        latencyMs: { probe: 20, register_user: 20, start_session: 20, read_session: 20 },
+        token: { ...described.token, asText: true, lifetimeSeconds: 1 },
+      },
+    ],
+    [
+      'a lifetime that is a timestamp',
+      { token: { ...token, expiresIn: '2026-11-21T10:00:00Z' } },
+      { token: { ...described.token, expiresIn: 'timestamp', lifetimeSeconds: 86_400 } },
+    ],
+    [
+      'a second token that ends the first',
+      { harm: { ...harm, earlierToken: response(401) } },
+      { token: { ...described.token, endsEarlier: true } },
+    ],
+    [
+      'a slow response with further headers',
+      { probe: response(200, '', { 'x-ratelimit-limit': 'é5', server: 'nginx', 'x-allow': 'x' }, 30_000.6) },
+      {
+        latencyMs: { ...described.latencyMs, probe: 30_000 },
+        probe: { status: 200, headers: { ...headers, 'x-ratelimit-limit': '?5' }, body: '' },
+      },
+    ],
+    [
+      'no harm, and refusals that are lost or were not asked for',
+      { harm: null, refusals: { no_key: LOST, no_token: null, unknown_id: null } },
+      { refusals: {} },
+    ],
+    [
+      'no harm',
+      { harm: null, refusals: { ...refusals, no_key: response(403) } },
+      {
+        refusals: {
+          ...described.refusals,
+          no_key: refused(403),
+          wrong_key: refused(403),
+          wrong_secret: undefined,
+        },
+      },
+    ],
+    [
+      'one path, by its reads',
+      { job: { ...job, reads: { onboarding: unserved(405), user: session } } },
+      { sessionPath: 'user', refusals: { ...described.refusals, unserved_path: refused(405) } },
+    ],
+    [
+      'the other path, by its reads',
+      { job: { ...job, reads: { onboarding: session, user: unserved(404) } } },
+      { sessionPath: 'onboarding', refusals: { ...described.refusals, unserved_path: refused(404) } },
+    ],
+    [
+      'one path, by the read of an unknown session',
+      { refusals: { ...refusals, unknown_id: { onboarding: response(501), user: response(410) } } },
+      { refusals: { ...described.refusals, unknown_id: refused(410) } },
+    ],
+    [
+      'the other path, by the read of an unknown session',
+      { refusals: { ...refusals, unknown_id: { onboarding: response(410), user: response(501) } } },
+      { refusals: { ...described.refusals, unknown_id: refused(410) } },
+    ],
+    [
+      'no path',
+      { job: { ...job, reads: { onboarding: unserved(404), user: unserved(405) } } },
+      { latencyMs: { ...described.latencyMs, read_session: undefined }, read: null },
+    ],
+    [
+      'a user and a start with faults',
+      { job: { ...job, user: { ...user, fault: 'x' }, start: { ...start, fault: 'x' } } },
+      { user: null, start: null },
+    ],
+    [
+      'differences of which some can be reproduced, in a user of an earlier run and a start without times',
+      {
+        job: {
+          ...job,
+          user: { ...user, call: null, drifts },
+          start: { ...start, call: response(201), createdAt: 7 },
+        },
+      },
+      {
+        latencyMs: { ...described.latencyMs, register_user: undefined },
+        user: { ...ofUser, differences },
+        start: { status: 201, times: null, differences: [], lifetimeSeconds: null },
+      },
+    ],
+    [
+      'a start that ends at once',
+      { job: { ...job, start: { ...start, expiresAt: start.createdAt } } },
+      { start: { ...ofStart, lifetimeSeconds: 1 } },
+    ],
+  ])('has %s', (_what, changed, differs) => {
+    const recorded = recordingOf({ ...AS_DESCRIBED, ...changed }, (text) => text);
+    expect(recorded).toEqual({ ...described, ...differs });
+  });
+});
+
 describe('what a check has found', () => {
+  /** Returns what was seen by each check, with the level unless it fits. */
+  const sawOf = (changed: Partial<Seen>) =>
+    Object.fromEntries(
+      judge({ ...AS_DESCRIBED, ...changed }).map(({ check, level, saw }) => [
+        check,
+        level === 'fits' ? saw : `${level}: ${saw}`,
+      ]),
+    );
+  const OK = 'status 200 with a JSON object';
+  const REFUSED = 'status 401 with a JSON object';
+  const limited = response(200, '{}', { 'ratelimit-limit': '10' });
+  const alone = (call: SeenCall): Partial<Seen> => ({
+    token: { ...token, call },
+    probe: call,
+    refusals: { no_key: LOST, no_token: null, unknown_id: null },
+    ...{ harm: null, job: null },
+  });
+
+  it('is told with what was seen', () => {
+    expect(sawOf({})).toEqual({
+      'network.name': 'api.test has 1 address',
+      'network.proxy': 'no proxy is used',
+      'network.tls': 'TLSv1.3, a trusted certificate until 2027-09-16',
+      'network.latency': 'the slowest response took 20 ms',
+      'network.clock': 'our clock differs from theirs by 0 s',
+      'token.request': OK,
+      'token.expires_in': 'seconds, 14 days',
+      'token.token_type': 'pvcurtailment',
+      'token.fields': 'the same fields',
+      'token.second': 'the first token is still accepted',
+      probe: OK,
+      'refusal.missing_key': REFUSED,
+      'refusal.missing_token': REFUSED,
+      'refusal.unknown_session': 'status 404 with a JSON object',
+      'refusal.wrong_key': REFUSED,
+      'refusal.wrong_secret': REFUSED,
+      limits: 'no response names a limit',
+      'user.request': OK,
+      'user.fields': 'the same fields',
+      'user.ean_digits': 'all 18 digits came back',
+      'user.times': 'with Z, fractional seconds',
+      'start.request': OK,
+      'start.fields': 'the same fields',
+      'session.times': 'with a numeric offset, whole seconds',
+      'session.lifetime': '24 hours',
+      'start.startUrl': 'such a URL',
+      'read.path': 'both are served',
+      'read.fields': 'the same fields',
+      'read.same': 'both paths return the same',
+      'read.flags': 'the state awaiting_owner',
+    });
+  });
+
+  it.each<[Partial<Seen>, Record<string, string | undefined>]>([
+    [
+      {
+        token: { ...token, call: LOST, fault: 'x' },
+        probe: response(502, PAGE, { 'content-type': 'text/html; charset=utf-8' }),
+        refusals: { no_key: response(429, ''), no_token: null, unknown_id: null },
+        ...{ harm: null, job: null },
+      },
+      {
+        'token.request': 'fails: no response: connect ECONNREFUSED',
+        'token.expires_in': undefined,
+        'token.second': undefined,
+        probe: 'fails: status 502 with text/html',
+        'refusal.missing_key': 'differs: status 429 with an empty body',
+        'refusal.missing_token': undefined,
+        'refusal.unknown_session': undefined,
+        'refusal.wrong_key': undefined,
+        limits: 'differs: status 429',
+        'user.request': undefined,
+      },
+    ],
+    [
+      { token: { ...token, isStored: true } },
+      { 'token.request': 'the valid token of our database was used' },
+    ],
+    [{ token: { ...token, call: null } }, { 'token.request': 'a token' }],
+    [{ token: { ...token, fault: 'x' } }, { 'token.request': `fails: ${OK}: x` }],
+    [
+      { token: { ...token, call: response(300), fault: 'x' } },
+      { 'token.request': 'fails: status 300 with a JSON object' },
+    ],
+    ...[undefined, null].map((expiresIn): [Partial<Seen>, Record<string, string>] => [
+      { token: { ...token, expiresIn } },
+      { 'token.expires_in': 'differs: no expires_in' },
+    ]),
+    [
+      { token: { ...token, expiresIn: true } },
+      { 'token.expires_in': 'differs: neither a timestamp nor a number' },
+    ],
+    [{ token: { ...token, expiresIn: 119 } }, { 'token.expires_in': 'differs: seconds, 119 seconds' }],
+    [{ token: { ...token, expiresIn: 120 } }, { 'token.expires_in': 'differs: seconds, 2 minutes' }],
+    [{ token: { ...token, expiresIn: 7_199 } }, { 'token.expires_in': 'seconds, 120 minutes' }],
+    [{ token: { ...token, expiresIn: 172_799 } }, { 'token.expires_in': 'seconds, 48 hours' }],
+    [{ token: { ...token, tokenType: undefined } }, { 'token.token_type': 'differs: no token_type' }],
+    [{ token: { ...token, tokenType: 'BEARER' } }, { 'token.token_type': 'differs: Bearer' }],
+    [{ token: { ...token, tokenType: 'xbearer' } }, { 'token.token_type': 'differs: another word' }],
+    [{ token: { ...token, tokenType: 'bearerx' } }, { 'token.token_type': 'differs: another word' }],
+    [
+      {
+        token: {
+          ...token,
+          drifts: [
+            drift('new_field', 'a', null, 'string'),
+            drift('missing_field', 'b'),
+            drift('other_type', 'c', 'number', 'string'),
+            drift('other_type', 'd', 'number'),
+            drift('undescribed_flags', 'e'),
+            drift('token_form', 'f', null, 'x'),
+            drift('foreign_id', 'g'),
+          ],
+        },
+      },
+      {
+        'token.fields': undefined,
+        'token.a': 'differs: a further field: string',
+        'token.b': 'differs: the field is missing',
+        'token.c': 'differs: string',
+        'token.d': 'differs: another type',
+        'token.e': 'differs: flags that section 3 does not describe',
+        'token.f': 'differs: x',
+        'token.g': 'differs: something else',
+      },
+    ],
+    [{ probe: response(200, '\ufeff\n {', {}) }, { probe: OK }],
+    [{ probe: response(200, 'x{') }, { probe: 'status 200 with application/json' }],
+    [{ job: { ...job, user: { ...user, keepsDigits: null } } }, { 'user.ean_digits': undefined }],
+    [{ job: { ...job, user: { ...user, createdAt: 7 } } }, { 'user.times': undefined }],
+    [
+      { job: { ...job, start: null, reads: null } },
+      { 'user.request': OK, 'start.request': undefined, 'read.path': undefined },
+    ],
+    [
+      { job: { ...job, start: { ...start, call: null } } },
+      { 'start.fields': 'the same fields', 'session.times': undefined },
+    ],
+    [{ job: { ...job, start: { ...start, startUrl: 7 } } }, { 'start.startUrl': 'such a URL' }],
+    [read({ state: null }), { 'read.flags': undefined }],
+    [read({ state: 'online' }), { 'read.flags': 'the state online' }],
+    [{ job: { ...job, known: 0 } }, { 'session.loss': undefined }],
+    [
+      { ...read({ listed: null }), job: { ...read({ listed: null }).job, known: 2 } },
+      { 'session.loss': undefined },
+    ],
+    [
+      { network: { ...network, names: LOST, proxy: { ...proxy, fault: null } } },
+      { 'network.name': 'api.test is not resolved', 'network.proxy': 'HTTPS_PROXY names proxy:3128' },
+    ],
+    [
+      { network: { ...network, isEncrypted: false, isLoopback: true, tls: null } },
+      { 'network.tls': 'the connection is not encrypted' },
+    ],
+    [
+      { network: { ...network, isLoopback: true } },
+      { 'network.tls': 'TLSv1.3, a trusted certificate until 2027-09-16' },
+    ],
+    [{ network: { ...network, tls: null } }, { 'network.tls': undefined }],
+    [
+      { network: { ...network, tls: { ...tls, protocol: null, validity: null } } },
+      { 'network.tls': 'TLS, a trusted certificate until an unknown day' },
+    ],
+    [
+      { ...alone(LOST), token: { ...token, isStored: true, call: null } },
+      {
+        'network.latency': undefined,
+        'network.clock': undefined,
+        probe: 'fails: no response: connect ECONNREFUSED',
+      },
+    ],
+    [{ probe: response(200, '{}', {}, 5_000) }, { 'network.latency': 'the slowest response took 5000 ms' }],
+    [
+      { probe: response(200, '{}', {}, 10_000) },
+      { 'network.latency': 'fails: the slowest response took 10000 ms' },
+    ],
+    [alone(at(5_000)), { 'network.clock': 'our clock differs from theirs by 5 s' }],
+    [alone({ ...response(200), headers: {} }), { 'network.clock': 'no header Date' }],
+    [{ probe: at(60_000) }, { 'network.clock': 'our clock differs from theirs by 0 s' }],
+    ...[500, 429, 408, 300].map((status): [Partial<Seen>, Record<string, string>] => [
+      { probe: response(status) },
+      { probe: `fails: status ${status} with a JSON object` },
+    ]),
+    [{ probe: response(405) }, { probe: 'differs: status 405 with a JSON object' }],
+    [{ probe: { ...response(200, 'x'), headers: {} } }, { probe: 'status 200 with a text' }],
+    [
+      { harm: { ...harm, wrong_key: LOST } },
+      { 'refusal.wrong_key': 'differs: no response: connect ECONNREFUSED' },
+    ],
+    ...[
+      [400, 404],
+      [404, 400],
+    ].map(([one = 0, other = 0]): [Partial<Seen>, Record<string, string>] => [
+      { refusals: { ...refusals, unknown_id: { onboarding: response(one), user: response(other) } } },
+      { 'refusal.unknown_session': `status ${one} with a JSON object; status ${other} with a JSON object` },
+    ]),
+    ...[
+      { token: { ...token, call: limited } },
+      { refusals: { ...refusals, unknown_id: { onboarding: response(404), user: limited } } },
+      { harm: { ...harm, wrong_secret: limited } },
+      { job: { ...job, start: null, reads: null, user: { ...user, call: limited } } },
+    ].map((changed): [Partial<Seen>, Record<string, string>] => [
+      changed,
+      { limits: 'differs: ratelimit-limit: 10' },
+    ]),
+    ...[
+      ['2026-11-20T10:00:00Z', 'with Z, whole seconds'],
+      ['2026-11-20T10:00:00.1+00:00', 'with a numeric offset, fractional seconds'],
+    ].flatMap(([createdAt, form]): [Partial<Seen>, Record<string, string>][] => [
+      [{ job: { ...job, user: { ...user, createdAt } } }, { 'user.times': `differs: ${form}` }],
+      [{ job: { ...job, start: { ...start, createdAt } } }, { 'session.times': `differs: ${form}` }],
+    ]),
+    [{ job: { ...job, start: { ...start, expiresAt: 'x' } } }, { 'session.lifetime': 'differs: unknown' }],
+    [{ job: { ...job, start: { ...start, createdAt: 7 } } }, { 'session.lifetime': 'differs: unknown' }],
+    [
+      { job: { ...job, start: { ...start, expiresAt: '2026-11-21T10:01:00+00:00' } } },
+      { 'session.lifetime': '24 hours' },
+    ],
+    [{ job: { ...job, start: { ...start, startUrl: 'x' } } }, { 'start.startUrl': 'such a URL' }],
+    [
+      { job: { ...job, reads: { onboarding: unserved(404), user: session } } },
+      {
+        'read.path': 'differs: only the user path is served; the other: status 404 with a JSON object',
+        'read.same': undefined,
+      },
+    ],
+    [
+      { job: { ...job, reads: { onboarding: session, user: { ...unserved(404), call: null } } } },
+      {
+        'read.path': 'differs: only the onboarding path is served; the other: not asked',
+        'read.same': undefined,
+      },
+    ],
+    [{ token: { ...token, expiresIn: 3_600 } }, { 'token.expires_in': 'seconds, 60 minutes' }],
+    [
+      { token: { ...token, expiresIn: '2026-12-04T10:00:00Z' } },
+      { 'token.expires_in': 'a timestamp, 14 days' },
+    ],
+  ])('names what was seen: %#', (changed, saw) => {
+    const found = sawOf(changed);
+    for (const [check, text] of Object.entries(saw))
+      expect([check, found[check]]).toStrictEqual([check, text]);
+    expect(found).not.toHaveProperty('undefined');
+  });
+
   it('fits if all is as described', () => {
     const findings = judge(AS_DESCRIBED);
     expect(findings.filter(({ level }) => level !== 'fits')).toEqual([]);
@@ -98,12 +506,7 @@ describe('what a check has found', () => {
     ],
     [
       'a proxy that refuses',
-      {
-        network: {
-          ...network,
-          proxy: { variable: 'HTTPS_PROXY', address: 'proxy:3128', fault: 'status 407', isAtFault: true },
-        },
-      },
+      { network: { ...network, proxy } },
       'fails network.proxy',
       'The proxy is at fault, not the remote service',
     ],
@@ -144,18 +547,8 @@ describe('what a check has found', () => {
       'fails network.latency',
       'SCS_TIMEOUT_MS=44000',
     ],
-    [
-      'a clock that is ahead',
-      {
-        token: { ...token, call: AHEAD },
-        probe: AHEAD,
-        refusals: { no_key: LOST, no_token: null, unknown_id: null },
-        harm: null,
-        job: null,
-      },
-      'differs network.clock',
-      'Our clock is ahead',
-    ],
+    ['a clock that is ahead', alone(at(6_000)), 'differs network.clock', 'Our clock is ahead'],
+    ['a clock that is behind', alone(at(-6_000)), 'differs network.clock', 'Our clock is behind'],
     ['a probe that fails', { probe: response(503) }, 'fails probe', 'only once the probe succeeds'],
     ['a probe that redirects', { probe: response(302) }, 'fails probe', 'Set SCS_BASE_URL'],
     ['a probe that is not served', { probe: response(404) }, 'differs probe', 'The probe is not served'],
@@ -216,7 +609,7 @@ describe('what a check has found', () => {
     ],
     [
       'a wrong key that is an outage',
-      { harm: { ...harm, wrong_key: response(503) } },
+      { harm: { ...harm, wrong_key: response(500) } },
       'differs refusal.wrong_key',
       'opens the breaker',
     ],
@@ -278,6 +671,20 @@ describe('what a check has found', () => {
       { job: { ...job, start: unserved(401), reads: null } },
       'fails start.request',
       'section 5.7',
+    ],
+    ...[unserved(500), { ...unserved(500), call: LOST }, { ...unserved(401), call: null }].map(
+      (lost): [string, Partial<Seen>, string, string] => [
+        'a start that fails',
+        { job: { ...job, start: lost, reads: null } },
+        'fails start.request',
+        'No session can be started',
+      ],
+    ),
+    [
+      'a missing key that is limited',
+      { refusals: { ...refusals, no_key: response(429) } },
+      'differs refusal.missing_key',
+      'try again later',
     ],
     [
       'session times with Z',
@@ -356,13 +763,53 @@ describe('what a check has found', () => {
   });
 
   it('is a table for people, and a page that names only what differs', () => {
-    const findings = judge({ ...AS_DESCRIBED, token: { ...token, tokenType: 'a|b' } });
-    const lines = linesOf(findings, ['why not']);
-    expect(lines.filter((line) => line.startsWith('~'))).toHaveLength(1);
-    expect(lines).toContain('  - why not');
-    const page = reportOf(findings, [], { at: NOW, version: '1', host: 'api.test' });
-    expect(page.match(/^\| token/gm)).toHaveLength(1);
-    expect(page).not.toContain('refusal.missing_key');
+    const findings = [
+      { check: 'probe', level: 'fits', says: 'nothing', saw: 'status 200', means: '' },
+      {
+        check: 'limits',
+        level: 'differs',
+        says: 'a|b',
+        saw: 'c '.repeat(18).trim(),
+        means: 'Ask.',
+        setting: 'X=1',
+      },
+      { check: 'clock', level: 'fails', says: '', saw: 'd', means: '', setting: 'X=1' },
+    ] as const;
+    expect(linesOf(findings, ['why not'])).toEqual([
+      '  check                       interface says              we saw                              what it means for you',
+      '  probe                       nothing                     status 200',
+      '~ limits                      a|b                         c c c c c c c c c c c c c c c c c   Ask.',
+      '                                                          c',
+      '! clock                                                   d',
+      '',
+      '  fits   ~ differs   ! fails',
+      '',
+      'Settings that follow:',
+      '  X=1',
+      '',
+      'Not asked:',
+      '  - why not',
+      ...NEVER_ASKED.map((text) => `  - ${text}`),
+    ]);
+    expect(linesOf([findings[0]], [])).not.toContain('Settings that follow:');
+    expect(reportOf(findings, ['why not'], { at: NOW, version: '1', host: 'api.test' }).split('\n')).toEqual([
+      '# api.test and its interface description',
+      '',
+      'Seen on 2026-11-20T10:00:00.000Z by PV Onboarding 1.',
+      '',
+      '| check | level | the interface says | we saw | what it means for us |',
+      '| --- | --- | --- | --- | --- |',
+      `| limits | differs | a\\|b | ${findings[1].saw} | Ask. |`,
+      '| clock | fails |   | d |   |',
+      '',
+      '1 further checks fit.',
+      '',
+      '## Questions that stay open',
+      '',
+      '- why not',
+      ...NEVER_ASKED.map((text) => `- ${text}`),
+      '',
+    ]);
     expect(wrap('a bcd ef', 4)).toEqual(['a', 'bcd', 'ef']);
   });
 });

@@ -4,6 +4,7 @@ import { localeOf } from '../../platform/env/locale.rules.js';
 import { returnUrlFault } from '../invitation.rules.js';
 import { brandSectionOf } from './owner-sections.js';
 import { accentsOf, contrast } from './colour.rules.js';
+import { readCode } from './link-codes.rules.js';
 import {
   declineReasonOf,
   folderFrom,
@@ -134,6 +135,20 @@ describe('the usual wait', () => {
     expect(inUnits(seconds)).toEqual({ amount, unit }),
   );
 });
+
+it.each([
+  ['ABCDEFGH', 'ABCDEFGH'],
+  [' abcd-efgh.', 'ABCDEFGH'],
+  ['\uff21BCDEFGH', 'ABCDEFGH'],
+  [`ABCDEFGH${' '.repeat(92)}`, 'ABCDEFGH'],
+  [`ABCDEFGH${' '.repeat(93)}`, null],
+  ['ABCDEFG', null],
+  ['ABCDEFGHJ', null],
+  ['ABCDEFGI', null],
+  ['ABCDEFG2', null],
+  [undefined, null],
+  [['ABCDEFGH'], null],
+])('the code in %j is %j', (given, code) => expect(readCode(given)).toBe(code));
 
 describe('a token', () => {
   const token = 'kXd2S97lyjNa6A7SLQ0IhwLFc-JSpqmuTZao_ajDCPs';

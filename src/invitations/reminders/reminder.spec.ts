@@ -2,7 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import type { InvitationState } from '../invitation.rules.js';
-import { afterQuietHours, nextReminderAt, planReminder, scheduleOf } from './reminder.rules.js';
+import {
+  afterQuietHours,
+  nextReminderAt,
+  planReminder,
+  reminderNow,
+  scheduleOf,
+  secondsToReminder,
+} from './reminder.rules.js';
 import type { RemindedInvitation, Reminder, ReminderSchedule } from './reminder.rules.js';
 
 const ZONE = 'Europe/Brussels';
@@ -66,7 +73,7 @@ describe('reminders', () => {
     ]);
     expect(remindersOf(at('2026-06-02T22:00'))[0]).toEqual(['2026-06-03 08:00', 1, 'recovered']);
     // The owner has continued since, or the start waits again.
-    const continued = { ...at('2026-06-02T12:00'), wishedAt: local('2026-06-02T12:01') };
+    const continued = { ...at('2026-06-02T12:00'), wishedAt: local('2026-06-02T12:00') };
     expect(remindersOf(continued).map(([, , cause]) => cause)).not.toContain('recovered');
     const waits = planReminder(
       { ...INVITATION, ...at('2026-06-02T12:00'), wishDueAt: local('2026-06-02T13:00') },
@@ -77,6 +84,16 @@ describe('reminders', () => {
     expect(remindersOf({ ...at('2026-06-02T12:00'), remindersSent: 4 })).toEqual([
       ['2026-06-02 12:05', 5, 'recovered'],
     ]);
+    // It would be due at the end of the quiet hours.
+    expect(remindersOf({ ...at('2026-06-02T22:00'), expiresAt: local('2026-06-03T08:00') })).toEqual([]);
+    for (const [attempt, attempts] of [
+      [1, 4],
+      [5, 5],
+    ] as const) {
+      const recovered = { ...INVITATION, ...at('2026-06-02T12:00'), remindersSent: attempt - 1 };
+      const { reminder } = planReminder(recovered, SCHEDULE, local('2026-06-02T13:00'));
+      expect(reminder).toEqual({ attempt, attempts, cause: 'recovered' });
+    }
   });
 
   it('pause while the last message has come back, until a step of the owner or another message', () => {
@@ -94,6 +111,10 @@ describe('reminders', () => {
       null,
       null,
     ]);
+    const overdue = local('2026-06-03T11:00');
+    expect(nextReminderAt({ ...INVITATION, state: 'invited' }, SCHEDULE, overdue)).toEqual(overdue);
+    const never = scheduleOf([], ZONE, 'off');
+    expect(nextReminderAt({ ...INVITATION, state: 'invited' }, never, overdue)).toBeNull();
     const opened = { ...bounced, openedAt: local('2026-06-01T13:00') };
     expect(remindersOf(opened)[0]).toEqual(['2026-06-03 10:00', 1, 'opened_not_started']);
     expect(remindersOf({}, { from: local('2026-06-07T10:00') })[0]).toEqual([
@@ -127,6 +148,8 @@ describe('reminders', () => {
       ['2026-06-03 10:00', 1, 'expiring_soon'],
     ]);
     expect(remindersOf({ expiresAt: local('2026-06-03T10:00') })).toEqual([]);
+    const reminded = local('2026-08-31T10:00');
+    expect(remindersOf({ remindersSent: 1, remindedAt: reminded }, { from: reminded })).toEqual([]);
     const short = { expiresAt: local('2026-06-04T08:00'), createdAt: local('2026-06-01T20:00') };
     expect(remindersOf(short)).toEqual([]);
   });
@@ -217,6 +240,25 @@ describe('reminders', () => {
       ),
     );
   });
+});
+
+it.each([
+  ['2026-08-31T09:59', {}, { attempt: 1, attempts: 4, cause: 'never_opened' }],
+  ['2026-08-31T10:00', {}, { attempt: 1, attempts: 4, cause: 'expiring_soon' }],
+  ['2026-06-02T10:00', { remindersSent: 4 }, { attempt: 5, attempts: 5, cause: 'never_opened' }],
+])('a reminder that a person sends at %s of an invitation with %j is %j', (at, facts, reminder) =>
+  expect(reminderNow({ ...INVITATION, ...facts }, SCHEDULE, local(at))).toEqual(reminder),
+);
+
+it.each([
+  [null, 0],
+  ['2026-06-02T10:00:00.001', 3_601],
+  ['2026-06-02T09:59:59.999', 3_600],
+  ['2026-06-02T09:00', 0],
+  ['2026-06-01T09:00', 0],
+])('after a reminder at %s, a person waits for %i seconds until the next', (at, seconds) => {
+  const invitation = { remindedAt: at === null ? null : local(at) };
+  expect(secondsToReminder(invitation, local('2026-06-02T10:00'))).toBe(seconds);
 });
 
 describe('quiet hours', () => {
