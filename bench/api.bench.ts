@@ -177,11 +177,7 @@ async function compareSingles(
     options.rounds,
   );
   await generator.stop();
-  return {
-    one: samples.get('one')!,
-    first: samples.get('first')!,
-    middle: samples.get('middle')!,
-  };
+  return { one: samples.get('one')!, first: samples.get('first')!, middle: samples.get('middle')! };
 }
 
 async function cursorAfter(url: string, headers: Record<string, string>, pages: number): Promise<string> {

@@ -26,10 +26,7 @@ describe('the wire formats', () => {
 
   it('reads every digit of an EAN, and leaves digits inside strings alone', () => {
     expect(readRegistration(registration('{"ean":541448860000000013},{"ean": 999999999999999999 }'))).toEqual(
-      {
-        tenantReference: 'A-1',
-        eans: ['541448860000000013', '999999999999999999'],
-      },
+      { tenantReference: 'A-1', eans: ['541448860000000013', '999999999999999999'] },
     );
     const text = '{"tenantReference":"ref \\"-12 \\\\ 541448860000000013","gridLocations":[]}';
     expect(readRegistration(text)).toEqual({ tenantReference: 'ref "-12 \\ 541448860000000013', eans: [] });

@@ -107,7 +107,6 @@ export class ApiKeysStore {
     return { id, name, scopes, key, createdAt };
   }
 
-  /** Lists the keys, newest first, including the revoked ones. */
   list(query: ApiKeysQuery): Promise<Page<ApiKeyView>> {
     return API_KEYS.page(this.database, query);
   }

@@ -70,7 +70,6 @@ export class CampaignsStore {
   }
 }
 
-/** Returns the number of rows in each status. */
 export async function countRows(database: Sql, id: string): Promise<Record<RowStatus, number>> {
   const none = Object.fromEntries(ROW_STATUSES.map((status) => [status, 0])) as Record<RowStatus, number>;
   return { ...none, ...byName(await database.query<Counted>(sql.COUNT_ROWS, [id])) };

@@ -116,7 +116,6 @@ const rankOf = ({ waitsFor, stalled }: Urgent): number =>
 export const mostUrgent = <T extends Urgent>(all: readonly T[]): T | undefined =>
   all.toSorted((one, other) => rankOf(one) - rankOf(other))[0];
 
-/** Returns the most urgent stall of these parts. */
 export const mostUrgentStall = (
   parts: readonly { readonly stalled: StalledView | null }[],
 ): StalledView | null =>

@@ -201,7 +201,6 @@ export const WISH = `
 
 export const DUE_WISHES = `SELECT i.id FROM invitations i WHERE i.wish_due_at <= now() AND ${LIVE}`;
 
-/** Locks at most $1 due wishes. */
 export const LOCK_WISHES = prepared('invitations.lock_wishes')`
     ${DUE_WISHES} ORDER BY i.wish_due_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 

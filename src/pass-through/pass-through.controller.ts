@@ -92,7 +92,6 @@ function allowedBy({ SCS_PASS_THROUGH }: Environment) {
   return allowed;
 }
 
-/** Returns the path and the query as they were sent. */
 function partsOf(url: string): [path: string, query: string] {
   const [sent = ''] = url.split('#', 1);
   const [path = ''] = sent.split('?', 1);

@@ -67,7 +67,6 @@ export const ERASE_NOTES = `
     UPDATE stalls s SET note = NULL, assignee = NULL FROM stall_looks l
      WHERE s.kind = 'inverter' AND (s.note IS NOT NULL OR s.assignee IS NOT NULL) AND l.kind = s.kind AND l.subject = s.subject`;
 
-/** Locks the stall of subject $2 of kind $1. */
 export const LOCK_STALL = 'SELECT cause FROM stalls WHERE kind = $1 AND subject = $2 FOR UPDATE';
 
 /** Finds the time of the last event about the end of a stall of subject $2 of kind $1. */

@@ -175,10 +175,7 @@ const isSame = (one: Evidence, other: Evidence): boolean =>
 const rowOf = (
   { id, userId, tenantReference, gridLocationId, brand, campaignId }: SubjectFacts,
   stall: Stall,
-) => ({
-  ...{ id, userId, tenantReference, gridLocationId, brand, campaignId },
-  ...stall,
-});
+) => ({ ...{ id, userId, tenantReference, gridLocationId, brand, campaignId }, ...stall });
 
 /** Returns an event, which has no words of the remote service. */
 function stallEvent(

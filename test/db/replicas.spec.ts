@@ -40,7 +40,6 @@ beforeEach(async () => {
   await database.query(`INSERT INTO leased (name, due_at) VALUES ('row', clock_timestamp())`);
 });
 
-/** The leases of one process. */
 const process = (leaseMs = 60_000) => new Leases(database, STATEMENTS, { leaseMs, backoff: BACKOFF });
 const readRow = async () => {
   const text = `

@@ -59,10 +59,7 @@ const others = [
   psqlCommand(unused, {}),
 ];
 const commands = [...throughApi, ...others];
-const WITHOUT_JSON = {
-  'campaigns result': 'prints CSV',
-  psql: 'prints what psql prints',
-};
+const WITHOUT_JSON = { 'campaigns result': 'prints CSV', psql: 'prints what psql prints' };
 
 /** Returns why the command line would refuse these words, or null if it would accept them. */
 function faultOf([name = '', ...words]: readonly string[]): string | null {

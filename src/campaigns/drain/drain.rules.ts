@@ -9,7 +9,6 @@ export const NOT_REGISTERED = {
   uncertain: 'Nobody knows whether it was registered: a person must decide about its registration',
 };
 
-/** A row that the drain has taken. */
 export interface TakenRow {
   readonly line: number;
   readonly tenantReference: string;

@@ -38,10 +38,7 @@ describe('the text of a file', () => {
               Buffer.from(text, encoding),
               parts.map((length) => length + 500),
             ),
-          ).toEqual({
-            text,
-            encoding: encoding === 'utf8' ? 'utf-8' : 'windows-1252',
-          });
+          ).toEqual({ text, encoding: encoding === 'utf8' ? 'utf-8' : 'windows-1252' });
         },
       ),
       { numRuns: 50 },

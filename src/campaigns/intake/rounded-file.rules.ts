@@ -23,7 +23,6 @@ interface FileLooks {
 
 export const noLooks = (): FileLooks => ({ eans: noCounts(), references: noCounts() });
 
-/** Adds a row to the counts. */
 export function addRow({ eans, references }: FileLooks, row: ReadRow): void {
   const { line, looks, tenantReference, problems } = row;
   for (const look of looks) addLook(eans, line, look);

@@ -57,7 +57,6 @@ interface RowValues {
   readonly problems: readonly RowProblem[];
 }
 
-/** Interprets a row of CSV. */
 export function readCsvRow(
   row: FileRow,
   columns: readonly Column[],

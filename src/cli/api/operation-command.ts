@@ -30,7 +30,6 @@ export interface Beyond {
   readonly columns?: Columns<never>;
   /** Returns what people see of the result. */
   readonly shows?: (result: never) => object;
-  /** Prints the result for people. */
   readonly print?: (result: never) => void;
   /** Returns whether the command has failed although the call has not. */
   readonly fails?: (result: never) => boolean;

@@ -171,7 +171,6 @@ export function timeFormOf(value: unknown): TimeForm | null {
   };
 }
 
-/** Describes a form for people. */
 export function describeTimeForm({ fractionDigits, zone }: TimeForm): string {
   const end = { Z: 'with Z', offset: 'with a numeric offset', none: 'without a zone' }[zone];
   return `${end}, ${fractionDigits === 0 ? 'whole seconds' : 'fractional seconds'}`;

@@ -127,11 +127,7 @@ describe('planRead', () => {
   it('does not count a read that was not sent as a failure', () => {
     expect(
       plan({ kind: 'not_sent', reason: 'breaker_open', retryAfterMs: 5_000 }, { failures: 2 }),
-    ).toMatchObject({
-      failures: 2,
-      notFound: 0,
-      retryMs: 5_000,
-    });
+    ).toMatchObject({ failures: 2, notFound: 0, retryMs: 5_000 });
     expect(plan({ kind: 'not_sent', reason: 'breaker_open', retryAfterMs: 1 })).toMatchObject({
       retryMs: SETTINGS.minIntervalMs,
     });

@@ -96,7 +96,6 @@ export const MISS_INVERTERS = `
       FROM jsonb_to_recordset($1::jsonb) AS m("sessionId" uuid, id uuid, at timestamptz)
      WHERE i.session_id = m."sessionId" AND i.id = m.id AND i.missing_since IS NULL`;
 
-/** OPEN_STATES for SQL. */
 export const SQL_OPEN_STATES = `('${OPEN_STATES.join("', '")}')`;
 
 const IS_ONLINE = `state = 'online' AND close_reason IS DISTINCT FROM 'erased'`;

@@ -12,7 +12,6 @@ export function encryptedColumn(
     beforeAll: key.type === 'uuid' ? '00000000-0000-0000-0000-000000000000' : '',
     /** Returns the context to which the ciphertext of a row is bound: the table, the id and the column without `_ciphertext`. */
     context: (id: string) => `${table}/${id}/${column.replace(/_ciphertext$/, '')}`,
-    /** Selects the ciphertexts of at most $1 rows. */
     sample: `SELECT ${column} AS ciphertext FROM ${table} WHERE ${column} IS NOT NULL LIMIT $1`,
     /** Selects at most $3 rows with an id after $2 and a ciphertext that does not start with $1, ordered by id. */
     selectOthers: `

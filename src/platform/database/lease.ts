@@ -6,7 +6,6 @@ import type { LeaseStatements } from './lease.sql.js';
 import { OUTCOME } from './connection/patience.js';
 import { undo } from './repeat-until-effective.js';
 
-/** A row that this process has claimed. */
 interface ClaimedRow {
   readonly id: string;
   readonly leaseToken: string;

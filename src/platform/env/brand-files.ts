@@ -46,7 +46,6 @@ const isText = (value: unknown, maxLength: number): boolean =>
 const isHttpUrl = (value: unknown): boolean =>
   isText(value, MAX_TEXT_LENGTH) && /^https?:\/\//i.test(String(value)) && URL.canParse(String(value));
 
-/** Reads BRAND_TEXTS_FILE. */
 export function readBrandTexts(path: string): FileRead<BrandTexts> {
   return readJson(path, (json) => {
     const { version, ...locales } = json;

@@ -90,7 +90,6 @@ function readArray(cursor: unknown): unknown[] {
   }
 }
 
-/** The schema of a page of `item`. */
 export const pageSchemaOf = (item: Type) => ({
   type: 'object',
   required: ['items', 'next'],

@@ -90,7 +90,6 @@ export class List<const O extends Order, const Filters extends Readonly<Record<s
     return toPage(name, rows, query.limit, (row) => Object.keys(order).map((field) => row[field]));
   }
 
-  /** Returns the conditions of the filters that the query has. */
   private filtered(query: Readonly<Record<string, unknown>>): readonly Condition[] {
     return Object.entries(this.filters).flatMap(([name, { where }]): readonly Condition[] => {
       const value = query[name];

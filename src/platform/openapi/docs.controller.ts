@@ -33,10 +33,7 @@ const committed = (name: string): { readonly paths: object } =>
 function servedBy(server: FastifyInstance, prefix: string) {
   const document = committed('openapi.json');
   const has = (path: string, method: string): boolean =>
-    server.hasRoute({
-      method: method.toUpperCase(),
-      url: path.replace(/\{(\w+)\}/g, ':$1'),
-    });
+    server.hasRoute({ method: method.toUpperCase(), url: path.replace(/\{(\w+)\}/g, ':$1') });
   const served = Object.entries(document.paths).map(([path, methods]: [string, object]) => {
     const operations = Object.entries(methods).filter(([method]) => has(path, method));
     return [path, Object.fromEntries(operations)] as const;

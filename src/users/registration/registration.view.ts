@@ -36,10 +36,7 @@ const FIELDS = {
   sequence: LAST_SEQUENCE,
 };
 export class RegistrationView extends schema.schemaOf(FIELDS) {}
-export class OpenRegistrationView extends schema.schemaOf({
-  ...FIELDS,
-  warnings: WARNINGS,
-}) {}
+export class OpenRegistrationView extends schema.schemaOf({ ...FIELDS, warnings: WARNINGS }) {}
 
 export function toRegistrationView(row: RegistrationRecord, stalls: StallViews): RegistrationView {
   const { id, tenantReference, eans, sequence, isBeingSent: _s, isDue: _d, ...rest } = row;

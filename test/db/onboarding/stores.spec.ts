@@ -463,7 +463,6 @@ describe('sessions', () => {
     jest.spyOn(database, 'transaction').mockImplementation((work) => transaction((tx) => wrap(work, tx)));
   }
 
-  /** Inserts a watched session. Returns its id. */
   async function insertSession(state: 'awaiting_owner' | 'unrecognised'): Promise<string> {
     const { userId, gridLocationId } = await insertCustomer(database.pool);
     const id = randomUUID();

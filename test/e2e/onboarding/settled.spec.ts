@@ -20,7 +20,6 @@ interface InvitationAnswer {
   readonly expiresAt: string;
 }
 
-/** Returns what a test does with the settled sessions of a service. */
 function settledSessionsOf(service: ReturnType<typeof useTestApp>) {
   const client = TestClient.of(service);
   const database = () => service.database;

@@ -35,9 +35,7 @@ describe('the process of the sandbox', () => {
     const parent = spawn(
       process.execPath,
       ['--import', './test/setup/compile/typescript.mjs', '--eval', PARENT],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
+      { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const pid = Number(await firstLine(parent));
     expect(isAlive(pid)).toBe(true);

@@ -89,11 +89,7 @@ describe('the facts', () => {
         ]),
       {
         shared: {
-          registrations: {
-            pending: 2,
-            oldestPendingSeconds: about(500),
-            rejected: 1,
-          },
+          registrations: { pending: 2, oldestPendingSeconds: about(500), rejected: 1 },
         },
       },
     ],
@@ -126,9 +122,7 @@ describe('the facts', () => {
       {
         outbox: {
           readers: {
-            webhooks: {
-              endpoints: 3,
-            },
+            webhooks: { endpoints: 3 },
           },
         },
       },

@@ -80,7 +80,6 @@ const startTraced = (more: Record<string, string> = {}) =>
 const newTraceId = () => randomUUID().replaceAll('-', '');
 const parentIn = (traceId: string, flags = '01') => `00-${traceId}-b7ad6b7169203331-${flags}`;
 
-/** Starts a session in the trace of an app. */
 async function startSession(traceparent: string) {
   const location = await client.locate();
   const { body } = await client.call('POST', `/onboarding/pv/${location}`, undefined, { traceparent });

@@ -123,10 +123,7 @@ async function quoteSecrets(startUrl: string): Promise<string> {
   });
 }
 
-const newUser = () => ({
-  tenantReference: randomUUID(),
-  gridLocations: [{ ean: newEan() }],
-});
+const newUser = () => ({ tenantReference: randomUUID(), gridLocations: [{ ean: newEan() }] });
 
 /** Makes registrations, starts and reads fail in every way, with remote responses that quote the secrets. */
 async function driveErrors(listener: Listener, session: SessionAnswer): Promise<void> {
