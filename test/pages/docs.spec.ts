@@ -74,5 +74,20 @@ if (CHROMIUM === null) {
         });
       },
     );
+
+    it('sends a request to this service with the key of the reader', async () => {
+      await open('/docs/api#tag/users/GET/api/v1/users', LOOKS.at(-1)!, async (page) => {
+        const button = page.getByRole('button', { name: /Test Request.*get \/api\/v1\/users\)/i });
+        await button.waitFor({ timeout: 60_000 });
+        await page.locator('input[placeholder*=oken]').first().fill(service.adminKey);
+        await button.click();
+        await page.getByText('Send Request').waitFor();
+        const [response] = await Promise.all([
+          page.waitForResponse(`${service.url}/api/v1/users`, { timeout: 60_000 }),
+          page.keyboard.press('Control+Enter'),
+        ]);
+        expect([response.status(), await response.json()]).toEqual([200, { items: [], next: null }]);
+      });
+    });
   });
 }
