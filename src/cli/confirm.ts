@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { CommandError } from './command-error.js';
-import { printError } from './print.js';
+import { printFault } from './print.js';
 
 export const YES = ['--yes', 'do not ask for a confirmation'] as const;
 
@@ -8,7 +8,7 @@ export interface Confirmation {
   readonly yes?: boolean;
 }
 
-/** Asks the person at a terminal to confirm the effect at `place`. Throws CommandError unless the person confirms. */
+/** Asks the person at a terminal to confirm the effect at `place`, of one or more lines. Throws CommandError unless the person confirms. */
 export async function confirm(place: string, effect: string, options: Confirmation): Promise<void> {
   if (!(await isConfirmed(place, effect, options)))
     throw new CommandError('not_confirmed', 'Not confirmed: nothing was changed.');
@@ -17,7 +17,7 @@ export async function confirm(place: string, effect: string, options: Confirmati
 /** Returns whether the person at a terminal confirms the effect at `place`. Throws CommandError at Ctrl-C. */
 export async function isConfirmed(place: string, effect: string, { yes }: Confirmation): Promise<boolean> {
   if (yes || !process.stdin.isTTY) return true;
-  printError(`${place}: ${effect}`);
+  printFault(`${place}: ${effect}`);
   return (await readLine('Type yes to confirm: ')).trim().toLowerCase() === 'yes';
 }
 

@@ -5,6 +5,7 @@ import { NewApiKey } from '../access/api-keys.dto.js';
 import { recordAudit } from '../access/audit-log.store.js';
 import { SCOPES, type Scope } from '../access/scopes.js';
 import { ENCRYPTED_COLUMNS } from '../privacy/encrypted-columns.js';
+import { visibleText } from '../platform/redaction/visible-text.js';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { reEncrypt, type ReEncryption } from '../platform/crypto/re-encryption.store.js';
 import { age, printTable, type Columns } from './api/table.js';
@@ -79,7 +80,7 @@ export function keysCommand(readEnvironment: ReadEnvironment, findApi?: FindApi)
       withKeys(async (keys) => {
         const key = (await keys.list()).find((each) => each.id === id);
         if (key === undefined) throw new CommandError('not_found', `There is no API key ${id}`);
-        const effect = `this revokes the API key ${id} of ${key.name}: every call with it is refused. This cannot be undone.`;
+        const effect = `this revokes the API key ${id} of ${visibleText(key.name)}: every call with it is refused. This cannot be undone.`;
         await confirm(keys.place, effect, options);
         await keys.revoke(id);
         if (options.json) printJson({ id, revoked: true });

@@ -18,7 +18,7 @@ export function printYaml(value: object): void {
   console.log(visibleLines(dump(values, { schema: CORE_SCHEMA, lineWidth: 100 }).trimEnd()));
 }
 
-/** Prints an error of several lines, such as a stack. */
+/** Prints several lines, such as a stack or a question. */
 export const printFault = (text: string): void => console.error(visibleLines(text));
 
 /**

@@ -4,6 +4,7 @@ import type { Client, Registration, Schemas } from '#client/client.js';
 import { pages } from '#client/pages.js';
 import type { BulkDecision } from '../../users/registration/decisions.dto.js';
 import { DECIDABLE } from '../../users/registration/registration.rules.js';
+import { visibleText } from '../../platform/redaction/visible-text.js';
 import { printYaml } from '../print.js';
 import { ApiCommand } from './api-command.js';
 import type { FindApi } from './service-api.js';
@@ -51,7 +52,7 @@ function bulkCommand(findApi: FindApi, decision: BulkDecision['decision']): Comm
     .confirms(async (client, filter: Filter) => {
       for await (const page of pages(client, '/api/v1/registrations', { ...filter, limit: 200 }))
         found.push(...page);
-      return found.length === 0 ? undefined : `this ${does} ${summaryOf(found)} ${danger}`;
+      return found.length === 0 ? undefined : `this ${does} ${summaryOf(found)}${danger}`;
     })
     .calls(
       async (client) => {
@@ -75,7 +76,7 @@ function summaryOf(found: readonly Pick<Registration, 'status' | 'createdAt' | '
     counts.set(error, (counts.get(error) ?? 0) + 1);
   }
   const errors = [...counts].sort(([, one], [, other]) => other - one);
-  const named = errors.slice(0, NAMED_ERRORS).map(([error, count]) => `\n  ${count} × ${error}`);
+  const named = errors.slice(0, NAMED_ERRORS).map(([error, count]) => `\n  ${count} × ${visibleText(error)}`);
   const more =
     errors.length > NAMED_ERRORS
       ? `\n  and ${counted(errors.length - NAMED_ERRORS, 'other error', 'other errors')}`

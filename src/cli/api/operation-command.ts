@@ -1,5 +1,6 @@
 import { Argument } from 'commander';
 import type { Client } from '#client/client.js';
+import { visibleText } from '../../platform/redaction/visible-text.js';
 import { readInput } from '../read-input.js';
 import { ApiCommand } from './api-command.js';
 import {
@@ -159,5 +160,5 @@ async function effectOf(
   const itemPath = path.slice(0, path.lastIndexOf('}') + 1);
   const { data } = isKnown ? {} : await call(client, 'get', itemPath, { params: { path: values } });
   const known = { ...(data as object), ...values } as Readonly<Record<string, string | number | null>>;
-  return effect.replace(/\{(\w+)\}/g, (_, name: string) => String(known[name] ?? 'unknown'));
+  return effect.replace(/\{(\w+)\}/g, (_, name: string) => visibleText(String(known[name] ?? 'unknown')));
 }

@@ -258,29 +258,6 @@ describe('a command', () => {
     expect(rejected.exitCode).toBe(3);
   });
 
-  it('tells each loss of the service during an import, and each return, once', async () => {
-    await sandbox.control.addFault({ kind: 'hold', operation: 'register_user', times: null });
-    const file = join(folder, 'followed.csv');
-    await writeFile(file, 'tenantReference,ean\nfollowed,541448860004178057\n');
-    const send = globalThis.fetch;
-    let looks = 0;
-    const fetching = jest.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
-      const isLook =
-        input instanceof Request && /GET .*\/campaigns\/[^/?]+$/.test(`${input.method} ${input.url}`);
-      if (isLook) looks += 1;
-      if (isLook && [1, 3].includes(looks)) throw new TypeError('failed', { cause: { code: 'ECONNRESET' } });
-      if (isLook && looks === 5) await sandbox.control.clearFaults();
-      return send(input, init);
-    });
-    const { exitCode, err } = await run(['import', file, '--yes']);
-    fetching.mockRestore();
-    const told = ['Trying again', 'the service responds again'];
-    expect([exitCode, err.match(/Trying again|the service responds again/g)]).toEqual([
-      0,
-      [...told, ...told],
-    ]);
-  });
-
   it('imports a sheet of a workbook by the names that its columns have', async () => {
     const file = join(folder, 'klanten.xlsx');
     const rows = [

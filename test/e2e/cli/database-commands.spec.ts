@@ -19,11 +19,15 @@ const client = TestClient.of(service);
 
 afterEach(() => void jest.restoreAllMocks());
 
+/** What the last command printed to the standard error. */
+let errors: string[] = [];
+
 /** Runs a command without a terminal and returns what it printed to the standard output. */
 async function run(make: typeof keysCommand, ...args: string[]): Promise<string> {
   const lines: string[] = [];
+  errors = [];
   jest.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
-  jest.spyOn(console, 'error').mockImplementation(() => {});
+  jest.spyOn(console, 'error').mockImplementation((line: string) => void errors.push(line));
   await make(() => service.environment).parseAsync(args, { from: 'user' });
   return lines.join('\n');
 }
@@ -90,22 +94,116 @@ describe('with --json', () => {
     const receipt = await run(eraseCommand, 'to-erase', '--yes', '--json');
     expect(JSON.parse(receipt)).toMatchObject({ erased: { registrations: 1 } });
   });
+});
 
-  it('each change of a state is printed as one line', async () => {
-    const { id } = await client.startNew();
-    await service.sandbox!.control.fields(id, { set: { expired: true } });
-    await waitFor('expired', async () => (await client.session(id)).state === 'expired');
-    // Simulates an earlier release without a rule for `expired`.
-    const text =
-      "UPDATE onboarding_sessions SET state = 'unrecognised', rule = 'undescribed_flags' WHERE id = $1";
-    await service.app.get(Database).query(text, [id]);
-    const change = await run(rederiveCommand, '--session', id, '--json');
-    expect(JSON.parse(change)).toEqual({
-      sessionId: id,
-      previousState: 'unrecognised',
-      state: 'expired',
-      basis: 'observed',
-      rule: 'expired_flag',
+describe('for people', () => {
+  const NOTHING = '00000000-0000-4000-8000-000000000000';
+  const query = (text: string, values: unknown[] = []) => service.app.get(Database).query(text, values);
+
+  it('keys have a line each', async () => {
+    const key = await run(keysCommand, 'create', 'an app', '--scopes', 'users:read, users:write,users:read');
+    const [, id = ''] = /^created (\S+); the key is shown only once:$/.exec(errors[0]!)!;
+    expect(key).toMatch(/^pvo_\S+$/);
+    const lineOfKey = async () =>
+      (await run(keysCommand, 'list'))
+        .split('\n')
+        .find((line) => line.startsWith(id))
+        ?.slice(id.length);
+    expect(await lineOfKey()).toMatch(/^ +\d+s +- +- +- +an app +users:read users:write$/);
+    await query(
+      `UPDATE api_keys SET created_at = now() - interval '3 days', last_used_at = now() - interval '2 hours',
+         refused_401 = 1, refused_403 = 20, refused_429 = 300, last_refused_at = now() - interval '5 minutes' WHERE id = $1`,
+      [id],
+    );
+    expect(await run(keysCommand, 'revoke', id)).toBe('');
+    expect(errors).toEqual([`revoked ${id}`]);
+    expect(await lineOfKey()).toMatch(/^ +3d +2h +321, 5m +\d+s +an app +users:read users:write$/);
+    await expect(run(keysCommand, 'revoke', NOTHING)).rejects.toMatchObject({
+      code: 'not_found',
+      exitCode: 1,
     });
+    for (const [name, scopes] of [
+      ['', 'users:read'],
+      ['an app', 'users:red'],
+    ] as const)
+      await expect(run(keysCommand, 'create', name, '--scopes', scopes)).rejects.toMatchObject({
+        exitCode: 2,
+      });
+  });
+
+  it.each<[typeof keysCommand, string[], expected: object]>([
+    [
+      restoreCommand,
+      [],
+      { exitCode: 2, message: expect.stringMatching(/^Give one of --confirm, --moved, /) },
+    ],
+    [restoreCommand, ['--confirm', '--moved'], { exitCode: 2 }],
+    [restoreCommand, ['--confirm'], { code: 'service_running', exitCode: 1 }],
+    [restoreCommand, ['--moved'], { code: 'service_running', exitCode: 1 }],
+    [eraseCommand, ['nobody-here'], { code: 'not_found' }],
+  ])('%p with %j is refused', async (make, args, expected) => {
+    await expect(run(make, ...args)).rejects.toMatchObject(expected);
+  });
+
+  it('a restore ends with what was found', async () => {
+    expect(await run(migrateCommand)).toBe('nothing to apply');
+    await client.locate('known-1');
+    await client.locate('known-2');
+    await service.app.get(Database).transaction(recordRestore);
+    const file = join(tmpdir(), `${randomUUID()}.txt`);
+    const check = async (...references: string[]) => {
+      await writeFile(file, references.join('\n'));
+      return run(restoreCommand, '--references-checked', file);
+    };
+    const unknown = Array.from({ length: 21 }, (_, at) => `u${at + 10}`);
+    const named = unknown.slice(0, 20).join(', ');
+    for (const [references, detail] of [
+      [
+        ['known-1', ...unknown],
+        `21 of 22 references are not in this database, and nothing was changed: ${named}, and 1 more`,
+      ],
+      [
+        unknown.slice(0, 20),
+        `20 of 20 references are not in this database, and nothing was changed: ${named}. Register`,
+      ],
+    ] as const)
+      await expect(check(...references)).rejects.toThrow(detail);
+    const done = 'registrations are now sent as usual';
+    expect(await check('known-1', 'known-2')).toBe(`2 references are known; ${done}`);
+    await service.app.get(Database).transaction(recordRestore);
+    expect(await run(restoreCommand, '--none-registered')).toBe(done);
+    await rm(file);
+    const details = (await query(
+      `SELECT details FROM audit_log WHERE action = 'references.checked' ORDER BY id DESC LIMIT 2`,
+    )) as {
+      details: unknown;
+    }[];
+    expect(details.map((each) => each.details)).toEqual([{}, { known: 2 }]);
+  });
+
+  it('changes of states are shown, written only on demand, and counted', async () => {
+    const ids = [(await client.startNew()).id, (await client.startNew()).id];
+    for (const id of ids) {
+      await service.sandbox!.control.fields(id, { set: { expired: true } });
+      await waitFor('expired', async () => (await client.session(id)).state === 'expired');
+    }
+    const lineOfChange = (id: string) => `${id}  unrecognised -> expired  (expired_flag)`;
+    // Simulates an earlier release without a rule for `expired`.
+    await query(`UPDATE onboarding_sessions SET state = 'unrecognised', rule = 'undescribed_flags'`);
+    expect(JSON.parse(await run(rederiveCommand, '--session', ids[0]!, '--json'))).toEqual({
+      ...{ sessionId: ids[0], previousState: 'unrecognised', state: 'expired' },
+      ...{ basis: 'observed', rule: 'expired_flag' },
+    });
+    expect(await run(rederiveCommand, '--session', ids[1]!)).toBe(lineOfChange(ids[1]!));
+    expect(errors).toEqual(['1 state would change; add --write to change it']);
+    expect((await run(rederiveCommand)).split('\n').sort()).toEqual(ids.map(lineOfChange).sort());
+    expect(errors).toEqual(['2 states would change; add --write to change them']);
+    expect((await run(rederiveCommand, '--write')).split('\n').sort()).toEqual(ids.map(lineOfChange).sort());
+    expect(errors).toEqual(['2 written']);
+    for (const id of ids) expect((await client.session(id)).state).toBe('expired');
+    expect([await run(rederiveCommand, '--write'), errors]).toEqual([
+      '',
+      ['the current rules change no state'],
+    ]);
   });
 });
