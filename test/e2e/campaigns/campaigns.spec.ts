@@ -4,6 +4,8 @@ import pg from 'pg';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { reportOf, rowsOf, upload } from '../../campaigns/campaign-client.js';
+import type { CampaignView } from '../../../src/campaigns/campaign.view.js';
+import { insertRow } from '../../db/valid-rows.js';
 import { campaignStatus, insertCampaign, readRows } from '../../setup/campaign.js';
 import { TestClient } from '../../setup/client.js';
 import { CampaignsStore } from '../../../src/campaigns/campaigns.store.js';
@@ -354,6 +356,60 @@ describe('the control of a campaign', () => {
     };
     expect(await rateUntil('1 hour')).toBe(5);
     expect(await rateUntil('-1 ms')).toBeNull();
+  });
+
+  it('counts its own rows by their status, problems and brands, and shows what a filter asks for', async () => {
+    const insert = async (problems: object) => {
+      const { id } = await insertRow<{ id: string }>(database.pool, 'campaigns', {
+        ...{ status: 'checked', finished_at: 'now' },
+      });
+      const { id: sent } = await insertRow<{ id: string }>(database.pool, 'registrations', {
+        status: 'uncertain',
+      });
+      // Line n + 1 has the brand n; the last four have one that is more frequent, and no brand.
+      await database.query(
+        `INSERT INTO campaign_rows (campaign_id, line, status, brand, problems, registration_id)
+         SELECT $1, n + 1, (ARRAY['accepted', 'sent', 'sent', 'known', 'invalid'])[1 + n % 5],
+                CASE WHEN n <= 50 THEN 'b' || lpad(n::text, 2, '0') WHEN n < 54 THEN 'x' END,
+                CASE WHEN n % 5 = 4 THEN $2::jsonb ELSE '[]' END, CASE WHEN n % 5 IN (1, 2, 3) THEN $3::uuid END
+           FROM generate_series(1, 54) AS n`,
+        [id, JSON.stringify(problems), sent],
+      );
+      return id;
+    };
+    const problem = (code: string, column: string | null = null) => ({ code, column, message: 'm' });
+    await insert([problem('required')]);
+    const id = await insert([
+      problem('ean_length', 'ean'),
+      problem('ean_length', 'ean2'),
+      problem('brand_alike'),
+    ]);
+    const { body } = await client.call<CampaignView>('GET', `/campaigns/${id}`);
+    expect(body).toMatchObject({
+      counts: {
+        accepted: 32,
+        known: 11,
+        invalid: 11,
+        registered: 0,
+        rejected: 0,
+        uncertain: 0,
+        cancelled: 0,
+      },
+      problems: { ean_length: 11, brand_alike: 11 },
+    });
+    const brands = Array.from({ length: 49 }, (_, at) => ({
+      brand: `b${String(at + 1).padStart(2, '0')}`,
+      rows: 1,
+    }));
+    expect(body.brands).toEqual([{ brand: 'x', rows: 3 }, ...brands]);
+    const linesOf = async (query: string) => (await rowsOf(service, id, `&${query}`)).map(({ line }) => line);
+    const linesWhere = (isShown: (nth: number) => boolean) =>
+      Array.from({ length: 54 }, (_, at) => at + 1).flatMap((nth) => (isShown(nth) ? [nth + 1] : []));
+    expect(await linesOf('status=accepted')).toEqual(linesWhere((nth) => nth % 5 < 3));
+    for (const query of ['status=invalid', 'problem=brand_alike', 'problem=ean_length&status=invalid'])
+      expect(await linesOf(query)).toEqual(linesWhere((nth) => nth % 5 === 4));
+    for (const query of ['problem=brand_alike&status=known', 'problem=required', 'status=registered'])
+      expect(await linesOf(query)).toEqual([]);
   });
 
   it('is that of retention once a campaign has been paused for long', async () => {

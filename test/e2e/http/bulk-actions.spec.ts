@@ -82,6 +82,17 @@ describe('a bulk action', () => {
     ]);
   });
 
+  it('acts once on an id that is given in two spellings, in the order given, and on more ids than it begins at once', async () => {
+    const ids = (await insertUncertain(12)).toSorted().reverse();
+    const { body } = await create({ ids: [...ids, ids[0]!.toUpperCase()] });
+    expect((await finished(body.id)).items.map(({ id, status }) => [id, status])).toEqual(
+      ids.map((id) => [id, 'done']),
+    );
+    for (const id of ids) expect(await auditOf(id)).toHaveLength(1);
+    const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${body.id}`);
+    expect(log.items).toMatchObject([{ details: { ids: 12 } }]);
+  });
+
   it('skips what has changed since its preview', async () => {
     const [changed, same] = (await insertUncertain(2)) as [string, string];
     await database().query(

@@ -57,8 +57,8 @@ beforeEach(async () => {
 });
 afterEach(() => testDatabase.drop());
 
-const prune = (batch?: number) =>
-  new Retention(database, environmentFor(testDatabase.url, DAYS)).prune(undefined, batch);
+const prune = (batch?: number, days: Partial<typeof DAYS> = {}) =>
+  new Retention(database, environmentFor(testDatabase.url, { ...DAYS, ...days })).prune(undefined, batch);
 
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 const idsIn = async (table: string, id = 'id'): Promise<string[]> =>
@@ -120,9 +120,15 @@ describe('R59: history ends where it may', () => {
     const recent = await insertSession(5);
     const ended = await insertSession(50);
     await insertSession(200);
+    // A session that was open for long without a change, and one that was refreshed long after its end.
+    await client.query('UPDATE onboarding_sessions SET changed_at = created_at WHERE id = $1', [open]);
+    const refreshed = await insertSession(200);
+    await client.query('UPDATE onboarding_sessions SET changed_at = now() WHERE id = $1', [refreshed]);
     expect(await prune()).toMatchObject({ sessions: 1, observations: 2 });
-    expect(await idsIn('onboarding_sessions')).toEqual([open, recent, ended].sort());
-    expect(new Set(await idsIn('session_observations', 'session_id'))).toEqual(new Set([open, recent]));
+    expect(await idsIn('onboarding_sessions')).toEqual([open, recent, ended, refreshed].sort());
+    expect(new Set(await idsIn('session_observations', 'session_id'))).toEqual(
+      new Set([open, recent, refreshed]),
+    );
     expect(await prune()).toEqual(NOTHING);
   });
 
@@ -361,23 +367,31 @@ describe('R59: history ends where it may', () => {
         await insertRow(client, 'webhook_deliveries', { endpoint_id, position, ...delivered });
     }
     const announced: string[] = [];
+    const campaign_id = (
+      await insertRow(client, 'campaigns', { status: 'finished', finished_at: daysAgo(50) })
+    ).id;
+    await insertRow(client, 'campaign_rows', { campaign_id, tenant_reference: 'canary' });
+    await keep('session_starts', { ...failed, status: 'sending' });
     for (let nth = 0; nth < 3; nth++) {
       const { session_id } = await insertRow<{ session_id: string }>(client, 'pruned_sessions');
       await insertRow(client, 'domain_events', { subject: session_id });
       announced.push(session_id);
     }
-    expect(await prune(2)).toEqual({
-      ...NOTHING,
-      sessions: 5,
-      observations: 10,
-      deliveries: 10,
-      bulkActions: 5,
-      events: 5,
-      registrations: 5,
-      starts: 5,
-      audit: 5,
-      forgottenSessions: 5,
-    });
+    // Each kind has a setting of its own, which is 0 for "never".
+    const never = Object.fromEntries(Object.keys(DAYS).map((name) => [name, '0']));
+    expect(await prune(2, never)).toEqual(NOTHING);
+    const byName: [keyof typeof DAYS, Partial<typeof NOTHING>][] = [
+      ['RETENTION_SESSIONS_DAYS', { sessions: 5 }],
+      ['RETENTION_OBSERVATIONS_DAYS', { observations: 10 }],
+      ['RETENTION_DELIVERIES_DAYS', { deliveries: 10, bulkActions: 5 }],
+      ['RETENTION_EVENTS_DAYS', { events: 5, forgottenSessions: 5 }],
+      ['RETENTION_REGISTRATIONS_DAYS', { registrations: 5 }],
+      ['RETENTION_STARTS_DAYS', { starts: 5 }],
+      ['RETENTION_AUDIT_DAYS', { audit: 5 }],
+      ['CAMPAIGN_ROWS_DAYS', { campaignRows: 1 }],
+    ];
+    for (const [name, pruned] of byName)
+      expect(await prune(2, { ...never, [name]: DAYS[name] })).toEqual({ ...NOTHING, ...pruned });
     for (const [table, ids] of kept) expect(await idsIn(table)).toEqual(ids.sort());
     expect(await idsIn('pruned_sessions', 'session_id')).toEqual(announced.sort());
   });
