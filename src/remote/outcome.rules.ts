@@ -148,6 +148,11 @@ export interface RemoteRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /**
+   * Returns why a 2xx does not tell the outcome of the call, or undefined. With a fault, the call counts as a failure. For POSTs: each further
+   * one would have an unknown outcome, too.
+   */
+  readonly faultOf?: (response: RemoteResponse) => string | undefined;
   /** Default: `background` for `read_session`, else `foreground`. */
   readonly priority?: Priority;
   /** The call is one of a caller, whose bodies are passed on as they are. It is sent at most once more, after a 401. */

@@ -155,7 +155,8 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     const sent = await this.queue.inTurn(turn, request.signal, async (sentAt) => {
       const admission = gate.admit();
       if (admission.kind === 'not_sent') return { sent: this.refused(request, admission), result: 'unknown' };
-      const exchanged = gate.recognise(await this.wire.exchange(request, deadlineOf(sentAt) - sentAt));
+      const received = await this.wire.exchange(request, deadlineOf(sentAt) - sentAt);
+      const exchanged = gate.recognise(examine(received, request));
       const seconds = (performance.now() - sentAt) / 1_000;
       this.peers.learn(request.operation, exchanged, gate.record(exchanged, admission.probe), seconds);
       if (exchanged.result === 'foreign' && gate.hasLongBeenForeign)
@@ -184,6 +185,15 @@ export class Remote implements OnModuleDestroy, OnApplicationShutdown {
     this.wire.observe(operation, outcome, null);
     return outcome;
   }
+}
+
+/** Returns the exchange of a call. It has failed if its response does not tell the outcome. */
+function examine(exchanged: Exchanged, { faultOf }: RemoteRequest): Exchanged {
+  const { sent, result } = exchanged;
+  if (result !== 'succeeded' || sent.kind !== 'response' || sent.response.status >= 300) return exchanged;
+  const fault = faultOf?.(sent.response);
+  if (fault === undefined) return exchanged;
+  return { sent, result: 'failed', fault: `unreadable: status ${sent.response.status}, ${fault}` };
 }
 
 const perOperation = <T>(valueOf: (operation: OperationClass) => T) =>

@@ -20,6 +20,15 @@ interface ResponseReader<T> {
   readonly parse?: (text: string) => unknown;
 }
 
+/** Returns the `faultOf` of a request whose response `reader` reads. */
+export const faultBy =
+  <T>({ read, parse }: ResponseReader<T>) =>
+  (response: RemoteResponse): string | undefined => {
+    const readBody = () => read(readObject(response.body, parse), response);
+    const outcome = outcomeOf({ kind: 'response', response }, readBody);
+    return outcome.kind === 'unreadable' ? outcome.reason : undefined;
+  };
+
 const NO_OBJECT: Drift = { kind: 'other_type', field: 'body', expected: 'object', found: 'no JSON object' };
 
 /**

@@ -6,7 +6,7 @@ import { Environment } from '../../platform/env/environment.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { Problem } from '../../platform/problem/problem.js';
 import { traced } from '../../platform/tracing/tracing.js';
-import { Responses } from '../../remote/responses.service.js';
+import { faultBy, Responses } from '../../remote/responses.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import { failureOf, foreignFailure, type StartFailure } from '../rules/start-failure.rules.js';
 import { SessionViewsStore, type SessionRow } from '../store/session-views.store.js';
@@ -89,7 +89,7 @@ export class StartSessionService {
   /** Returns the session's id, or null if the lease is lost: the start was taken over or ended, or the user was erased. Throws Problem. */
   private async send(start: LeasedStart, wanted: WantedSession): Promise<string | null> {
     for (let attempt = start.attempts; ; attempt++) {
-      const request = startSessionRequest(wanted.gridLocationId);
+      const request = { ...startSessionRequest(wanted.gridLocationId), faultOf: faultBy(START_RESPONSE) };
       const sent = await this.remote.send(request, 'user', start.userId);
       const interpreted = this.responses.interpret('start_session', sent, START_RESPONSE);
       const outcome = await this.remote.weighOutcome(request, interpreted);

@@ -11,10 +11,11 @@ import { Metrics } from '../../platform/metrics/metrics.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
 import { traced } from '../../platform/tracing/tracing.js';
-import { Responses } from '../../remote/responses.service.js';
+import { faultBy, Responses } from '../../remote/responses.service.js';
 import { foreignId } from '../../remote/drift/drift.js';
 import type { Priority } from '../../remote/outcome.rules.js';
 import type { UserRecord } from '../user/user.view.js';
+import type { Fields } from '../../remote/wire/read-field.js';
 import { readRegisterUserResponse, registerUserRequest, USER_RESPONSE } from '../remote/users.client.js';
 import { planSettlement, unstored, withForeignIds } from './registration.rules.js';
 import type { Claim, RegistrationStatus, Settlement } from './registration.rules.js';
@@ -128,14 +129,15 @@ export class RegistrationSender extends BackgroundTasks {
   }
 
   private async call(claim: Claim, priority: Priority): Promise<Settled | null> {
-    const request = { ...registerUserRequest(claim), priority };
-    const sent = await this.remote.send(request, 'tenant');
-    const interpreted = this.responses.interpret('register_user', sent, {
+    const reader = {
       documented: USER_RESPONSE,
-      read: (fields) => readRegisterUserResponse(fields, claim),
+      read: (fields: Fields) => readRegisterUserResponse(fields, claim),
       // Keeps all digits of an EAN.
       parse: parseLossless,
-    });
+    };
+    const request = { ...registerUserRequest(claim), priority, faultOf: faultBy(reader) };
+    const sent = await this.remote.send(request, 'tenant');
+    const interpreted = this.responses.interpret('register_user', sent, reader);
     const outcome = await this.remote.weighOutcome(request, interpreted);
     return this.settle(claim, planSettlement(outcome, claim.attempts, Math.random()));
   }
