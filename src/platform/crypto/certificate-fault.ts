@@ -22,3 +22,16 @@ export function certificateFault(code: string | undefined, setting: string): str
     return 'its certificate is not valid yet: is the clock of this machine right?';
   return undefined;
 }
+
+/** Matches the alerts by which a server ends the handshake because of the client certificate. Newer releases of OpenSSL name them anew. */
+const OF_CLIENT =
+  /_ALERT_(?:(?:BAD_|UNSUPPORTED_)?CERTIFICATE(?:_EXPIRED|_REQUIRED|_REVOKED|_UNKNOWN)?|UNKNOWN_CA|ACCESS_DENIED)$/;
+
+/**
+ * Returns that the server does not accept our client certificate, or undefined if `code` is not such an alert. `setting`: the setting that
+ * names its file. A server reads no request of such a connection, although with TLS 1.3 the client may have sent one already.
+ */
+export function clientCertificateFault(code: string | undefined, setting: string): string | undefined {
+  if (code === undefined || !OF_CLIENT.test(code)) return undefined;
+  return `it does not accept our client certificate (${code}): is the one in ${setting} known to it, and valid?`;
+}

@@ -41,9 +41,19 @@ export class Connections {
       // Disables both timeouts of undici, since they restart with every byte. Callers set a deadline for the exchange instead.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: skippingInformational(this.connect),
+      connect: endingByAlert(skippingInformational(this.connect)),
     });
     this.all.add(client);
     return client;
   }
+}
+
+/** Ends a connection with the alert of TLS that the server sends. Without this, undici says only that the other side has closed it. */
+function endingByAlert(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...result) => {
+      const [, socket] = result;
+      socket?.once('error', (error: Error) => socket.destroy(error));
+      callback(...result);
+    });
 }

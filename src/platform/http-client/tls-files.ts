@@ -34,6 +34,7 @@ export interface CertificateSign {
 /** How long the files are taken as read. */
 const REREAD_MS = 5_000;
 
+const BEGIN = '-----BEGIN CERTIFICATE-----';
 const PEM = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
 
 /** Reads the files. Throws an error that names the setting at fault, and contains nothing of the files. */
@@ -68,11 +69,12 @@ function readText(name: string, path: string): string {
 function certificatesIn(name: string, text: string): X509Certificate[] {
   try {
     const found = (text.match(PEM) ?? []).map((pem) => new X509Certificate(pem));
-    if (found.length > 0) return found;
+    // OpenSSL would leave out what is cut off, such as the rest of a file that is being written.
+    if (found.length > 0 && found.length === text.split(BEGIN).length - 1) return found;
   } catch {
     // Reports it like a file without certificates.
   }
-  throw new Error(`${name} must contain certificates in the form of PEM (-----BEGIN CERTIFICATE-----)`);
+  throw new Error(`${name} must contain certificates in the form of PEM (${BEGIN})`);
 }
 
 function keyIn(name: string, text: string) {

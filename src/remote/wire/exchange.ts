@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
-import { certificateFault } from '../../platform/crypto/certificate-fault.js';
+import { certificateFault, clientCertificateFault } from '../../platform/crypto/certificate-fault.js';
 import { TunnelError } from '../../platform/http-client/tunnel.js';
 import { describeConnectionError } from '../../platform/http-client/response-limits.js';
 import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
@@ -22,13 +22,17 @@ const TOO_LARGE = `the response is larger than ${MAX_BODY_BYTES} bytes`;
 
 /** The error of an exchange without a response. Contains no request configuration, so it cannot leak a credential. */
 export class ExchangeError extends Error {
+  /** False only if it is certain that no byte of the request was written, or that the other end refused the connection instead of reading it. */
+  readonly maybeSent: boolean;
+
   constructor(
-    readonly fault: 'deadline' | 'cancelled' | 'connection' | 'proxy',
-    /** False only if it is certain that no byte of the request was written. */
-    readonly maybeSent: boolean,
+    readonly fault: 'deadline' | 'cancelled' | 'connection' | 'handshake' | 'proxy',
+    /** Whether undici began to write the request. */
+    isWritten: boolean,
     reason: string,
   ) {
     super(reason);
+    this.maybeSent = isWritten && fault !== 'handshake';
   }
 }
 
@@ -56,6 +60,8 @@ export abstract class OneExchange {
   /** Fails by an error of undici. A response that was cut off is a lost connection, even if its status was 200. */
   protected failBy(error: Error & { readonly code?: string }): void {
     if (error instanceof TunnelError && error.isOfProxy) return this.fail('proxy', error.message);
+    const refusal = clientCertificateFault(error.code, 'SCS_CLIENT_CERT_FILE');
+    if (refusal !== undefined && this.status === 0) return this.fail('handshake', refusal);
     const text = certificateFault(error.code, 'SCS_CA_FILE') ?? describeConnectionError(error);
     this.fail('connection', this.status === 0 ? text : `response cut off: ${text}`);
   }

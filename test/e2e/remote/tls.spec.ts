@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -12,8 +13,10 @@ import { tlsFilesOf } from '../../../src/platform/http-client/tls-files.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { type Authority, createAuthority, findOpenssl } from '../../setup/receivers/certificates.js';
+import { freePort, isListening } from '../../setup/receivers/programs.js';
 import { startOutboundProxy } from '../../setup/receivers/outbound-proxy.js';
 import { environmentFor } from '../../setup/test-environment.js';
+import { waitFor } from '../../setup/wait-for.js';
 import { readSession, registerUser, remoteEnvironment } from './fixture.js';
 
 const closing = closeAfterEach();
@@ -100,6 +103,33 @@ if (openssl === null) {
     });
 
     it.each([
+      ['a client without a certificate', '-tls1_3', false],
+      ['a client of another authority', '-tls1_3', true],
+      ['a client of another authority', '-tls1_2', true],
+    ])('has sent nothing to a service that refuses %s, by %s', async (_, version, isStrange) => {
+      const own = await authority.issue('localhost');
+      const strange = await stranger.issue('client');
+      const port = await freePort();
+      const asServer = ['s_server', '-quiet', '-accept', `127.0.0.1:${port}`, version];
+      const files = ['-cert', own.certificate, '-key', own.key, '-CAfile', authority.file];
+      const refusing = ['-Verify', '1', '-verify_return_error'];
+      const service = spawn(openssl, [...asServer, ...files, ...refusing], {
+        stdio: ['pipe', 'ignore', 'ignore'],
+      });
+      closing.push(() => service.kill());
+      await waitFor('the service', () => isListening(port));
+      const { remote } = await start({
+        SCS_BASE_URL: `https://localhost:${port}`,
+        SCS_CLIENT_CERT_FILE: isStrange ? strange.certificate : undefined,
+        SCS_CLIENT_KEY_FILE: isStrange ? strange.key : undefined,
+      });
+      expect(await remote.send(registerUser)).toEqual({ kind: 'not_sent', reason: 'unreachable' });
+      expect(remote.status().operations.register_user.lastError).toMatch(
+        /^it does not accept our client certificate \(.*\): is the one in SCS_CLIENT_CERT_FILE known to it/,
+      );
+    });
+
+    it.each([
       ['the authority of the service', false, null, 200],
       ['another authority', true, expect.any(String), 'lost'],
     ] as const)(
@@ -152,6 +182,9 @@ if (openssl === null) {
     it('refuses unusable files at the start, all at once, by the setting and without their content', async () => {
       const broken = join(folder, 'broken.crt');
       await writeFile(broken, '-----BEGIN CERTIFICATE-----\ncanary\n-----END CERTIFICATE-----\n');
+      const cut = join(folder, 'cut.crt');
+      const whole = await readFile(authority.file, 'utf8');
+      await writeFile(cut, whole + whole.slice(0, whole.length / 2));
       const encrypted = join(folder, 'encrypted.key');
       await appendFile(
         encrypted,
@@ -181,6 +214,7 @@ if (openssl === null) {
       expect(problemOf({ SCS_CLIENT_CERT_FILE: certificate, SCS_CLIENT_KEY_FILE: encrypted })).toContain(
         'SCS_CLIENT_KEY_FILE must contain a private key',
       );
+      expect(problemOf({ SCS_CA_FILE: cut })).toContain('SCS_CA_FILE must contain certificates');
       expect(problemOf({ SCS_CA_FILE: broken })).not.toContain('canary');
     });
   });
