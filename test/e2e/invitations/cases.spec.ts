@@ -401,6 +401,49 @@ describe('a search', () => {
       expect([q, await search(q)]).toEqual([q, []]);
   });
 
+  it('finds what is open of a registration, what was given up by its whole reference, and sessions and campaigns by their ids', async () => {
+    const prefix = `undecided-${randomUUID()}`;
+    const ids = new Map<string, string>();
+    const ean = newEan();
+    for (const status of ['uncertain', 'rejected', 'discarded'])
+      ids.set(
+        status,
+        (
+          await insertRow<{ id: string }>(service.database.pool, 'registrations', {
+            ...{ tenant_reference: `${prefix}-${status}`, status, eans: [newEan(), ean] },
+          })
+        ).id,
+      );
+    const hits = (...statuses: string[]) =>
+      statuses.map((status) => `registration ${ids.get(status)!}`).sort();
+    const found = async (q: string) => idsOf(await search(q)).sort();
+    for (const q of [prefix, prefix.toUpperCase(), ean])
+      expect(await found(q)).toEqual(hits('uncertain', 'rejected'));
+    for (const status of ids.keys()) {
+      expect(await found(ids.get(status)!)).toEqual(hits(status));
+      expect(await found(`${prefix}-${status}`)).toEqual(hits(status));
+    }
+    const session = await client.startNew();
+    expect(await search(session.id)).toMatchObject([
+      { kind: 'session', id: session.id, label: session.state },
+    ]);
+    const name = `Herfst ${randomUUID()}`;
+    const campaigns = [];
+    for (const createdAt of ['2026-01-02', '2026-01-03', '2026-01-01'])
+      campaigns.push(
+        await insertRow<{ id: string }>(service.database.pool, 'campaigns', {
+          name: `de ${name}`,
+          created_at: createdAt,
+        }),
+      );
+    const [second, newest, oldest] = campaigns.map(({ id }) => `campaign ${id}`);
+    expect(idsOf(await search(name.toLowerCase()))).toEqual([newest, second, oldest]);
+    const { id: unnamed } = await insertRow<{ id: string }>(service.database.pool, 'campaigns', {
+      name: null,
+    });
+    expect(await search(unnamed)).toMatchObject([{ kind: 'campaign', id: unnamed, label: unnamed }]);
+  });
+
   it('has at most 20 hits of a kind', async () => {
     const prefix = `many-${randomUUID()}`;
     for (let nth = 0; nth < 21; nth++) await register([newEan()], `${prefix}-${nth}`);
@@ -440,6 +483,55 @@ describe('the funnel', () => {
     });
     expect(both.medianSecondsToOnline).toBeGreaterThan(0);
     expect(both.p95SecondsToOnline).toBe(both.medianSecondsToOnline);
+  });
+
+  it('counts each step of a period, by day, by each of several brands and by campaign', async () => {
+    const campaign = (await insertRow<{ id: string }>(service.database.pool, 'campaigns', {})).id;
+    const start = Date.parse('2001-02-03T00:00:00Z');
+    const at = (seconds: number) => new Date(start + seconds * 1_000);
+    const insert = async (createdAt: number, steps: Readonly<Record<string, number | string | null>>) => {
+      const grid_location_id = await client.locate();
+      const times = Object.entries(steps).map(([name, step]) => [
+        name,
+        typeof step === 'number' ? at(step) : step,
+      ]);
+      await insertRow(service.database.pool, 'invitations', {
+        ...{
+          grid_location_id,
+          brands: ['fun-a', 'fun-b'],
+          created_at: at(createdAt),
+          expires_at: at(9_999_999_999),
+        },
+        ...(Object.fromEntries(times) as object),
+      });
+    };
+    const begun = { sent_at: 1, opened_at: 2, started_at: 3 };
+    const [done, online] = [
+      { ...begun, owner_done_at: 4 },
+      (seconds: number) => ({ online_at: seconds, expired_at: null }),
+    ];
+    for (const seconds of [10, 20, 40])
+      await insert(0, { ...done, ...online(seconds), campaign_id: campaign });
+    await insert(86_399, { ...begun, owner_done_at: 86_400, campaign_id: campaign });
+    await insert(1, begun);
+    await insert(2, { sent_at: 3, opened_at: 4 });
+    await insert(3, { sent_at: 4, expired_at: 5 });
+    await insert(4, { declined_at: 5, opened_at: 5 });
+    await insert(5, { opened_at: 6 });
+    for (const outside of [-1, 86_400]) await insert(outside, begun);
+    const counted = {
+      ...{ invited: 9, sent: 7, opened: 8, started: 5, ownerDone: 4, online: 3, expired: 1, declined: 1 },
+      ...{ medianSecondsToOnline: 20, p95SecondsToOnline: 40 },
+    };
+    const period = `from=${at(0).toISOString()}&to=${at(86_400).toISOString()}`;
+    const itemsOf = async (by: string) =>
+      (await client.call<{ items: FunnelView[] }>('GET', `/funnel?by=${by}&${period}`)).body.items;
+    expect(await itemsOf('day')).toEqual([{ key: '2001-02-03', ...counted }]);
+    expect(await itemsOf('brand')).toEqual(['fun-a', 'fun-b'].map((key) => ({ key, ...counted })));
+    expect((await itemsOf('campaign')).map(({ key, invited, online }) => [key, invited, online])).toEqual([
+      [campaign, 4, 3],
+      [null, 5, 0],
+    ]);
   });
 
   it('begins with a whole day in UTC', async () => {
