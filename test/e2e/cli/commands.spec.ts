@@ -730,15 +730,6 @@ describe('a command', () => {
     expect((await run(['status'], ADMIN_KEY, receiver.url)).err).toBe(
       `${receiver.url} responded with 302 and not as this service does: check PV_ONBOARDING_URL.`,
     );
-    const secret = 'http://user:secret@127.0.0.1';
-    expect((await run(['status'], ADMIN_KEY, secret)).err).toMatch(/^PV_ONBOARDING_URL must be a URL/);
-  });
-
-  it('never sends the administrator key of this folder to another address', async () => {
-    const variables = { PV_ONBOARDING_URL: receiver.url, ADMIN_API_KEY: ADMIN_KEY };
-    await expect(findApi(variables)).rejects.toThrow(
-      'PV_ONBOARDING_API_KEY is required with PV_ONBOARDING_URL',
-    );
   });
 
   it('reads the key from a file', async () => {

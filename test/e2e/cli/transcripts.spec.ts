@@ -911,7 +911,7 @@ describe('the service of a command', () => {
   it.each<[Record<string, string>, expected: string]>([
     [{ PV_ONBOARDING_URL: 'http://a/prefix//', PV_ONBOARDING_API_KEY: KEY }, 'http://a/prefix pvo_own'],
     [
-      { PV_ONBOARDING_URL: 'http://a' },
+      { PV_ONBOARDING_URL: 'http://a', ADMIN_API_KEY: 'pvo_admin' },
       'PV_ONBOARDING_API_KEY is required with PV_ONBOARDING_URL: set it to an API key.',
     ],
     ...['ftp://a', 'http://u:p@a', 'http://a?b', 'http://a#b', 'http://[', 'http://a b'].map(
