@@ -31,6 +31,9 @@ const MAY_REOPEN = `i.online_at IS NOT NULL AND i.disconnected_at IS NULL AND i.
   AND NOT EXISTS (SELECT FROM invitations o WHERE o.grid_location_id = i.grid_location_id AND o.id <> i.id
                     AND (o.created_at > i.created_at OR ${LIVE.replaceAll('i.', 'o.')}))`;
 
+/** Whether invitation `i` has expired since its location was lost, and is online again if the inverters return: it is the newest. */
+const MAY_RETURN = `i.disconnected_at IS NOT NULL AND i.expired_at IS NOT NULL AND i.revoked_at IS NULL AND i.erased_at IS NULL AND NOT ${IS_REPLACED}`;
+
 /** The state of invitation `i`, for views and filters. */
 export const STATE = 'invitation_state(i)';
 
@@ -273,7 +276,7 @@ const FIRST_LOOK_BACK = '7 days';
 const findChanged = (since: string) => `
     SELECT DISTINCT s.grid_location_id AS "gridLocationId"
       FROM onboarding_sessions s
-      JOIN invitations i ON i.grid_location_id = s.grid_location_id AND (${IS_FOLLOWED} OR ${HAS_LOST_ALL} AND ${MAY_REOPEN})
+      JOIN invitations i ON i.grid_location_id = s.grid_location_id AND (${IS_FOLLOWED} OR ${MAY_RETURN} OR ${HAS_LOST_ALL} AND ${MAY_REOPEN})
      WHERE s.changed_at >= ${since}`;
 /** $1: null for the first run. */
 export const FIND_CHANGED = findChanged(`coalesce($1::timestamptz, now() - interval '${FIRST_LOOK_BACK}')`);
@@ -281,7 +284,8 @@ export const ANY_CHANGED = findChanged(`now() - interval '${CHANGE_OVERLAP_MS} m
 
 /**
  * Updates the invitations of locations $1 that have not ended by the sessions of the locations. An invitation ends when every brand is online.
- * If all inverters of a session then go missing, it begins again, for $2 days.
+ * If all inverters of a session then go missing, it begins again, for $2 days. If it has expired meanwhile, it ends all the same once they are
+ * back.
  */
 // Reads the current states, so that it may be repeated.
 export const RECORD_PROGRESS = `
@@ -290,7 +294,7 @@ export const RECORD_PROGRESS = `
              min((SELECT min(t.at) FROM session_transitions t
                    WHERE t.session_id = s.id AND t.to_state IN ('awaiting_installation', 'online'))) AS done_at
         FROM invitations i ${BRANDS}
-       WHERE i.grid_location_id = ANY ($1::uuid[]) AND (${IS_FOLLOWED} OR ${MAY_REOPEN})
+       WHERE i.grid_location_id = ANY ($1::uuid[]) AND (${IS_FOLLOWED} OR ${MAY_RETURN} OR ${MAY_REOPEN})
        GROUP BY i.id, b.brand
     ), progress AS (
       SELECT id, min(step) = 3 AS is_online, min(step) >= 2 AS is_done, max(done_at) AS done_at,
@@ -306,13 +310,15 @@ export const RECORD_PROGRESS = `
            disconnected_at = CASE WHEN NOT is_online AND i.online_at IS NOT NULL THEN coalesce(i.disconnected_at, clock_timestamp()) END,
            expires_at = CASE WHEN NOT is_online AND i.online_at IS NOT NULL AND i.disconnected_at IS NULL
                              THEN greatest(i.expires_at, clock_timestamp() + $2 * interval '1 day') ELSE i.expires_at END,
+           expired_at = CASE WHEN NOT is_online THEN i.expired_at END,
            wish_due_at = CASE WHEN is_online THEN NULL ELSE i.wish_due_at END,
            -- The owner has to act again, or is not to be reminded for now.
            reminder_due_at = CASE WHEN i.awaits = progress.awaits THEN i.reminder_due_at
                                   WHEN progress.awaits <> 'installation' THEN clock_timestamp() + interval '1 day' END
       FROM progress
      WHERE i.id = progress.id
-       AND (${IS_FOLLOWED} AND (i.awaits <> progress.awaits OR is_online) OR ${MAY_REOPEN} AND is_disconnected)`;
+       AND (${IS_FOLLOWED} AND (i.awaits <> progress.awaits OR is_online) OR ${MAY_RETURN} AND is_online
+            OR ${MAY_REOPEN} AND is_disconnected)`;
 
 /** Finds the newest invitation of location $1 that has ended with the brands $2 online, or with any brands if $2 is empty. */
 export const FIND_ONLINE = `

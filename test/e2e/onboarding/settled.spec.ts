@@ -166,6 +166,14 @@ describe('a settled session', () => {
       return invitation.state !== 'online' && invitation;
     });
     expect(Date.parse(lostAgain.expiresAt) - Date.now()).toBeLessThan(91 * DAY);
+
+    // If its date passes meanwhile, it is expired until inverters are back.
+    const expire = 'UPDATE invitations SET expires_at = now(), expired_at = now() WHERE id = $1';
+    await database().query(expire, [created.body.id]);
+    expect((await findInvitation()).state).toBe('expired');
+    await sandbox().online(next.id, { inverters: 1 });
+    await waitFor('it is online after its date', async () => (await findInvitation()).state === 'online');
+    expect(await findInvitation()).toMatchObject({ onlineAt, disconnectedAt: null });
   });
 
   it('is no longer watched once the remote service does not have it, and is neither lost nor stalled', async () => {
