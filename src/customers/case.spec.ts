@@ -223,7 +223,7 @@ const CASES: Readonly<Partial<Record<WaitsFor, readonly [Partial<Snapshot>, ...E
         invitation: invitation({ state: 'online', expected: { inverters: 1 } }),
         sessions: [online({ inverters: inverters(1, 1) })],
       },
-      'All is online: 1 of 1 inverters are online.',
+      'All is online: 1 of 1 inverter is online.',
       2,
     ],
   ],

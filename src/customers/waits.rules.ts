@@ -32,7 +32,7 @@ const invite = remedy('createInvitation', 'Invite the owner', {
   body: ({ gridLocationId }) => ({ gridLocationId }),
 });
 const inverters = ({ present, wanted }: Evidence) =>
-  `${String(present)} of ${String(wanted)} inverters are online`;
+  `${String(present)} of ${String(wanted)} ${wanted === 1 ? 'inverter is' : 'inverters are'} online`;
 
 /**
  * Who is waited for in the ordinary way, by the state of a registration or of a grid location. Some states stall at once: between their

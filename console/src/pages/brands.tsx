@@ -220,13 +220,7 @@ const shareBefore = (row: FunnelDay | undefined): number | null =>
 const Change = ({ now, before }: { readonly now: number | null; readonly before: number | null }) => (
   <>
     {now === null ? '–' : `${now}\u00a0%`}
-    {before !== null && (
-      <span className="soft">
-        {' '}
-        (was {before}
-        {'\u00a0'}%)
-      </span>
-    )}
+    {before !== null && <span className="soft"> {`(was\u00a0${before}\u00a0%)`}</span>}
   </>
 );
 

@@ -354,7 +354,7 @@ function Result({ of: { campaign, invalid }, rows, file, uses, onCorrect }: Resu
   const numberOf = ({ line }: Row) => line - 2 + firstRow;
   const { summary } = campaign;
   return (
-    <Panel title="3. What the check has found" isWide>
+    <Panel title="3. What the check has found" isWide isResult>
       <Facts
         facts={[
           ['New', formatNumber(summary.new)],

@@ -9,6 +9,8 @@ import { tellDone, tellFailed } from './notify.js';
 
 interface Props<Result> {
   readonly label: string;
+  /** The label of the button in the dialog. Default: `label`. */
+  readonly button?: string;
   /** Calls the operation. `form`: what a person has entered in the dialog. */
   readonly run: (form: FormData) => Promise<Result>;
   /** What a person is told afterwards. */
@@ -25,7 +27,7 @@ interface Props<Result> {
 
 /** A button that calls an operation of the API. */
 export function Act<Result>(props: Props<Result>) {
-  const { label, run, done, changes, ask, isDanger = false, isMain = false, onDone } = props;
+  const { label, button = label, run, done, changes, ask, isDanger = false, isMain = false, onDone } = props;
   const [isOpen, setOpen] = useState(false);
   const act = useMutation({
     mutationFn: run,
@@ -51,7 +53,7 @@ export function Act<Result>(props: Props<Result>) {
       {isOpen && (
         <Dialog
           title={label}
-          button={label}
+          button={button}
           isDanger={isDanger}
           isDisabled={act.isPending}
           onSubmit={(form) => act.mutate(form)}

@@ -1,18 +1,30 @@
 import { Badge as Label, Paper } from '@mantine/core';
-import { useId, type ReactNode } from 'react';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
 
 interface Props {
   readonly title: string;
   /** A link to the list behind the panel, or a button. */
   readonly more?: ReactNode;
   readonly isWide?: boolean;
+  /** Whether the page scrolls to it when it appears. */
+  readonly isResult?: boolean;
   readonly children: ReactNode;
 }
 
-export function Panel({ title, more, isWide = false, children }: Props) {
+export function Panel({ title, more, isWide = false, isResult = false, children }: Props) {
   const id = useId();
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isResult) panel.current?.scrollIntoView();
+  }, [isResult]);
   return (
-    <Paper component="section" withBorder className={isWide ? 'panel wide' : 'panel'} aria-labelledby={id}>
+    <Paper
+      component="section"
+      withBorder
+      ref={panel}
+      className={isWide ? 'panel wide' : 'panel'}
+      aria-labelledby={id}
+    >
       <header>
         <h2 id={id}>{title}</h2>
         {more}

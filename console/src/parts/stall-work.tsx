@@ -27,6 +27,7 @@ export function WorkAct({ of: item }: { readonly of: StalledItem }) {
   return (
     <Act
       label="Note"
+      button="Save"
       run={async (form) => {
         const snooze = textIn(form, 'snooze');
         const body: Schemas['StallChange'] = {

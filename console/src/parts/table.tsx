@@ -100,7 +100,7 @@ export function Table<Row extends RowData>({
                     size="xs"
                     aria-label="Select all that are shown"
                     checked={table.getIsAllRowsSelected()}
-                    indeterminate={table.getIsSomeRowsSelected()}
+                    indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
                     onChange={table.getToggleAllRowsSelectedHandler()}
                   />
                 </th>
