@@ -27,6 +27,7 @@ const FOLLOWS: Readonly<Partial<Record<ReasonCode, readonly ReasonCode[]>>> = {
   held_back_by_remote_service: [...LATE_READS, 'budget_short'],
   remote_slow: ['reads_stale', 'sessions_overdue'],
   budget_short: ['reads_stale'],
+  webhooks_failing: ['reader_behind'],
 };
 const CAUSES = Object.keys(FOLLOWS) as ReasonCode[];
 

@@ -18,6 +18,7 @@ it.each<Partial<Record<ReasonCode, ReasonCode | null>>>([
   },
   { tables_locked: null, events_unsequenced: 'tables_locked', sessions_overdue: 'tables_locked' },
   { proxy_fails: null, nothing_read: 'proxy_fails', starts_fell: 'proxy_fails' },
+  { webhooks_failing: null, reader_behind: 'webhooks_failing' },
   { disk_full: null, no_worker: 'disk_full', starts_abandoned: 'disk_full' },
 ])('says from which reason each follows, of those that are present: %j', (expected) => {
   const codes = Object.keys(expected) as ReasonCode[];
