@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { readTerm } from '../../src/customers/search/search.rules.js';
+import { SearchStore } from '../../src/customers/search/search.store.js';
 import { SESSION_CAUSES } from '../../src/onboarding/stalls/session.causes.rules.js';
 import type { InvertersQuery } from '../../src/onboarding/api/sessions.list.js';
 import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
@@ -12,6 +14,10 @@ import type { UsersQuery } from '../../src/users/user/users.list.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
 import { environmentFor } from '../setup/test-environment.js';
 import { insertCustomer, insertRow, type Table } from './valid-rows.js';
+
+interface Plan {
+  readonly 'QUERY PLAN': string;
+}
 
 describe('among many users and registrations', () => {
   const USERS = 20_000;
@@ -64,6 +70,26 @@ describe('among many users and registrations', () => {
       cursor = { registeredAt: last.registeredAt, id: last.id };
     }
   }
+
+  it('are searched by an index for frequent words that nobody has together', async () => {
+    let plan: Plan[] = [];
+    const transaction = database.transaction.bind(database);
+    const spy = jest.spyOn(database, 'transaction').mockImplementation((work) =>
+      transaction(async (tx) => {
+        const query = jest.spyOn(tx, 'query');
+        const result = await work(tx);
+        const [statement, values] = query.mock.calls.at(-1) as [string, unknown[]];
+        plan = await tx.query<Plan>(`EXPLAIN ${statement}`, values);
+        return result;
+      }),
+    );
+    const term = readTerm('spring autumn');
+    expect(await new SearchStore(database).find(term, ['customer'])).toEqual([]);
+    spy.mockRestore();
+    const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+    expect(text).toContain('users_metadata_words_idx');
+    expect(text).not.toContain('Seq Scan on users');
+  });
 
   describe('the list of users by metadata', () => {
     const middle = {

@@ -1004,7 +1004,7 @@ if (CHROMIUM === null) {
         brands: { path: '/brands', until: 'acme' },
         weeks: { path: '/brands?by=week', until: 'acme' },
         keys: { path: '/keys', until: 'reader' },
-        audit: { path: '/audit', until: 'api key revoked' },
+        audit: { path: '/audit', until: 'administrator key, in the console' },
       };
 
     it.each(allAtLength(LOOKS))(

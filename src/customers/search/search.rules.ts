@@ -5,8 +5,6 @@ import { normaliseReference, withoutInvisible } from '../../platform/spelling.ru
 export interface Term {
   /** In the form of a reference. */
   readonly text: string;
-  /** The words to look for in metadata; at least one. The last may be several. */
-  readonly words: readonly string[];
   readonly id: string | null;
   readonly ean: string | null;
   /** The possible tokens of an invitation's link. */
@@ -24,20 +22,7 @@ export function readTerm(given: string): Term {
   const text = normaliseReference(bare(seen));
   const ean = EAN.exec(seen.normalize('NFKC'))?.[0].replace(/\D/g, '') ?? null;
   const id = ID.exec(seen)?.[0].toLowerCase() ?? null;
-  return { text, words: wordsOf(text), id, ean, tokens: id === null && ean === null ? tokensIn(seen) : [] };
-}
-
-const MOST_WORDS = 8;
-
-/** Returns the words of a text that have a letter or a digit, or else the text. */
-function wordsOf(text: string): string[] {
-  const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  const rest = words.slice(MOST_WORDS - 1).join(' ');
-  return words.length < MOST_WORDS
-    ? words.length === 0
-      ? [text]
-      : words
-    : [...words.slice(0, MOST_WORDS - 1), rest];
+  return { text, id, ean, tokens: id === null && ean === null ? tokensIn(seen) : [] };
 }
 
 function bare(text: string): string {
