@@ -54,7 +54,9 @@ function Card({ of: { cause, alike, symptoms } }: { readonly of: Incident }) {
         </p>
       ))}
       {symptoms.length > 0 && (
-        <p className="soft">From it, probably: {[...new Set(symptoms.map((each) => each.title))].join('; ')}.</p>
+        <p className="soft">
+          From it, probably: {[...new Set(symptoms.map((each) => each.title))].join('; ')}.
+        </p>
       )}
       <p className="soft apart">
         {since !== null && (
