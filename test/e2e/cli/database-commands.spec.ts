@@ -200,7 +200,10 @@ describe('for people', () => {
     expect(errors).toEqual(['2 states would change; add --write to change them']);
     expect((await run(rederiveCommand, '--write')).split('\n').sort()).toEqual(ids.map(lineOfChange).sort());
     expect(errors).toEqual(['2 written']);
-    for (const id of ids) expect((await client.session(id)).state).toBe('expired');
+    for (const id of ids) {
+      expect((await client.session(id)).state).toBe('expired');
+      expect(await client.eventsOf(id)).toEqual(['session.started', 'session.expired', 'session.expired']);
+    }
     expect([await run(rederiveCommand, '--write'), errors]).toEqual([
       '',
       ['the current rules change no state'],
