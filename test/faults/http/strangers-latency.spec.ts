@@ -103,6 +103,8 @@ async function testAtOnce(service: TestApp, client: TestClient) {
     if (status !== 200) refused += 1;
     return status;
   });
+  // Otherwise, the deliveries may take all requests of the endpoint before the first test.
+  await waitFor('a test is in flight', () => waiting.length > 0);
   const announced = announce(service.database, SUBJECTS, 1);
   await waitFor('every test is in flight or refused', () => waiting.length + refused >= TESTS);
   const slowest = await measureUntil(
