@@ -29,7 +29,7 @@ const OF_CLIENT =
 
 /**
  * Returns that the server does not accept our client certificate, or undefined if `code` is not such an alert. `setting`: the setting that
- * names its file. A server reads no request of such a connection, although with TLS 1.3 the client may have sent one already.
+ * names its file.
  */
 export function clientCertificateFault(code: string | undefined, setting: string): string | undefined {
   if (code === undefined || !OF_CLIENT.test(code)) return undefined;

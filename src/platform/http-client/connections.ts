@@ -48,12 +48,30 @@ export class Connections {
   }
 }
 
-/** Ends a connection with the alert of TLS that the server sends. Without this, undici says only that the other side has closed it. */
+/** The alert by which a server ended the handshake of TLS 1.3. The server has read no request. */
+export class HandshakeAlert extends Error {
+  readonly code: string | undefined;
+
+  constructor({ message, code }: NodeJS.ErrnoException) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Ends a connection with the alert of a server that refuses the client's part of the handshake. With TLS 1.3, the client may have sent a
+ * request by then, and undici may say only that the other side has closed the connection. An alert after a ticket or a byte of the server
+ * is not of the handshake, so the server may have read the request.
+ */
 function endingByAlert(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...result) => {
       const [, socket] = result;
-      socket?.once('error', (error: Error) => socket.destroy(error));
+      let isOpen = false;
+      socket?.once('session', () => (isOpen = true));
+      socket?.once('error', (error: NodeJS.ErrnoException) => {
+        socket.destroy(isOpen || socket.bytesRead > 0 ? error : new HandshakeAlert(error));
+      });
       callback(...result);
     });
 }

@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { certificateFault, clientCertificateFault } from '../../platform/crypto/certificate-fault.js';
+import { HandshakeAlert } from '../../platform/http-client/connections.js';
 import { TunnelError } from '../../platform/http-client/tunnel.js';
 import { describeConnectionError } from '../../platform/http-client/response-limits.js';
 import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
@@ -61,8 +62,8 @@ export abstract class OneExchange {
   protected failBy(error: Error & { readonly code?: string }): void {
     if (error instanceof TunnelError && error.isOfProxy) return this.fail('proxy', error.message);
     const refusal = clientCertificateFault(error.code, 'SCS_CLIENT_CERT_FILE');
-    if (refusal !== undefined && this.status === 0) return this.fail('handshake', refusal);
-    const text = certificateFault(error.code, 'SCS_CA_FILE') ?? describeConnectionError(error);
+    if (refusal !== undefined && error instanceof HandshakeAlert) return this.fail('handshake', refusal);
+    const text = refusal ?? certificateFault(error.code, 'SCS_CA_FILE') ?? describeConnectionError(error);
     this.fail('connection', this.status === 0 ? text : `response cut off: ${text}`);
   }
 

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import tls, { type TLSSocket } from 'node:tls';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { dispatcherFor, lookAtNetwork } from '../../../src/cli/check-remote/look-at-network.js';
@@ -102,22 +102,30 @@ if (openssl === null) {
       expect(remote.proxyFault).toBeNull();
     });
 
+    /** Starts openssl in the place of the service. `output`: what it has received. */
+    async function startOpenssl(...args: string[]) {
+      const own = await authority.issue('localhost');
+      const port = await freePort();
+      const files = ['-cert', own.certificate, '-key', own.key, '-CAfile', authority.file];
+      const service = spawn(
+        openssl!,
+        ['s_server', '-accept', `127.0.0.1:${port}`, ...files, '-verify_return_error', ...args],
+        { stdio: ['pipe', 'pipe', 'ignore'] },
+      );
+      const output = { text: '' };
+      service.stdout.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
+      closing.push(() => service.kill());
+      await waitFor('the service', () => isListening(port));
+      return { port, output, stdin: service.stdin };
+    }
+
     it.each([
       ['a client without a certificate', '-tls1_3', false],
       ['a client of another authority', '-tls1_3', true],
       ['a client of another authority', '-tls1_2', true],
     ])('has sent nothing to a service that refuses %s, by %s', async (_, version, isStrange) => {
-      const own = await authority.issue('localhost');
       const strange = await stranger.issue('client');
-      const port = await freePort();
-      const asServer = ['s_server', '-quiet', '-accept', `127.0.0.1:${port}`, version];
-      const files = ['-cert', own.certificate, '-key', own.key, '-CAfile', authority.file];
-      const refusing = ['-Verify', '1', '-verify_return_error'];
-      const service = spawn(openssl, [...asServer, ...files, ...refusing], {
-        stdio: ['pipe', 'ignore', 'ignore'],
-      });
-      closing.push(() => service.kill());
-      await waitFor('the service', () => isListening(port));
+      const { port } = await startOpenssl(version, '-Verify', '1');
       const { remote } = await start({
         SCS_BASE_URL: `https://localhost:${port}`,
         SCS_CLIENT_CERT_FILE: isStrange ? strange.certificate : undefined,
@@ -127,6 +135,26 @@ if (openssl === null) {
       expect(remote.status().operations.register_user.lastError).toMatch(
         /^it does not accept our client certificate \(.*\): is the one in SCS_CLIENT_CERT_FILE known to it/,
       );
+    });
+
+    it.each([
+      ['in a session that the service has begun', [], ''],
+      ['after a part of the response', ['-num_tickets', '0'], 'HTTP/1.1 103 Early Hints\n\n'],
+    ])('may have sent a request if the alert comes %s', async (_, args, response) => {
+      const { port, output, stdin } = await startOpenssl('-tls1_3', '-Verify', '1', ...args);
+      const connect = jest.spyOn(tls, 'connect');
+      const { remote } = await start({ SCS_BASE_URL: `https://localhost:${port}`, HTTPS_PROXY: undefined });
+      const sent = remote.send(registerUser);
+      await waitFor('the request', () => output.text.includes(registerUser.body!));
+      const socket = connect.mock.results[0]!.value as TLSSocket;
+      connect.mockRestore();
+      stdin.write(response);
+      await waitFor('the part', () => response === '' || socket.bytesRead > 0);
+      // No program at hand sends such an alert.
+      const code = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
+      socket.emit('error', Object.assign(new Error('alert'), { code }));
+      socket.destroy();
+      expect(await sent).toMatchObject({ kind: 'ambiguous' });
     });
 
     it.each([
