@@ -168,37 +168,6 @@ describe('the command line', () => {
     expect(await users()).toHaveLength(0);
   });
 
-  it('names in its question the item that a call of the API is about', async () => {
-    await client.locate('customer-in-question');
-    const { body } = await client.call<{ items: { id: string }[] }>(
-      'GET',
-      '/users?tenantReference=customer-in-question',
-    );
-    const declined = await run(['users', 'erase', body.items[0]!.id], 'no\n', variables, [TERMINAL]);
-    expect(declined).toMatchObject({
-      exitCode: 1,
-      err: expect.stringContaining(
-        `At ${service.url}: this erases all personal data stored here for customer-in-question`,
-      ),
-    });
-  });
-
-  it.each([
-    [['registrations', 'resolve', UNKNOWN, 'user.json']],
-    [['webhooks', 'update', UNKNOWN, '--enable', '--skip-missed']],
-    [['webhooks', 'rotate-secret', UNKNOWN, '--overlap-seconds', '0']],
-  ])('asks before %j', async (args) => {
-    const declined = await run(args, 'no\n', variables, [TERMINAL]);
-    expect(declined).toMatchObject({ exitCode: 1, out: '' });
-    expect(declined.err).toMatch(/cannot be undone.*Not confirmed/s);
-    await writeFile(join(folder, 'user.json'), '{}');
-    const confirmed = await run(args, 'yes\n', variables, [TERMINAL]);
-    expect(confirmed).toMatchObject({
-      exitCode: 1,
-      err: expect.stringMatching(/^(?!.*Not confirmed).*not_found: /s),
-    });
-  });
-
   it('does not ask a script, which has no terminal', async () => {
     await client.locate('customer-to-erase-by-script');
     const args = ['erase', 'customer-to-erase-by-script'];
@@ -298,30 +267,6 @@ describe('the command line', () => {
     expect(stopped.err).toMatch(
       new RegExp(`The campaign continues[^]*campaigns show ${id}\n[^]*campaigns pause ${id}\n$`),
     );
-    await sandbox.control.clearFaults();
-  });
-
-  it('no longer follows a campaign once its key is refused', async () => {
-    await sandbox.control.addFault({ kind: 'hold', operation: 'register_user', times: null });
-    const { body } = await client.call<{ id: string; key: string }>('POST', '/api-keys', {
-      name: 'import',
-      scopes: ['users:read', 'users:write'],
-    });
-    const file = join(folder, 'revoked.csv');
-    await writeFile(file, 'tenantReference,ean\nrevoked,541448860004178057\n');
-    const env = { ...variables, PV_ONBOARDING_API_KEY: body.key };
-    const terminal = 'data:text/javascript,process.stderr.isTTY = true';
-    const { output, ended } = start(['import', file, '--yes'], env, [terminal]);
-    await waitFor('the progress', () => output.err.includes('0 of 1 rows'), START_WITHIN_MS);
-    await client.call('DELETE', `/api-keys/${body.id}`);
-    const { exitCode, err } = await ended;
-    // One line is rewritten, and cleared before what follows.
-    expect([exitCode, err.replaceAll('\x1b[K', '<clear>')]).toEqual([
-      1,
-      expect.stringMatching(
-        /\n(?:\r[^\r\n]*0 of 1 rows[^\r\n]*<clear>)+\r<clear>The campaign continues[^]* pause \S+\nunauthenticated: .*\n$/,
-      ),
-    ]);
     await sandbox.control.clearFaults();
   });
 

@@ -810,11 +810,34 @@ id: ID`,
     [
       'of a secret that ends later',
       `webhooks rotate-secret ${ID} --overlap-seconds 1`,
-      [{ id: ID, secret: 'whsec_2' }],
+      [{ secret: 'whsec_2', previousSecretUntil: '2026-06-15T12:00:01.000Z' }],
       `> POST /webhook-endpoints/ID/rotate-secret application/json {"overlapSeconds":1}
-! created ID; the secret is shown only once:
+! previousSecretUntil: 2026-06-15T12:00:01.000Z
+! the secret is shown only once:
 whsec_2`,
       { types: 'no' },
+    ],
+    [
+      'of an erasure',
+      `users erase ${ID}`,
+      [{ id: ID, tenantReference: 'a\nb' }],
+      `> GET /users/ID
+! At http://service: this erases all personal data stored here for a\\u000ab: names, email, EANs, metadata, registrations and inverter ids. Its sessions are no longer watched. This cannot be undone.
+! Type yes to confirm: 
+! Not confirmed: nothing was changed.
+= 1`,
+      { types: 'no' },
+    ],
+    [
+      'of a resolution',
+      `registrations resolve ${ID} customers.csv`,
+      [{ id: ID, status: 'registered' }],
+      `! At http://service: this enters a user for the registration ID, and its grid locations. This cannot be undone.
+! Type yes to confirm: 
+> POST /registrations/ID/resolve application/json its rows
+id: ID
+status: registered`,
+      { types: 'yes' },
     ],
     [
       'of a deletion',
