@@ -13,6 +13,7 @@ HOST=${HOST:-127.0.0.1}
 READY_WITHIN=${READY_WITHIN:-120}
 # The file that names a process in this folder lets nginx (ops/nginx) send it nothing. It stays if the process does not become ready.
 STOPPING=${STOPPING:-/run/pv-onboarding}
+umask 022
 mkdir -p "$STOPPING"
 for each in "$@"; do
   instance=${each%%=*} port=${each#*=} waited=0

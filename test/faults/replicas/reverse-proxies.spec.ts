@@ -21,12 +21,12 @@ import { ADMIN_KEY } from '../../setup/test-environment.js';
 import type { TestProcess } from '../../setup/test-process.js';
 import { waitFor } from '../../setup/wait-for.js';
 
-jest.setTimeout(300_000);
+jest.setTimeout(600_000);
 
 /** The default of CAMPAIGN_MAX_BYTES. */
 const LARGEST_UPLOAD = 64 * 1024 * 1024;
 
-const PAUSE_MS = 50;
+const PAUSE_MS = 200;
 
 const run = promisify(execFile);
 const closing = closeAfterEach();
@@ -206,7 +206,8 @@ describe('a rolling restart behind a reverse proxy', () => {
         PORT: String(port),
         PUBLIC_URL: 'https://www.example/tools/pv',
         TRUSTED_PROXIES: '127.0.0.1',
-        SHUTDOWN_DELAY_MS: '2500',
+        // The default in production.
+        SHUTDOWN_DELAY_MS: '5000',
         SCS_MAX_REQUESTS_PER_SECOND: '1000',
       });
     const processes = new Map<string, TestProcess>(
@@ -246,7 +247,7 @@ describe('a rolling restart behind a reverse proxy', () => {
     const loads = proxies
       .flatMap(({ url, urlWithPath }) => [url, urlWithPath])
       .map((url) => load(new TestClient(url, ADMIN_KEY), () => isOver));
-    const env = { PATH: `${folder}:${process.env.PATH ?? ''}`, STOPPING: folder };
+    const env = { PATH: `${folder}:${process.env.PATH ?? ''}`, STOPPING: folder, READY_WITHIN: '240' };
     const args = ports.map((each, index) => `api-${index + 1}=${each}`);
     await run('sh', ['ops/systemd/rolling-restart.sh', ...args], { env }).finally(() => (isOver = true));
     const results = await Promise.all(loads);
