@@ -22,8 +22,9 @@ export class CustomersController {
   @Post('customers')
   @Redirect()
   async onboard(@Body() { reference = '', ean = '' }: Readonly<Record<string, string>>) {
-    await this.customers.save({ reference, ean, sessionId: await this.start(reference, ean) });
-    return { url: `/customers/${encodeURIComponent(reference)}`, statusCode: 303 };
+    const started = await this.start(reference, ean);
+    await this.customers.save({ ...started, ean });
+    return { url: `/customers/${encodeURIComponent(started.reference)}`, statusCode: 303 };
   }
 
   @Get('customers/:reference')
@@ -38,14 +39,19 @@ export class CustomersController {
     return customerPage(customer, link);
   }
 
-  /** Returns the id of the session, or null while nobody can know whether the customer is registered. */
-  private async start(tenantReference: string, ean: string): Promise<string | null> {
+  /**
+   * Returns the id of the session, or null while nobody can know whether the customer is registered. The service removes blanks around a
+   * reference, and its events have this form.
+   */
+  private async start(tenantReference: string, ean: string) {
     try {
       const body = { tenantReference, gridLocations: [{ ean }] };
       const { data: user } = await this.client.POST('/api/v1/users', { body });
-      if (user.object === 'registration') return null;
+      const reference = user.tenantReference;
+      if (user.object === 'registration') return { reference, sessionId: null };
       const params = { path: { id: user.gridLocations[0]!.id } };
-      return (await this.client.POST('/api/v1/onboarding/pv/{id}', { params, body: {} })).data.id;
+      const { data: session } = await this.client.POST('/api/v1/onboarding/pv/{id}', { params, body: {} });
+      return { reference, sessionId: session.id };
     } catch (error) {
       if (!(error instanceof ProblemError) || isTemporary(error)) throw error;
       throw new BadRequestException(error.errors.map(({ message }) => message).join('; ') || error.detail);
