@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { TRIALS } from '../../../src/remote/pace/breaker.rules.js';
 import { Remote } from '../../../src/remote/remote.service.js';
@@ -87,8 +88,18 @@ describe('R72: an outage makes few registrations uncertain', () => {
     await sandbox.control.addFault({ ...fault, operation: 'register_user', times: null });
     await Promise.all(REFERENCES.map(register));
     await sandbox.control.clearFaults();
-    // Each base probe is served, so one more registration follows it.
-    await settle(MAY_BE_LOST + (await received('probe')));
+    // Eight are in flight, and one more follows each of the four failures before the breaker opens, and each base probe, which is served.
+    await settle(8 + 4 + (await received('probe')));
+  });
+
+  it('but users without an EAN that was sent show no outage, so the next customer is registered', async () => {
+    const { register } = await start();
+    for (const tenantReference of REFERENCES.slice(0, 6)) {
+      const body = JSON.stringify({ id: randomUUID(), tenantReference, gridLocations: [] });
+      await sandbox.control.addFault({ kind: 'answer', status: 201, body, operation: 'register_user' });
+      expect((await register(tenantReference)).body).toMatchObject({ status: 'uncertain' });
+    }
+    expect((await register('after them')).status).toBe(201);
   });
 
   itAtLength('is red if a registration is the probe', async () => {
