@@ -7,7 +7,7 @@ import { runJest } from './jest.mjs';
 import { progress } from './progress.mjs';
 
 /** The Debian package of each program that this check needs. */
-const NEEDED = { buildah: 'buildah', mmdebstrap: 'mmdebstrap', ip: 'iproute2' };
+const NEEDED = { buildah: 'buildah', mmdebstrap: 'mmdebstrap', ip: 'iproute2', openssl: 'openssl' };
 const IMAGE = 'localhost/pv-onboarding:checked';
 const CERTIFICATES = '/etc/ssl/certs';
 
@@ -23,9 +23,10 @@ export async function checkContainer(args) {
   const missing = Object.keys(NEEDED).some(
     (program) => spawnSync(program, ['--version']).error !== undefined,
   );
-  if (missing || process.getuid?.() !== 0) {
+  // Within some containers, root may not make a network.
+  if (missing || process.getuid?.() !== 0 || spawnSync('unshare', ['--net', 'true']).status !== 0) {
     console.error(
-      `THE IMAGE WAS NOT CHECKED: this needs root and Debian's ${Object.values(NEEDED).join(', ')}.`,
+      `THE IMAGE WAS NOT CHECKED: this needs root, network namespaces and Debian's ${Object.values(NEEDED).join(', ')}.`,
     );
     console.log('0 passed, 1 failed');
     return 1;
