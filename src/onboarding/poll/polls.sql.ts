@@ -1,6 +1,7 @@
 import { mayAct } from '../../access/acting-caller.js';
 import { prepared } from '../../platform/database/database.js';
 import { msFromNow } from '../../platform/database/timestamps.js';
+import { CHECKED_AT } from '../store/sessions.sql.js';
 import { IS_OPEN, STRETCH } from './read-budget.store.js';
 import { LANE_STARTS_SECONDS, LANES } from './lanes.rules.js';
 
@@ -88,25 +89,21 @@ export const SELECT_SETTLED = prepared('onboarding.select_settled_polls')`
 
 export const ANY_SETTLED = `SELECT FROM ${FIRST_SETTLED}`;
 
-/**
- * Deletes polls, and keeps the time of the last successful read in their sessions. `chosen`: SQL for the ids of the sessions, which are
- * locked.
- */
+/** Deletes polls, and stores the time of the last read in their sessions. `chosen`: SQL for the ids of the sessions, which are locked. */
 const endWatch = (chosen: string): string => `
     WITH ended AS (
       DELETE FROM session_polls WHERE session_id IN (${chosen}) RETURNING session_id, batch_id, claimed_at, checked_at
     ), kept AS (
-      UPDATE onboarding_sessions s SET last_checked_at = e.at
-        FROM (SELECT p.session_id, CASE WHEN b.id IS NULL THEN p.claimed_at ELSE p.checked_at END AS at
-                FROM ended p LEFT JOIN poll_batches b ON b.id = p.batch_id) e
-       WHERE s.id = e.session_id AND s.last_checked_at < e.at
+      UPDATE onboarding_sessions s SET last_checked_at = ${CHECKED_AT}
+        FROM ended p LEFT JOIN poll_batches b ON b.id = p.batch_id
+       WHERE s.id = p.session_id AND s.last_checked_at < ${CHECKED_AT}
     )
     SELECT session_id FROM ended`;
 
 /** Ends the watch of at most $1 settled sessions. */
 export const STOP_SETTLED = endWatch(`
-      SELECT q.session_id FROM session_polls q JOIN onboarding_sessions s ON s.id = q.session_id
-       WHERE q.phase = 'watching' ORDER BY q.due_at LIMIT $1 FOR UPDATE SKIP LOCKED`);
+      SELECT q.session_id FROM onboarding_sessions s, ${SETTLED} AND s.id = q.session_id
+       ORDER BY q.due_at LIMIT $1 FOR UPDATE SKIP LOCKED`);
 
 /** Ends the watch of the sessions $1. */
 export const END_WATCHES = endWatch('SELECT unnest($1::uuid[])');
