@@ -192,8 +192,7 @@ function examine(exchanged: Exchanged, { faultOf }: RemoteRequest): Exchanged {
   const { sent, result } = exchanged;
   if (result !== 'succeeded' || sent.kind !== 'response' || sent.response.status >= 300) return exchanged;
   const fault = faultOf?.(sent.response);
-  if (fault === undefined) return exchanged;
-  return { sent, result: 'failed', fault: `unreadable: status ${sent.response.status}, ${fault}` };
+  return fault === undefined ? exchanged : { sent, result: 'failed', fault };
 }
 
 const perOperation = <T>(valueOf: (operation: OperationClass) => T) =>

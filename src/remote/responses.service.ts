@@ -3,7 +3,8 @@ import { errorText } from '../platform/redaction/error-text.js';
 import { Database } from '../platform/database/database.js';
 import { type DocumentedFields, type Drift, findDrift, foreignId } from './drift/drift.js';
 import { recordDrift } from './drift/drift.store.js';
-import { isObjectLike, type OperationClass, type RemoteResponse, type Sent } from './outcome.rules.js';
+import { isObjectLike, type OperationClass, type Outcome } from './outcome.rules.js';
+import type { RemoteResponse, Sent } from './outcome.rules.js';
 import { Remote } from './remote.service.js';
 import { outcomeOf } from './wire/read-response.js';
 import { type Fields, readObject } from './wire/read-field.js';
@@ -26,8 +27,12 @@ export const faultBy =
   (response: RemoteResponse): string | undefined => {
     const readBody = () => read(readObject(response.body, parse), response);
     const outcome = outcomeOf({ kind: 'response', response }, readBody);
-    return outcome.kind === 'unreadable' ? outcome.reason : undefined;
+    return outcome.kind === 'unreadable' ? faultIn(outcome) : undefined;
   };
+
+/** Describes an outcome for the status of its operation. */
+const faultIn = ({ status, reason }: Extract<Outcome<never>, { kind: 'unreadable' }>): string =>
+  `unreadable: status ${status}, ${reason}`;
 
 const NO_OBJECT: Drift = { kind: 'other_type', field: 'body', expected: 'object', found: 'no JSON object' };
 
@@ -55,12 +60,12 @@ export class Responses {
       return read(fields, response);
     });
     if (outcome.kind !== 'unreadable') return outcome;
-    const { status, reason, foreignField } = outcome;
+    const { foreignField } = outcome;
     if (fields === undefined) this.reportDrift(operation, [NO_OBJECT]);
     if (foreignField !== undefined) this.reportDrift(operation, [foreignId(foreignField)]);
     // `classifyResponse` has reported any other body, with its first characters. An object may have personal data: report only the reason.
     if (sent.kind === 'response' && isObjectLike(sent.response.body))
-      this.remote.gates[operation].noteFault(`unreadable: status ${status}, ${reason}`);
+      this.remote.gates[operation].noteFault(faultIn(outcome));
     return outcome;
   }
 
