@@ -21,19 +21,20 @@ export async function addDatabaseCommands(
   const read = () => environment.read();
   const readRunning = () => environment.read({ mayStartDatabase: false });
   const finds = namesService(source) ? findService : undefined;
-  const commands: Readonly<Record<string, () => Promise<Command>>> = {
-    'check-remote': async () =>
-      (await import('./check-remote/check-remote.command.js')).checkRemoteCommand(read),
-    migrate: async () => (await import('./migrate.command.js')).migrateCommand(read),
-    keys: async () => (await import('./keys.command.js')).keysCommand(read, finds),
-    erase: async () => (await import('./erase.command.js')).eraseCommand(read),
-    rederive: async () => (await import('./rederive.command.js')).rederiveCommand(read),
-    restore: async () => (await import('./restore.command.js')).restoreCommand(read),
-    psql: async () => (await import('./psql.command.js')).psqlCommand(readRunning, source),
-  };
+  const commands = new Map<string, () => Promise<Command>>([
+    [
+      'check-remote',
+      async () => (await import('./check-remote/check-remote.command.js')).checkRemoteCommand(read),
+    ],
+    ['migrate', async () => (await import('./migrate.command.js')).migrateCommand(read)],
+    ['keys', async () => (await import('./keys.command.js')).keysCommand(read, finds)],
+    ['erase', async () => (await import('./erase.command.js')).eraseCommand(read)],
+    ['rederive', async () => (await import('./rederive.command.js')).rederiveCommand(read)],
+    ['restore', async () => (await import('./restore.command.js')).restoreCommand(read)],
+    ['psql', async () => (await import('./psql.command.js')).psqlCommand(readRunning, source)],
+  ]);
   program.commandsGroup('Through the database, with the environment variables of the service:');
-  const named = Object.keys(commands).filter((each) => each === name);
-  for (const each of named.length > 0 ? named : Object.keys(commands))
-    program.addCommand(await commands[each]!());
+  const called = commands.get(name);
+  for (const make of called ? [called] : commands.values()) program.addCommand(await make());
   return () => environment.stop();
 }
