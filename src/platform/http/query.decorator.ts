@@ -14,9 +14,8 @@ export const Query = (): ParameterDecorator => (controller, name, index) => {
  * of their own to a link, some of them twice.
  */
 export const PageQuery = createParamDecorator((_: unknown, context: ExecutionContext) => {
-  const { url } = context.switchToHttp().getRequest<FastifyRequest>();
-  const parameters = new URLSearchParams(url.slice(`${url.split('?', 1)[0]}?`.length));
-  return Object.fromEntries([...parameters].reverse());
+  const [, ...query] = context.switchToHttp().getRequest<FastifyRequest>().url.split('?');
+  return Object.fromEntries([...new URLSearchParams(query.join('?'))].reverse());
 });
 
 /** Marks a method that passes the query on as it is. */
