@@ -6,7 +6,7 @@ import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { IdLink, ShortId } from '../parts/short-id.js';
 import { Instant } from '../parts/time.js';
-import { actionWords, actorWords, detailsOf, pageOfTarget } from '../rules/audit.js';
+import { actionWords, actorWords, detailsOf, pageOfTarget, withoutConsole } from '../rules/audit.js';
 import type { Filters } from '../rules/route.js';
 
 type Entry = Schemas['AuditEntryView'];
@@ -81,7 +81,6 @@ export function AuditPage({ filters }: { readonly filters: Filters }) {
   );
 }
 
-const withoutConsole = (actor: string): string => actor.replace(/^console:/, '');
 const nameOf = ({ actor, keyName }: Entry) => actorWords({ actor: withoutConsole(actor), keyName });
 
 /** Returns the instant at which a day begins in the time zone of the person, or the day that comes `later` days after it. */

@@ -81,9 +81,6 @@ const latestOf = (deliveries: readonly Delivery[]): Delivery | null =>
 
 function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
   if (delivery === null) return <Empty>Nothing has been sent to it yet. Test it.</Empty>;
-  // The heading has the status, or else why there is none.
-  const saysStatus =
-    delivery.lastStatus === null ? delivery.lastError : `responded with ${delivery.lastStatus}`;
   return (
     <>
       <p>
@@ -91,7 +88,7 @@ function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
         <code>{delivery.type.replace(/^pv\.|\.v\d+$/g, '')}</code>
         <span className="soft"> ({countOf(delivery.attempts, 'attempt')})</span>
       </p>
-      {delivery.lastError !== null && delivery.lastError !== saysStatus && (
+      {delivery.lastStatus !== null && delivery.lastError !== null && (
         <p className="soft">{delivery.lastError}</p>
       )}
       {delivery.lastAnswer ? (

@@ -10,7 +10,7 @@ import { Badge } from '../parts/panel.js';
 import { Secret } from '../parts/secret.js';
 import { ShortId } from '../parts/short-id.js';
 import { Age, Instant } from '../parts/time.js';
-import { actorWords } from '../rules/audit.js';
+import { actorWords, withoutConsole } from '../rules/audit.js';
 import { PRESETS, SCOPE_WORDS } from '../rules/presets.js';
 import type { Scope } from '../rules/scopes.js';
 
@@ -22,8 +22,7 @@ export function KeysPage() {
   const names = new Map(
     list.data?.pages.flatMap(({ items }) => items).map(({ id, name }) => [`key:${id}`, name]),
   );
-  const nameOf = (actor: string) =>
-    actorWords({ actor, keyName: names.get(actor.replace(/^console:/, '')) ?? null });
+  const nameOf = (actor: string) => actorWords({ actor, keyName: names.get(withoutConsole(actor)) ?? null });
   return (
     <>
       <div className="title">

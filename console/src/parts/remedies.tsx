@@ -73,9 +73,14 @@ export function Remedies({ of: { before, remedies }, page }: Props) {
                 {label}
               </Link>
             );
-          const { gridLocationId } = remedy.body ?? {};
-          if (way === 'call' && operationId === 'createInvitation' && typeof gridLocationId === 'string')
-            return <InviteOwner key={operationId} label={label} gridLocationId={gridLocationId} />;
+          if (way === 'invite')
+            return (
+              <InviteOwner
+                key={operationId}
+                label={label}
+                gridLocationId={String(remedy.body?.gridLocationId)}
+              />
+            );
           if (way === 'copy')
             return (
               <Button key={operationId} onClick={() => void copyLink(idIn(remedy))}>

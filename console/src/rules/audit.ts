@@ -5,9 +5,12 @@ import type { Target } from './stalled.js';
 
 type Entry = Schemas['AuditEntryView'];
 
+/** Returns the actor as with requests, if it has acted in the console. */
+export const withoutConsole = (actor: string): string => actor.replace(/^console:/, '');
+
 /** Returns who did something: by the name of the key, and whether it was in the console. */
 export function actorWords({ actor, keyName }: Pick<Entry, 'actor' | 'keyName'>): string {
-  const who = actor.replace(/^console:/, '');
+  const who = withoutConsole(actor);
   const name = keyName ?? (who === 'environment' ? 'administrator key' : who);
   return who === actor ? name : `${name}, in the console`;
 }

@@ -7,6 +7,7 @@ describe('a remedy', () => {
     ['is called', 'retryRegistration', null, 'registrations:decide', 'call'],
     ['is called with its body', 'changeWebhookEndpoint', { enabled: true }, 'webhooks:manage', 'call'],
     ['leads to a page if a person has to write its body', 'resolveRegistration', null, 'admin', 'page'],
+    ['is a form', 'createInvitation', { gridLocationId: '1' }, 'invitations:write', 'invite'],
     ['is called and its link copied', 'readInvitationLink', null, 'links:read', 'copy'],
     ['is hidden without the scope', 'retryRegistration', null, 'users:read', null],
     ['is hidden if the console does not know the operation', 'somethingNew', null, 'admin', null],

@@ -103,17 +103,18 @@ export const REMEDY_OPERATIONS: Readonly<
 };
 
 /**
- * Returns how a person can apply a remedy: with a call; with one whose response is copied; on the page about what is stalled, since a person
- * has to write the body; or not at all.
+ * Returns how a person can apply a remedy: with a call; with one whose response is copied; with the form of an invitation; on the page about
+ * what is stalled, since a person has to write the body; or not at all.
  */
 export function wayOf(
   { operationId, body }: Pick<Remedy, 'operationId' | 'body'>,
   may: May,
-): 'call' | 'copy' | 'page' | null {
+): 'call' | 'copy' | 'invite' | 'page' | null {
   const operation = REMEDY_OPERATIONS[operationId];
   if (operation === undefined || !operation.scopes.some(may)) return null;
   if (operationId === 'readInvitationLink') return 'copy';
-  return operation.needsBody && body === null ? 'page' : 'call';
+  if (operation.needsBody && body === null) return 'page';
+  return operationId === 'createInvitation' ? 'invite' : 'call';
 }
 
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
