@@ -1,249 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Drift } from '../../remote/drift/drift.js';
-import { exitCodeOf, judge, NEVER_ASKED } from './judge.rules.js';
-import { linesOf, reportOf, wrap } from './present.rules.js';
-import { recordingOf } from './recording.rules.js';
-import { type Seen, type SeenCall, type SeenSession, type SeenUser, timeFormOf } from './seen.rules.js';
-
-const NOW = new Date('2026-11-20T10:00:00.000Z');
-const DAY_MS = 86_400_000;
-
-const response = (status: number, body = '{}', headers: Record<string, string> = {}, ms = 20) =>
-  ({
-    status,
-    body,
-    headers: { 'content-type': 'application/json', date: NOW.toUTCString(), ...headers },
-    ms,
-    receivedAt: NOW,
-  }) satisfies SeenCall;
-const PAGE = '<html></html>';
-const at = (ms: number) => ({ ...response(200), receivedAt: new Date(NOW.getTime() + ms) });
-const proxy = {
-  ...{ variable: 'HTTPS_PROXY', address: 'proxy:3128' },
-  ...{ fault: 'status 407', isAtFault: true },
-};
-const LOST = { lost: 'connect ECONNREFUSED' };
-
-const token: Seen['token'] = {
-  call: response(200),
-  drifts: [],
-  fault: null,
-  expiresIn: 1_209_600,
-  tokenType: 'pvcurtailment',
-  receivedAt: NOW,
-  isStored: false,
-};
-const user: SeenUser = {
-  ...{ call: response(200), drifts: [], fault: null, keepsDigits: true },
-  createdAt: '2026-11-20T10:00:00.120Z',
-};
-const session: SeenSession = {
-  ...{ call: response(200), drifts: [], fault: null },
-  createdAt: '2026-11-20T10:00:00+00:00',
-  expiresAt: '2026-11-21T10:00:00+00:00',
-  ...{ startUrl: undefined, state: 'awaiting_owner', listed: 0, facts: 'a' },
-};
-const start = { ...session, startUrl: 'https://onboarding.test/pv-onboarding/abc' };
-const inDays = (days: number) => new Date(NOW.getTime() + days * DAY_MS).toUTCString();
-const tls = {
-  protocol: 'TLSv1.3',
-  fault: null,
-  validity: { validFrom: inDays(-30), validTo: inDays(300) },
-};
-const network: Seen['network'] = {
-  ...{ host: 'api.test', isEncrypted: true, isLoopback: false, names: 1 },
-  ...{ proxy: null, tls },
-};
-const refusals: Seen['refusals'] = {
-  no_key: response(401),
-  no_token: response(401),
-  unknown_id: { onboarding: response(404), user: response(404) },
-};
-const harm = { wrong_key: response(401), wrong_secret: response(401), earlierToken: response(404) };
-const job = { user, start, known: 0, reads: { onboarding: session, user: session } };
-const AS_DESCRIBED: Seen = {
-  ...{ timeoutMs: 10_000, at: NOW, network, probe: response(200), token, refusals, harm, job },
-};
-
-const read = (changed: Partial<SeenSession>) => ({
-  job: { ...job, reads: { onboarding: { ...session, ...changed }, user: { ...session, ...changed } } },
-});
-const drift = (
-  kind: Drift['kind'],
-  field: string,
-  expected: string | null = null,
-  found: string | null = null,
-): Drift => ({ kind, field, expected, found });
-const unserved = (status: number): SeenSession => ({
-  ...session,
-  call: response(status),
-  fault: `status ${status}`,
-});
-
-describe('a recording', () => {
-  it('has no id of the service in a refusal, however it is written', () => {
-    const id = '7f1f1b0e-5c0a-4d5b-9f57-3d2f3a9f6b11';
-    const refused = response(401, `{"ids":["${id}","${id.toUpperCase()}"]}`);
-    const recorded = recordingOf(
-      { ...AS_DESCRIBED, refusals: { ...refusals, no_key: refused } },
-      (text) => text,
-    );
-    const body = '{"ids":["00000000-0000-4000-8000-000000000000","00000000-0000-4000-8000-000000000000"]}';
-    expect(recorded.refusals).toMatchObject({ no_key: { status: 401, body } });
-  });
-});
-
-describe('a recording', () => {
-  const headers = { 'content-type': 'application/json' };
-  const refused = (status: number) => ({ status, headers, body: '{}' });
-  const times = { fractionDigits: 0, zone: 'offset' };
-  const ofUser = { status: 200, times: { fractionDigits: 3, zone: 'Z' }, differences: [] };
-  const ofStart = { status: 200, times, differences: [], lifetimeSeconds: 86_400 };
-  const described = {
-    recording: 'solar-curtailment-service',
-    version: 1,
-    recordedAt: NOW.toISOString(),
-    headers,
-    latencyMs: { probe: 20, token: 20, register_user: 20, start_session: 20, read_session: 20 },
-    probe: refused(200),
-    token: {
-      ...{ status: 200, expiresIn: 'seconds', asText: false, lifetimeSeconds: 1_209_600 },
-      ...{ tokenType: 'pvcurtailment', endsEarlier: false },
-    },
-    refusals: {
-      ...{ no_key: refused(401), no_token: refused(401), unknown_id: refused(404) },
-      ...{ wrong_key: refused(401), wrong_secret: refused(401) },
-    },
-    sessionPath: 'both',
-    user: ofUser,
-    start: ofStart,
-    read: { status: 200, times, differences: [] },
-  };
-  const drifts = [
-    drift('new_field', 'phone', null, 'string'),
-    drift('missing_field', 'a[].b', 'string'),
-    drift('other_type', 'x', 'number', 'timestamp with Z'),
-    drift('other_type', 'x y', 'number', 'string'),
-    drift('foreign_id', 'id'),
-  ];
-  const differences = [
-    { kind: 'new_field', field: 'phone', found: 'string' },
-    { kind: 'missing_field', field: 'a[].b', found: null },
-    { kind: 'other_type', field: 'x', found: 'another string' },
-  ];
-
-  it.each<[string, Partial<Seen>, object]>([
-    ['all', {}, {}],
-    ['no job', { job: null }, { latencyMs: { probe: 20, token: 20 }, user: null, start: null, read: null }],
-    [
-      'no response to the token and the probe',
-      { token: { ...token, call: LOST, expiresIn: undefined, tokenType: 7 }, probe: LOST },
-      {
-        headers: {},
-        latencyMs: { register_user: 20, start_session: 20, read_session: 20 },
-        probe: null,
-        token: { ...described.token, expiresIn: 'absent', lifetimeSeconds: 900, tokenType: null },
-      },
-    ],
-    [
-      'the token of the database, whose lifetime is text',
-      { token: { ...token, call: null, expiresIn: '0.2' } },
-      {
-        headers: {},
-        latencyMs: { probe: 20, register_user: 20, start_session: 20, read_session: 20 },
-        token: { ...described.token, asText: true, lifetimeSeconds: 1 },
-      },
-    ],
-    [
-      'a lifetime that is a timestamp',
-      { token: { ...token, expiresIn: '2026-11-21T10:00:00Z' } },
-      { token: { ...described.token, expiresIn: 'timestamp', lifetimeSeconds: 86_400 } },
-    ],
-    [
-      'a second token that ends the first',
-      { harm: { ...harm, earlierToken: response(401) } },
-      { token: { ...described.token, endsEarlier: true } },
-    ],
-    [
-      'a slow response with further headers',
-      { probe: response(200, '', { 'x-ratelimit-limit': 'é5', server: 'nginx', 'x-allow': 'x' }, 30_000.6) },
-      {
-        latencyMs: { ...described.latencyMs, probe: 30_000 },
-        probe: { status: 200, headers: { ...headers, 'x-ratelimit-limit': '?5' }, body: '' },
-      },
-    ],
-    [
-      'no harm, and refusals that are lost or were not asked for',
-      { harm: null, refusals: { no_key: LOST, no_token: null, unknown_id: null } },
-      { refusals: {} },
-    ],
-    [
-      'no harm',
-      { harm: null, refusals: { ...refusals, no_key: response(403) } },
-      {
-        refusals: {
-          ...described.refusals,
-          no_key: refused(403),
-          wrong_key: refused(403),
-          wrong_secret: undefined,
-        },
-      },
-    ],
-    [
-      'one path, by its reads',
-      { job: { ...job, reads: { onboarding: unserved(405), user: session } } },
-      { sessionPath: 'user', refusals: { ...described.refusals, unserved_path: refused(405) } },
-    ],
-    [
-      'the other path, by its reads',
-      { job: { ...job, reads: { onboarding: session, user: unserved(404) } } },
-      { sessionPath: 'onboarding', refusals: { ...described.refusals, unserved_path: refused(404) } },
-    ],
-    [
-      'one path, by the read of an unknown session',
-      { refusals: { ...refusals, unknown_id: { onboarding: response(501), user: response(410) } } },
-      { refusals: { ...described.refusals, unknown_id: refused(410) } },
-    ],
-    [
-      'the other path, by the read of an unknown session',
-      { refusals: { ...refusals, unknown_id: { onboarding: response(410), user: response(501) } } },
-      { refusals: { ...described.refusals, unknown_id: refused(410) } },
-    ],
-    [
-      'no path',
-      { job: { ...job, reads: { onboarding: unserved(404), user: unserved(405) } } },
-      { latencyMs: { ...described.latencyMs, read_session: undefined }, read: null },
-    ],
-    [
-      'a user and a start with faults',
-      { job: { ...job, user: { ...user, fault: 'x' }, start: { ...start, fault: 'x' } } },
-      { user: null, start: null },
-    ],
-    [
-      'differences of which some can be reproduced, in a user of an earlier run and a start without times',
-      {
-        job: {
-          ...job,
-          user: { ...user, call: null, drifts },
-          start: { ...start, call: response(201), createdAt: 7 },
-        },
-      },
-      {
-        latencyMs: { ...described.latencyMs, register_user: undefined },
-        user: { ...ofUser, differences },
-        start: { status: 201, times: null, differences: [], lifetimeSeconds: null },
-      },
-    ],
-    [
-      'a start that ends at once',
-      { job: { ...job, start: { ...start, expiresAt: start.createdAt } } },
-      { start: { ...ofStart, lifetimeSeconds: 1 } },
-    ],
-  ])('has %s', (_what, changed, differs) => {
-    const recorded = recordingOf({ ...AS_DESCRIBED, ...changed }, (text) => text);
-    expect(recorded).toEqual({ ...described, ...differs });
-  });
-});
+import { exitCodeOf, judge } from './judge.rules.js';
+import {
+  NOW,
+  response,
+  PAGE,
+  at,
+  proxy,
+  LOST,
+  token,
+  user,
+  session,
+  start,
+  inDays,
+  tls,
+  network,
+  refusals,
+  harm,
+  job,
+  AS_DESCRIBED,
+  read,
+  drift,
+  unserved,
+} from './seen.example.js';
+import { timeFormOf, type Seen, type SeenCall } from './seen.rules.js';
 
 describe('what a check has found', () => {
   /** Returns what was seen by each check, with the level unless it fits. */
@@ -760,57 +539,6 @@ describe('what a check has found', () => {
     );
     const [level = ''] = check.split(' ', 1);
     expect(exitCodeOf(findings)).toBe({ fails: 1, differs: 3, fits: 0 }[level]);
-  });
-
-  it('is a table for people, and a page that names only what differs', () => {
-    const findings = [
-      { check: 'probe', level: 'fits', says: 'nothing', saw: 'status 200', means: '' },
-      {
-        check: 'limits',
-        level: 'differs',
-        says: 'a|b',
-        saw: 'c '.repeat(18).trim(),
-        means: 'Ask.',
-        setting: 'X=1',
-      },
-      { check: 'clock', level: 'fails', says: '', saw: 'd', means: '', setting: 'X=1' },
-    ] as const;
-    expect(linesOf(findings, ['why not'])).toEqual([
-      '  check                       interface says              we saw                              what it means for you',
-      '  probe                       nothing                     status 200',
-      '~ limits                      a|b                         c c c c c c c c c c c c c c c c c   Ask.',
-      '                                                          c',
-      '! clock                                                   d',
-      '',
-      '  fits   ~ differs   ! fails',
-      '',
-      'Settings that follow:',
-      '  X=1',
-      '',
-      'Not asked:',
-      '  - why not',
-      ...NEVER_ASKED.map((text) => `  - ${text}`),
-    ]);
-    expect(linesOf([findings[0]], [])).not.toContain('Settings that follow:');
-    expect(reportOf(findings, ['why not'], { at: NOW, version: '1', host: 'api.test' }).split('\n')).toEqual([
-      '# api.test and its interface description',
-      '',
-      'Seen on 2026-11-20T10:00:00.000Z by PV Onboarding 1.',
-      '',
-      '| check | level | the interface says | we saw | what it means for us |',
-      '| --- | --- | --- | --- | --- |',
-      `| limits | differs | a\\|b | ${findings[1].saw} | Ask. |`,
-      '| clock | fails |   | d |   |',
-      '',
-      '1 further checks fit.',
-      '',
-      '## Questions that stay open',
-      '',
-      '- why not',
-      ...NEVER_ASKED.map((text) => `- ${text}`),
-      '',
-    ]);
-    expect(wrap('a bcd ef', 4)).toEqual(['a', 'bcd', 'ef']);
   });
 });
 
