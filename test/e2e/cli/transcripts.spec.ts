@@ -198,11 +198,13 @@ const problem = (status: number, code: string) =>
   });
 const lost = () => new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } });
 
-/** The transcript of an import up to its progress. */
-const BEGIN = `! checking customers.csv
+/** The transcript of a check up to its result. */
+const CHECKED = `! checking customers.csv
 > POST /campaigns?dryRun=true within any time text/csv its rows
 the dry run read 3 rows of CSV, utf-8, separator ;
-RESULT    ROWS
+`;
+/** The transcript of an import up to its progress. */
+const BEGIN = `${CHECKED}RESULT    ROWS
 accepted  3
 
 the result of each row: campaigns result ID
@@ -419,10 +421,7 @@ the result of each row: campaigns result ID
       'of an import without new customers',
       'import FILE',
       [checked({ known: 3 })],
-      `! checking customers.csv
-> POST /campaigns?dryRun=true within any time text/csv its rows
-the dry run read 3 rows of CSV, utf-8, separator ;
-RESULT  ROWS
+      `${CHECKED}RESULT  ROWS
 known   3
 
 the result of each row: campaigns result ID
@@ -432,10 +431,7 @@ no customer is new: nothing is to be done`,
       'of an import without a valid row',
       'import FILE --yes',
       [checked({ invalid: 3 })],
-      `! checking customers.csv
-> POST /campaigns?dryRun=true within any time text/csv its rows
-the dry run read 3 rows of CSV, utf-8, separator ;
-RESULT   ROWS
+      `${CHECKED}RESULT   ROWS
 invalid  3
 
 the result of each row: campaigns result ID
