@@ -31,7 +31,7 @@ const FILES = {
 };
 
 const read = (path) => readFile(join(ROOT, path), 'utf8');
-const names = await readdir(join(ROOT, 'docs'));
+const names = await readdir(join(ROOT, 'docs'), { recursive: true });
 const paths = [
   ...Object.keys(SLUGS),
   ...names.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),

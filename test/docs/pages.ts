@@ -54,7 +54,9 @@ export const masked = (text: string): string =>
 
 /** Returns the text of every page, by its path. */
 export async function readPages(): Promise<ReadonlyMap<string, string>> {
-  const docs = (await readdir(new URL('docs', ROOT))).filter((name) => name.endsWith('.md'));
+  const docs = (await readdir(new URL('docs', ROOT), { recursive: true })).filter((name) =>
+    name.endsWith('.md'),
+  );
   const top = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
   const besideCode = [
     'clients/typescript',

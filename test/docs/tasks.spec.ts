@@ -35,7 +35,7 @@ describe('the commands of the pages by task', () => {
       const text = (await readPage(path)).replace(/^ {3}/gm, '');
       return each.map((name) => blockOf(text, `run: ${name}`));
     };
-    const [setup, ...first] = await blocks('docs/onboard-a-customer.md', ['setup', ...before]);
+    const [setup, ...first] = await blocks('docs/tasks/onboard-a-customer.md', ['setup', ...before]);
     const steps = await blocks(page, names);
     const script = [
       setup,
@@ -52,7 +52,7 @@ describe('the commands of the pages by task', () => {
   }
 
   it('register a customer, start a session, and read its state and events', async () => {
-    const printed = await run('docs/onboard-a-customer.md', ['register', 'start']);
+    const printed = await run('docs/tasks/onboard-a-customer.md', ['register', 'start']);
     expect(printed).toEqual([expect.stringMatching(/^The owner opens http/)]);
     const { id } = JSON.parse(await readFile(join(folder, 'session.json'), 'utf8')) as { id: string };
     await fetch(`${service.sandbox!.url}/sandbox/sessions/${id}/complete`, {
@@ -60,7 +60,7 @@ describe('the commands of the pages by task', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ brand: 'sunward' }),
     });
-    const read = await run('docs/onboard-a-customer.md', ['register', 'start', 'wait', 'events']);
+    const read = await run('docs/tasks/onboard-a-customer.md', ['register', 'start', 'wait', 'events']);
     expect(read).toEqual([
       expect.stringContaining('The owner opens'),
       expect.stringMatching(/^(awaiting_owner|awaiting_installation|online)$/),
@@ -69,13 +69,17 @@ describe('the commands of the pages by task', () => {
   }, 60_000);
 
   it('find the customer who calls, and say why', async () => {
-    const [reference, why = ''] = await run('docs/a-customer-calls.md', ['find', 'understand'], ['register']);
+    const [reference, why = ''] = await run(
+      'docs/tasks/a-customer-calls.md',
+      ['find', 'understand'],
+      ['register'],
+    );
     expect(reference).toBe('customer-1001');
     expect(why).toMatch(/\.$/);
   });
 
   it('check a file, import it, and give the links', async () => {
-    const printed = await run('docs/onboard-500.md', [
+    const printed = await run('docs/tasks/onboard-500.md', [
       'file',
       'check',
       'import',
@@ -89,7 +93,11 @@ describe('the commands of the pages by task', () => {
   }, 60_000);
 
   it('subscribe, look up the EAN once, and test', async () => {
-    const printed = await run('docs/events-in-your-crm.md', ['subscribe', 'look-up', 'test'], ['register']);
+    const printed = await run(
+      'docs/tasks/events-in-your-crm.md',
+      ['subscribe', 'look-up', 'test'],
+      ['register'],
+    );
     expect(printed).toEqual([expect.stringMatching(/^8716859000000000\d\d$/), 'true']);
   });
 });
