@@ -24,7 +24,7 @@ export const AUDIT_LOG = new List({
   name: 'audit-log',
   select:
     'SELECT entry_id::float8 AS id, at, actor, key_name AS "keyName", action, target, details FROM admin.audit_log',
-  order: { id: ['entry_id', 'integer'] },
+  order: { at: ['at', 'instant'], id: ['entry_id', 'integer'] },
   descending: true,
   filters: {
     targets: by.parameter<string[]>(Targets, 'target = ANY (?)'),

@@ -4,6 +4,7 @@ import { readTerm } from '../../src/customers/search/search.rules.js';
 import { SearchStore } from '../../src/customers/search/search.store.js';
 import { SESSION_CAUSES } from '../../src/onboarding/stalls/session.causes.rules.js';
 import type { InvertersQuery } from '../../src/onboarding/api/sessions.list.js';
+import { AUDIT_LOG, type AuditLogQuery } from '../../src/access/audit-log.list.js';
 import { SessionViewsStore } from '../../src/onboarding/store/session-views.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import { Database, type Statement } from '../../src/platform/database/database.js';
@@ -189,6 +190,42 @@ describe('among many sessions', () => {
         expect(plan).not.toMatch(/Seq Scan on onboarding_sessions/);
       },
     );
+  });
+});
+
+describe('the audit log', () => {
+  const ENTRIES = 20_000;
+  const PAGE = 50;
+  const testDatabase = useTestDatabase();
+  let database: Database;
+
+  beforeAll(async () => {
+    database = testDatabase.open();
+    await database.query(
+      `INSERT INTO audit_log (at, actor, action, details)
+     SELECT now() - (${ENTRIES} - n) * interval '1 h', 'key ' || n % 10, 'action ' || n / 10 % 10, '{}' FROM generate_series(1, ${ENTRIES}) AS n`,
+    );
+    await database.query('VACUUM ANALYZE audit_log');
+  });
+
+  it.each<Partial<AuditLogQuery>>([
+    {},
+    { since: new Date('2020-01-01') },
+    { actor: 'key 7' },
+    { action: 'action 7' },
+  ])('skips only the entries of others to list a time long ago, for %j', async (filter) => {
+    const before = new Date(Date.now() - (ENTRIES - 2_000) * 3_600_000);
+    const query = jest.spyOn(database, 'query');
+    const { items } = await AUDIT_LOG.page<{ at: Date }>(database, { ...filter, before, limit: PAGE });
+    const [statement, values] = query.mock.calls[0] as [string, unknown[]];
+    query.mockRestore();
+    expect(items).toHaveLength(PAGE);
+    expect(items.every(({ at }, nth) => at < (items[nth - 1]?.at ?? before))).toBe(true);
+    const plan = await database.query<Plan>(`EXPLAIN (ANALYZE) ${statement}`, values);
+    const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+    expect(text).not.toContain('Sort');
+    const skipped = Number(/Rows Removed by Filter: (\d+)/.exec(text)?.[1] ?? 0);
+    expect(skipped).toBeLessThan(10 * (PAGE + 1));
   });
 });
 

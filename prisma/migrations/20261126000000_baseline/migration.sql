@@ -752,10 +752,10 @@ CREATE TABLE audit_log (
   details jsonb NOT NULL,
   request_id text
 );
-CREATE INDEX audit_log_at_idx ON audit_log(at);
+CREATE INDEX audit_log_at_id_idx ON audit_log(at, id);
 CREATE INDEX audit_log_target_idx ON audit_log(target);
-CREATE INDEX audit_log_actor_id_idx ON audit_log(actor, id);
-CREATE INDEX audit_log_action_id_idx ON audit_log(action, id);
+CREATE INDEX audit_log_actor_at_id_idx ON audit_log(actor, at, id);
+CREATE INDEX audit_log_action_at_id_idx ON audit_log(action, at, id);
 COMMENT ON TABLE audit_log IS 'Who did what: keys created and revoked, decisions about registrations, users erased, and the like. Rows are only inserted; an erasure clears their request ids.';
 COMMENT ON COLUMN audit_log.id IS 'Order of recording.';
 COMMENT ON COLUMN audit_log.at IS 'When it was recorded, in the transaction of the action.';
