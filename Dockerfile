@@ -19,9 +19,8 @@ COPY pages ./pages
 COPY docs ./docs
 COPY bench/README.md ./bench/README.md
 COPY README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md ./
-COPY scripts/root.mjs ./scripts/root.mjs
-COPY scripts/guides ./scripts/guides
-RUN npm run build && chmod +x dist/cli/main.js && rm dist/.tsbuildinfo
+COPY scripts ./scripts
+RUN npm run build && chmod +x dist/cli/main.js && rm dist/.tsbuildinfo dist/.stamp
 
 FROM packages AS production
 # --omit=optional leaves out Prisma's command line and TypeScript. What only compilers, debuggers, other databases and Swagger UI need is removed.

@@ -22,6 +22,7 @@ const SERVICE = {
 
 /** The npm commands for developers. Each returns the exit code. */
 const DEVELOPMENT = {
+  build: () => 0,
   test: async (args) => (await import('./test.mjs')).test(args),
   'test:faults': async (args) => (await import('./test-faults.mjs')).testFaults(args),
   bench: (args) => runNode(['--import', './test/setup/compile/typescript.mjs', 'bench/main.ts', ...args]),
@@ -41,7 +42,7 @@ export async function runCommand(name, args) {
   }
   endWithNpm();
   try {
-    await prepare();
+    await prepare(name === 'build');
     if (name in DEVELOPMENT) process.exitCode = await DEVELOPMENT[name](args);
     else {
       loadEnvFile();

@@ -13,12 +13,29 @@ const PACKAGE_LOCK = join(ROOT, 'package-lock.json');
 const INSTALLED_LOCK = join(ROOT, 'node_modules', '.package-lock.json');
 const STAMP = join(ROOT, 'dist', '.stamp');
 
-/** Installs and builds what is missing or out of date. Of several processes at once, one does the work and the others wait. */
-export async function prepare() {
-  if ((await isInstalled()) && (await isBuilt())) return;
+const COMPILER = 'node_modules/typescript/bin/tsc';
+/** The steps of a build, in rows that run side by side. The service needs the types of the Prisma Client and of our client. */
+const STEPS = [
+  [
+    ['node_modules/prisma/build/index.js', 'generate'],
+    // The command line and the demo use the client. It is not built into its own folder, because `npm pack` writes to `dist` there.
+    [COMPILER, '-p', 'clients/typescript/tsconfig.build.json', '--outDir', 'dist/clients/typescript'],
+    [COMPILER, '-p', 'tsconfig.build.json'],
+  ],
+  [
+    [COMPILER, '-p', 'sandbox/tsconfig.build.json'],
+    ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
+    ['scripts/guides/build.mjs'],
+  ],
+];
+
+/** Installs and builds what is missing or out of date; builds anyway if asked. Of several processes at once, one works and the others wait. */
+export async function prepare(isBuildAsked = false) {
+  const isNeeded = async () => isBuildAsked || !(await isBuilt());
+  if ((await isInstalled()) && !(await isNeeded())) return;
   await exclusively(join(ROOT, '.data'), 'prepare', async () => {
     if (!(await isInstalled())) await install();
-    if (!(await isBuilt())) await build();
+    if (await isNeeded()) await build();
   });
 }
 
@@ -84,16 +101,15 @@ async function build() {
   // Computed before the build, so that a file changed during the build causes another build at the next start.
   const digest = await digestOfSources();
   const done = progress('building');
-  const compiler = 'node_modules/typescript/bin/tsc';
-  const steps = [
-    ['node_modules/prisma/build/index.js', 'generate'],
-    // The command line and the demo use the client. It is not built into its own folder, because `npm pack` writes to `dist` there.
-    [compiler, '-p', 'clients/typescript/tsconfig.build.json', '--outDir', 'dist/clients/typescript'],
-    [compiler, '-p', 'tsconfig.build.json'],
-    [compiler, '-p', 'sandbox/tsconfig.build.json'],
-    ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
-    ['scripts/guides/build.mjs'],
-  ];
+  const failures = (await Promise.all(STEPS.map(run))).filter((failure) => failure !== undefined);
+  done();
+  if (failures.length > 0) throw forPeople(failures.join('\n'));
+  await mkdir(join(ROOT, 'dist'), { recursive: true });
+  await writeFile(STAMP, digest);
+}
+
+/** Runs the steps of a row in order. Returns the message of the first that fails. */
+async function run(steps) {
   for (const step of steps) {
     const output = [];
     // Without these variables, Prisma contacts its update server.
@@ -102,14 +118,9 @@ async function build() {
       env: { ...process.env, CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
     });
     if (code === INTERRUPTED) process.exit(INTERRUPTED);
-    if (code !== 0) {
-      done();
-      throw forPeople(`${Buffer.concat(output)}\nThe build failed (${step.join(' ')}).`);
-    }
+    if (code !== 0) return `${Buffer.concat(output)}\nThe build failed (${step.join(' ')}).`;
   }
-  await mkdir(join(ROOT, 'dist'), { recursive: true });
-  await writeFile(STAMP, digest);
-  done();
+  return undefined;
 }
 
 /** Hashes the contents of the sources. Modification times do not suffice: a checkout of an older commit sets new times. */
