@@ -4,8 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { JetStreamApiError, jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import { Injectable, Logger, type INestApplicationContext, type Type } from '@nestjs/common';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
 import { Publishers } from '../../../src/broker/broker.service.js';
@@ -202,72 +200,6 @@ if (program === null) {
         expect(linesWith(`accepts no events: ${unreachable}`)).toHaveLength(1);
       },
     );
-
-    it('names why it accepts no events, until it accepts them again', async () => {
-      let isRefusing = true;
-      jest.spyOn(Publishers.prototype, 'open').mockImplementation(async () => {
-        if (isRefusing) throw new BrokerError('refused');
-        const publish = async (events: readonly CloudEvent[]) => events.length;
-        return { lastId: null, warnings: ['in memory'], publish, close: async () => {} };
-      });
-      await append(1);
-      await start();
-      const refused = { readTo: '0', lastError: 'refused', isFailing: true };
-      await waitFor('the refusal', async () => isDeepStrictEqual(await readPosition(), refused));
-      isRefusing = false;
-      const works = { readTo: '1', lastError: null, isFailing: false };
-      await waitFor('the recovery', async () => isDeepStrictEqual(await readPosition(), works));
-      expect(await database.query('SELECT warnings FROM broker_positions')).toEqual([
-        { warnings: ['in memory'] },
-      ]);
-    });
-
-    it('is left by a publish that never ends, once the lease is lost', async () => {
-      let isPublishing = false;
-      let isClosed = false;
-      let end = () => {};
-      jest.spyOn(Publishers.prototype, 'open').mockResolvedValue({
-        lastId: null,
-        warnings: [],
-        publish: () =>
-          new Promise((_, reject) => {
-            isPublishing = true;
-            end = () => reject(new Error('closed'));
-          }),
-        close: async () => {
-          isClosed = true;
-          end();
-        },
-      });
-      await append(1);
-      await start();
-      await waitFor('a publish', () => isPublishing);
-      await database.query(
-        `UPDATE broker_positions SET lease_token = gen_random_uuid(), lease_until = clock_timestamp() + interval '1 hour'`,
-      );
-      await waitFor('the connection is closed', () => isClosed);
-    });
-
-    it('says why its stream cannot be read, and creates none then', async () => {
-      const denied = '["$JS.API.STREAM.INFO.>", "$JS.API.STREAM.CREATE.>"]';
-      const user = `{ user: "u", password: "p", permissions: { publish: { deny: ${denied} } } }`;
-      const other = await startNatsServer(program, `authorization { users: [${user}] }`);
-      closing.push(other.remove);
-      const opened = openNats(other.url.replace('//', '//u:p@'));
-      await expect(opened).rejects.toThrow(/^(?!.*cannot be created).*permission/i);
-    });
-
-    it('creates no stream while the broker says another thing than that there is none', async () => {
-      const connection = await connect({ servers: new URL(nats.url).host, reconnect: false });
-      closing.push(() => connection.close());
-      const { streams } = await jetstreamManager(connection, { checkAPI: false });
-      const fault = { code: 503, err_code: 10_008, description: 'temporarily unavailable' };
-      jest
-        .spyOn(Object.getPrototypeOf(streams) as StreamAPI, 'info')
-        .mockRejectedValueOnce(new JetStreamApiError(fault));
-      await expect(openNats(nats.url)).rejects.toThrow(/temporarily unavailable/);
-      expect(await streams.names().next()).toEqual([]);
-    });
 
     it('rejects the events of a publisher that another has overtaken', async () => {
       await append(3);

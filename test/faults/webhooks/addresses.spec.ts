@@ -62,14 +62,6 @@ const FORBIDDEN = [
   'LOCALHOST',
   'sub.localhost',
 ];
-const PUBLIC = [
-  '8.8.8.8',
-  '1.1.1.1',
-  '100.128.0.1',
-  '172.32.0.1',
-  '2606:4700:4700::1111',
-  '64:ff9b::8.8.8.8',
-];
 const LOOPBACK: LookupAddress = { address: '127.0.0.1', family: 4 };
 /** A public address by our rules, but unassigned, so that no test reaches a real host. */
 const ELSEWHERE: LookupAddress = { address: '3ffe::1', family: 6 };
@@ -122,10 +114,6 @@ describe('R31: webhooks reach only where they may', () => {
 
   it.each(FORBIDDEN)('%s is refused in a URL', (host) =>
     expect(refusalOfHost(new URL(`http://${host}/`).hostname)).not.toBeNull(),
-  );
-  it.each(PUBLIC)('%s is allowed', (address) => expect(refusalOf(address)).toBeNull());
-  it.each(['fe80::1%eth0', '', 'example.org', '1.2.3.4.5', '::ffff:8.8.8.8'])('%j is refused', (address) =>
-    expect(refusalOf(address)).not.toBeNull(),
   );
 
   it(`does not connect to a name that changes its address, in ${REBINDINGS} attempts`, async () => {

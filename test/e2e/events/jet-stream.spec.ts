@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals';
+import { openNats } from '../../../src/broker/nats.publisher.js';
+import type { CloudEvent } from '../../../src/events/cloud-event.js';
+import { closeAfterEach } from '../../setup/close-after-each.js';
+import { startJetStream, type JetStream } from '../../setup/receivers/jet-stream.js';
+
+const closing = closeAfterEach();
+
+const SOUND = {
+  ...{ subjects: ['pv.>'], retention: 'limits', storage: 'file', discard: 'old', num_replicas: 1 },
+  ...{ max_age: 0, max_msgs: -1, max_bytes: -1, max_msgs_per_subject: -1 },
+};
+const start = async (config?: object, cluster?: object): Promise<JetStream> => {
+  const server = await startJetStream(
+    config && { config: { ...SOUND, ...config }, lastSequence: 0, ...(cluster && { cluster }) },
+  );
+  closing.push(() => server.close());
+  return server;
+};
+const open = async (server: JetStream, url = server.url) => {
+  const publisher = await openNats(url);
+  closing.push(() => publisher.close());
+  return publisher;
+};
+const event = (id: string, subject = 'here'): CloudEvent =>
+  ({ id, subject, type: 'pv.session.online.v1', data: {} }) as unknown as CloudEvent;
+
+describe('a stream', () => {
+  it('is created for all events, on disk, if there is none', async () => {
+    const server = await start();
+    expect((await open(server)).lastId).toBeNull();
+    expect(server.stream?.config).toMatchObject({
+      ...{ name: 'PV_ONBOARDING', subjects: ['pv.>'], storage: 'file', duplicate_window: 600_000_000_000 },
+    });
+  });
+
+  it.each([
+    [
+      'CREATE',
+      /^there is no stream PV_ONBOARDING, and it cannot be created: no space. Create it with the subjects pv.>$/,
+    ],
+    ['INFO', /^no space$/],
+    ['MSG.GET', /^no space$/],
+  ])('that cannot be used has the reason: %s', async (kind, reason) => {
+    const server = await start(kind === 'MSG.GET' ? {} : undefined);
+    if (server.stream !== undefined) server.stream.lastSequence = 1;
+    server.refusals.set(kind, { code: 503, err_code: 10_047, description: 'no space' });
+    await expect(openNats(server.url)).rejects.toThrow(reason);
+    expect(server.stream?.config).toEqual(kind === 'MSG.GET' ? SOUND : undefined);
+  });
+
+  it.each([
+    [['pv.>'], true],
+    [['>'], true],
+    [['other', 'pv.>'], true],
+    [['pv.*.*.v1'], false],
+  ])('with the subjects %j takes all events: %j', async (subjects, isSound) => {
+    const opened = open(await start({ subjects }));
+    if (isSound) await opened;
+    else await expect(opened).rejects.toThrow(/must have pv\.> among its subjects; it has pv\.\*\.\*\.v1$/);
+  });
+
+  const [DELETES, MEMORY, ALONE] = [/may delete events/, /is in memory/, /has one replica/];
+  it.each<[object, object | undefined, RegExp[]]>([
+    [{}, undefined, []],
+    [{ retention: 'interest' }, undefined, [DELETES]],
+    [{ max_age: 1 }, undefined, [DELETES]],
+    [{ max_msgs: 1 }, undefined, [DELETES]],
+    [{ max_bytes: 1 }, undefined, [DELETES]],
+    [{ max_msgs: 1, max_bytes: 1, discard: 'new' }, undefined, []],
+    [{ max_msgs_per_subject: 1 }, undefined, [DELETES]],
+    [{ max_msgs_per_subject: 1, discard: 'new', discard_new_per_subject: true }, undefined, []],
+    [{ storage: 'memory', max_age: 1 }, undefined, [DELETES, MEMORY]],
+    [{}, { name: 'c' }, [ALONE]],
+    [{}, {}, []],
+    [{ num_replicas: 3 }, { name: 'c' }, []],
+  ])('with the settings %j in the cluster %j has its warnings', async (config, cluster, warnings) => {
+    const { warnings: found } = await open(await start(config, cluster));
+    expect(found).toEqual(warnings.map((warning) => expect.stringMatching(warning)));
+  });
+
+  it.each([
+    ['Nats-Msg-Id: last\r\n', 'last'],
+    ['', undefined],
+  ])('whose last message has the header %j tells its id', async (header, lastId) => {
+    const server = await start({});
+    server.stream!.lastSequence = 9;
+    server.messages.push({ subject: 'pv.x', headers: `NATS/1.0\r\n${header}\r\n`, body: '{}' });
+    expect((await open(server)).lastId).toBe(lastId);
+  });
+});
+
+describe('events', () => {
+  it('are sent each with its place in the stream, and count up to the first that is refused', async () => {
+    const server = await start({});
+    server.stream!.lastSequence = 7;
+    server.messages.push({ subject: 'pv.x', headers: 'NATS/1.0\r\nNats-Msg-Id: last\r\n\r\n', body: '{}' });
+    const publisher = await open(server);
+    const refusal = { code: 400, err_code: 10_071, description: 'wrong last sequence: 9' };
+    server.refusals.set(4, refusal);
+    expect(await publisher.publish(['a', 'b', 'c'].map((id) => event(id, 'a.*(é)')))).toBe(2);
+    server.refusals.set(6, refusal);
+    expect(await publisher.publish([])).toBe(0);
+    expect(await publisher.publish([event('c')])).toBe(1);
+    await expect(publisher.publish([event('d'), event('e')])).rejects.toThrow(/^wrong last sequence: 9$/);
+    const sent = server.messages
+      .slice(1)
+      .map(({ subject, headers, body }) => [
+        subject,
+        /Nats-Msg-Id: *(\S+)/i.exec(headers)?.[1],
+        Number(/Nats-Expected-Last-Sequence: *(\S+)/i.exec(headers)?.[1]),
+        /Nats-Expected-Stream: *(\S+)/i.exec(headers)?.[1],
+        /content-type: *(\S+)/i.exec(headers)?.[1],
+        (JSON.parse(body) as CloudEvent).id,
+      ]);
+    const message = (id: string, last: number, subject = 'here') => [
+      ...[`pv.session.online.v1.${subject}`, id, last, 'PV_ONBOARDING', 'application/cloudevents+json', id],
+    ];
+    const first = ['a', 'b', 'c'].map((id, index) => message(id, 7 + index, 'a%2E%2A%28%C3%A9%29'));
+    expect(sent).toEqual([...first, message('c', 9), message('d', 10), message('e', 11)]);
+  });
+});
+
+describe('a server', () => {
+  it.each([
+    ['', undefined],
+    ['u:p%40s@', { user: 'u', pass: 'p@s' }],
+    ['t%40ken@', { auth_token: 't@ken' }],
+  ])(
+    'at nats://%s… gets these credentials, also if another one of the list is away',
+    async (given, credentials) => {
+      const server = await start({});
+      await open(server, `nats://127.0.0.1:1,${server.url.replace('//', `//${given}`)}`);
+      const [{ name, user, pass, auth_token }] = server.clients as [JetStream['clients'][0]];
+      expect({ name, user, pass, auth_token }).toEqual({ name: 'pv-onboarding', ...credentials });
+    },
+  );
+
+  it.each(['127.0.0.1', '[::1]'])('at %s that is away is named by the code of the error', async (host) => {
+    await expect(openNats(`nats://${host}:1`)).rejects.toThrow(
+      /^it cannot be reached \((ECONNREFUSED|EADDRNOTAVAIL)\)$/,
+    );
+  });
+});
