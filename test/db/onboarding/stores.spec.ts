@@ -1,6 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
+import { SessionAdoption } from '../../../src/onboarding/adopt/session-adoption.service.js';
+import type { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
+import { planRederivations } from '../../../src/onboarding/store/rederivation.js';
+import { NEVER } from '../../../src/platform/database/lease.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
 import { DELETE_EXPIRED_BATCHES, RESCHEDULE, SELECT_ONE } from '../../../src/onboarding/poll/polls.sql.js';
@@ -217,25 +221,71 @@ describe('polls', () => {
     expect(again.failing_since!.getTime()).toBeGreaterThan(first.failing_since!.getTime());
   });
 
-  it('forgets all failures after a good read', async () => {
-    const failed = { failures: 7, failing_since: new Date(), not_found: 3, last_error: 'status 404' };
-    const session_id = await insertPoll({ due_at: 'tomorrow', ...failed });
-    const read = {
-      sessionId: session_id,
+  const columnsOf = async (session_id: string) => {
+    const { rows } = await client.query<Record<string, unknown>>(
+      `SELECT *, encode(answer_hash, 'hex') AS answer_hash, encode(facts_hash, 'hex') AS facts_hash
+         FROM session_polls WHERE session_id = $1`,
+      [session_id],
+    );
+    return rows[0]!;
+  };
+
+  it('keep from a good read what it found, and forget all failures', async () => {
+    const failed = { failures: 7, failing_since: new Date(), not_found: 3, not_found_since: new Date() };
+    const session_id = await insertPoll({ due_at: 'tomorrow', last_error: 'status 404', ...failed });
+    const before = await columnsOf(session_id);
+    const [anchorAt, endingSince, changesClearAt, flappingSince, lookAgainAt, olderSince] = Array.from(
+      { length: 6 },
+      (_, day) => new Date(Date.UTC(2026, 1, day + 1)),
+    );
+    const times = { anchorAt, endingSince, changesClearAt, flappingSince, lookAgainAt, olderSince };
+    const read = { sessionId: session_id, phase: 'late', endingReads: 4, nextMs: 3_600_000, ...times };
+    const other = await insertPoll({ due_at: 'tomorrow' });
+    const ofOther = await columnsOf(other);
+    const hashes = { hash: 'ab', factsHash: 'cd' };
+    const reschedule = (isRecorded: boolean) =>
+      database.query(RESCHEDULE, [JSON.stringify([{ ...read, ...hashes, isRecorded }])]);
+    const found = {
+      ...before,
       phase: 'late',
-      anchorAt: new Date(),
-      endingReads: 0,
-      isRecorded: false,
-      nextMs: 1_000,
+      anchor_at: anchorAt,
+      ending_since: endingSince,
+      ending_reads: 4,
+      changes_clear_at: changesClearAt,
+      flapping_since: flappingSince,
+      look_again_at: lookAgainAt,
+      older_since: olderSince,
+      due_at: expect.any(Date),
+      ...{ failures: 0, failing_since: null, not_found: 0, not_found_since: null, last_error: null },
     };
-    await database.query(RESCHEDULE, [JSON.stringify([read])]);
-    const columns = 'failures, failing_since, not_found, last_error, phase';
-    const { rows } = await client.query(`SELECT ${columns} FROM session_polls WHERE session_id = $1`, [
-      session_id,
+    await reschedule(false);
+    expect(await columnsOf(session_id)).toEqual(found);
+    await reschedule(true);
+    const recorded = await columnsOf(session_id);
+    expect(recorded).toEqual({ ...found, answer_hash: 'ab', facts_hash: 'cd' });
+    expect((recorded.due_at as Date).getTime() - Date.now()).toBeGreaterThan(3_000_000);
+    expect(await columnsOf(other)).toEqual(ofOther);
+  });
+
+  it('that a dead worker has claimed are due at once, as if they had not been claimed', async () => {
+    await client.query('DELETE FROM poll_batches');
+    const [checked_at, claimed_at] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')];
+    const [dead, live] = [await insertBatch('yesterday'), await insertBatch('tomorrow')];
+    const insert = (batch_id: string, due_at: Date | string) =>
+      insertPoll({ batch_id, due_at, checked_at, claimed_at, planned_at: claimed_at });
+    const overdue = new Date('2026-01-03T00:00:00Z');
+    const ids = [await insert(dead, overdue), await insert(dead, 'tomorrow'), await insert(live, 'tomorrow')];
+    const before = await Promise.all(ids.map(columnsOf));
+    expect(await polls.releaseExpiredBatches()).toBe(1);
+    const after = await Promise.all(ids.map(columnsOf));
+    const released = { batch_id: null, claimed_at: checked_at, planned_at: claimed_at };
+    expect(after).toEqual([
+      { ...before[0], ...released, due_at: overdue },
+      { ...before[1], ...released, due_at: expect.any(Date) },
+      before[2],
     ]);
-    expect(rows).toEqual([
-      { failures: 0, failing_since: null, not_found: 0, last_error: null, phase: 'late' },
-    ]);
+    expect((after[1]!.due_at as Date).getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
+    expect(await polls.renewLeases([dead, live])).toEqual(new Set([live]));
   });
 });
 
@@ -372,6 +422,44 @@ describe('starts', () => {
     expect(await startsOf(place)).toEqual([]);
   });
 
+  it('waits for the failed starts of its location and brand that may have left orphans since its last success', async () => {
+    const other = await insertCustomer(database.pool);
+    const { userId: user_id, gridLocationId } = await insertCustomer(database.pool);
+    const insert = async (
+      status: string,
+      hoursAgo: number,
+      last_error: string,
+      { brand = null as string | null, orphans = 1, of = gridLocationId } = {},
+    ) => {
+      const at = new Date(Date.now() - hoursAgo * 3_600_000);
+      const session = { user_id, grid_location_id: of, brand, superseded_at: at };
+      const session_id =
+        status === 'started' ? (await insertRow(database.pool, 'onboarding_sessions', session)).id : null;
+      const times = { created_at: at, updated_at: at };
+      const start = { grid_location_id: of, brand, status, last_error, orphans, session_id, ...times };
+      await insertRow(database.pool, 'session_starts', start);
+    };
+    const found = async () => {
+      const [row] = await database.query<{ failures: number; agoMs: number; error: string | null }>(
+        starts.FIND_HINDRANCE,
+        [gridLocationId, null, 'true'],
+      );
+      return [row!.failures, row!.error, Math.floor(row!.agoMs / 3_600_000)];
+    };
+    await insert('failed', 1, 'of a brand', { brand: 'acme' });
+    await insert('failed', 1, 'of another location', { of: other.gridLocationId });
+    await insert('failed', 1, 'not sent', { orphans: 0 });
+    await insert('sending', 1, 'in flight');
+    expect(await found()).toEqual([0, null, 0]);
+    await insert('failed', 2, 'the last');
+    await insert('failed', 4, 'the first');
+    await insert('failed', 6, 'before the success');
+    await insert('started', 1, 'of a brand', { brand: 'acme' });
+    expect(await found()).toEqual([3, 'the last', 2]);
+    await insert('started', 5, 'the success');
+    expect(await found()).toEqual([2, 'the last', 2]);
+  });
+
   it('begins again once the wait after a failed start is over', async () => {
     const place = await wanted();
     await store.fail(await begin(place), ABANDONED, 1);
@@ -439,6 +527,59 @@ describe('starts', () => {
   });
 });
 
+describe('the adoption of sessions', () => {
+  const testDatabase = useTestDatabase();
+
+  it('makes the newest of a location and brand the current one, and says why it leaves out others', async () => {
+    const database = testDatabase.open();
+    const { userId, gridLocationId } = await insertCustomer(database.pool);
+    const other = await insertCustomer(database.pool);
+    const at = (day: number) => new Date(Date.UTC(2026, 2, day));
+    const reads: object[] = [
+      { kind: 'observed', observation: { createdAt: at(1), expiresAt: at(9) } },
+      { kind: 'observed', observation: { createdAt: at(3), expiresAt: at(9) } },
+      { kind: 'observed', observation: { createdAt: at(2), expiresAt: at(9) } },
+      { kind: 'observed', observation: { createdAt: at(4), expiresAt: at(9) } },
+      { kind: 'not_found', isOwn: true },
+      { kind: 'refused', isOwn: true },
+      ...Array<object>(3).fill({ kind: 'failed' }),
+    ];
+    const later: object[] = [
+      { kind: 'not_sent' },
+      { kind: 'not_found', isOwn: false },
+      { kind: 'refused', isOwn: false },
+    ];
+    const readOfUser = () => Promise.resolve(reads.shift());
+    const adoption = new SessionAdoption({ readOfUser } as unknown as SessionReader, database);
+    const place = { userId, tenantReference: 'ann', gridLocationId, brand: null };
+    const sessions = Array.from({ length: 7 }, () => ({ id: randomUUID(), ...place }));
+    sessions[3] = { ...sessions[3]!, userId: other.userId };
+    const ids = sessions.map(({ id }) => id);
+    const adopt = () => adoption.adopt(sessions, NEVER);
+    expect(await adopt()).toEqual({
+      faults: new Map([
+        [ids[4], 'was not found at the remote service for this user'],
+        [ids[5], 'was refused by the remote service'],
+        [ids[6], 'could not be read'],
+        [ids[3], 'belongs to a user who has been erased'],
+      ]),
+      isLater: false,
+    });
+    const stored = await database.query(
+      'SELECT id, superseded_at IS NULL AS "isCurrent", created_at AS at FROM onboarding_sessions ORDER BY created_at',
+    );
+    expect(stored).toEqual([
+      { id: ids[0], isCurrent: false, at: at(1) },
+      { id: ids[2], isCurrent: false, at: at(2) },
+      { id: ids[1], isCurrent: true, at: at(3) },
+    ]);
+    for (const read of later) {
+      reads.splice(0, Infinity, read);
+      expect(await adopt()).toEqual({ faults: new Map(), isLater: true });
+    }
+  });
+});
+
 describe('sessions', () => {
   const testDatabase = useTestDatabase();
   let database: Database;
@@ -473,7 +614,80 @@ describe('sessions', () => {
     return id;
   }
 
+  it('apply no reading of a session that another batch has claimed, or that is gone', async () => {
+    const ids = [await insertSession('awaiting_owner'), await insertSession('awaiting_owner'), randomUUID()];
+    const claims = await Promise.all(ids.map((id) => polls.claimOne(id)));
+    const at = new Date();
+    const observation = { finished: false, active: true, expired: true, updatedAt: at, inverters: [] };
+    const response = { httpStatus: 200, body: '{}', hash: 'ab', factsHash: 'cd' };
+    const reading = {
+      kind: 'observed' as const,
+      observation: { ...observation, createdAt: at, expiresAt: at },
+      response,
+    };
+    const readings = ids.map((sessionId, nth) => ({
+      ...{ sessionId, reading },
+      batchId: nth === 1 ? claims[0]!.batchId : (claims[nth]?.batchId ?? '1'),
+    }));
+    expect(await sessions.applyReadings(readings)).toEqual({ stale: 2 });
+    const states = await database.query(
+      'SELECT state FROM onboarding_sessions WHERE id = ANY ($1) ORDER BY id = $2',
+      [ids, ids[0]],
+    );
+    expect(states).toEqual([{ state: 'awaiting_owner' }, { state: 'expired' }]);
+  });
+
   describe('re-derived states', () => {
+    it('are planned from every whole history, in the order of its responses, over all pages', async () => {
+      const at = (hoursAgo: number) => new Date(Date.now() - hoursAgo * 3_600_000);
+      const times = { createdAt: at(9), updatedAt: at(9), expiresAt: at(-9) };
+      const body = (flags: object) =>
+        JSON.stringify({ sessionId: randomUUID(), finished: false, active: true, ...times, ...flags });
+      const [expired, unreadable] = [body({ expired: true }), '{}'];
+      const { userId: user_id, gridLocationId: grid_location_id } = await insertCustomer(database.pool);
+      /** Inserts a session with responses of two hours ago; null is a 404. */
+      async function insertHistory(closedHoursAgo: number | null, ...bodies: (string | null)[]) {
+        const closed_at = closedHoursAgo === null ? null : at(closedHoursAgo);
+        const row = { user_id, grid_location_id, brand: randomUUID(), started_updated_at: at(9), closed_at };
+        const closed = { ...row, close_reason: closed_at && 'settled' };
+        const { id } = await insertRow(database.pool, 'onboarding_sessions', closed);
+        for (const body of bodies) {
+          const response = { session_id: id, body, http_status: body === null ? 404 : 200 };
+          await insertRow(database.pool, 'session_observations', { ...response, observed_at: at(2) });
+        }
+        return id as string;
+      }
+      const expected: [string, string][] = [
+        [await insertHistory(null, body({}), expired), 'expired'],
+        [await insertHistory(null, expired, null), 'lost'],
+        [await insertHistory(null, unreadable, null), 'lost'],
+        [await insertHistory(1, expired), 'expired'],
+      ];
+      await insertHistory(null);
+      await insertHistory(null, unreadable);
+      // Retention has deleted what came before.
+      await insertHistory(3, expired);
+      const copies = await database.query<{ id: string }>(
+        `INSERT INTO onboarding_sessions
+         SELECT copy.* FROM onboarding_sessions s, generate_series(1, 500) n, jsonb_populate_record(s,
+           jsonb_build_object('id', gen_random_uuid(), 'brand', n)) AS copy WHERE s.id = $1 RETURNING id`,
+        [expected[0]![0]],
+      );
+      await database.query(
+        `INSERT INTO session_observations (session_id, source, http_status, hash, body)
+         SELECT copy, source, http_status, hash, body FROM session_observations, unnest($2::uuid[]) AS copy
+          WHERE session_id = $1 ORDER BY copy, id`,
+        [expected[0]![0], copies.map(({ id }) => id)],
+      );
+      expected.push(...copies.map(({ id }) => [id, 'expired'] as [string, string]));
+      const planned: [string, string][] = [];
+      for await (const page of planRederivations(database, null))
+        planned.push(...page.map(({ id, classification: { state } }) => [id, state] as [string, string]));
+      expect(planned).toEqual(expected.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+      for await (const page of planRederivations(database, expected[1]![0]))
+        expect(page).toMatchObject([{ id: expected[1]![0], from: 'awaiting_owner' }]);
+    });
+
     it('change how a session is watched that a worker claims meanwhile', async () => {
       const id = await insertSession('unrecognised');
       let claims = 0;
@@ -488,7 +702,8 @@ describe('sessions', () => {
         }),
       );
       const classification = { state: 'online', basis: 'observed', rule: 'finished_with_inverters' } as const;
-      expect(await sessions.applyRederived([{ id, from: 'unrecognised', classification }], 'cli')).toBe(1);
+      const apply = () => sessions.applyRederived([{ id, from: 'unrecognised', classification }], 'cli');
+      expect([await apply(), await apply()]).toEqual([1, 0]);
       expect(claims).toBe(1);
       expect(
         await database.query(

@@ -200,6 +200,12 @@ describe('for people', () => {
     expect(errors).toEqual(['2 states would change; add --write to change them']);
     expect((await run(rederiveCommand, '--write')).split('\n').sort()).toEqual(ids.map(lineOfChange).sort());
     expect(errors).toEqual(['2 written']);
+    const details = { from: 'unrecognised', to: 'expired', rule: 'expired_flag' };
+    expect(
+      await query(
+        `SELECT actor, target, details FROM audit_log WHERE action = 'session.rederived' ORDER BY target`,
+      ),
+    ).toEqual(ids.toSorted().map((target) => ({ actor: 'cli', target, details })));
     for (const id of ids) {
       expect((await client.session(id)).state).toBe('expired');
       expect(await client.eventsOf(id)).toEqual(['session.started', 'session.expired', 'session.expired']);

@@ -36,6 +36,11 @@ beforeAll(async () => {
   const database = service.database;
   // A worker does so before it stores a stall.
   await service.app.get(StallsStore).writeCauses();
+  // A cursor takes numbers of more than 32 bits.
+  await database.query(
+    `SELECT setval(pg_get_serial_sequence(name, id), 3000000000)
+       FROM (VALUES ('audit_log', 'id'), ('session_transitions', 'id'), ('domain_events', 'position')) AS numbered (name, id)`,
+  );
   const insert = (table: Table, row: Item) => insertRow<{ id: string }>(database.pool, table, row);
   ({ userId, gridLocationId } = await insertCustomer(database.pool, REFERENCE, EAN));
   await database.query('UPDATE users SET metadata = $2 WHERE id = $1', [userId, METADATA]);

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/platform/database/database.js';
-import { planRederivations } from '../../../src/onboarding/store/rederivation.js';
-import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -236,59 +234,5 @@ describe('listing sessions', () => {
     expect(await list('&expiresBefore=2026-01-03T00:00:00Z')).toEqual(['a']);
     expect(await list('&expiresBefore=2026-01-03T01:00:00%2B01:00')).toEqual(['a']);
     expect(await list('&expiresBefore=2026-01-03T00:00:00.001Z')).toEqual(['a', 'b']);
-  });
-});
-
-describe('rederiving', () => {
-  const rederive = async (id: string | null) => {
-    const changes = [];
-    for await (const page of planRederivations(database, id)) changes.push(...page);
-    return changes;
-  };
-
-  it('are planned once for each session whose state differs', async () => {
-    const ids = [(await client.startNew()).id, (await client.startNew()).id];
-    for (const id of ids) await sandbox.fields(id, { set: { expired: true } });
-    for (const id of ids) await waitForState(id, 'expired');
-    await database.query(
-      "UPDATE onboarding_sessions SET state = 'unrecognised', rule = 'undescribed_flags' WHERE id = ANY($1)",
-      [ids],
-    );
-    const planned = (await rederive(null)).map(({ id }) => id);
-    expect(planned.filter((id) => ids.includes(id)).sort()).toEqual(ids.sort());
-  });
-
-  it('shows what the current rules would change, and writes it only when applied', async () => {
-    const { id } = await client.startNew();
-    await sandbox.fields(id, { set: { expired: true } });
-    await waitForState(id, 'expired');
-    // Simulates an earlier release without a rule for `expired`.
-    await database.query(
-      "UPDATE onboarding_sessions SET state = 'unrecognised', rule = 'undescribed_flags' WHERE id = $1",
-      [id],
-    );
-    const sessions = service.app.get(SessionsStore);
-    const changes = await rederive(id);
-    expect(changes).toEqual([
-      {
-        id,
-        from: 'unrecognised',
-        classification: { state: 'expired', basis: 'observed', rule: 'expired_flag' },
-      },
-    ]);
-    expect((await client.session(id)).state).toBe('unrecognised');
-    expect(await sessions.applyRederived(changes, 'cli')).toBe(1);
-    expect(
-      await database.query('SELECT actor, action, details FROM audit_log WHERE target = $1', [id]),
-    ).toEqual([
-      {
-        actor: 'cli',
-        action: 'session.rederived',
-        details: { from: 'unrecognised', to: 'expired', rule: 'expired_flag' },
-      },
-    ]);
-    expect((await client.session(id)).state).toBe('expired');
-    expect(await sessions.applyRederived(changes, 'cli')).toBe(0);
-    expect(await client.eventsOf(id)).toEqual(['session.started', 'session.expired', 'session.expired']);
   });
 });

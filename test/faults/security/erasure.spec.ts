@@ -92,6 +92,7 @@ const waitForEndOfReads = () =>
 describe('R38: erasure is complete', () => {
   let bystander: SessionAnswer;
   let person: CanaryPerson;
+  let other: CanaryPerson;
   let receiver: WebhookReceiver;
 
   beforeAll(async () => {
@@ -102,6 +103,13 @@ describe('R38: erasure is complete', () => {
     await client.call('POST', '/webhook-endpoints', { url: receiver.url });
     bystander = await client.startNew({ metadata: { kept: true } });
     person = await createCanaryPerson(service, client);
+    other = await createCanaryPerson(service, client);
+    // An export reads 500 rows at a time.
+    await database.query(
+      `INSERT INTO session_observations (session_id, source, http_status, hash)
+       SELECT $1, 'read', 404, '' FROM generate_series(1, 1000)`,
+      [person.sessionIds[0]],
+    );
     await waitFor(
       'a handler has failed',
       async () => (await database.query('SELECT FROM admin.event_deliveries WHERE attempts > 0')).length > 0,
@@ -195,6 +203,13 @@ describe('R38: erasure is complete', () => {
       bound: '0, 0',
     });
     expect([missing, left]).toEqual([[], []]);
+    const stored = await database.query<{ id: string }>(
+      'SELECT o.id FROM session_observations o JOIN onboarding_sessions s ON s.id = o.session_id WHERE s.user_id = $1 ORDER BY o.id',
+      [person.userId],
+    );
+    const { data } = JSON.parse(document) as { data: { sessionObservations: { id: number }[] } };
+    expect(data.sessionObservations.map(({ id }) => String(id))).toEqual(stored.map(({ id }) => id));
+    expect(findSecrets(other.secrets, new Map([['the export', document]]))).toEqual([]);
     expect(document).not.toMatch(/"\w+(Hash|Ciphertext)":/);
     const { link } = person.capabilities;
     const hash = createHash('sha256').update(link!).digest('hex');
@@ -266,6 +281,9 @@ describe('R38: erasure is complete', () => {
   });
 
   it('leaves nothing of the person in any table, and everything of others', async () => {
+    const findOther = async () =>
+      findSecrets(other.secrets, await dumpTables(service.environment.DATABASE_URL));
+    const ofOther = await findOther();
     const { status, body } = await erase(person.userId);
     expect([status, body]).toEqual([
       200,
@@ -291,6 +309,7 @@ describe('R38: erasure is complete', () => {
       bound: '0',
     });
     expect(places).toEqual([]);
+    expect(await findOther()).toEqual(expect.arrayContaining(ofOther));
     const { metadata, tenantReference } = await client.session(bystander.id);
     expect([metadata, tenantReference]).toEqual([{ kept: true }, bystander.tenantReference]);
   });
