@@ -72,24 +72,43 @@ describe('among many users and registrations', () => {
     }
   }
 
-  it('are searched by an index for frequent words that nobody has together', async () => {
-    let plan: Plan[] = [];
+  /** Searches for customers. Returns the references that were found, and the plan of each statement. */
+  async function search(text: string) {
+    const plans: string[] = [];
     const transaction = database.transaction.bind(database);
     const spy = jest.spyOn(database, 'transaction').mockImplementation((work) =>
       transaction(async (tx) => {
         const query = jest.spyOn(tx, 'query');
         const result = await work(tx);
-        const [statement, values] = query.mock.calls.at(-1) as [string, unknown[]];
-        plan = await tx.query<Plan>(`EXPLAIN ${statement}`, values);
+        const statements = query.mock.calls.slice(1) as [string, unknown[]][];
+        for (const [statement, values] of statements) {
+          const plan = await tx.query<Plan>(`EXPLAIN ${statement}`, values);
+          plans.push(plan.map((row) => row['QUERY PLAN']).join('\n'));
+        }
         return result;
       }),
     );
-    const term = readTerm('spring autumn');
-    expect(await new SearchStore(database).find(term, ['customer'])).toEqual([]);
+    const hits = await new SearchStore(database).find(readTerm(text), ['customer']);
     spy.mockRestore();
-    const text = plan.map((row) => row['QUERY PLAN']).join('\n');
-    expect(text).toContain('users_metadata_words_idx');
-    expect(text).not.toContain('Seq Scan on users');
+    return { references: hits.map(({ label }) => Number(label)), plans };
+  }
+
+  it('are searched by an index for frequent words that nobody has together', async () => {
+    const { references, plans } = await search('spring autumn');
+    expect(references).toEqual([]);
+    expect(plans.at(-1)).toContain('users_metadata_words_idx');
+    expect(plans.join()).not.toContain('Seq Scan on users');
+  });
+
+  it('are searched among the newest for a word that many have, and among all for a rare one', async () => {
+    const frequent = await search('spring');
+    expect(frequent.references.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, nth) => 2 * nth + 1),
+    );
+    expect(frequent.plans).toHaveLength(1);
+    expect(frequent.plans[0]).not.toContain('users_metadata_words_idx');
+    const rare = await search('rare');
+    expect(rare.references.toSorted((a, b) => a - b)).toEqual([1, 7_001, 14_001]);
   });
 
   describe('the list of users by metadata', () => {

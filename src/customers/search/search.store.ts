@@ -6,6 +6,8 @@ import type { HitKind, HitView } from './search.view.js';
 
 /** The most hits of one kind. */
 export const MOST_HITS = 20;
+/** How many of the newest are searched for words before all are: one in 25 of them suffices for the most hits. */
+const NEWEST = 500;
 
 // Each branch reads one index and stops after the most hits of a kind. `~<~` is the order of the indexes that find prefixes.
 const branch = (select: string, from: string, where: string, order = ''): string =>
@@ -19,7 +21,10 @@ const inOrder = (column: string) => `ORDER BY lower(${column}) USING ~<~`;
 const USER = 'u.id, u.tenant_reference AS label, u.tenant_reference AS "tenantReference"';
 const REGISTRATION = 'r.id, r.tenant_reference AS label, r.tenant_reference AS "tenantReference"';
 const INVITATION = `i.id, coalesce(i.metadata ->> 'label', u.tenant_reference) AS label, u.tenant_reference AS "tenantReference"`;
-const INVITATIONS = `invitations i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;
+const invitationsIn = (invitations: string): string =>
+  `${invitations} i JOIN grid_locations g ON g.id = i.grid_location_id JOIN users u ON u.id = g.user_id`;
+const newestOf = (table: string, createdAt: string): string =>
+  `(SELECT * FROM ${table} WHERE erased_at IS NULL ORDER BY ${createdAt} DESC, id DESC LIMIT ${NEWEST})`;
 const OPEN = `r.status IN ('pending', 'uncertain', 'rejected')`;
 
 /** $1: the pattern of the text, $2: the text, $3: an id, $4: an EAN, $5: the hashes of the tokens of links. */
@@ -37,7 +42,7 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
       `u.erased_at IS NULL AND ${prefixOf('u.tenant_reference')}`,
       inOrder('u.tenant_reference'),
     ),
-    branch(USER, 'users u', `u.erased_at IS NULL AND ${wordsIn('u.metadata')}`),
+    branch(USER, `${newestOf('users', 'registered_at')} u`, wordsIn('u.metadata')),
   ],
   registration: [
     branch(REGISTRATION, 'registrations r', `r.id = $3::uuid`),
@@ -60,10 +65,10 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
   invitation: [
     branch(
       INVITATION,
-      INVITATIONS,
+      invitationsIn('invitations'),
       `i.erased_at IS NULL AND (i.id = $3::uuid OR i.token_hash = ANY ($5::bytea[]))`,
     ),
-    branch(INVITATION, INVITATIONS, `i.erased_at IS NULL AND ${wordsIn('i.metadata')}`),
+    branch(INVITATION, invitationsIn(newestOf('invitations', 'created_at')), wordsIn('i.metadata')),
   ],
   campaign: [
     branch(
@@ -75,6 +80,14 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
   ],
 };
 
+/** Searches all for words of metadata, if there are few hits so far. The index collects every row with the words before the first hit. */
+const SEARCH_WORDS: Partial<typeof SEARCH> = {
+  customer: [branch(USER, 'users u', `u.erased_at IS NULL AND ${wordsIn('u.metadata')}`)],
+  invitation: [
+    branch(INVITATION, invitationsIn('invitations'), `i.erased_at IS NULL AND ${wordsIn('i.metadata')}`),
+  ],
+};
+
 @Injectable()
 export class SearchStore {
   constructor(private readonly database: Database) {}
@@ -83,27 +96,29 @@ export class SearchStore {
   async find({ text, id, ean, tokens }: Term, kinds: readonly HitKind[]): Promise<HitView[]> {
     const hashes = tokens.map((token) => createHash('sha256').update(token).digest());
     const values = [prefixPattern(text), text, id, ean, hashes];
-    const statement = kinds
-      .flatMap((kind) =>
-        SEARCH[kind].map(
-          (each, rank) =>
-            `SELECT '${kind}' AS kind, ${rank} AS rank, hit.id, hit.label, hit."tenantReference" FROM ${each} AS hit`,
-        ),
-      )
-      .join(' UNION ALL ');
-    // Names each value with its type, because not every kind uses every value.
-    const typed = `WITH given AS (SELECT $1::text, $2::text, $3::uuid, $4::text, $5::bytea[]) ${statement}`;
-    // Without this, PostgreSQL reads all customers for frequent words that nobody has together: it expects to find some soon.
-    const found = await this.database.transaction(async (tx) => {
+    const hits = new Map(kinds.map((kind) => [kind, new Map<string, HitView>()]));
+    await this.database.transaction(async (tx) => {
+      // Without this, PostgreSQL reads all customers for frequent words that nobody has together: it expects to find some soon.
       await tx.query('SET LOCAL enable_seqscan = off');
-      return tx.query<HitView>(typed, values);
+      for (const searches of [SEARCH, SEARCH_WORDS]) {
+        const wanted = kinds.filter((kind) => hits.get(kind)!.size < MOST_HITS);
+        const statement = statementOf(searches, wanted);
+        const found = statement === '' ? [] : await tx.query<HitView>(`${TYPED} ${statement}`, values);
+        for (const hit of found) if (!hits.get(hit.kind)!.has(hit.id)) hits.get(hit.kind)!.set(hit.id, hit);
+      }
     });
-    return kinds.flatMap((kind) => {
-      const hits = new Map<string, HitView>();
-      for (const { id: hitId, label, tenantReference, ...hit } of found)
-        if (hit.kind === kind && !hits.has(hitId))
-          hits.set(hitId, { kind, id: hitId, label, tenantReference });
-      return [...hits.values()].slice(0, MOST_HITS);
-    });
+    return kinds.flatMap((kind) => [...hits.get(kind)!.values()].slice(0, MOST_HITS));
   }
 }
+
+// Names each value with its type, because not every kind uses every value.
+const TYPED = 'WITH given AS (SELECT $1::text, $2::text, $3::uuid, $4::text, $5::bytea[])';
+
+const statementOf = (searches: Partial<typeof SEARCH>, kinds: readonly HitKind[]): string =>
+  kinds
+    .flatMap((kind) =>
+      (searches[kind] ?? []).map(
+        (each) => `SELECT '${kind}' AS kind, hit.id, hit.label, hit."tenantReference" FROM ${each} AS hit`,
+      ),
+    )
+    .join(' UNION ALL ');
