@@ -81,5 +81,34 @@ describe('a refusal', () => {
     refuseReads(refusals, 500);
     expect(refusals.recordServed(read('good'), 3_000)).toBe(true);
     expect(SESSIONS.filter((session) => refusals.isOdd(read(session)))).toEqual([]);
+    // The next row begins with its own first refusal.
+    expect(SESSIONS.map((session) => refusals.recordRefused(read(session), 60_000)).at(-1)).toBe('unknown');
   });
+
+  it('is about all calls only with others of its kind, and about a call that is odd among missing ones', () => {
+    const refusals = new Refusals();
+    expect(refusals.recordRefused(read('a'), 0, 'missing')).toBe('unknown');
+    refusals.recordServed(read('good'), 0);
+    for (const session of SESSIONS.slice(1)) refusals.recordRefused(read(session), 0, 'missing');
+    expect(refusals.recordRefused(read('g'), 30_000, 'refused')).toBe('unknown');
+    expect(refusals.recordRefused(read('a'), 30_000, 'missing')).toBe('call');
+    expect(refusals.recordRefused(read('a'), 30_000, 'missing')).toBe('all');
+  });
+
+  it.each([
+    [60_000, 8],
+    [120_000, 5],
+  ])(
+    'of a POST each %i ms, while others are served, is final after %i more, until it is served',
+    (everyMs, more) => {
+      const refusals = new Refusals();
+      for (let nth = 0; nth <= more; nth++) {
+        refusals.recordRefused(register('a'), nth * everyMs);
+        refusals.recordServed(register('good'), nth * everyMs);
+        expect([nth, refusals.isLasting(register('a'), nth * everyMs)]).toEqual([nth, nth === more]);
+      }
+      refusals.recordServed(register('a'), more * everyMs);
+      expect(refusals.isLasting(register('a'), more * everyMs)).toBe(false);
+    },
+  );
 });

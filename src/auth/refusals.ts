@@ -86,10 +86,10 @@ export class Refusals {
     return refusal === 'all' && now - beganAt < LASTING.forMs;
   }
 
-  /** Returns whether only few calls of an operation have been refused since the last served call, and whether this has lasted. */
+  /** Returns whether only few calls have been refused since the last served call, and whether this has lasted. One must have been refused. */
   rowOf(operation: OperationClass, now = performance.now()) {
     const { row, beganAt } = this.classes.get(operation) ?? noneRefused(now);
-    return { isOfFew: row.size <= FEW_CALLS, hasLasted: row.size > 0 && now - beganAt >= MISSING_FOR_MS };
+    return { isOfFew: row.size <= FEW_CALLS, hasLasted: now - beganAt >= MISSING_FOR_MS };
   }
 
   /** Returns whether a refusal of this call would be about the call, not about the credentials. */

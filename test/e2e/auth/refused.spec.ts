@@ -134,18 +134,22 @@ const recoveries = async (one: Replica) =>
   (await one.database.query(`SELECT FROM domain_events WHERE name = 'remote.recovered'`)).length;
 
 describe('a probe of refused credentials', () => {
-  const block = (one: Replica) =>
-    one.database.query(`UPDATE remote_tokens SET next_attempt_at = clock_timestamp() + interval '5 minutes'`);
-
-  it('ends the wait of all replicas with one token request, even if there are many probes', async () => {
-    const replicas = [replica(), replica(), replica()];
-    const [one, other] = replicas as [Replica, Replica, Replica];
+  /** Lets the service refuse two fresh tokens, which is announced, and blocks all calls for longer. */
+  async function refuseTwice(one: Replica): Promise<void> {
     service.refuseCalls = true;
     await waitFor('the second trial', async () => {
       await one.read();
       return (await one.store.getStatus()).failures === 2;
     });
-    await block(one);
+    await one.database.query(
+      `UPDATE remote_tokens SET next_attempt_at = clock_timestamp() + interval '5 minutes'`,
+    );
+  }
+
+  it('ends the wait of all replicas with one token request, even if there are many probes', async () => {
+    const replicas = [replica(), replica(), replica()];
+    const [one, other] = replicas as [Replica, Replica, Replica];
+    await refuseTwice(one);
     service.refuseCalls = false;
     const before = service.tokenRequests.length;
     const outcomes = await Promise.all(Array.from({ length: 30 }, (_, i) => replicas[i % 3]!.tokens.probe()));
@@ -160,9 +164,7 @@ describe('a probe of refused credentials', () => {
 
   it('announces no recovery while calls are refused with the new token, and is not repeated within 5 s', async () => {
     const one = replica();
-    service.refuseCalls = true;
-    await one.read();
-    await block(one);
+    await refuseTwice(one);
     const [tokens, calls] = [service.tokenRequests.length, service.calls.length];
     expect(await one.tokens.probe()).toBe('token_issued');
     // Moves the probe into the future, so that the 5 s after it do not end during the test.
@@ -238,7 +240,7 @@ describe('a token that is refused', () => {
     await one.read();
     service.accepted.clear();
     const send = one.remote.send.bind(one.remote);
-    for (const status of [403, 429, 503]) {
+    for (const status of [403, 404, 429, 503]) {
       one.remote.send = async (request) =>
         request.operation === 'token' || service.tokenRequests.length < 2
           ? send(request)

@@ -243,15 +243,19 @@ describe('the tenant token', () => {
 
   it('is obtained anew when the credentials, the service or the encryption key change', async () => {
     await replica().read();
-    const changes: Record<string, string>[] = [
-      { SCS_CLIENT_ID: 'another-client' },
-      { SCS_CLIENT_ID: 'another-client', SCS_API_KEY: 'another-api-key' },
-      { SCS_BASE_URL: `${service.url}/other` },
-      { ENCRYPTION_KEYS: Buffer.alloc(32, 'another key').toString('base64') },
-    ];
-    for (const change of changes) {
+    const changes = {
+      SCS_CLIENT_ID: 'another-client',
+      SCS_CLIENT_SECRET: 'another-client-secret',
+      SCS_API_KEY: 'another-api-key',
+      SCS_SCOPE: 'another-scope',
+      SCS_BASE_URL: `${service.url}/other`,
+      ENCRYPTION_KEYS: Buffer.alloc(32, 'another key').toString('base64'),
+    };
+    const changed: Record<string, string> = {};
+    for (const [name, value] of Object.entries(changes)) {
+      changed[name] = value;
       const before = service.tokenRequests.length;
-      expect(tally([await replica(change).read()])).toEqual({ '200': 1 });
+      expect(tally([await replica(changed).read()])).toEqual({ '200': 1 });
       expect(service.tokenRequests).toHaveLength(before + 1);
     }
   });
