@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { actAs } from '../../../src/access/acting-caller.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
@@ -123,6 +124,17 @@ describe('an intent', () => {
     },
   );
 
+  it('is decisive for its reference if it is live, else if it is the newest', async () => {
+    const decisive = async () => (await store.findLatest(['a', 'unknown'])).map(({ id }) => id);
+    const first = await claimed('a');
+    await store.settle(first, REJECTED);
+    const second = await claimed('a');
+    await store.settle(second, REJECTED);
+    expect(await decisive()).toEqual([second.id]);
+    await decide('retry', first.id);
+    expect(await decisive()).toEqual([first.id]);
+  });
+
   it('is held while the references of any restore are unchecked; a check is of all of them, and keeps the times of earlier ones', async () => {
     const isHeld = async () => (await store.openIntent(requestFor())) === null;
     const insert = (id: number, checkedAt: string | null) =>
@@ -142,6 +154,10 @@ describe('an intent', () => {
     await insert(1, null);
     await insert(2, null);
     expect(await isHeld()).toBe(true);
+    const byRevokedKey = new Promise((resolve, reject) =>
+      actAs({ id: randomUUID() }, () => void store.openIntent(requestFor()).then(resolve, reject)),
+    );
+    await expect(byRevokedKey).rejects.toThrow('The API key has been revoked');
     expect(await database.prisma.registration.count({ where: { status: 'uncertain' } })).toBe(1);
     expect(await confirmReferences(database)).toBe(true);
     const checked = await checks();
@@ -211,7 +227,9 @@ describe('an outcome', () => {
       });
       const outcome = await settled;
       const { items: found } = await users.listUsers({ limit: 10, tenantReference: claim.tenantReference });
-      expect(found).toHaveLength(isStored ? 1 : 0);
+      expect(found.map(({ createdAt, registeredAt }) => registeredAt > createdAt)).toEqual(
+        isStored ? [true] : [],
+      );
       expect(outcome).toEqual(isStored ? { user: found[0] } : 'stale');
     }
   });
@@ -334,7 +352,8 @@ describe('a decision of a person', () => {
 
   it('an erasure by reference has the same receipt if the response to its COMMIT is lost', async () => {
     const { id, tenantReference } = await claimed();
-    await change(id, `status = 'rejected', lease_token = NULL, lease_until = NULL`);
+    // A dead sender does not keep its registration from being erased.
+    await expireLease(id);
     const cipher = new Cipher(environmentFor(testDatabase.url));
     const lost = loseCommit();
     const erasure = await new ErasuresStore(database, cipher).eraseReference(tenantReference, 'a person');

@@ -54,15 +54,21 @@ const requestFor = (tenantReference: string = randomUUID(), ...eans: string[]) =
 /** Returns a `POST /users` response in the form in which later reads return it. */
 const readAs = ({ warnings: _, ...item }: Body) => item;
 
+/** Gives up the registration of a reference. */
+async function discard(tenantReference: string): Promise<void> {
+  const [registration] = (await call('GET', `/registrations?tenantReference=${tenantReference}`)).body.items;
+  expect((await call('POST', `/registrations/${registration!.id}/discard`)).status).toBe(200);
+}
+
 const effectsOf = async (tenantReference: string) =>
   (await sandbox.ledger()).users.filter((effect) => effect.tenantReference === tenantReference);
 
 describe('registering a user', () => {
   it('returns the user under the ids of the remote service', async () => {
     // An EAN that another test registers would get a warning.
-    const eans = [newValidEan(), newValidEan()].sort();
+    const eans = Array.from({ length: 5 }, () => newValidEan()).sort();
     const request = {
-      ...requestFor('customer 4711', ...eans),
+      ...requestFor('customer 4711', ...eans.toReversed()),
       metadata: { channel: 'web', n: [1, null] },
     };
     const { status, headers, body } = await call('POST', '/users', request);
@@ -331,6 +337,8 @@ describe('the warnings of POST /users', () => {
     const both = elsewhere(1, '2 other tenantReferences have');
     expect(await warnedOf(third, own, ean)).toEqual([200, both]);
     expect(await warnedOf(first, ean)).toEqual([200, elsewhere(0, '2 other tenantReferences have')]);
+    await discard(second);
+    expect(await warnedOf(first, ean)).toEqual([200, elsewhere(0, '1 other tenantReference has')]);
   });
 });
 
@@ -364,6 +372,9 @@ describe('a tenantReference', () => {
     const id = randomUUID().slice(0, 8);
     const alike = [`C ${id}`, `C\u00a0${id}`, `\u0421 ${id.toUpperCase()}`];
     const codes = [];
+    await sandbox.addFault({ kind: 'reset', contains: `c ${id}` });
+    await call('POST', '/users', requestFor(`c ${id}`, newValidEan()));
+    await discard(`c ${id}`);
     for (const reference of alike)
       codes.push(codesOf(await call('POST', '/users', requestFor(reference, newValidEan()))));
     expect(codes).toEqual([[], ['reference_alike'], ['reference_alike']]);
@@ -388,7 +399,7 @@ describe('a registration that cannot be sent yet', () => {
     await sandbox.addFault({ kind: 'too_many_requests', contains: reference, times: null });
     // The wait does not depend on the clock of the process.
     shiftClock(-10 * 60_000);
-    const { status, headers, body } = await call('POST', '/users', requestFor(reference));
+    const { status, headers, body } = await call('POST', '/users', requestFor(reference, OTHER_EAN, EAN));
     jest.useRealTimers();
     expect(status).toBe(202);
     expect(headers.get('location')).toBe(`/api/v1/registrations/${body.id}`);
@@ -398,7 +409,7 @@ describe('a registration that cannot be sent yet', () => {
       object: 'registration',
       id: expect.stringMatching(UUID),
       tenantReference: reference,
-      gridLocations: [{ ean: EAN }],
+      gridLocations: [{ ean: OTHER_EAN }, { ean: EAN }],
       status: 'pending',
       userId: null,
       attempts: 1,
@@ -411,7 +422,7 @@ describe('a registration that cannot be sent yet', () => {
       sequence: expect.stringMatching(/^[0-9]{19}$/),
       warnings: expect.any(Array),
     });
-    const again = await call('POST', '/users', requestFor(reference));
+    const again = await call('POST', '/users', requestFor(reference, OTHER_EAN, EAN));
     expect({ status: again.status, id: again.body.id }).toEqual({ status: 202, id: body.id });
     await sandbox.clearFaults();
     const sent = await waitFor('the registration is registered', async () => {
@@ -419,7 +430,7 @@ describe('a registration that cannot be sent yet', () => {
       return registration.status === 'registered' && registration;
     });
     expect(sent).toMatchObject({ lastError: null, nextAttemptAt: null });
-    expect((await call('POST', '/users', requestFor(reference))).body.id).toBe(sent.userId);
+    expect((await call('POST', '/users', requestFor(reference, EAN, OTHER_EAN))).body.id).toBe(sent.userId);
     expect(await effectsOf(reference)).toHaveLength(1);
   });
 });
