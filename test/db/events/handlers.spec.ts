@@ -2,16 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Scope, type INestApplicationContext, type Type } from '@nestjs/common';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
+import type { DomainEvent, EventName } from '../../../src/events/catalogue.rules.js';
 import { OnEvent } from '../../../src/events/handlers/on-event.js';
-import { retireHandlers, subscribeHandlers } from '../../../src/events/handlers/handlers.sql.js';
+import {
+  retireHandlers,
+  subscribeHandlers,
+  touchHandlers,
+} from '../../../src/events/handlers/handlers.sql.js';
+import { appendEvents } from '../../../src/events/outbox.js';
 import { sequenceEvents } from '../../../src/events/sequence.sql.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { startTestProcess } from '../../setup/test-process.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
 import { waitFor } from '../../setup/wait-for.js';
-import { appendOnline, startWorker } from './fixture.js';
+import { appendOnline, sessionEvent, startWorker } from './fixture.js';
 
 const testDatabase = useTestDatabase();
 let database: Database;
@@ -249,6 +254,23 @@ describe('a worker', () => {
     ]);
   });
 
+  it('of an earlier release leaves an event to which only a newer one listens, and drops it once none does', async () => {
+    const { Witness, seen } = newWitness();
+    await start(Witness);
+    const release = (...events: EventName[]) =>
+      subscribeHandlers(database, [{ name: 'Witness.store', events }]);
+    await release('session.online', 'session.lost');
+    await database.transaction((tx) => appendEvents(tx, [sessionEvent('session.lost', 's1')]));
+    const refused = `SELECT FROM admin.event_deliveries WHERE last_error LIKE '%newer release of Witness.store%'`;
+    await waitFor('the refusal', async () => (await database.query(refused)).length === 1);
+    await release('session.online');
+    await waitFor('the drop', async () => {
+      await skipBackoff();
+      return isNothingPending();
+    });
+    expect(seen).toEqual([]);
+  });
+
   it('that stops finishes the current event and releases its lease at once', async () => {
     const seen: string[] = [];
     let release: () => void = () => {};
@@ -350,8 +372,17 @@ describe('a handler that no release has had for 7 days', () => {
     await (await startWorker(testDatabase.url, [Old], { ROLE: 'api' })).close();
     await append('s1', 'first', 'second');
     expect(await retireHandlers(database)).toEqual([]);
-    await database.query(`UPDATE webhook_endpoints SET seen_at = now() - interval '8 days'`);
     await sequenceEvents(database);
+    const age = () => database.query(`UPDATE webhook_endpoints SET seen_at = now() - interval '8 days'`);
+    const subscribeAgain = () =>
+      subscribeHandlers(database, [{ name: 'Old.store', events: ['session.online'] }]);
+    for (const see of [subscribeAgain, () => touchHandlers(database, ['Old.store'])]) {
+      await age();
+      await see();
+      expect(await retireHandlers(database)).toEqual([]);
+    }
+    await age();
+    await touchHandlers(database, ['Another.store']);
     expect(await retireHandlers(database)).toEqual([{ name: 'Old.store', pending: 2 }]);
     expect(await database.query('SELECT FROM webhook_endpoints')).toEqual([]);
   });

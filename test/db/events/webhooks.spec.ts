@@ -178,12 +178,14 @@ describe('the next attempt of a delivery is shown', () => {
 });
 
 describe('a disabled endpoint', () => {
-  it('is due for nobody and gets no deliveries; an enabled one does', async () => {
+  it('is due for nobody and gets no deliveries, nor does one in a quiet period; others do', async () => {
     const disabled = await insertEndpoint({ disabled_at: 'now', disabled_reason: 'requested' });
     const enabled = await insertEndpoint();
+    await insertEndpoint({ quiet_until: new Date(Date.now() + 3_600_000) });
+    const quietBefore = await insertEndpoint({ quiet_until: new Date(Date.now() - 60_000) });
     for (const id of [disabled, enabled]) await insertDelivery(id, 'a subject');
     const due = (await database.query<{ id: string }>(FIND_DUE, [['']])).map(({ id }) => id);
-    expect([due.includes(enabled), due.includes(disabled)]).toEqual([true, false]);
+    expect(due.toSorted()).toEqual([enabled, quietBefore].toSorted());
     const queue = new DeliveryQueue(database);
     const leases = new Leases(database, ENDPOINT_LEASES, {
       leaseMs: 30_000,
