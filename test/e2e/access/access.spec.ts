@@ -287,6 +287,10 @@ describe.each([
     expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
     expect(responses[0]!.body[secret]).toEqual(expect.any(String));
+    const { app } = await createKey(admin, 'admin');
+    expect((await app.call('POST', path, request, { 'idempotency-key': key })).body).not.toEqual(
+      responses[0]!.body,
+    );
   });
 
   it('creates one for concurrent requests, and returns the same response to all', async () => {

@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { RemoteRequest } from '../../../src/remote/outcome.rules.js';
 import { TRIALS } from '../../../src/remote/pace/breaker.rules.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
+import { OperationsStore } from '../../../src/remote/shared/operations.store.js';
 import { type RemoteReplica, startRemoteReplica } from '../../faults/support/remote-replica.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { createTestDatabase, type TestDatabase } from '../../setup/database/test-database.js';
@@ -215,6 +216,8 @@ describe('the events about the remote service', () => {
           },
         },
       ]);
+      // An end of other trouble does not end it.
+      await new OperationsStore(one.database).recover('token', 'now');
       expect(await health('token')).toBe('credentials_rejected');
       service.refuseCalls = false;
       await client.query('UPDATE remote_tokens SET next_attempt_at = NULL');

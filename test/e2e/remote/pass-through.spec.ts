@@ -318,6 +318,15 @@ describe('a caller', () => {
     response.resume();
     expect([response.statusCode, remote.begun]).toEqual([401, 0]);
   });
+
+  it('whose key is revoked amid the call learns nothing more', async () => {
+    remote.respond = () => {};
+    const { id, app: other } = await createKey(admin, 'remote:call');
+    const answer = other.call('GET', '/scs/users/u-1/data');
+    await waitFor('the call', () => remote.begun === 1);
+    await admin.call('DELETE', `/api-keys/${id}`);
+    expect((await answer).status).toBe(401);
+  });
 });
 
 it('has an operation of its own in the status and in the metrics', async () => {
@@ -329,4 +338,12 @@ it('has an operation of its own in the status and in the metrics', async () => {
   expect(body.remote.operations.pass_through?.health).toBeDefined();
   const metrics = await (await fetch(`${service.url}/metrics`)).text();
   expect(metrics).toMatch(/pv_onboarding_remote_calls_total\{operation="pass_through",outcome="done"\} \d/);
+});
+
+// Comes last, because no further call is sent.
+it('a wait that the service requests holds for all calls that are passed on', async () => {
+  remote.respond = (_request, response) => void response.writeHead(429, { 'retry-after': '600' }).end();
+  expect(await statusOf('GET', 'users/u-1/data')).toBe(429);
+  expect(await app.call('GET', '/scs/users/u-1/data')).toMatchObject({ status: 503 });
+  expect(remote.calls).toHaveLength(1);
 });

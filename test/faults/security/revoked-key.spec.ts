@@ -41,6 +41,8 @@ interface Change {
   readonly body?: unknown;
   /** Whether the test of the lock covers it: it waits for one of LOCKED. */
   readonly waits?: true;
+  /** Default: a new one. */
+  readonly keys?: Record<string, string>;
 }
 
 /** Creates what the changes are about. Returns a valid request for each operation that changes something. */
@@ -304,15 +306,18 @@ describe('R82: a revoked key acts no more', () => {
   });
 
   it('although its transaction or statement had begun', async () => {
-    const waiting = [...(await changes()).filter((change) => change.waits), await joining()];
     const { id, app } = await createKey(admin, 'admin');
+    const keys = { 'idempotency-key': randomUUID() };
+    const [creation, ...others] = (await changes()).filter((change) => change.waits);
+    await app.call('POST', creation!.path, creation!.body, keys);
+    const waiting = [creation!, ...others, await joining(), { ...creation!, keys }];
     const before = await state();
     let sent: Promise<{ status: number }[]> | undefined;
     await service.database.transaction(async (tx) => {
       await tx.query(`LOCK TABLE ${LOCKED} IN EXCLUSIVE MODE; LOCK TABLE idempotency_keys`);
       sent = Promise.all(
-        waiting.map(({ operation, path, body }) =>
-          app.call(operation.split(' ')[0]!, path, body, { 'idempotency-key': randomUUID() }),
+        waiting.map(({ operation, path, body, keys = { 'idempotency-key': randomUUID() } }) =>
+          app.call(operation.split(' ')[0]!, path, body, keys),
         ),
       );
       await waitFor('all to wait for a lock', async () => {
