@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { InternalRequests, type InternalResponse } from '../../../src/access/internal-requests.js';
 import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
 import { BulkRunner } from '../../../src/bulk/bulk-runner.service.js';
+import { WakeUp } from '../../../src/platform/async/wake-up.js';
 import { insertRow } from '../../db/valid-rows.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';
@@ -12,6 +14,7 @@ import { createKey } from '../keys.js';
 const service = useTestApp({ ROLE: 'api' });
 const client = TestClient.of(service);
 const database = () => service.database;
+afterEach(() => void jest.restoreAllMocks());
 
 /** Inserts registrations of which nobody knows the outcome. Returns their ids. */
 async function insertUncertain(count: number): Promise<string[]> {
@@ -91,6 +94,49 @@ describe('a bulk action', () => {
     for (const id of ids) expect(await auditOf(id)).toHaveLength(1);
     const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${body.id}`);
     expect(log.items).toMatchObject([{ details: { ids: 12 } }]);
+  });
+
+  it('sends again what is refused for now, at most four times, and waits at most 10 s in between', async () => {
+    const requests = jest.spyOn(service.app.get(InternalRequests), 'send');
+    const wait = WakeUp.prototype.wait;
+    const waits: [AbortSignal, number][] = [];
+    jest.spyOn(WakeUp.prototype, 'wait').mockImplementation(function (this: WakeUp, stop, ms, ...rest) {
+      waits.push([stop, ms]);
+      return wait.call(this, stop, Math.min(ms, 100), ...rest);
+    });
+    const plans: [status: number, retryAfterSeconds: number | null, times: number, sends: number][] = [
+      [503, 7, 9, 4],
+      [503, 60, 9, 4],
+      [429, 10, 9, 4],
+      [429, 11, 9, 1],
+      [503, null, 3, 4],
+    ];
+    const ids = plans.map(() => randomUUID() as string);
+    const sendsOf = (id: string) => requests.mock.calls.filter(([, { path }]) => path.includes(id)).length;
+    requests.mockImplementation((_, { path }) => {
+      const at = ids.findIndex((id) => path.includes(id));
+      const [status, retryAfterSeconds, times] = plans[at]!;
+      const response = sendsOf(ids[at]!) <= times ? { status, retryAfterSeconds } : { status: 204 };
+      return Promise.resolve({ body: null, retryAfterSeconds: null, ...response });
+    });
+    const { items } = await finished((await create({ ids })).body.id);
+    expect(items.map(({ status }) => status)).toEqual([...Array<string>(4).fill('failed'), 'done']);
+    expect(ids.map(sendsOf)).toEqual(plans.map(([, , , sends]) => sends));
+    const [signal] = waits.find(([, ms]) => ms === 7_000)!;
+    expect(waits.flatMap(([stop, ms]) => (stop === signal ? [ms] : []))).toEqual(
+      [7_000, 10_000, 10_000, 1_000].flatMap((ms) => [ms, ms, ms]),
+    );
+  });
+
+  it('delays no other, of which four run at once', async () => {
+    const held: ((response: InternalResponse) => void)[] = [];
+    jest
+      .spyOn(service.app.get(InternalRequests), 'send')
+      .mockImplementation(() => new Promise((resolve) => held.push(resolve)));
+    const actions = await Promise.all(Array.from({ length: 4 }, () => create({ ids: [randomUUID()] })));
+    await waitFor('four requests', () => held.length === 4);
+    for (const end of held) end({ status: 204, body: null, retryAfterSeconds: null });
+    for (const { body } of actions) expect((await finished(body.id)).counts.done).toBe(1);
   });
 
   it('skips what has changed since its preview', async () => {
@@ -243,6 +289,19 @@ describe('a bulk action', () => {
     const { items } = await finished(body.id);
     expect(items).toMatchObject(ids.map((id) => ({ id, status: 'failed', code: 'unauthenticated' })));
     for (const id of ids) expect(await auditOf(id)).toEqual([]);
+  });
+
+  it('of a person whose time in the console is over acts no more', async () => {
+    const codeUntil = async (ms: number) => {
+      const [target] = await insertUncertain(1);
+      const { id } = await insertRow<{ id: string }>(database().pool, 'bulk_actions', {
+        ...{ operation_id: 'discardRegistration', caller_scopes: ['registrations:decide'] },
+        console_until: new Date(Date.now() + ms),
+      });
+      await insertRow(database().pool, 'bulk_action_items', { action_id: id, target });
+      return (await finished(id)).items[0]!.code;
+    };
+    expect([await codeUntil(-1), await codeUntil(3_600_000)]).toEqual(['unauthenticated', null]);
   });
 
   it('needs the scopes of its operation, and an operation that may be done for many', async () => {
