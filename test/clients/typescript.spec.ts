@@ -103,20 +103,6 @@ describe('the TypeScript client', () => {
         errors,
       });
     });
-
-    it('says when to try again', async () => {
-      const busy = createClient({
-        baseUrl: service.url,
-        apiKey: ADMIN_KEY,
-        fetch: async () =>
-          Response.json(
-            { code: 'replica_busy', status: 503, detail: 'busy' },
-            { status: 503, headers: { 'content-type': 'application/problem+json', 'retry-after': '7' } },
-          ),
-      });
-      const refused = busy.GET('/api/v1/status');
-      await expect(refused).rejects.toMatchObject({ code: 'replica_busy', retryAfterSeconds: 7 });
-    });
   });
 
   it('sends no key if it has none, as in the console', async () => {
@@ -311,6 +297,130 @@ describe('the TypeScript client', () => {
     expect(String(onRetry.mock.calls.flat())).toContain('45000 ms');
   });
 
+  describe('with these responses', () => {
+    type Planned = Response | Error;
+    /** Calls `work` with a client that gets these responses. Returns its requests and, in seconds, its pauses. */
+    async function transcriptOf(responses: Planned[], work: (client: Client) => Promise<unknown>) {
+      const transcript: unknown[] = [];
+      const timer = globalThis.setTimeout;
+      closing.push(() => jest.restoreAllMocks());
+      jest.spyOn(Math, 'random').mockReturnValue(0);
+      jest.spyOn(globalThis, 'setTimeout').mockImplementation((run: () => void, ms = 0) => {
+        // A longer timer is the limit of a request.
+        if (ms < 1_000 || ms > 40_000) return timer(run, ms);
+        transcript.push(ms / 1_000);
+        return timer(run, 0);
+      });
+      const planned = createClient({
+        baseUrl: 'http://service/path',
+        fetch: async ({ url, headers }) => {
+          transcript.push(url.replace(/.*[/](?=[^/]*$)/, '') + (headers.get('last-event-id') ?? ''));
+          const next = responses.shift();
+          if (next instanceof Response) return next;
+          throw next ?? new Error('no response is planned');
+        },
+      });
+      const result = await work(planned).catch((error: unknown) => error);
+      return { transcript, result };
+    }
+    const problem = (status: number, more: object = {}, headers: Record<string, string> = {}) =>
+      new Response(JSON.stringify({ status, code: 'a_code', detail: 'why', ...more }), {
+        status,
+        headers: { 'content-type': 'application/problem+json', ...headers },
+      });
+    const session = (state: string, closedAt: string | null = null) =>
+      Response.json({ id: 'ID', state, closedAt });
+
+    it('a problem has all that the service says', async () => {
+      const about = { registrationId: 'r', userId: 'u', sessionId: 's' };
+      const more = { ...about, errors: [{ field: 'f', message: 'm' }], extra: 1 };
+      const { result } = await transcriptOf([problem(409, more, { 'x-request-id': 'q' })], (planned) =>
+        planned.GET('/api/v1/status'),
+      );
+      const whole = { status: 409, code: 'a_code', detail: 'why', ...more };
+      expect({ ...(result as object) }).toEqual({
+        ...{ name: 'ProblemError', status: 409, code: 'a_code', detail: 'why', ...about },
+        ...{ errors: more.errors, requestId: 'q', retryAfterSeconds: undefined, problem: whole },
+      });
+    });
+
+    it.each<[options: object, Planned[], transcript: unknown[], end: object]>([
+      [
+        {},
+        [
+          ...[new TypeError('lost'), problem(503), problem(503, {}, { 'retry-after': '7' })],
+          ...[session('awaiting_owner'), problem(429), problem(408), session('online')],
+        ],
+        [
+          ...['ID', 1, 'ID', 2, 'ID', 7, 'ID', 'ID?wait=30&from=awaiting_owner', 1],
+          ...['ID?wait=30&from=awaiting_owner', 2, 'ID?wait=30&from=awaiting_owner'],
+        ],
+        { state: 'online' },
+      ],
+      [{}, [problem(404)], ['ID'], { status: 404 }],
+      [
+        { maxAgeSeconds: 0 },
+        [session('awaiting_owner'), session('lost')],
+        ['ID', 'ID?wait=1&from=awaiting_owner&maxAge=0&stale=allow'],
+        { name: 'NotOnlineError', state: 'lost' },
+      ],
+      [
+        { maxAgeSeconds: 60 },
+        [session('awaiting_owner'), session('awaiting_owner', '2026-01-01T00:00:00Z')],
+        ['ID', 'ID?wait=30&from=awaiting_owner&maxAge=60&stale=allow'],
+        { message: 'Session ID is awaiting_owner and no longer watched' },
+      ],
+      [
+        { timeoutMs: 0 },
+        Array.from({ length: 9 }, () => new TypeError('lost')),
+        expect.arrayContaining(['ID']) as unknown as unknown[],
+        { message: 'Session ID is not readable after 0 ms', session: undefined },
+      ],
+    ])('waits for online with %j', async (options, responses, transcript, end) => {
+      const states: string[] = [];
+      const onProgress = ({ state }: { state: string }) => states.push(state);
+      const waited = await transcriptOf(responses, (planned) =>
+        waitForOnline(planned, 'ID', { ...options, onProgress }),
+      );
+      expect(waited).toMatchObject({ transcript, result: end });
+      expect(new Set(states).size).toBe(states.length);
+    });
+
+    it('follows events from block to block, and from the last event after a break', async () => {
+      const parts = (...texts: string[]) =>
+        new Response(ReadableStream.from(texts.map((text) => new TextEncoder().encode(text))) as never, {
+          headers: { 'content-type': 'text/event-stream' },
+        });
+      const { transcript, result } = await transcriptOf(
+        [
+          parts(
+            'retry: 5000\n\nid: 1\nda',
+            'ta: {"n":1}\n\n: still here\n\nid: 2\n',
+            '\nid: 3\ndata: {"n":3}',
+          ),
+          problem(503),
+          parts('id: 4\ndata: {"n":4}\n\n'),
+          problem(403),
+        ],
+        async (planned) => {
+          const events: unknown[] = [];
+          const types = ['pv.session.online.v1', 'pv.session.lost.v1'] as const;
+          const filter = { after: '0', types, sessionId: 'ID' };
+          const following = followEvents(planned, filter);
+          await expect(
+            (async () => {
+              for await (const event of following) events.push(event);
+            })(),
+          ).rejects.toMatchObject({ status: 403 });
+          return events;
+        },
+      );
+      const asked = 'stream?after=0&types=pv.session.online.v1%2Cpv.session.lost.v1&sessionId=ID';
+      expect(result).toEqual([{ n: 1 }, { n: 4 }]);
+      expect(transcript).toEqual([asked, 5, `${asked}2`, 10, `${asked}2`, 5, `${asked}4`]);
+    });
+  });
+
   describe('verifyWebhook', () => {
     it('returns the event that one of the secrets signed, during a rotation too', async () => {
       const receiver = await startWebhookReceiver();
@@ -334,7 +444,7 @@ describe('the TypeScript client', () => {
 
       const verified: OnboardingEvent[] = [
         verifyWebhook(endpoint.secret, headers, body),
-        verifyWebhook([other, rotated.secret], headers, Buffer.from(body)),
+        verifyWebhook([other, rotated.secret], headers, new TextEncoder().encode(body)),
         verifyWebhook(rotated.secret, new Headers(headers as Record<string, string>), body),
         verifyWebhook(rotated.secret, inUpperCase(headers), body),
       ];
