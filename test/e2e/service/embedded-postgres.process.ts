@@ -7,12 +7,13 @@ const folder = process.env.FOLDER ?? '';
 /** Starts PostgreSQL among the services of a laptop. */
 async function startAmongServices() {
   const variables = { ...SANDBOX_CREDENTIALS, SCS_BASE_URL: 'http://127.0.0.1:1' };
-  const { source, stop } = await startLocalServices(
+  const { source, failed, stop } = await startLocalServices(
     { variables, problems: new Map() },
     folder,
     { sandbox: true },
     () => {},
   );
+  void failed.then((name) => console.log(`${name} failed`));
   return { pid: 0, url: source.DATABASE_URL ?? '', stop };
 }
 
