@@ -115,6 +115,11 @@ describe.each(Object.keys(SERVICES))('a service with the habits of %s', (name) =
       expected.toSorted().map((text) => expect.stringContaining(text)),
     );
     expect(result.exitCode).toBe(3);
+    const further = differences(await check(environment, ...args));
+    expect(differences(result)).toEqual(expect.arrayContaining(further));
+    expect(further).toEqual(
+      expect.arrayContaining(differences(result).filter((text) => /user\.(email|phone)/.test(text))),
+    );
 
     const copy = await startSandbox();
     const copied = await createTestDatabase();
@@ -153,10 +158,15 @@ describe('check-remote', () => {
     expect(result.notAsked).toContainEqual(expect.stringContaining('the service runs on this database'));
     const { tokens } = await service.sandbox!.control.ledger();
     expect(tokens).toHaveLength(1);
-    const { body } = await TestClient.of(service).call<{ items: { action: string }[] }>('GET', '/audit-log');
-    expect(body.items.map(({ action }) => action)).toEqual(
-      expect.arrayContaining(['remote_check.registered', 'remote_check.started']),
-    );
+    const client = TestClient.of(service);
+    const [user] = await client.list<{ id: string }>('/users?tenantReference=check-live');
+    const [session] = await client.list<{ id: string }>(`/onboarding/pv?userId=${user!.id}`);
+    const log = await client.list<object>('/audit-log');
+    for (const [action, target] of [
+      ['remote_check.registered', user!.id],
+      ['remote_check.started', session!.id],
+    ])
+      expect(log).toContainEqual(expect.objectContaining({ actor: 'cli', action, target }));
   });
 
   it('registers nobody twice, and starts no second session, in a further run', async () => {
