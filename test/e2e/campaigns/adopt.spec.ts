@@ -174,8 +174,11 @@ describe('adopting what exists', () => {
       [sessionAsUser, 'user.id'],
     ];
     for (const [row, field] of cases) {
-      const { body } = await send([row], '&dryRun=true');
-      expect(reportOf(await rowsOf(service, body.id))).toEqual([`1 invalid ${field}:adopt_contradicts`]);
+      const { body } = await send([row, row], '&dryRun=true');
+      expect(reportOf(await rowsOf(service, body.id))).toEqual([
+        `1 invalid ${field}:adopt_contradicts`,
+        '2 invalid *:duplicate_row',
+      ]);
       expect(reportOf(await adopt([row]))).toEqual([`1 invalid ${field}:adopt_contradicts`]);
     }
     expect((await client.call('GET', `/users/${second.userId}`)).status).toBe(404);
@@ -277,6 +280,12 @@ describe('adopting what exists', () => {
     await control.clearFaults();
     expect(reportOf(await adopt([rowOf(unreadable)]))).toEqual(['1 known']);
     expect(await client.eventsOf(unreadable.sessionId)).toEqual(['session.started']);
+    const later = await seedOne();
+    // A gateway in front of the remote service answers.
+    const absence = { kind: 'answer', operation: 'read_session', status: 404, body: '<html>' } as const;
+    await control.addFault({ ...absence, contains: later.sessionId, times: 1 });
+    expect(reportOf(await adopt([rowOf(later)]))).toEqual(['1 registered']);
+    expect(await client.eventsOf(later.sessionId)).toEqual(['session.started']);
   });
 
   it('adopts no user of which two lines differ, and warns of an EAN of another user', async () => {
@@ -331,7 +340,7 @@ describe('adopting what exists', () => {
     const row = rowOf(existing!);
     const { body } = await send(
       [
-        { ...row, user: { ...row.user, id: 'x' } },
+        { ...row, user: { ...row.user, id: 'x', tenantReference: 'another' } },
         { ...row, user: { ...row.user, gridLocations: [{ id: existing!.gridLocationId, ean: '5' }] } },
         { ...row, user: { ...row.user, gridLocations: [] } },
         { ...row, sessions: [{ id: existing!.sessionId, gridLocationId: randomUUID() }] },
@@ -342,7 +351,7 @@ describe('adopting what exists', () => {
       '&dryRun=true',
     );
     expect(reportOf(await rowsOf(service, body.id))).toEqual([
-      '1 invalid user.id:adopt_invalid',
+      '1 invalid user.id:adopt_invalid user.tenantReference:adopt_invalid',
       '2 invalid user.gridLocations[0].ean:adopt_invalid',
       '3 invalid user.gridLocations:adopt_invalid',
       '4 invalid sessions[0].gridLocationId:adopt_invalid',
