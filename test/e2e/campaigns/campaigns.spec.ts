@@ -448,7 +448,15 @@ describe('the erasure of a person', () => {
       (await database.query('SELECT FROM registrations WHERE tenant_reference = $1', [tenantReference]))
         .length,
     ).toBe(0);
-    const receipt = await service.app.get(ErasuresStore).eraseReference(tenantReference, 'test');
+    await control.addFault({ kind: 'reset', operation: 'register_user', times: 1 });
+    const uncertain = [{ ...rows[0]!, tenantReference: randomUUID() }];
+    const lost = await insertCampaign(database, uncertain);
+    await finished(lost);
+    expect(await statusesOf(lost)).toEqual(['uncertain']);
+    const erasures = service.app.get(ErasuresStore);
+    await erasures.eraseReference(uncertain[0]!.tenantReference, 'test');
+    expect(await statusesOf(lost)).toEqual(['cancelled']);
+    const receipt = await erasures.eraseReference(tenantReference, 'test');
     expect(receipt).toMatchObject({ userId: null, erased: { registrations: 0 } });
     await client.call('POST', `/campaigns/${paused}/resume`);
     await finished(paused);
