@@ -66,8 +66,7 @@ describe('the reader of CSV', () => {
       [2, true],
       [3, false],
     ]);
-    expect(rows[1]!.cells.map((each) => each.slice(0, 3))).toEqual(['1', 'xxx', '3']);
-    expect(rows[1]!.cells[1]!.length).toBeLessThan(1_000);
+    expect(rows[1]!.cells).toEqual(['1', long.slice(0, 500), '3']);
   });
 
   it('refuses a cell of several lines in a row that is too long, since rows may be in it', () => {

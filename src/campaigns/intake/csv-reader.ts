@@ -69,7 +69,7 @@ export class CsvReader {
     const followsCr = this.isAfterCr && character === '\n';
     this.isAfterCr = character === '\r';
     if (character === '\0' || character === '\ufffd') throw this.fault(characterFault(character, this.file));
-    if (character === this.delimiter && this.state !== 'quoted') return this.endCell();
+    if (character === this.delimiter) return this.endCell();
     if (character === this.quote) {
       this.state = 'closed';
       return;

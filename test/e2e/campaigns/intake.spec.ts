@@ -109,7 +109,10 @@ describe('the file of a campaign', () => {
     const lines = [...rounded, ...Array.from({ length: 9 }, newValidEan)].map(
       (each, index) => `R-${index},${each},,`,
     );
-    expect(reportOf(await rowsOf(service, await check(...lines)))[0]).toBe('2 invalid ean:ean_rounded');
+    expect((await rowsOf(service, await check(...lines)))[0]).toMatchObject({
+      ...{ line: 2, status: 'invalid', ean: null },
+      problems: [{ column: 'ean', code: 'ean_rounded' }],
+    });
     expect(await rowsOf(service, await check(...own))).toEqual(rows);
     expect(await rowsOf(service, alone)).toEqual(rows);
   });
@@ -270,6 +273,8 @@ describe('the file of a campaign', () => {
     const before = await stored();
     const sockets = [startUpload(csv(...rows)), startUpload(csv(...rows))];
     await waitFor('both are being received', async () => (await stored()) === before + 2);
+    const dead = `SELECT FROM campaigns WHERE status = 'receiving' AND due_at < now() + interval '30 min'`;
+    expect(await query(dead)).toEqual([]);
     const file = csv(`H,${newValidEan()}`);
     expect(await upload(service, file)).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
     expect(await upload({ url: service.url, adminKey: other.key }, file)).toMatchObject({ status: 202 });
@@ -502,6 +507,13 @@ describe('campaigns', () => {
       'name=a%E2%80%8Bb',
       `name=${'n'.repeat(201)}`,
     ])
-      expect((await upload(service, csv(), parameters)).status).toBe(400);
+      expect(await upload(service, csv(), parameters)).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_request' },
+      });
+    const column = 'c'.repeat(201);
+    const longest = `name=${'n'.repeat(200)}&columns=${column}:ean&dryRun=true`;
+    const file = `tenantReference,${column}\nL-1,${newValidEan()}`;
+    expect((await upload(service, file, longest)).body).toMatchObject({ counts: { accepted: 1 } });
   });
 });
