@@ -23,12 +23,15 @@ it('shows trouble that another replica has announced', () => {
     reason: '5 of 10 calls failed',
   };
   status.remote.deployment.degraded = [trouble];
+  const own = { lastError: 'its own', lastErrorAt: '2026-11-26T10:00:00Z' };
+  Object.assign(status.remote.operations.start_session, own);
+  Object.assign(status.remote.operations.token, own);
   expect(operationRows(status)[2]).toMatchObject({
     health: 'degraded',
     lastError: '5 of 10 calls failed',
     lastErrorAt: '2026-11-26T11:00:00Z',
   });
-  expect(operationRows(status)[0]!.health).toBe('healthy');
+  expect(operationRows(status)[0]).toMatchObject({ health: 'healthy', ...own });
 });
 
 it.each([
