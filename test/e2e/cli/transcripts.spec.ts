@@ -768,6 +768,13 @@ ID  failed  2      -      2d   session.online`,
 ! there are more: repeat with --after 77`,
     ],
     [
+      'of the last event that is sent again',
+      `webhooks redeliver ${ID} --after 77`,
+      [{ redelivered: 1, next: null }],
+      `> POST /webhook-endpoints/ID/redeliver application/json {"after":"77"}
+1 event is sent again`,
+    ],
+    [
       'of a new endpoint',
       'webhooks create https://crm.example --types all',
       [{ id: ID, secret: 'whsec_1', types: [] }],
@@ -861,6 +868,13 @@ startUrl: not shown here; --json has it`,
       `> GET /campaigns/ID/rows?problem=required
 LINE  STATUS   EAN  REFERENCE                 PROBLEMS
 2     invalid  -    xxxxxxxxxxxxxxxxxxxxxxx…  ean: too long; ean: Also this`,
+    ],
+    [
+      'of a decision about many in no status',
+      'registrations retry-all --yes',
+      [],
+      `! error: required option '--status <status>' not specified
+= 2`,
     ],
     [
       'of the result of a campaign',
