@@ -4,10 +4,10 @@ import {
   field,
   instant,
   nullable,
+  resourceOf,
   shownOnce,
   text,
   uuid,
-  schemaOf,
 } from '../platform/openapi/schema-of.js';
 import { visibleLineFault } from '../platform/spelling.rules.js';
 import { SCOPES, type Scope } from './scopes.js';
@@ -39,13 +39,13 @@ export class NewApiKey {
 
 const KEY = { id: uuid(), name: text(), scopes: field<readonly Scope[]>({ enum: SCOPES, isArray: true }) };
 
-export class CreatedApiKeyView extends schemaOf({
+export class CreatedApiKeyView extends resourceOf('api_key', {
   ...KEY,
   key: shownOnce(text('The key. It is shown only once; only its hash is stored')),
   createdAt: instant(),
 }) {}
 
-export class ApiKeyView extends schemaOf({
+export class ApiKeyView extends resourceOf('api_key', {
   ...KEY,
   createdAt: instant(),
   createdBy: text(

@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../platform/database/database.js';
-import type { Page } from '../platform/http/page.js';
+import { mapPage, type Page } from '../platform/http/page.js';
 import { List } from '../platform/list/list.js';
-import type { ApiKeyView } from './api-keys.dto.js';
+import { ApiKeyView, CreatedApiKeyView } from './api-keys.dto.js';
 import { recordAudit } from './audit-log.store.js';
 import type { Principal, Scope } from './scopes.js';
 
@@ -104,11 +104,11 @@ export class ApiKeysStore {
       data: { name, scopes: [...scopes], keyHash: hashOf(key), createdBy: actor },
     });
     await recordAudit(tx, { actor, action: 'api_key.created', target: id, details: { name, scopes } });
-    return { id, name, scopes, key, createdAt };
+    return CreatedApiKeyView.of({ id, name, scopes, key, createdAt });
   }
 
-  list(query: ApiKeysQuery): Promise<Page<ApiKeyView>> {
-    return API_KEYS.page(this.database, query);
+  async list(query: ApiKeysQuery): Promise<Page<ApiKeyView>> {
+    return mapPage(await API_KEYS.page<Omit<ApiKeyView, 'object'>>(this.database, query), ApiKeyView.of);
   }
 
   find(id: string): Promise<{ name: string } | null> {

@@ -4,7 +4,7 @@ import { ArrayMaxSize, IsArray, IsOptional, Length } from 'class-validator';
 import { ReadText } from '../platform/http/validation.js';
 import * as by from '../platform/list/filters.js';
 import { List } from '../platform/list/list.js';
-import { count, instant, nullable, object, schemaOf, text } from '../platform/openapi/schema-of.js';
+import { count, instant, nullable, object, resourceOf, text } from '../platform/openapi/schema-of.js';
 
 const MOST_TARGETS = 100;
 
@@ -41,7 +41,7 @@ export const AUDIT_LOG = new List({
 export class AuditLogQuery extends AUDIT_LOG.Query {}
 
 // Omits the request id: callers choose it, so it may contain a name.
-export class AuditEntryView extends schemaOf({
+export class AuditEntryView extends resourceOf('audit_entry', {
   id: count('Order of recording'),
   at: instant(),
   actor: text('What did it, such as `key:` and the id of a key; after `console:`, a session of the console'),

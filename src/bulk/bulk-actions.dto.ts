@@ -71,7 +71,7 @@ class BulkCountsView extends schema.schemaOf({
   failed: schema.count(),
 }) {}
 
-export class BulkActionView extends schema.schemaOf({
+export class BulkActionView extends schema.resourceOf('bulk_action', {
   id: schema.uuid('The requests of the action have the id `bulk-` and this, also in the audit log'),
   operationId: schema.text(),
   arguments: schema.object<object>(

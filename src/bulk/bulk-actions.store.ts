@@ -6,7 +6,7 @@ import { Database, type Transaction } from '../platform/database/database.js';
 import { subjectsOf, type PersonalData } from '../platform/database/personal-data.js';
 import { isRefusal, withoutRefusedRows, type Work } from '../platform/database/refused-rows.js';
 import type { Prisma } from '../platform/database/generated/client.js';
-import type { BulkActionView, ItemStatus, NewBulkAction } from './bulk-actions.dto.js';
+import { BulkActionView, type ItemStatus, type NewBulkAction } from './bulk-actions.dto.js';
 import * as sql from './bulk-actions.sql.js';
 
 /** An action as its process executes it. */
@@ -87,7 +87,7 @@ export class BulkActionsStore {
       return { id: item.target, status: status as ItemStatus, code, detail, doneAt: item.doneAt };
     });
     const { operationId, arguments: given, reason, actor, createdAt, finishedAt } = action;
-    return {
+    return BulkActionView.of({
       id,
       operationId,
       arguments: given as object,
@@ -97,7 +97,7 @@ export class BulkActionsStore {
       finishedAt,
       counts,
       items,
-    };
+    });
   }
 
   async findDue(): Promise<string[]> {

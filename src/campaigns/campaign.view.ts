@@ -30,7 +30,7 @@ const summary = {
   finishedAt: schema.nullable(schema.instant('When every row had a result')),
 };
 
-export class CampaignSummaryView extends schema.schemaOf(summary) {}
+export class CampaignSummaryView extends schema.resourceOf('campaign', summary) {}
 
 const numbers = <Name extends string>(names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, schema.count()])) as Record<Name, schema.Field<number>>;
@@ -47,7 +47,7 @@ class RowSummaryView extends schema.schemaOf({
 
 class BrandCountView extends schema.schemaOf({ brand: schema.text(), rows: schema.count() }) {}
 
-export class CampaignView extends schema.schemaOf({
+export class CampaignView extends schema.resourceOf('campaign', {
   ...summary,
   summary: schema.view(RowSummaryView, 'The rows by the result of the check; each row is counted once'),
   counts: schema.view(RowCountsView, 'The number of rows in each status'),
@@ -77,7 +77,7 @@ class RowProblemView extends schema.schemaOf({
   message: schema.text('For the person with the spreadsheet'),
 }) {}
 
-export class CampaignRowView extends schema.schemaOf({
+export class CampaignRowView extends schema.resourceOf('campaign_row', {
   line: schema.count('The line of the file on which the row begins, from 1'),
   status: schema.oneOf(ROW_STATUSES),
   tenantReference: schema.nullable(schema.text('null if it is missing or faulty')),

@@ -152,7 +152,7 @@ export class CampaignsController {
     found(await this.store.find(id), `campaign ${id}`);
     const page = await this.store.rows(id, query);
     const items = await this.results.withLinks(page.items, hasScope(key, 'links:read'));
-    return mapPage({ ...page, items }, ({ fields: _, invitationId: _id, ...row }) => row);
+    return mapPage({ ...page, items }, ({ fields: _, invitationId: _id, ...row }) => CampaignRowView.of(row));
   }
 
   @Get(':id/result.csv')

@@ -1,17 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Sql } from '../platform/database/database.js';
 import { Environment } from '../platform/env/environment.js';
-import type { Page } from '../platform/http/page.js';
+import { mapPage, type Page } from '../platform/http/page.js';
 import { remainingSeconds, ROW_STATUSES, summaryOf, type RowStatus } from './campaign.rules.js';
-import type { CampaignRowView, CampaignSummaryView, CampaignView } from './campaign.view.js';
+import { CampaignSummaryView, CampaignView, type CampaignRowView } from './campaign.view.js';
 import { CAMPAIGN_ROWS, CAMPAIGNS, type CampaignRowsQuery, type CampaignsQuery } from './campaigns.list.js';
 import * as sql from './campaigns.sql.js';
 
-export interface CampaignRow extends Omit<CampaignRowView, 'invitationUrl'> {
+export interface CampaignRow extends Omit<CampaignRowView, 'object' | 'invitationUrl'> {
   readonly invitationId: string | null;
   /** The cells as sent; empty once they have been erased. */
   readonly fields: readonly string[];
 }
+
+type Campaign = Omit<CampaignSummaryView, 'object'>;
 
 interface Counted {
   readonly name: string;
@@ -28,13 +30,13 @@ export class CampaignsStore {
     private readonly environment: Environment,
   ) {}
 
-  list(query: CampaignsQuery): Promise<Page<CampaignSummaryView>> {
-    return CAMPAIGNS.page(this.database, query);
+  async list(query: CampaignsQuery): Promise<Page<CampaignSummaryView>> {
+    return mapPage(await CAMPAIGNS.page<Campaign>(this.database, query), CampaignSummaryView.of);
   }
 
-  async find(id: string): Promise<CampaignSummaryView | null> {
+  async find(id: string): Promise<Campaign | null> {
     const text = `${sql.SELECT_CAMPAIGN} WHERE id = $1 AND status <> 'receiving'`;
-    return (await this.database.query<CampaignSummaryView>(text, [id]))[0] ?? null;
+    return (await this.database.query<Campaign>(text, [id]))[0] ?? null;
   }
 
   /** Returns the campaign with the counts of its rows, which take some milliseconds for 100,000 rows. */
@@ -49,7 +51,7 @@ export class CampaignsStore {
     const requestsPerSecond = this.environment.SCS_MAX_REQUESTS_PER_SECOND;
     const progress = { status: campaign.status, rowsLeft: counts.accepted, perSecond, requestsPerSecond };
     const summary = summaryOf(counts, problems);
-    return {
+    return CampaignView.of({
       ...campaign,
       summary,
       counts,
@@ -57,7 +59,7 @@ export class CampaignsStore {
       brands,
       perSecond,
       remainingSeconds: remainingSeconds(progress),
-    };
+    });
   }
 
   private countBrands(id: string): Promise<CampaignView['brands']> {

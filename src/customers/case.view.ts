@@ -22,8 +22,8 @@ class BrandNameView extends schema.schemaOf({
   id: schema.text('As sessions, starts and invitations have it'),
   name: schema.text('As people know it, by INVERTER_BRANDS_FILE. Default: the id'),
 }) {}
-class CaseSessionView extends schema.schemaOf(SESSION) {}
-class CaseInvitationView extends schema.schemaOf(INVITATION) {}
+export class CaseSessionView extends schema.resourceOf('session', SESSION) {}
+export class CaseInvitationView extends schema.resourceOf('invitation', INVITATION) {}
 
 const WAITS = {
   waitsFor: schema.oneOf(WAITS_FOR, 'Who has to act next; nobody: all that is expected is online'),
@@ -47,7 +47,7 @@ export const MOST_OF_EACH = 50;
 
 const newest = (what: string) => `The newest ${MOST_OF_EACH} at most, the newest first; ${what}`;
 
-export class CaseView extends schema.schemaOf({
+export class CaseView extends schema.resourceOf('case', {
   gridLocationId: schema.uuid('The remote id of the grid location'),
   ean: schema.field<string | null>(
     { type: String, pattern: '^[0-9]{18}$', nullable: true },
@@ -86,7 +86,7 @@ export class CaseView extends schema.schemaOf({
   }),
 }) {}
 
-export class CustomerView extends schema.schemaOf({
+export class CustomerView extends schema.resourceOf('customer', {
   tenantReference: schema.text('That of the registration and the user'),
   ...WAITS,
   registration: schema.nullable(
@@ -103,7 +103,7 @@ class ListedLocationView extends schema.schemaOf({
   ean: schema.text('Always 18 digits'),
 }) {}
 
-export class ListedCustomerView extends schema.schemaOf({
+export class ListedCustomerView extends schema.resourceOf('customer', {
   tenantReference: schema.text('That of the registration and the user'),
   registrationId: schema.nullable(
     schema.uuid('The live registration, else the newest; null if none is stored'),

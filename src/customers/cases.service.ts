@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { StartView } from '../onboarding/api/sessions.view.js';
 import { ReadHabits } from '../onboarding/poll/habits.service.js';
 import { toRegistrationView } from '../users/registration/registration.view.js';
 import type { Page } from '../platform/http/page.js';
 import { RegistrationsStore } from '../users/registration/registrations.store.js';
-import { toUserView } from '../users/user/user.view.js';
+import { UserView } from '../users/user/user.view.js';
 import { UsersStore } from '../users/user/users.store.js';
 import { StallViews } from '../stalls/stall-views.service.js';
 import type { StalledView } from '../stalls/stalled.view.js';
@@ -11,7 +12,14 @@ import { Brands } from '../invitations/brands.service.js';
 import { withoutLink } from '../invitations/invitations.store.js';
 import { decideCase, type Snapshot } from './case.rules.js';
 import { CaseStore, type RecordedCase } from './case.store.js';
-import type { CaseView, CustomerView, ListedCustomerView, WaitsView } from './case.view.js';
+import {
+  CaseInvitationView,
+  CaseSessionView,
+  CaseView,
+  CustomerView,
+  ListedCustomerView,
+  type WaitsView,
+} from './case.view.js';
 import { brandsOf, decideCustomer, waitOfRegistration } from './customer.rules.js';
 import type { CustomersQuery } from './customers.list.js';
 import { WAITS, type Waiting } from './waits.rules.js';
@@ -50,10 +58,10 @@ export class CasesService {
     const items = rows.flatMap(({ tenantReference, campaignId }) => {
       const customer = customerOf.get(tenantReference);
       if (customer === undefined) return [];
-      const { registration, user, cases, ...waits } = customer;
+      const { object: _, registration, user, cases, ...waits } = customer;
       const requested = registration?.gridLocations.map(({ ean }) => ({ id: null, ean })) ?? [];
       const brands = brandsOf(cases);
-      return {
+      return ListedCustomerView.of({
         ...waits,
         registrationId: registration?.id ?? null,
         userId: user?.id ?? null,
@@ -62,7 +70,7 @@ export class CasesService {
         brandNames: this.brands.namesOf(brands),
         campaignId,
         createdAt: registration?.createdAt ?? user!.registeredAt,
-      };
+      });
     });
     return { items, next };
   }
@@ -79,13 +87,13 @@ export class CasesService {
       if (user === undefined && record === undefined) return [];
       const registration = record === undefined ? null : toRegistrationView(record, this.stalls);
       const own = cases.filter(({ userId }) => userId === user?.id);
-      return {
+      return CustomerView.of({
         tenantReference,
         ...decideCustomer(this.toWaits(registration?.stalled ?? null, waitOfRegistration(registration)), own),
         registration,
-        user: user === undefined ? null : toUserView(user),
+        user: user === undefined ? null : UserView.of(user),
         cases: own,
-      };
+      });
     });
   }
 
@@ -96,15 +104,13 @@ export class CasesService {
     invitations: invited,
     ...place
   }: RecordedCase): CaseView {
-    const sessions = rows.map(({ startUrlCiphertext: _s, changedAt: _c, now: _n, ...session }) => ({
-      ...session,
-      stalled: this.stalls.view('session', session, session.stalled),
-    }));
-    const starts = sent.map((start) => ({
-      ...start,
-      stalled: this.stalls.view('start', start, start.stalled),
-    }));
-    const invitations = invited.map((row) => withoutLink(row, this.stalls));
+    const sessions = rows.map(({ startUrlCiphertext: _s, changedAt: _c, now: _n, ...session }) =>
+      CaseSessionView.of({ ...session, stalled: this.stalls.view('session', session, session.stalled) }),
+    );
+    const starts = sent.map((start) =>
+      StartView.of({ ...start, stalled: this.stalls.view('start', start, start.stalled) }),
+    );
+    const invitations = invited.map((row) => CaseInvitationView.of(withoutLink(row, this.stalls)));
     const snapshot: Snapshot = {
       gridLocationId: place.gridLocationId,
       ...{ sessions, starts, invitation: invitations[0], wishDueAt: invited[0]?.wishDueAt ?? null },
@@ -114,7 +120,7 @@ export class CasesService {
     const named = [...sessions, ...starts].flatMap(({ brand }) => brand ?? []);
     const brandNames = this.brands.namesOf([...named, ...invitations.flatMap(({ brands }) => brands)]);
     const waits = this.toWaits(stalled, waiting);
-    return { ...place, ...waits, ...found, brandNames, sessions, starts, invitations };
+    return CaseView.of({ ...place, ...waits, ...found, brandNames, sessions, starts, invitations });
   }
 
   /** Returns the stall, or else the ordinary wait, with its words and remedies. */

@@ -5,7 +5,7 @@ import * as schema from '../platform/openapi/schema-of.js';
 import { SessionViewsStore } from '../onboarding/store/session-views.store.js';
 import { Brands } from './brands.service.js';
 
-class BrandView extends schema.schemaOf({
+class BrandView extends schema.resourceOf('brand', {
   id: schema.text('As sessions, invitations and filters have it'),
   name: schema.text('As people know it'),
 }) {}
@@ -31,6 +31,6 @@ export class BrandsController {
   @ApiOkResponse({ type: BrandsPage })
   async listBrands() {
     const ids = new Set([...this.brands.all.keys(), ...(await this.sessions.listBrands())]);
-    return { items: [...ids].map((id) => ({ id, name: this.brands.nameOf(id) })) };
+    return { items: [...ids].map((id) => BrandView.of({ id, name: this.brands.nameOf(id) })) };
   }
 }

@@ -47,7 +47,7 @@ export const INVITATION = {
   stalled: STALLED_FIELD,
 };
 
-export class InvitationView extends schema.schemaOf({
+export class InvitationView extends schema.resourceOf('invitation', {
   ...INVITATION,
   remindedAt: schema.nullable(schema.instant('When the owner was last to be reminded; null if never')),
   nextReminderAt: schema.nullable(

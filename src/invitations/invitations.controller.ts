@@ -247,7 +247,7 @@ export class InvitationsController {
     const url = hasScope(key, 'links:read') ? this.invitations.urlOf(row) : null;
     const { remindedAt } = row;
     const nextReminderAt = this.invitations.nextReminderAt(row);
-    return { ...withoutLink(row, this.stalls), remindedAt, nextReminderAt, url };
+    return InvitationView.of({ ...withoutLink(row, this.stalls), remindedAt, nextReminderAt, url });
   }
 }
 

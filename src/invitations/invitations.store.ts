@@ -49,7 +49,9 @@ const EXPIRE_AT_ONCE = 200;
 
 /** An invitation as the API returns it, with its token still encrypted. */
 export interface InvitationRow
-  extends InvitationFacts, Omit<InvitationView, 'url' | 'expected' | 'stalled' | 'nextReminderAt'> {
+  extends
+    InvitationFacts,
+    Omit<InvitationView, 'object' | 'url' | 'expected' | 'stalled' | 'nextReminderAt'> {
   readonly remindersSent: number;
   /** When the last message came back; null if a later one was sent. */
   readonly bouncedAt: Date | null;
@@ -312,7 +314,7 @@ export class InvitationsStore {
 export function withoutLink(
   row: InvitationRow,
   stalls: StallViews,
-): Omit<InvitationView, 'url' | 'remindedAt' | 'nextReminderAt'> {
+): Omit<InvitationView, 'object' | 'url' | 'remindedAt' | 'nextReminderAt'> {
   const { tokenCiphertext: _, expectedInverters, now: _now, ...facts } = row;
   const { wishDueAt, wishedAt, wishFailedAt, awaits, awaitsSince, erasedAt, isReplaced, ...told } = facts;
   const { remindersSent, remindedAt, bouncedAt, recoveredAt, ...invitation } = told;

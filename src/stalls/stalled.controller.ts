@@ -113,6 +113,6 @@ export class StalledController {
 
   private item(row: ListedStall): StalledItemView | null {
     const stalled = this.views.view(row.kind, row, row);
-    return stalled && { ...row, ...stalled };
+    return stalled && StalledItemView.of({ ...row, ...stalled });
   }
 }

@@ -33,7 +33,7 @@ const STALLED = {
 /** The field `stalled` of everything that can be stalled. */
 export class StalledView extends schema.schemaOf(STALLED) {}
 
-export class StalledItemView extends schema.schemaOf({
+export class StalledItemView extends schema.resourceOf('stall', {
   id: schema.uuid('Id of what is stalled'),
   kind: schema.oneOf(STALL_KINDS),
   ...STALLED,

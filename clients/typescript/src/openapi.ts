@@ -1321,6 +1321,11 @@ export interface components {
             scopes: ("users:read" | "users:write" | "users:erase" | "registrations:decide" | "onboarding:read" | "onboarding:write" | "invitations:write" | "links:read" | "events:read" | "webhooks:manage" | "remote:call" | "admin")[];
         };
         CreatedApiKeyView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "api_key";
             /** Format: uuid */
             id: string;
             name: string;
@@ -1331,6 +1336,11 @@ export interface components {
             createdAt: string;
         };
         ApiKeyView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "api_key";
             /** Format: uuid */
             id: string;
             name: string;
@@ -1362,6 +1372,11 @@ export interface components {
             revokedAt: string | null;
         };
         AuditEntryView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "audit_entry";
             /** @description Order of recording */
             id: number;
             /** Format: date-time */
@@ -1400,6 +1415,11 @@ export interface components {
             confirm: string | null;
         };
         StalledItemView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "stall";
             /**
              * Format: uuid
              * @description Id of what is stalled
@@ -1540,7 +1560,7 @@ export interface components {
         };
         RegisteredUserView: {
             /**
-             * @description Distinguishes a user from a registration, the body of a 202
+             * @description The kind of resource
              * @enum {string}
              */
             object: "user";
@@ -1610,7 +1630,7 @@ export interface components {
         };
         OpenRegistrationView: {
             /**
-             * @description Distinguishes a registration, the body of a 202, from a user
+             * @description The kind of resource
              * @enum {string}
              */
             object: "registration";
@@ -1655,7 +1675,7 @@ export interface components {
         };
         UserView: {
             /**
-             * @description Distinguishes a user from a registration, the body of a 202
+             * @description The kind of resource
              * @enum {string}
              */
             object: "user";
@@ -1691,7 +1711,7 @@ export interface components {
         };
         RegistrationView: {
             /**
-             * @description Distinguishes a registration, the body of a 202, from a user
+             * @description The kind of resource
              * @enum {string}
              */
             object: "registration";
@@ -1764,6 +1784,11 @@ export interface components {
             unchangedSince?: string;
         };
         DecisionResultView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "registration_decision";
             /** Format: uuid */
             id: string;
             /** @description Whether the decision holds: it was applied now, or to discard, before */
@@ -1843,6 +1868,11 @@ export interface components {
             missingSince: string | null;
         };
         SessionView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "session";
             /**
              * Format: uuid
              * @description The remote sessionId, valid in both systems
@@ -1931,6 +1961,11 @@ export interface components {
         };
         InverterView: {
             /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "inverter";
+            /**
              * Format: uuid
              * @description The remote id, for data and curtailment calls
              */
@@ -1956,6 +1991,11 @@ export interface components {
             brand: string | null;
         };
         StartView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "start";
             /** Format: uuid */
             id: string;
             /** Format: uuid */
@@ -2029,6 +2069,11 @@ export interface components {
             secret?: string;
         };
         CreatedWebhookEndpointView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "webhook_endpoint";
             /** Format: uuid */
             id: string;
             /** Format: uri */
@@ -2074,6 +2119,11 @@ export interface components {
             secret: string;
         };
         WebhookEndpointView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "webhook_endpoint";
             /** Format: uuid */
             id: string;
             /** Format: uri */
@@ -2170,6 +2220,11 @@ export interface components {
             durationMs: number;
         };
         WebhookDeliveryView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "webhook_delivery";
             /** Format: uuid */
             id: string;
             /** Format: uuid */
@@ -2265,6 +2320,11 @@ export interface components {
             inverters: number | null;
         };
         InvitationView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "invitation";
             /**
              * Format: uuid
              * @description Not part of the link
@@ -2479,6 +2539,11 @@ export interface components {
             items: components["schemas"]["FunnelView"][];
         };
         BrandView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "brand";
             /** @description As sessions, invitations and filters have it */
             id: string;
             /** @description As people know it */
@@ -2512,6 +2577,11 @@ export interface components {
             name: string;
         };
         CaseSessionView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "session";
             /**
              * Format: uuid
              * @description The remote sessionId, valid in both systems
@@ -2594,6 +2664,11 @@ export interface components {
             sequence: string | null;
         };
         CaseInvitationView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "invitation";
             /**
              * Format: uuid
              * @description Not part of the link
@@ -2696,6 +2771,11 @@ export interface components {
         };
         CaseView: {
             /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "case";
+            /**
              * Format: uuid
              * @description The remote id of the grid location
              */
@@ -2748,6 +2828,11 @@ export interface components {
             invitations: components["schemas"]["CaseInvitationView"][];
         };
         CustomerView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "customer";
             /** @description That of the registration and the user */
             tenantReference: string;
             /**
@@ -2793,6 +2878,11 @@ export interface components {
             ean: string;
         };
         ListedCustomerView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "customer";
             /** @description That of the registration and the user */
             tenantReference: string;
             /**
@@ -2850,6 +2940,11 @@ export interface components {
             q: string;
         };
         HitView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "search_hit";
             /**
              * @description What it is: customer is a user, registration one without a user yet
              * @enum {string}
@@ -2910,6 +3005,11 @@ export interface components {
             rows: number;
         };
         CampaignView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "campaign";
             /** Format: uuid */
             id: string;
             name: string | null;
@@ -2948,6 +3048,11 @@ export interface components {
             remainingSeconds: number | null;
         };
         CampaignSummaryView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "campaign";
             /** Format: uuid */
             id: string;
             name: string | null;
@@ -2980,6 +3085,11 @@ export interface components {
             message: string;
         };
         CampaignRowView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "campaign_row";
             /** @description The line of the file on which the row begins, from 1 */
             line: number;
             /** @enum {string} */
@@ -3034,6 +3144,11 @@ export interface components {
             doneAt: string | null;
         };
         BulkActionView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "bulk_action";
             /**
              * Format: uuid
              * @description The requests of the action have the id `bulk-` and this, also in the audit log
@@ -3663,6 +3778,11 @@ export interface components {
             detail: string;
         };
         ErasureReceiptView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "erasure_receipt";
             /** Format: uuid */
             id: string;
             /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { prefixPattern, type Term } from './search.rules.js';
-import type { HitKind, HitView } from './search.view.js';
+import { HitView, type HitKind } from './search.view.js';
 
 /** The most hits of one kind. */
 export const MOST_HITS = 20;
@@ -103,8 +103,10 @@ export class SearchStore {
       for (const searches of [SEARCH, SEARCH_WORDS]) {
         const wanted = kinds.filter((kind) => hits.get(kind)!.size < MOST_HITS);
         const statement = statementOf(searches, wanted);
-        const found = statement === '' ? [] : await tx.query<HitView>(`${TYPED} ${statement}`, values);
-        for (const hit of found) if (!hits.get(hit.kind)!.has(hit.id)) hits.get(hit.kind)!.set(hit.id, hit);
+        const found =
+          statement === '' ? [] : await tx.query<Omit<HitView, 'object'>>(`${TYPED} ${statement}`, values);
+        for (const hit of found)
+          if (!hits.get(hit.kind)!.has(hit.id)) hits.get(hit.kind)!.set(hit.id, HitView.of(hit));
       }
     });
     return kinds.flatMap((kind) => [...hits.get(kind)!.values()].slice(0, MOST_HITS));

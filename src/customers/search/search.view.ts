@@ -26,7 +26,7 @@ export class SearchTerm {
   q: string;
 }
 
-export class HitView extends schema.schemaOf({
+export class HitView extends schema.resourceOf('search_hit', {
   kind: schema.oneOf(HIT_KINDS, 'What it is: customer is a user, registration one without a user yet'),
   id: schema.uuid('That of the user, registration, session, invitation or campaign'),
   label: schema.text('What a person knows it by: the reference, the label, the state or the name'),

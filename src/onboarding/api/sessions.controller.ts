@@ -136,8 +136,8 @@ export class SessionsController {
       'Returns one item per inverter and user. If several sessions of one user (with `gridLocationId`: of one grid location) have the same inverter, a session that still lists it is preferred, then the latest `firstSeenAt`. An inverter of several users is returned once for each of them.',
   })
   @ApiPage(InverterView)
-  listInverters(@Query() query: InvertersQuery): Promise<Page<InverterView>> {
-    return this.views.listInverters(query);
+  async listInverters(@Query() query: InvertersQuery): Promise<Page<InverterView>> {
+    return mapPage(await this.views.listInverters(query), InverterView.of);
   }
 
   @Get('inverters/:id')
@@ -148,7 +148,7 @@ export class SessionsController {
   })
   @ApiOkResponse({ type: InverterView })
   async readInverter(@Param('id', ParseUuid) id: string): Promise<InverterView> {
-    return found(await this.views.findInverter(id), `inverter ${id}`);
+    return InverterView.of(found(await this.views.findInverter(id), `inverter ${id}`));
   }
 
   @Get('onboarding/starts')
@@ -161,10 +161,9 @@ export class SessionsController {
   })
   @ApiPage(StartView)
   async listStarts(@Query() query: StartsQuery): Promise<Page<StartView>> {
-    return mapPage(await this.views.listStarts(query), (start) => ({
-      ...start,
-      stalled: this.stalls.view('start', start, start.stalled),
-    }));
+    return mapPage(await this.views.listStarts(query), (start) =>
+      StartView.of({ ...start, stalled: this.stalls.view('start', start, start.stalled) }),
+    );
   }
 
   @Get('onboarding/pv/:sessionId/timeline')
@@ -186,10 +185,10 @@ export class SessionsController {
   private view(row: SessionRow, key: Principal): SessionView {
     const { startUrlCiphertext, changedAt, now, ...session } = row;
     const stalled = this.stalls.view('session', row, row.stalled);
-    return {
+    return SessionView.of({
       ...session,
       stalled,
       startUrl: hasScope(key, 'links:read') ? this.views.findStartUrl(row) : null,
-    };
+    });
   }
 }

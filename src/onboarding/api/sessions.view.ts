@@ -17,7 +17,7 @@ const INVERTER = {
 
 class SessionInverterView extends schema.schemaOf(INVERTER) {}
 
-export class InverterView extends schema.schemaOf({
+export class InverterView extends schema.resourceOf('inverter', {
   ...INVERTER,
   sessionId: schema.uuid('The session that lists it, or listed it last'),
   userId: schema.uuid(),
@@ -70,7 +70,7 @@ export const SESSION = {
   sequence: LAST_SEQUENCE,
 };
 
-export class SessionView extends schema.schemaOf({
+export class SessionView extends schema.resourceOf('session', {
   ...SESSION,
   startUrl: schema.field<string | null>(
     { type: String, format: 'uri', nullable: true, ...schema.SECRET },
@@ -78,7 +78,7 @@ export class SessionView extends schema.schemaOf({
   ),
 }) {}
 
-export class StartView extends schema.schemaOf({
+export class StartView extends schema.resourceOf('start', {
   id: schema.uuid(),
   gridLocationId: schema.uuid(),
   userId: schema.uuid(),

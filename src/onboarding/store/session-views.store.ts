@@ -21,16 +21,18 @@ import { OPEN_STATES } from '../rules/machine.rules.js';
 import * as sql from './sessions.sql.js';
 
 /** A session as the API returns it, with startUrl still encrypted. */
-export interface SessionRow extends Omit<SessionView, 'startUrl' | 'stalled'> {
+export interface SessionRow extends Omit<SessionView, 'object' | 'startUrl' | 'stalled'> {
   readonly stalled: StoredStall | null;
   readonly startUrlCiphertext: Buffer | null;
   readonly changedAt: Date;
   readonly now: Date;
 }
 
-export interface StartRow extends Omit<StartView, 'stalled'> {
+export interface StartRow extends Omit<StartView, 'object' | 'stalled'> {
   readonly stalled: StoredStall | null;
 }
+
+export type InverterRow = Omit<InverterView, 'object'>;
 
 /** json_agg writes timestamps as text. */
 interface RawSession extends Omit<SessionRow, 'inverters'> {
@@ -128,14 +130,14 @@ export class SessionViewsStore {
   /**
    * Returns the inverter from one of its sessions. Prefers a session that still lists the inverter, and of these the latest that found it.
    */
-  async findInverter(id: string): Promise<InverterView | null> {
+  async findInverter(id: string): Promise<InverterRow | null> {
     const text = `${sql.SELECT_INVERTER} WHERE i.id = $1 ORDER BY i.missing_since IS NULL DESC, i.first_seen_at DESC, i.session_id DESC LIMIT 1`;
-    const [inverter] = await this.database.query<InverterView>(text, [id]);
+    const [inverter] = await this.database.query<InverterRow>(text, [id]);
     return inverter ?? null;
   }
 
   /** Lists inverters, newest first. An inverter that several users have is returned for each of them. */
-  listInverters(query: InvertersQuery): Promise<Page<InverterView>> {
+  listInverters(query: InvertersQuery): Promise<Page<InverterRow>> {
     const isLatest = isLatestOf(query.gridLocationId === undefined ? 'user_id' : 'grid_location_id');
     return INVERTERS.page(this.database, query, [isLatest]);
   }

@@ -23,6 +23,18 @@ export function schemaOf<Fields extends Readonly<Record<string, Field<unknown>>>
   return described as Type<ObjectOf<Fields>>;
 }
 
+type Resource<Kind, Fields> = ObjectOf<Fields> & { readonly object: Kind };
+
+/** As schemaOf, for a resource: its field `object` is the word `kind`. The method `of` of the class returns the resource with these fields. */
+export function resourceOf<
+  const Kind extends string,
+  Fields extends Readonly<Record<string, Field<unknown>>>,
+>(kind: Kind, fields: Fields) {
+  const described = schemaOf({ object: oneOf([kind], 'The kind of resource'), ...fields });
+  const of = (given: ObjectOf<Fields>): Resource<Kind, Fields> => ({ object: kind, ...given });
+  return Object.assign(described as Type<Resource<Kind, Fields>>, { of });
+}
+
 export const field = <T>(schema: object, description?: string): Field<T> => ({
   schema: { ...schema, ...(description !== undefined && { description }) },
 });

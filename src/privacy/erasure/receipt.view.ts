@@ -19,7 +19,7 @@ class RemoteErasureView extends schema.schemaOf({
   detail: schema.text('The remaining steps, for people'),
 }) {}
 
-export class ErasureReceiptView extends schema.schemaOf({
+export class ErasureReceiptView extends schema.resourceOf('erasure_receipt', {
   id: schema.uuid(),
   userId: schema.nullable(schema.uuid('null if there were only registrations that had not become a user')),
   erasedAt: schema.instant(),
@@ -43,5 +43,5 @@ export function toReceipt(result: Erasure | BeingSent | null, who: string): Eras
       ? 'if one of the registrations may have reached it, ask the provider to look for the reference'
       : `ask the provider to erase ${erasure.userId}`;
   const detail = `The Solar Curtailment Service has no call to erase a user: ${toDo}.`;
-  return { ...erasure, remote: { erased: false, detail } };
+  return ErasureReceiptView.of({ ...erasure, remote: { erased: false, detail } });
 }

@@ -2,7 +2,15 @@ import { Type } from 'class-transformer';
 import { IsObject, ValidateNested } from 'class-validator';
 import { Field } from '../../platform/http/field.js';
 import { InstantParameter } from '../../platform/http/parameters.js';
-import { flag, listOf, nullable, schemaOf, text, uuid } from '../../platform/openapi/schema-of.js';
+import {
+  flag,
+  listOf,
+  nullable,
+  resourceOf,
+  schemaOf,
+  text,
+  uuid,
+} from '../../platform/openapi/schema-of.js';
 import { DECIDABLE, type RegistrationStatus } from './registration.rules.js';
 import { REGISTRATIONS, type RegistrationsQuery } from './registrations.list.js';
 
@@ -64,7 +72,7 @@ export class DecisionCondition {
   unchangedSince?: Date;
 }
 
-export class DecisionResultView extends schemaOf({
+export class DecisionResultView extends resourceOf('registration_decision', {
   id: uuid(),
   ok: flag('Whether the decision holds: it was applied now, or to discard, before'),
   code: nullable(text('If not: the code of the problem, `not_found` or `registration_conflict`')),

@@ -5,7 +5,7 @@ import { invalidRequest, refuse } from '../../platform/http/validation.js';
 import { found, Problem } from '../../platform/problem/problem.js';
 import { roundedEans, type CheckDigitRule } from '../ean.rules.js';
 import { readRemoteUser, type RemoteUser } from '../remote/remote-user.rules.js';
-import type { BulkDecision, DecisionResultView } from './decisions.dto.js';
+import { DecisionResultView, type BulkDecision } from './decisions.dto.js';
 import { DecisionsStore, type Decided } from './decisions.store.js';
 import { DECIDABLE, type PersonDecision } from './registration.rules.js';
 import { RegistrationsStore, type RegistrationRecord } from './registrations.store.js';
@@ -48,10 +48,10 @@ export class DecisionsService {
       const isDiscardedBefore =
         decision === 'discard' && decided.status === 'wrong_status' && decided.current === 'discarded';
       if (decided.status === 'decided' || isDiscardedBefore) {
-        results.push({ id, ok: true, code: null, detail: null });
+        results.push(DecisionResultView.of({ id, ok: true, code: null, detail: null }));
       } else {
         const { code, detail } = problemOf(decided, decision, id);
-        results.push({ id, ok: false, code, detail });
+        results.push(DecisionResultView.of({ id, ok: false, code, detail }));
       }
     }
     const count = results.filter(({ ok }) => ok).length;

@@ -13,10 +13,6 @@ class RequestedGridLocationView extends schema.schemaOf({
 }) {}
 
 const FIELDS = {
-  object: schema.oneOf<'registration'>(
-    ['registration'],
-    'Distinguishes a registration, the body of a 202, from a user',
-  ),
   id: schema.uuid(),
   tenantReference: schema.text(),
   gridLocations: schema.listOf(RequestedGridLocationView, 'In the order sent'),
@@ -35,19 +31,21 @@ const FIELDS = {
   updatedAt: schema.instant(),
   sequence: LAST_SEQUENCE,
 };
-export class RegistrationView extends schema.schemaOf(FIELDS) {}
-export class OpenRegistrationView extends schema.schemaOf({ ...FIELDS, warnings: WARNINGS }) {}
+export class RegistrationView extends schema.resourceOf('registration', FIELDS) {}
+export class OpenRegistrationView extends schema.resourceOf('registration', {
+  ...FIELDS,
+  warnings: WARNINGS,
+}) {}
 
 export function toRegistrationView(row: RegistrationRecord, stalls: StallViews): RegistrationView {
   const { id, tenantReference, eans, sequence, isBeingSent: _s, isDue: _d, ...rest } = row;
   const gridLocations = eans.map((ean) => ({ ean }));
-  return {
-    object: 'registration',
+  return RegistrationView.of({
     id,
     tenantReference,
     gridLocations,
     ...rest,
     stalled: stalls.view('registration', row, row.stalled),
     sequence: sequence && formatSequence(sequence),
-  };
+  });
 }

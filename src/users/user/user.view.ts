@@ -4,6 +4,7 @@ import {
   listOf,
   object,
   oneOf,
+  resourceOf,
   text,
   uuid,
   schemaOf,
@@ -19,7 +20,6 @@ class GridLocationView extends schemaOf({
 
 /** A registered user. Its ids are those of the remote service, so they are valid in both systems. */
 const FIELDS = {
-  object: oneOf<'user'>(['user'], 'Distinguishes a user from a registration, the body of a 202'),
   id: uuid(),
   tenantReference: text(),
   tenantName: text('As returned by the remote service, like the names and the email; often empty'),
@@ -48,8 +48,6 @@ export const WARNINGS = listOf(
   'What is conspicuous about the request, which was accepted nevertheless. Empty if nothing is',
 );
 
-export class UserView extends schemaOf(FIELDS) {}
-export class RegisteredUserView extends schemaOf({ ...FIELDS, warnings: WARNINGS }) {}
+export class UserView extends resourceOf('user', FIELDS) {}
+export class RegisteredUserView extends resourceOf('user', { ...FIELDS, warnings: WARNINGS }) {}
 export type UserRecord = Omit<UserView, 'object'>;
-
-export const toUserView = (user: UserRecord): UserView => ({ object: 'user', ...user });

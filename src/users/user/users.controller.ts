@@ -12,7 +12,7 @@ import { StallViews } from '../../stalls/stall-views.service.js';
 import { OpenRegistrationView, toRegistrationView } from '../registration/registration.view.js';
 import { RegistrationsService } from '../registration/registrations.service.js';
 import { RegisterUserInput } from '../users.dto.js';
-import { RegisteredUserView, toUserView, UserView } from './user.view.js';
+import { RegisteredUserView, UserView } from './user.view.js';
 import { UsersQuery } from './users.list.js';
 import { UsersStore } from './users.store.js';
 import { Query } from '../../platform/http/query.decorator.js';
@@ -56,7 +56,7 @@ export class UsersController {
       case 'existing':
         reply.status(registered.kind === 'created' ? HttpStatus.CREATED : HttpStatus.OK);
         reply.header('location', `/api/v1/users/${registered.user.id}`);
-        return { ...toUserView(registered.user), warnings };
+        return RegisteredUserView.of({ ...registered.user, warnings });
       case 'open': {
         const { id, nextAttemptAt } = registered.registration;
         reply.status(HttpStatus.ACCEPTED).header('location', `/api/v1/registrations/${id}`);
@@ -78,7 +78,7 @@ export class UsersController {
   })
   @ApiPage(UserView)
   async listUsers(@Query() query: UsersQuery): Promise<Page<UserView>> {
-    return mapPage(await this.users.listUsers(query), toUserView);
+    return mapPage(await this.users.listUsers(query), UserView.of);
   }
 
   @Get(':userId')
@@ -89,7 +89,7 @@ export class UsersController {
   })
   @ApiOkResponse({ type: UserView })
   async readUser(@Param('userId', ParseUuid) userId: string): Promise<UserView> {
-    return toUserView(found(await this.users.findUser(userId), `user ${userId}`));
+    return UserView.of(found(await this.users.findUser(userId), `user ${userId}`));
   }
 }
 

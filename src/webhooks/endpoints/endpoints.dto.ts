@@ -141,9 +141,9 @@ const ENDPOINT = {
   updatedAt: schema.instant(),
 };
 
-export class WebhookEndpointView extends schema.schemaOf(ENDPOINT) {}
+export class WebhookEndpointView extends schema.resourceOf('webhook_endpoint', ENDPOINT) {}
 
-export class CreatedWebhookEndpointView extends schema.schemaOf({
+export class CreatedWebhookEndpointView extends schema.resourceOf('webhook_endpoint', {
   ...ENDPOINT,
   secret: schema.shownOnce(schema.text('Signs webhooks. It is shown only once')),
 }) {}

@@ -15,11 +15,11 @@ import { dequeue, makeDue } from '../../events/deliver/queue.sql.js';
 import { lockEndpoint, readEndpoint, type EndpointRow } from '../endpoint.sql.js';
 import { newWebhookSecret, WebhookSealing } from '../secrets/sealing.service.js';
 import { lastEndOf, planRotation } from '../secrets/secret.rules.js';
-import type {
-  NewWebhookEndpoint,
-  SecretRotation,
-  WebhookEndpointChange,
+import {
   WebhookEndpointView,
+  type NewWebhookEndpoint,
+  type SecretRotation,
+  type WebhookEndpointChange,
 } from './endpoints.dto.js';
 
 /** One process may have to serve all endpoints, with several requests in flight for each. */
@@ -151,14 +151,14 @@ export class WebhookEndpointsStore {
     { headersCiphertext, readTo, types, ...endpoint }: ListedRow,
     backlog: Pick<WebhookEndpointView, 'pending' | 'unread' | 'stalled'>,
   ): WebhookEndpointView {
-    return {
+    return WebhookEndpointView.of({
       // The CHECKs of the table and this store guarantee these types, but Prisma does not know them.
       ...(endpoint as typeof endpoint & Pick<WebhookEndpointView, 'disabledReason' | 'url'>),
       ...backlog,
       headerNames: this.sealing.listHeaderNames(endpoint.id, headersCiphertext),
       types: (types as EventName[]).map(toEventType),
       enabled: endpoint.disabledAt === null,
-    };
+    });
   }
 
   /**

@@ -92,8 +92,5 @@ export class WebhookDeliveriesController {
   }
 }
 
-const toView = ({ name, sequence, position, ...delivery }: StoredDelivery): WebhookDeliveryView => ({
-  ...delivery,
-  type: toEventType(name),
-  sequence: formatSequence(sequence),
-});
+const toView = ({ name, sequence, position, ...delivery }: StoredDelivery): WebhookDeliveryView =>
+  WebhookDeliveryView.of({ ...delivery, type: toEventType(name), sequence: formatSequence(sequence) });

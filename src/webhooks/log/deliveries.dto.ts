@@ -9,7 +9,7 @@ import { TypesField } from '../endpoints/endpoints.dto.js';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 const MAX_IDS = 200;
 
-export class WebhookDeliveryView extends schema.schemaOf({
+export class WebhookDeliveryView extends schema.resourceOf('webhook_delivery', {
   id: schema.uuid(),
   endpointId: schema.uuid(),
   eventId: schema.uuid('Sent as `webhook-id`, the same at every attempt'),
@@ -39,7 +39,7 @@ export class WebhookDeliveryView extends schema.schemaOf({
   createdAt: schema.instant(),
 }) {}
 
-export type StoredDelivery = Omit<WebhookDeliveryView, 'type'> & {
+export type StoredDelivery = Omit<WebhookDeliveryView, 'object' | 'type'> & {
   readonly name: EventName;
   readonly position: string;
 };

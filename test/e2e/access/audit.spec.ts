@@ -117,6 +117,7 @@ describe('the audit log', () => {
     const read = async (query: string) =>
       (await client.call<{ items: object[]; next: string | null }>('GET', `/audit-log?${query}`)).body;
     const entry = (target: string, actor: string) => ({
+      object: 'audit_entry',
       id: expect.any(Number),
       at: expect.any(String),
       actor,

@@ -194,7 +194,11 @@ describe('a command', () => {
     expect((await run(['invitations', 'revoke', body.id])).out).toContain('state: revoked');
     const funnel = await runBoth('funnel', '--by', 'day');
     expect(funnel.json.items).toMatchObject([{ invited: 1, opened: 0, online: 0 }]);
-    expect((await runBoth('brands')).json.items).toContainEqual({ id: 'sunward', name: 'sunward' });
+    expect((await runBoth('brands')).json.items).toContainEqual({
+      object: 'brand',
+      id: 'sunward',
+      name: 'sunward',
+    });
   });
 
   it('imports a file after a dry run of it, and fails if a row did not end well', async () => {

@@ -38,6 +38,7 @@ describe('with --json', () => {
       await run(keysCommand, 'create', 'a script', '--scopes', 'users:read', '--json'),
     ) as { id: string };
     expect(created).toEqual({
+      object: 'api_key',
       id: expect.any(String),
       name: 'a script',
       scopes: ['users:read'],

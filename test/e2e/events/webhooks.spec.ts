@@ -125,6 +125,7 @@ describe('webhook endpoints', () => {
     });
     expect(Buffer.from(secret.replace('whsec_', ''), 'base64')).toHaveLength(32);
     expect(endpoint).toEqual({
+      object: 'webhook_endpoint',
       id: expect.any(String),
       url: `${receiver.url}/`,
       types: ['pv.session.online.v1', 'pv.inverter.online.v1'],
@@ -573,6 +574,7 @@ describe('webhook deliveries', () => {
       all.filter(({ endpointId }) => endpointId === id).map(({ sequence }) => Number(sequence));
     expect(sequences(other.id)).toEqual([...sequences(other.id)].sort((a, b) => b - a));
     expect((await client.call('GET', `/webhook-deliveries/${all[0]!.id}`)).body).toEqual({
+      object: 'webhook_delivery',
       id: all[0]!.id,
       endpointId: other.id,
       eventId: expect.any(String),

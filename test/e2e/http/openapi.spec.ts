@@ -16,7 +16,7 @@ const EXAMPLES = new URL('../../../docs/openapi/examples.json', import.meta.url)
 
 interface Response {
   readonly headers?: object;
-  readonly content?: Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
+  readonly content?: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 }
 
 /** The limits of a schema, and by how much a value beyond each differs from it. */
@@ -35,6 +35,7 @@ interface Schema extends Readonly<Partial<Record<LimitName, number>>> {
   readonly enum?: readonly string[];
   readonly format?: string;
   readonly items?: Schema;
+  readonly oneOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
@@ -155,6 +156,52 @@ describe('the OpenAPI document', () => {
     expect(text).not.toContain('"nullable"');
     const shapes = Object.keys(document.paths).map((path) => path.replace(/\{\w+\}/g, '{}'));
     expect(new Set(shapes).size).toBe(shapes.length);
+  });
+
+  it('gives each resource the field `object`, the same word in a list and alone', () => {
+    const named = (schema: Schema): readonly [string, Schema][] => {
+      const name = schema.$ref?.split('/').at(-1) ?? '';
+      const { properties = {}, oneOf = [] } =
+        name === '' ? schema : (document.components.schemas[name] as Schema);
+      const { items } = properties['items'] ?? {};
+      if (oneOf.length > 0) return oneOf.flatMap(named);
+      if (items !== undefined && properties['id'] === undefined) return named(items);
+      return 'id' in properties || 'object' in properties ? [[name, properties['object'] ?? {}]] : [];
+    };
+    const resources = operations.flatMap(({ responses }) =>
+      Object.entries(responses)
+        .filter(([status]) => status.startsWith('2'))
+        .flatMap(([, { content = {} }]) => Object.values(content).flatMap(({ schema }) => named(schema)))
+        .filter(([name]) => !name.startsWith('pv.')),
+    );
+    expect(Object.fromEntries(resources.map(([name, { enum: words }]) => [name, words?.join()]))).toEqual({
+      RegisteredUserView: 'user',
+      UserView: 'user',
+      OpenRegistrationView: 'registration',
+      RegistrationView: 'registration',
+      DecisionResultView: 'registration_decision',
+      SessionView: 'session',
+      StartView: 'start',
+      InverterView: 'inverter',
+      InvitationView: 'invitation',
+      BrandView: 'brand',
+      CaseView: 'case',
+      CustomerView: 'customer',
+      ListedCustomerView: 'customer',
+      HitView: 'search_hit',
+      StalledItemView: 'stall',
+      CampaignView: 'campaign',
+      CampaignSummaryView: 'campaign',
+      CampaignRowView: 'campaign_row',
+      BulkActionView: 'bulk_action',
+      CreatedWebhookEndpointView: 'webhook_endpoint',
+      WebhookEndpointView: 'webhook_endpoint',
+      WebhookDeliveryView: 'webhook_delivery',
+      CreatedApiKeyView: 'api_key',
+      ApiKeyView: 'api_key',
+      AuditEntryView: 'audit_entry',
+      ErasureReceiptView: 'erasure_receipt',
+    });
   });
 
   it('requires a body where the service does, and no property that has a default', async () => {

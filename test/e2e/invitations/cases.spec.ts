@@ -570,13 +570,12 @@ describe('the brands', () => {
     const stranger = await createKey(client, 'webhooks:manage');
     await withReplica(service, { ROLE: 'api', INVERTER_BRANDS_FILE }, async ({ url }) => {
       const listed = await new TestClient(url, helpdesk.key).call('GET', '/brands');
-      expect(listed.body).toEqual({
-        items: [
-          { id: 'zeta', name: 'Zeta Solar' },
-          { id: 'acme', name: 'Acme' },
-          ...others.filter((id) => id !== 'acme' && id !== 'zeta').map((id) => ({ id, name: id })),
-        ],
-      });
+      const items = [
+        { id: 'zeta', name: 'Zeta Solar' },
+        { id: 'acme', name: 'Acme' },
+        ...others.filter((id) => id !== 'acme' && id !== 'zeta').map((id) => ({ id, name: id })),
+      ];
+      expect(listed.body).toEqual({ items: items.map((brand) => ({ object: 'brand', ...brand })) });
       expect((await new TestClient(url, stranger.key).call('GET', '/brands')).status).toBe(403);
     });
     await rm(folder, { recursive: true });

@@ -343,6 +343,7 @@ describe('listing starts', () => {
     ]);
     expect(second.next).toBeNull();
     expect(first.items[1]).toEqual({
+      object: 'start',
       id: expect.any(String),
       gridLocationId,
       userId: session.userId,

@@ -236,12 +236,13 @@ describe('decisions about many registrations', () => {
     const { status, body } = await decide({ decision: 'discard', ids });
     expect(status).toBe(200);
     const conflict = (await client.call('POST', `/registrations/${registered}/discard`)).body;
+    const object = 'registration_decision';
     expect(body).toEqual({
       items: [
-        { id: uncertain, ok: true, code: null, detail: null },
-        { id: registered, ok: false, code: 'registration_conflict', detail: conflict.detail },
-        { id: rejected, ok: true, code: null, detail: null },
-        { id: unknown, ok: false, code: 'not_found', detail: `There is no registration ${unknown}` },
+        { object, id: uncertain, ok: true, code: null, detail: null },
+        { object, id: registered, ok: false, code: 'registration_conflict', detail: conflict.detail },
+        { object, id: rejected, ok: true, code: null, detail: null },
+        { object, id: unknown, ok: false, code: 'not_found', detail: `There is no registration ${unknown}` },
       ],
       next: null,
     });

@@ -288,6 +288,7 @@ describe('R38: erasure is complete', () => {
     expect([status, body]).toEqual([
       200,
       {
+        object: 'erasure_receipt',
         id: expect.any(String),
         userId: person.userId,
         erasedAt: expect.any(String),
