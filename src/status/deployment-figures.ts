@@ -12,7 +12,7 @@ const figure = (help: string, of: Figure<DeploymentStatus>['of'], ...labels: str
 });
 
 /** The figures that are computed from several fields, or from facts that are not in the status, by their names. */
-const COMPUTED = {
+const BY_NAME = {
   replicas: figure(
     'Processes that showed a sign of life within 5 seconds, by ROLE',
     ({ facts: { replicas } }) =>
@@ -89,8 +89,12 @@ const COMPUTED = {
   ]),
 };
 
+export const COMPUTED: readonly Figure<DeploymentStatus>[] = Object.entries(BY_NAME).map(
+  ([name, figure]) => ({ name, ...figure }),
+);
+
 /** The figures of the status fields, and the computed ones. */
 export const FIGURES: readonly Figure<DeploymentStatus>[] = [
   ...figuresOf<DeploymentStatus>(FACTS, ({ facts }) => [[[], facts]]),
-  ...Object.entries(COMPUTED).map(([name, figure]) => ({ name, ...figure })),
+  ...COMPUTED,
 ];

@@ -40,6 +40,17 @@ describe('migrate', () => {
     expect(await applyMissing(client, [TABLE, COLUMN])).toEqual(['2_column']);
   });
 
+  it('logs what the server warns of, with its hint', async () => {
+    const logged = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    await withMigrationLock(database.url, (locked) =>
+      locked.query(
+        `DO $$ BEGIN RAISE NOTICE 'nothing'; RAISE WARNING 'a role' USING HINT = 'Make it'; END $$`,
+      ),
+    );
+    expect(logged.mock.calls).toEqual([['a role. Make it']]);
+    logged.mockRestore();
+  });
+
   /** Returns whether `migrate` has tried to lock, has no open transaction, and waits for the next attempt. */
   const isWaiting = async (): Promise<boolean> => {
     const { rows } = await client.query(`SELECT 1 FROM pg_stat_activity

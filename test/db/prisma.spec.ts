@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ApiKeysStore, hashOf, newApiKey } from '../../src/access/api-keys.store.js';
 import { COUNTERS } from '../../src/platform/database/counters.js';
 import { Database, type Transaction } from '../../src/platform/database/database.js';
@@ -51,6 +51,8 @@ describe('one transaction for SQL and Prisma', () => {
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
+    // The rollback has ended.
+    expect(database.pool.idleCount).toBe(database.pool.totalCount);
     expect([await count(database), await count(database, 'grid_locations')]).toEqual([0, 0]);
   });
 
@@ -87,6 +89,23 @@ describe('one transaction for SQL and Prisma', () => {
 });
 
 // Prisma Client joins look-ups of the same tick into one query and distributes its rows.
+describe('the database', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
+  it('has no space for 15 seconds after each statement that failed for that', async () => {
+    const fill = `DO $$ BEGIN RAISE 'full' USING ERRCODE = '53100'; END $$`;
+    const pass = (ms: number) => jest.spyOn(performance, 'now').mockReturnValue(performance.now() + ms);
+    expect(database.hasNoSpace()).toBe(false);
+    for (const fails of [() => database.query(fill), () => database.transaction((tx) => tx.query(fill))]) {
+      await expect(fails()).rejects.toThrow('full');
+      pass(14_000);
+      expect(database.hasNoSpace()).toBe(true);
+      pass(1_001);
+      expect(database.hasNoSpace()).toBe(false);
+    }
+  });
+});
+
 describe('a look-up of API keys', () => {
   it('finds each of the keys that are looked up at once, but none that is revoked or unknown', async () => {
     const store = new ApiKeysStore(database);

@@ -3,5 +3,5 @@ export function spanNameOf(text: string): string {
   const [operation = 'SQL'] = /\w+/.exec(text) ?? [];
   // Skips the FROM of extract(epoch FROM …).
   const [, table] = /(?<!\bepoch )\b(?:FROM|INTO|UPDATE)\s+(?:"public"\.)?"?([a-z_]+)/.exec(text) ?? [];
-  return [operation.toUpperCase(), table].filter(Boolean).join(' ');
+  return [operation, table].filter(Boolean).join(' ');
 }

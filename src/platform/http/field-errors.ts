@@ -76,7 +76,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
 function isDto(value: unknown): value is Record<string, unknown> {
-  if (!isObject(value) || value instanceof LosslessNumber) return false;
+  if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype !== null && prototype !== Object.prototype;
 }

@@ -32,7 +32,7 @@ afterAll(() => service.close());
 
 const budget = async () => (await client.call<StatusView>('GET', '/status')).body.budget;
 const eventsOf = (name: string) =>
-  database.query<{ data: object }>('SELECT data FROM domain_events WHERE name = $1', [name]);
+  database.query<{ data: { since: string } }>('SELECT data FROM domain_events WHERE name = $1', [name]);
 
 describe('sessions that want five times the reads that are allowed', () => {
   it('R41: are read at stretched intervals', async () => {
@@ -67,6 +67,7 @@ describe('sessions that want five times the reads that are allowed', () => {
       allowedPerSecond: expect.any(Number),
       since: expect.any(String),
     };
+    expect(sufficient!.data.since).toBe(short!.data.since);
     expect(short!.data).toEqual({ ...figures, stretch: expect.any(Number), wantedPerSecond: 100 });
     expect(sufficient!.data).toMatchObject({ ...figures, wantedPerSecond: 0, endedAt: expect.any(String) });
     await waitFor('no stretch', async () => (await budget()).stretch === 1);

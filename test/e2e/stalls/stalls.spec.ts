@@ -277,9 +277,9 @@ describe('a stall', () => {
     await query(`UPDATE stalls SET note = 'seen' WHERE cause = 'flapping'`);
     // One statement, so that both read the same snapshot.
     const [found] = await query(
-      `SELECT (SELECT json_agg(json_build_array(kind, cause, count, new) ORDER BY kind, cause) FROM (${GROUP_STALLS}) g) AS counted,
-              (SELECT json_agg(json_build_array(kind, cause, count, new) ORDER BY kind, cause)
-                 FROM (SELECT kind, cause, count(*), count(*) FILTER (WHERE since > now() - interval '24 h') AS new
+      `SELECT (SELECT json_agg(json_build_array(kind, cause, count, new, items -> 0 -> 'since') ORDER BY kind, cause) FROM (${GROUP_STALLS}) g) AS counted,
+              (SELECT json_agg(json_build_array(kind, cause, count, new, oldest) ORDER BY kind, cause)
+                 FROM (SELECT kind, cause, count(*), count(*) FILTER (WHERE since > now() - interval '24 h') AS new, min(since) AS oldest
                          FROM stalls GROUP BY kind, cause) t) AS stored`,
       [STALL_KINDS, 1],
     );
