@@ -3,7 +3,7 @@ import type { Hit } from '../api/client.js';
 import { foundBy, pageOf } from './search.js';
 
 const hit = (kind: Hit['kind'], id: string, tenantReference: string | null): Hit => ({
-  ...{ kind, id, tenantReference, label: id },
+  ...{ object: 'search_hit', kind, id, tenantReference, label: id },
 });
 const one = hit('customer', '1', 'customer-1');
 const tenth = hit('customer', '10', 'customer-10');

@@ -4,6 +4,7 @@ import { remediesOf, silenceOf } from './silence.js';
 
 const NOW = new Date('2026-11-26T12:00:00Z');
 const ENDPOINT: Endpoint = {
+  object: 'webhook_endpoint',
   id: 'e',
   url: 'https://app.example/hooks',
   types: [],
