@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -127,6 +127,11 @@ describe('the command line', () => {
       err: 'No service runs in this folder: run `npm start` first, or set DATABASE_URL.\n',
     });
     expect(await readdir(empty)).toEqual([]);
+    // This command may start a database of its own.
+    await chmod(empty, 0o755);
+    const checked = start(['check-remote', '--report', folder], { NODE_ENV: 'test' }, [], empty);
+    const err = `${folder} exists: name a new file.\n`;
+    expect(await checked.ended).toEqual({ exitCode: 2, out: '', err });
     await rm(empty, { recursive: true });
   });
 
