@@ -11,6 +11,7 @@ import { TestClient } from '../../setup/client.js';
 import { CampaignsStore } from '../../../src/campaigns/campaigns.store.js';
 import type { Page } from '../../../src/platform/http/page.js';
 import { CAMPAIGNS_CHANNEL } from '../../../src/campaigns/drain/drain.sql.js';
+import { CampaignDrain } from '../../../src/campaigns/drain/drain.service.js';
 import { DrainStore } from '../../../src/campaigns/drain/drain.store.js';
 import { newEan, newValidEan } from '../../setup/ean.js';
 import type { SandboxControl } from '../../setup/sandbox-control.js';
@@ -222,8 +223,10 @@ describe('the control of a campaign', () => {
     worker.on('notification', () => (notifications += 1));
     await worker.connect();
     await worker.query(`LISTEN ${CAMPAIGNS_CHANNEL}`);
+    const wakes = jest.spyOn(service.app.get(CampaignDrain)['notified'], 'signal');
     const { body } = await upload(service, `tenantReference,ean\n${randomUUID()},${newValidEan()}`, '');
     await waitFor('a notification of the campaign', () => notifications === 1);
+    await waitFor('the worker of this process to be woken', () => wakes.mock.calls.length > 0);
     await finished(body.id);
     const paused = await insertCampaign(database, [], { status: 'paused' });
     await press(paused, 'resume');
@@ -436,6 +439,8 @@ describe('the control of a campaign', () => {
   it('knows no campaign that is being received, and no other id', async () => {
     const receiving = await insertCampaign(database, [], { status: 'receiving' });
     for (const id of [receiving, randomUUID()]) expect((await press(id, 'cancel')).status).toBe(404);
+    const listed = await client.list<{ id: string }>('/campaigns');
+    expect(listed.map(({ id }) => id)).not.toContain(receiving);
   });
 });
 
