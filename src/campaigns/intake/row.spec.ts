@@ -224,12 +224,15 @@ describe('a row', () => {
   });
 
   it('to adopt may have an EAN that is perhaps rounded', () => {
-    const location = '{"id":"0b3c1c53-8f43-4c7e-8a55-0a5a3c1e7d10","ean":541448820041865000}';
-    const user = `{"id":"7f1f1b0e-5c0a-4d5b-9f57-3d2f3a9f6b11","gridLocations":[${location}]}`;
+    const location = (ean: string, at: number) =>
+      `{"id":"0b3c1c53-8f43-4c7e-8a55-0a5a3c1e7d1${at}","ean":${ean}}`;
+    const locations = [EAN, '541448820041865000'].map(location).join();
+    const user = `{"id":"7f1f1b0e-5c0a-4d5b-9f57-3d2f3a9f6b11","gridLocations":[${locations}]}`;
     const text = `{"tenantReference":"C-1","user":${user}}`;
     expect(readAdoptRow({ line: 1, text, isTooLong: false }, 'warn')).toMatchObject({
       status: 'accepted',
-      problems: [{ column: 'user.gridLocations[0].ean', code: 'ean_perhaps_rounded' }],
+      problems: [{ column: 'user.gridLocations[1].ean', code: 'ean_perhaps_rounded' }],
+      looks: [{}, {}],
     });
   });
 
