@@ -46,6 +46,37 @@ describe('the core without its features', () => {
   });
 });
 
+describe('a process', () => {
+  const OF_ALL = [
+    ...['access.delete_idempotency_keys', 'access.end_refused', 'access.record_refusals'],
+    ...['events.maintain_handlers', 'habits.read', 'status.sample', 'tasks.record'],
+  ];
+  const OF_API = ['bulk_actions.run'];
+  const OF_WORKERS = [
+    ...['campaigns.cancel_forgotten', 'campaigns.delete_dead_uploads', 'campaigns.drain'],
+    ...['campaigns.settle_decided', 'events.deliver', 'habits.count', 'invitations.expire'],
+    ...['invitations.follow', 'invitations.follow_slowly', 'invitations.forget_guesses'],
+    ...['invitations.fulfil_wishes', 'invitations.remind', 'polls.claim', 'polls.claim_settled'],
+    ...['polls.measure_budget', 'polls.release_expired', 'polls.renew_leases', 'polls.start_reads'],
+    ...['registrations.end_abandoned', 'registrations.send', 'retention.prune', 'stalls.look'],
+    'starts.end_abandoned',
+  ];
+
+  it.each([
+    ['api', [...OF_ALL, ...OF_API]],
+    ['worker', [...OF_ALL, ...OF_WORKERS]],
+    ['all', [...OF_ALL, ...OF_API, ...OF_WORKERS]],
+  ] as const)('with ROLE %s has its tasks', async (ROLE, tasks) => {
+    const { app, close } = await startTestApp({ ROLE });
+    const registry = app.get(SchedulerRegistry);
+    const listed = () => registry.getTimeouts().sort();
+    // Those of a feature that is missing never come.
+    await waitFor('the tasks', () => listed().length >= tasks.length);
+    expect(listed()).toEqual(tasks.toSorted());
+    await close();
+  });
+});
+
 describe('each feature', () => {
   it.each(FEATURES.map((feature) => [feature.name, feature] as const))(
     'may be left out: %s',
