@@ -70,6 +70,9 @@ describe('a refusal', () => {
     expect(refusals.isOdd(read('a'))).toBe(true);
     expect(refusals.recordRefused(read('a'), 0)).toBe('call');
     expect(refusals.recordRefused(read('a'), 0)).toBe('unknown');
+    refusals.recordServed(read('b'), 0);
+    refusals.recordServed(read('a'), 0);
+    expect(refusals.isOdd(read('a'))).toBe(false);
   });
 
   it('is not about a call that was served since, or that was refused with all others', () => {

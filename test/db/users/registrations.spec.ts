@@ -20,11 +20,13 @@ import {
 } from '../../../src/users/registration/registrations.store.js';
 import {
   confirmReferences,
+  findUnknownReferences,
   movePendingToUncertain,
 } from '../../../src/users/registration/unchecked-references.store.js';
 import type { RemoteUser, RequestedUser } from '../../../src/users/remote/remote-user.rules.js';
 import { UsersStore } from '../../../src/users/user/users.store.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
+import { refuseRows } from '../../setup/database/refuse-rows.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { newEan } from '../../setup/ean.js';
 import { environmentFor } from '../../setup/test-environment.js';
@@ -126,13 +128,14 @@ describe('an intent', () => {
 
   it('is decisive for its reference if it is live, else if it is the newest', async () => {
     const decisive = async () => (await store.findLatest(['a', 'unknown'])).map(({ id }) => id);
+    const unknown = () => findUnknownReferences(database, ['unknown', 'a']);
     const first = await claimed('a');
     await store.settle(first, REJECTED);
     const second = await claimed('a');
     await store.settle(second, REJECTED);
-    expect(await decisive()).toEqual([second.id]);
+    expect([await decisive(), await unknown()]).toEqual([[second.id], ['a', 'unknown']]);
     await decide('retry', first.id);
-    expect(await decisive()).toEqual([first.id]);
+    expect([await decisive(), await unknown()]).toEqual([[first.id], ['unknown']]);
   });
 
   it('is held while the references of any restore are unchecked; a check is of all of them, and keeps the times of earlier ones', async () => {
@@ -308,6 +311,7 @@ describe('a decision of a person', () => {
     const user = confirmed(claim);
     if (status === 'registered') await store.settle(claim, { status, user });
     else await change(claim.id, `status = '${status}', lease_token = NULL, lease_until = NULL`);
+    await change(claim.id, `updated_at = clock_timestamp() - interval '1 h'`);
     return claim;
   };
   const cases = PERSON_DECISIONS.flatMap((decision) =>
@@ -315,6 +319,7 @@ describe('a decision of a person', () => {
   );
   it.each(cases)('%s of a registration that is %s', async (decision, status) => {
     const { id } = await registrationIn(status);
+    const { updatedAt } = await read(id);
     const after = { retry: 'pending', discard: 'discarded', resolve: 'registered' } as const;
     const isAllowed = DECIDABLE[decision].includes(status);
     expect(await decide(decision, id)).toBe(isAllowed ? 'decided' : 'wrong_status');
@@ -322,6 +327,7 @@ describe('a decision of a person', () => {
       status: isAllowed ? after[decision] : status,
       isDue: isAllowed && decision === 'retry',
     });
+    expect((await read(id)).updatedAt > updatedAt).toBe(isAllowed);
     const announced = {
       retry: ['user.registration_pending'],
       discard: ['user.registration_discarded'],
@@ -361,6 +367,18 @@ describe('a decision of a person', () => {
     expect(lost).toHaveBeenCalledTimes(2);
     lost.mockRestore();
     expect(await database.query('SELECT action FROM audit_log')).toEqual([{ action: 'user.erased' }]);
+  });
+
+  it('is refused for a reference that has been registered anew, and fails if the database refuses it', async () => {
+    const { id } = await claimed('a');
+    await change(id, `status = 'rejected', lease_token = NULL, lease_until = NULL`);
+    await claimed('a');
+    expect(await decide('retry', id)).toBe('reference_taken');
+    expect(await decide('resolve', id)).toBe('reference_taken');
+    const accept = await refuseRows(database, 'audit_log', 'true');
+    await expect(decide('discard', id)).rejects.toThrow('permission denied');
+    await accept();
+    expect(await read(id)).toMatchObject({ status: 'rejected' });
   });
 
   it.each(PERSON_DECISIONS)('%s is refused while a call is in flight', async (decision) => {

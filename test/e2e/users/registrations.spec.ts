@@ -226,13 +226,14 @@ describe('decisions about many registrations', () => {
   const statusOf = async (id: string) => (await find(id)).status;
 
   it('have a result for each id, by the rule of the single decision, and are audited', async () => {
-    const [uncertain, rejected, registered] = [
+    const [uncertain, rejected, registered, discarded] = [
       await insert('uncertain'),
       await insert('rejected'),
       await insert('registered'),
+      await insert('discarded'),
     ];
     const unknown = randomUUID();
-    const ids = [uncertain, registered, rejected, unknown, uncertain];
+    const ids = [uncertain, registered, rejected, discarded, unknown, uncertain];
     const { status, body } = await decide({ decision: 'discard', ids });
     expect(status).toBe(200);
     const conflict = (await client.call('POST', `/registrations/${registered}/discard`)).body;
@@ -242,6 +243,7 @@ describe('decisions about many registrations', () => {
         { object, id: uncertain, ok: true, code: null, detail: null },
         { object, id: registered, ok: false, code: 'registration_conflict', detail: conflict.detail },
         { object, id: rejected, ok: true, code: null, detail: null },
+        { object, id: discarded, ok: true, code: null, detail: null },
         { object, id: unknown, ok: false, code: 'not_found', detail: `There is no registration ${unknown}` },
       ],
       next: null,
