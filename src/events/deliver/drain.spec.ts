@@ -101,8 +101,10 @@ function drainOf(pending: Record<string, number[]>, before: Health = WELL) {
   );
   const lease = { token: '', signal: stopping.signal, isCertain: () => isCertain };
   const drain = new Drain('endpoint', queue as unknown as DeliveryQueue, outlet, lease);
-  const running = drain.run(new WakeUp());
+  const events = new WakeUp();
+  const running = drain.run(events);
   return {
+    events,
     sent,
     claims,
     recorded,
@@ -180,6 +182,18 @@ describe('a drain', () => {
     expect(claims).toContainEqual(['b']);
     expect(sent).toEqual(['a1', 'b2', 'b3']);
     await respond('b3', delivered);
+    await end();
+  });
+
+  it('claims at once when new events are signalled', async () => {
+    // By a clock that stands still, nothing else makes a claim due.
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+    const { claims, events, settle, end } = drainOf({});
+    await settle();
+    expect(claims).toHaveLength(1);
+    events.signal();
+    await settle();
+    expect(claims).toHaveLength(2);
     await end();
   });
 

@@ -191,15 +191,29 @@ describe('a disabled endpoint', () => {
       leaseMs: 30_000,
       backoff: { firstMs: 1, mostMs: 1 },
     });
-    const takenOf = async (id: string) => {
-      let taken = 0;
+    const takenOf = async (id: string, limit = 10) => {
+      let taken: readonly [number, boolean] | undefined;
       await leases.runUnderLease(id, new AbortController().signal, async ({ token }) => {
-        taken = (await queue.take(id, token, [], 10)).deliveries.length;
+        const { deliveries, isThereMore } = await queue.take(id, token, [], limit);
+        taken = [deliveries.length, isThereMore];
         return 0;
       });
       return taken;
     };
-    expect([(await takenOf(enabled)) > 0, await takenOf(disabled)]).toEqual([true, 0]);
+    expect([await takenOf(enabled), await takenOf(enabled, 1)]).toEqual([
+      [1, false],
+      [1, true],
+    ]);
+    expect(await takenOf(disabled)).toBeUndefined();
+    const selective = await insertEndpoint({ types: ['session.lost'] });
+    await client.query(
+      `INSERT INTO domain_events (id, sequence, name, subject, data)
+       SELECT gen_random_uuid(), 1000000 + n, 'session.expired', 'a subject', '{}' FROM generate_series(1, 998) AS n`,
+    );
+    expect([await takenOf(selective), await takenOf(selective)]).toEqual([
+      [0, true],
+      [0, false],
+    ]);
     expect((await queue.take(enabled, '00000000-0000-4000-8000-000000000000', [], 10)).deliveries).toEqual(
       [],
     );

@@ -5,6 +5,7 @@ import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
 import { EVENTS } from '../../../src/events/erase-events.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { EventsStore } from '../../../src/events/feed/events.store.js';
+import { OpenStreams } from '../../../src/events/stream/open-streams.service.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { listOf, sessionBody, type ReadAnswer } from '../../faults/support/network/scripted-remote.js';
@@ -311,4 +312,10 @@ describe('a reader that mirrors sessions from the feed alone', () => {
     const last = new Map(events.map(({ subject, data }) => [subject, data.state]));
     for (const [id, state] of Object.entries(listed)) expect(last.get(id)).toBe(state);
   });
+});
+
+// Comes last, because the service then takes no more streams.
+it('a stream that begins while the process stops ends at once', async () => {
+  service.app.get(OpenStreams).onModuleDestroy();
+  expect(await (await follow()).ended).toBe('complete');
 });
