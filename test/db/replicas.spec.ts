@@ -269,8 +269,12 @@ describe('the heartbeat of a replica', () => {
     await readBuild();
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
     const figures: number[] = [];
+    const lives = new Set<number>();
     const store: Pick<ReplicasStore, 'beat' | 'leave'> = {
-      beat: async (_, { readsPerSecond }) => void figures.push(readsPerSecond),
+      beat: async (lifeMs, { readsPerSecond }) => {
+        lives.add(lifeMs);
+        figures.push(readsPerSecond);
+      },
       leave: async () => {},
     };
     const signs = new SignsOfLife(
@@ -288,6 +292,7 @@ describe('the heartbeat of a replica', () => {
     await signs.onApplicationShutdown();
     jest.useRealTimers();
     expect(figures).toEqual([0, 0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0]);
+    expect([...lives]).toEqual([5_000]);
   });
 });
 

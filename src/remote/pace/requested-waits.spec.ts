@@ -1,4 +1,5 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
+import { OperationGate } from './operation-gate.js';
 import { addWait, describeTrouble, type RequestedWait } from './requested-waits.rules.js';
 
 /** Returns the waits after requests to wait for `seconds` each, at `starts` (in seconds). */
@@ -28,4 +29,19 @@ it('waits count for 5 minutes, and one that begins at the end of another is anot
 it('several responses about the same wait count once', () => {
   expect(requested(33, 0, 0.01, 1)).toEqual([{ from: 0, until: 34_000 }]);
   expect(describeTrouble(requested(33, 0, 0.01, 1))).toBeNull();
+});
+
+it('the status shows the longest of the waits that overlap', () => {
+  const gate = new OperationGate(1_000);
+  const shown = [
+    [0, 60_000],
+    [50_000, 30_000],
+    [100_000, 5_000],
+  ].map(([now, ms]) => {
+    jest.spyOn(performance, 'now').mockReturnValue(now!);
+    gate.quiet(ms!);
+    return gate.status().requestedWaitMs;
+  });
+  jest.restoreAllMocks();
+  expect(shown).toEqual([60_000, 60_000, 5_000]);
 });
