@@ -29,6 +29,7 @@ import { waitForLockWaits } from '../../faults/support/waits.js';
 import { refuseRows } from '../../setup/database/refuse-rows.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
 import { newEan } from '../../setup/ean.js';
+import { insertRow } from '../valid-rows.js';
 import { environmentFor } from '../../setup/test-environment.js';
 
 const EANS = ['541448860004178019', '541448860004178026'];
@@ -344,6 +345,24 @@ describe('a decision of a person', () => {
     expect(entries).toEqual(
       isAllowed ? [{ actor: 'a person', action: action[decision], target: id, details }] : [],
     );
+  });
+
+  it('an erasure waits for a start that has begun, and erases its session', async () => {
+    const claim = await claimed();
+    await store.settle(claim, registered(claim));
+    const [user] = (await users.listUsers({ limit: 1 })).items;
+    const start = await testDatabase.connect();
+    await start.query('BEGIN');
+    await start.query('SELECT FROM users WHERE id = $1 FOR KEY SHARE', [user!.id]);
+    const cipher = new Cipher(environmentFor(testDatabase.url));
+    const erasing = new ErasuresStore(database, cipher).eraseUser(user!.id, 'a person');
+    await waitForLockWaits(database);
+    const session = { user_id: user!.id, grid_location_id: user!.gridLocations[0]!.id };
+    await insertRow(start, 'onboarding_sessions', session);
+    await start.query('COMMIT');
+    expect(await erasing).toMatchObject({ erased: { sessions: 1 } });
+    expect(await users.findUser(user!.id)).toBeNull();
+    expect((await users.listUsers({ limit: 1 })).items).toEqual([]);
   });
 
   it.each(PERSON_DECISIONS)('%s is made once if the response to its COMMIT is lost', async (decision) => {
