@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Cipher } from '../platform/crypto/cipher.js';
 import { Environment } from '../platform/env/environment.js';
 import { isFromOwnConsole, type ConsoleSession } from './console-session.rules.js';
 import { groupsInClaim, readGroupScopes, scopesOfGroups } from './group-scopes.rules.js';
+import { IdentityProvider } from './identity-provider.client.js';
 import { identityOf, requireSoundToken } from './identity.rules.js';
 import type { IdempotencyKeys } from '../access/idempotency-keys.store.js';
 import { signInFault } from './sign-in-fault.js';
@@ -185,4 +189,40 @@ it('the fault of a sign-in has the status of the response that the library did n
   expect(fault).toBe(
     'Error: unexpected HTTP response status code; status 502 of https://idp.example/oauth/token',
   );
+});
+
+it('the fault of a sign-in has the first four errors of the chain, each claim and what the provider said once, redacted', () => {
+  const chained = (depth: number): Error =>
+    Object.assign(new Error(`error ${depth}`, { cause: depth < 5 ? chained(depth + 1) : undefined }), {
+      ...{ error: 'denied', error_description: `ann@example.com ${depth % 2}`, claim: 'bob@example.com' },
+    });
+  expect(signInFault(chained(1))).toBe(
+    'Error: error 1; Error: error 2; Error: error 3; Error: error 4; claim [email]; the provider says: denied; the provider says: [email] 1; the provider says: [email] 0',
+  );
+  const [error, error_description] = ['y '.repeat(900), 'z '.repeat(900)];
+  expect(signInFault({ error, error_description })).toHaveLength(600);
+  expect(signInFault({ error: '', claim: 5 })).toBe('');
+});
+
+it.each([
+  [undefined, 'openid profile'],
+  [['openid', 'profile'], 'openid profile'],
+  [['openid', 'groups'], 'openid profile groups'],
+])('a provider that lists the scopes %j is asked for %j', async (scopes_supported, scope) => {
+  const server = createServer((_, response) => {
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const metadata = { issuer, authorization_endpoint: `${issuer}/auth`, scopes_supported };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(metadata));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const provider = new IdentityProvider(
+    Object.assign(new Environment(), {
+      CONSOLE_OIDC_ISSUER: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      CONSOLE_OIDC_CLIENT_ID: 'us',
+    }),
+  );
+  const { url } = await provider.begin('http://here.example/');
+  expect(url.searchParams.get('scope')).toBe(scope);
+  server.closeAllConnections();
+  server.close();
 });

@@ -17,7 +17,7 @@ describe('the stored text of a response', () => {
     expect(text).toMatch(/^word word/);
   });
 
-  it('is taken without reading much more than 64 kB', async () => {
+  it('is taken from a body of which 64 kB are read, so that most connections can be used again', async () => {
     let read = 0;
     async function* endless(): AsyncGenerator<Buffer> {
       for (;;) {
@@ -26,7 +26,7 @@ describe('the stored text of a response', () => {
       }
     }
     await readResponseText(endless(), undefined, []);
-    expect(read).toBeLessThanOrEqual(2 * 65_536);
+    expect(read).toBe(65_536 + 8_192);
   });
 
   it('is the part that arrived before the connection was cut', async () =>

@@ -7,6 +7,7 @@ import type { Attempt } from '../../../src/events/deliver/outlet.js';
 import { settle } from '../../../src/events/deliver/queue.sql.js';
 import { DeliveryQueue } from '../../../src/events/deliver/queue.store.js';
 import { ENDPOINT_LEASES, FIND_DUE } from '../../../src/events/deliver/take.sql.js';
+import { ENDPOINT_STALLS } from '../../../src/webhooks/endpoints/endpoint-stalls.store.js';
 import { WebhookEndpointsStore } from '../../../src/webhooks/endpoints/endpoints.store.js';
 import { WebhookDeliveriesStore } from '../../../src/webhooks/log/deliveries.store.js';
 import type { WebhookSealing } from '../../../src/webhooks/secrets/sealing.service.js';
@@ -15,7 +16,7 @@ import type { Database } from '../../../src/platform/database/database.js';
 import { Leases } from '../../../src/platform/database/lease.js';
 import { waitForLockWaits } from '../../faults/support/waits.js';
 import { useTestDatabase } from '../../setup/database/test-database.js';
-import { insertRow } from '../valid-rows.js';
+import { HANDLER, insertRow } from '../valid-rows.js';
 
 const URL = 'https://supplier.example/hooks';
 /** A stand-in: these tests neither read nor write a secret. */
@@ -175,6 +176,15 @@ describe('the next attempt of a delivery is shown', () => {
     await insertRow(client, 'webhook_subjects', { endpoint_id: endpoint, subject, due_at: at });
     expect(await next(id)).toEqual(shown);
   });
+});
+
+it('a handler is no endpoint that can be stalled', async () => {
+  const ids = [
+    await insertEndpoint(),
+    await insertEndpoint({ ...HANDLER, failures: 9, failing_since: 'now' }),
+  ];
+  const found = await database.query<{ id: string }>(ENDPOINT_STALLS.facts.text, [ids]);
+  expect(found.map(({ id }) => id)).toEqual(ids.slice(0, 1));
 });
 
 describe('a disabled endpoint', () => {

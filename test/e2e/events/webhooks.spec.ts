@@ -244,6 +244,18 @@ describe('webhook endpoints', () => {
     });
   });
 
+  it.each<[method: string, path: string, body: object | undefined]>([
+    ['GET', '', undefined],
+    ['PATCH', '', {}],
+    ['DELETE', '', undefined],
+    ['POST', '/rotate-secret', {}],
+    ['POST', '/test', undefined],
+    ['POST', '/redeliver', { after: '0' }],
+    ['POST', '/redeliver', { deliveryIds: [UNKNOWN] }],
+  ])('that are not known are not found by %s …%s', async (method, path, body) => {
+    expect((await client.call(method, `/webhook-endpoints/${UNKNOWN}${path}`, body)).status).toBe(404);
+  });
+
   it('that are repaired have no failures any more, and retry at once', async () => {
     await insertEvents(5);
     const { id } = await create();
@@ -440,11 +452,12 @@ describe('webhook endpoints', () => {
         return false;
       }
     };
-    const rotate = (id: string, body?: object) =>
+    const rotate = (id: string, body?: object, headers?: Record<string, string>) =>
       client.call<{ secret: string; previousSecretUntil: string | null } & ProblemAnswer>(
         'POST',
         `/webhook-endpoints/${id}/rotate-secret`,
         body,
+        headers,
       );
 
     it('with an overlap in which both sign', async () => {
@@ -464,7 +477,11 @@ describe('webhook endpoints', () => {
     it('again after a lost response: all earlier secrets still sign', async () => {
       const { id, secret: first } = await create();
       const lost = await rotate(id);
-      const { body } = await rotate(id, { overlapSeconds: 60 });
+      const [{ body }, repeated] = [
+        await rotate(id, { overlapSeconds: 60 }, { 'idempotency-key': id }),
+        await rotate(id, { overlapSeconds: 60 }, { 'idempotency-key': id }),
+      ];
+      expect(repeated.body).toEqual(body);
       expect(body.previousSecretUntil).toBe(lost.body.previousSecretUntil);
       const sent = await sign(id);
       const known = [first, lost.body.secret, body.secret];

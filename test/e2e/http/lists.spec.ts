@@ -87,7 +87,7 @@ beforeAll(async () => {
     });
     await database.query(
       `INSERT INTO stalls (kind, subject, cause, since, evidence, brand, tenant_reference, grid_location_id, campaign_id)
-       VALUES ($1, gen_random_uuid(), $2, now(), '{}', $3, $4, $5, $6)`,
+       VALUES ($1, gen_random_uuid(), $2, '2026-11-01', '{}', $3, $4, $5, $6)`,
       fits
         ? ['session', 'lost', 'acme', REFERENCE, gridLocationId, CAMPAIGN]
         : ['invitation', 'never_opened', 'sunward', randomUUID(), other.gridLocationId, null],

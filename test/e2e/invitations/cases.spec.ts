@@ -111,7 +111,7 @@ describe('the case of a grid location', () => {
     all.set('sun-w', { name: 'SunWard Solar' });
     const gridLocationId = await client.locate();
     const { url } = await invite({ gridLocationId, brands: ['sun-w', 'acme'] });
-    await fetch(`${url}?opened=1`, { method: 'POST' });
+    await click(`${url}?brand=sun-w`);
     const brandNames = [
       { id: 'acme', name: 'acme' },
       { id: 'sun-w', name: 'SunWard Solar' },

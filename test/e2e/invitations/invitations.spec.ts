@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { IS_SERVED } from '../../../src/invitations/invitations.sql.js';
 import { InvitationsStore } from '../../../src/invitations/invitations.store.js';
+import { LinkCodesStore } from '../../../src/invitations/owner/link-codes.store.js';
 import { scheduleOf } from '../../../src/invitations/reminders/reminder.rules.js';
 import { RemindersStore } from '../../../src/invitations/reminders/reminders.store.js';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';
@@ -34,6 +35,10 @@ interface Invitation {
 const invite = async (input: object = {}) =>
   (await client.call<Invitation>('POST', '/invitations', { gridLocationId: await client.locate(), ...input }))
     .body;
+const linkOf = async (id: string) => {
+  const { url, expiresAt } = await read(id);
+  return { url, expiresAt };
+};
 const read = async (id: string) => (await client.call<Invitation>('GET', `/invitations/${id}`)).body;
 
 const open = (url: string, headers: Record<string, string> = { 'accept-language': 'en' }) =>
@@ -87,7 +92,7 @@ describe('an invitation', () => {
     expect((await app.call('POST', `/onboarding/pv/${gridLocationId}`)).status).toBe(403);
     const link = () => app.call<{ url: string; state: string }>('POST', `/invitations/${body.id}/link`);
     const shown = await link();
-    expect(shown).toMatchObject({ status: 200, body: { url: (await read(body.id)).url, state: 'invited' } });
+    expect(shown).toMatchObject({ status: 200, body: { ...(await linkOf(body.id)), state: 'invited' } });
     const { body: log } = await client.call<{ items: object[] }>('GET', `/audit-log?targets=${body.id}`);
     expect(log.items).toMatchObject([{ action: 'invitation.link_read', actor: `key:${keyId}` }]);
     expect(JSON.stringify(log)).not.toContain(shown.body.url);
@@ -284,7 +289,11 @@ describe('the consent of an owner', () => {
     );
 
   it('is to the text of the page, once for each text and brand, with an event', async () => {
-    const { id, url } = await invite({ brands: ['acme', 'sunward'], locale: 'nl' });
+    const { id, url, userId, gridLocationId, tenantReference } = await invite({
+      brands: ['acme', 'sunward'],
+      locale: 'nl',
+      metadata: { label: 'Barn' },
+    });
     const page = await textOf(await open(url));
     const hash = hashIn(page);
     await Promise.all([1, 2, 3].map(() => click(`${url}?brand=acme&text=${hash}`)));
@@ -302,6 +311,7 @@ describe('the consent of an owner', () => {
       {
         invitationId: id,
         version: 'standard-1',
+        ...{ gridLocationId, userId, tenantReference, campaignId: null, metadata: { label: 'Barn' } },
         hash,
         locale: 'nl',
         brand: 'acme',
@@ -830,6 +840,9 @@ describe('a link that cannot be sent', () => {
     const { code } = await codeOf(id);
     await query(`INSERT INTO code_guesses VALUES ('', now() + interval '1 hour')`);
     expect((await enter(code)).status).toBe(429);
+    await query(`INSERT INTO code_guesses VALUES ('cleared', now() - interval '1 s')`);
+    await service.app.get(LinkCodesStore).forget();
+    expect(await query('SELECT FROM code_guesses')).toHaveLength(2);
     await query(`UPDATE code_guesses SET clear_at = clear_at - interval '10 s'`);
     expect((await enter(code)).status).toBe(303);
   });
@@ -884,6 +897,7 @@ describe('the link of an invitation', () => {
     [404, 'GET', `/${'a'.repeat(43)}/x`],
     [404, 'GET', '/x/'.repeat(300)],
     [404, 'GET', '/logo'],
+    [404, 'GET', '/brand-picture?brand=acme'],
     [404, 'POST', `/${'a'.repeat(43)}/x`],
     [405, 'PUT', `/${'a'.repeat(43)}`],
     [404, 'GET', '/%zz'],
@@ -1314,6 +1328,10 @@ describe('a reminder', () => {
     expect(again).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
     expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(3_000);
     expect(await remindersOf(id)).toHaveLength(1);
+    const other = await invite();
+    const calls = Array.from({ length: 5 }, () => app.call('POST', `/invitations/${other.id}/reminders`));
+    const statuses = (await Promise.all(calls)).map((call) => call.status);
+    expect(statuses.sort()).toEqual([200, 429, 429, 429, 429]);
     await query(
       `UPDATE invitations SET created_at = created_at - interval '49 hours', reminder_due_at = now() WHERE id = $1`,
       [id],
@@ -1412,6 +1430,28 @@ describe('a reminder', () => {
     const [reminder] = await remindersOf(id);
     expect(reminder?.data).toMatchObject({ tenantReference: null, metadata: {}, locale: null, attempt: 1 });
     expect(await dueAt(id)).toBeNull();
+  });
+
+  it('is not planned of an erased user, of whom nothing is left in the invitation', async () => {
+    const returnUrl = 'http://localhost:9/done';
+    const { id, userId } = await invite({
+      locale: 'nl',
+      metadata: { a: 'b' },
+      returnUrl,
+      expected: { inverters: 2 },
+    });
+    await client.call('POST', `/invitations/${id}/code`);
+    await query(
+      `UPDATE invitations SET opened_at = now(), wish_due_at = now() + interval '1 h', wished_at = now(), declined_at = now(), decline_reason = 'not_mine' WHERE id = $1`,
+      [id],
+    );
+    await client.call('DELETE', `/users/${userId}`);
+    const [row] = await query<Record<string, unknown>>('SELECT * FROM invitations WHERE id = $1', [id]);
+    const left = Object.keys(row!).filter((name) => row![name] !== null);
+    expect(left.sort().join(' ')).toBe(
+      'awaits awaits_since brands created_at declined_at erased_at expires_at grid_location_id id metadata opened_at reminders_sent token_hash wished_at',
+    );
+    expect(row!['metadata']).toEqual({});
   });
 
   it('is announced by a worker, unless reminders are switched off', async () => {

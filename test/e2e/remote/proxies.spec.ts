@@ -8,6 +8,7 @@ import { IdentityProvider } from '../../../src/console-access/identity-provider.
 import type { Environment } from '../../../src/platform/env/environment.js';
 import { proxiedAgent } from '../../../src/platform/http-client/proxied.js';
 import type { Remote } from '../../../src/remote/remote.service.js';
+import { WebhookSender } from '../../../src/webhooks/send/sender.service.js';
 import { closeAfterEach } from '../../setup/close-after-each.js';
 import { PROXY_USER, startOutboundProxy, withCredentials } from '../../setup/receivers/outbound-proxy.js';
 import { startTraceCollector } from '../../setup/receivers/trace-collector.js';
@@ -215,6 +216,20 @@ describe('other outbound traffic through the proxy', () => {
     // The provider names itself by its address, so its description is read, and refused.
     await expect(new IdentityProvider(environment).begin('http://here.example')).rejects.toThrow(/issuer/);
     expect(tunnels).toEqual([new URL(issuer).host]);
+  });
+
+  it.each([true, false])('is that to receivers of webhooks with WEBHOOKS_VIA_PROXY=%s', async (viaProxy) => {
+    const { url: HTTP_PROXY, tunnels } = await proxy();
+    const receiver = await startRawServer((socket) => socket.write(reply(200, '{}')));
+    const sender = new WebhookSender(
+      remoteEnvironment({ HTTP_PROXY, WEBHOOKS_VIA_PROXY: viaProxy, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: true }),
+    );
+    closing.push(receiver.close, () => sender.onApplicationShutdown());
+    sender.resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+    const url = receiver.url.replace('127.0.0.1', 'receiver.test');
+    const message = { id: 'event', body: '{}', timestamp: new Date() };
+    const sent = await sender.send({ url, headers: {}, secrets: ['whsec_c2VjcmV0'] }, message);
+    expect([sent.kind, tunnels]).toEqual(['delivered', viaProxy ? [new URL(url).host] : []]);
   });
 
   it('is that to the collector of traces', async () => {
