@@ -342,7 +342,10 @@ describe('of inverters', () => {
       const owners = await Promise.all(Array.from({ length: 4 }, customer));
       const expected: string[] = [];
       for (const owner of owners)
-        for (const inverter of inverters) expected.push(await insertListed(inverter, owner, at));
+        for (const inverter of inverters) {
+          const twice = [await insertListed(inverter, owner, at), await insertListed(inverter, owner, at)];
+          expected.push(twice.toSorted()[1]!);
+        }
       const seen: string[] = [];
       for (let cursor: InvertersQuery['cursor']; ;) {
         const { items: page } = await store.listInverters({ limit: 2, cursor });
@@ -350,7 +353,7 @@ describe('of inverters', () => {
         cursor = page.at(-1);
         if (cursor === undefined) break;
       }
-      expect(seen.filter((id) => expected.includes(id)).sort()).toEqual(expected.sort());
+      expect(seen.slice(0, expected.length).sort()).toEqual(expected.sort());
     });
   });
 });

@@ -22,7 +22,7 @@ hideToken('token-in-use');
 describe('withoutSecrets', () => {
   it.each([
     ['a value', 'failed with remote-client-secret', 'failed with [redacted]'],
-    ['a token in use', 'token-in-use is refused', '[redacted] is refused'],
+    ['a token in use', 'token-in-use is refused: token-in-use', '[redacted] is refused: [redacted]'],
     ['every key of the ring', 'first-encryption-key,second-encryption-key', '[redacted],[redacted]'],
     ['a value inside JSON', JSON.stringify({ key: 'remote "api" key' }), '{"key":"[redacted]"}'],
     ['a value inside a query', `?key=${encodeURIComponent('remote "api" key')}`, '?key=[redacted]'],

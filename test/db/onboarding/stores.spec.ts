@@ -16,6 +16,7 @@ import { ABANDONED } from '../../../src/onboarding/rules/start-failure.rules.js'
 import type { LeasedStart, WantedSession } from '../../../src/onboarding/start/record-session.store.js';
 import * as starts from '../../../src/onboarding/start/starts.sql.js';
 import { StartsStore } from '../../../src/onboarding/start/starts.store.js';
+import { ERASE_SESSIONS } from '../../../src/onboarding/store/erase-sessions.sql.js';
 import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
 import {
   LOCK_ANY_SESSIONS,
@@ -131,7 +132,9 @@ describe('polls', () => {
       const latest = await insertDue(600, 20);
       const fresh = [await insertDue(3, 2), await insertDue(1, 2)];
       expect(await claimIds(2)).toEqual([fresh[0], latest]);
-      expect((await claimIds(2)).toSorted()).toEqual([fresh[1]!, longest].toSorted());
+      expect((await claimIds(9)).toSorted()).toEqual([fresh[1]!, longest].toSorted());
+      const batches = await client.query('SELECT size FROM poll_batches ORDER BY id DESC LIMIT 1');
+      expect(batches.rows).toEqual([{ size: 2 }]);
     });
 
     it('takes no session from the backlog of a short interval in the place of a fresh one', async () => {
@@ -522,6 +525,9 @@ describe('starts', () => {
       const late = { ...(await begin(place)), leaseToken: randomUUID() };
       const sessionId = randomUUID();
       expect(await store.record(late, started(sessionId), place)).toEqual({ kind: 'lease_lost' });
+      expect(await store.repeat(late, ABANDONED, 1)).toBe(false);
+      await store.fail(late, ABANDONED, 1);
+      expect(await startsOf(place)).toEqual([{ status: 'sending', attempts: 1, orphans: 0 }]);
       expect(await views.findSession(sessionId)).toBeNull();
     });
   });
@@ -635,6 +641,47 @@ describe('sessions', () => {
       [ids, ids[0]],
     );
     expect(states).toEqual([{ state: 'awaiting_owner' }, { state: 'expired' }]);
+  });
+
+  it('are erased with the time of their last good read, and keep an earlier end', async () => {
+    const day = (nth: number) => new Date(Date.UTC(2026, 1, nth));
+    const [live, dead] = [{ lease_until: 'tomorrow' }, null];
+    const insert = async (
+      closed_at: Date | null,
+      polled: boolean,
+      batch: typeof live | typeof dead = dead,
+    ) => {
+      const id = await insertSession('awaiting_owner');
+      const end = { closed_at, close_reason: closed_at && 'settled', last_checked_at: day(3) };
+      await database.query(
+        'UPDATE onboarding_sessions SET closed_at = $2, close_reason = $3, last_checked_at = $4 WHERE id = $1',
+        [id, end.closed_at, end.close_reason, end.last_checked_at],
+      );
+      const batch_id = batch && (await insertRow(database.pool, 'poll_batches', batch)).id;
+      await database.query(
+        polled
+          ? 'UPDATE session_polls SET claimed_at = $2, checked_at = $3, batch_id = $4 WHERE session_id = $1'
+          : 'DELETE FROM session_polls WHERE session_id = $1',
+        polled ? [id, day(5), day(4), batch_id] : [id],
+      );
+      return id;
+    };
+    const erased: [id: string, closed: Date, checked: Date][] = [
+      [await insert(null, true), day(9), day(5)],
+      [await insert(null, true, live), day(9), day(4)],
+      [await insert(day(2), false), day(2), day(3)],
+    ];
+    const kept = await insert(null, true);
+    await database.query(ERASE_SESSIONS, [erased.map(([id]) => id), day(9)]);
+    const rows = await database.query<{ id: string }>(
+      'SELECT id, closed_at AS closed, close_reason AS reason, last_checked_at AS checked FROM onboarding_sessions WHERE id = ANY ($1)',
+      [[...erased.map(([id]) => id), kept]],
+    );
+    const expected = [
+      ...erased.map(([id, closed, checked]) => ({ id, closed, reason: 'erased', checked })),
+      { id: kept, closed: null, reason: null, checked: day(3) },
+    ];
+    expect(new Map(rows.map((row) => [row.id, row]))).toEqual(new Map(expected.map((row) => [row.id, row])));
   });
 
   describe('re-derived states', () => {
