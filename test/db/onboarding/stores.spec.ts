@@ -572,7 +572,10 @@ describe('the adoption of sessions', () => {
       isLater: false,
     });
     const stored = await database.query(
-      'SELECT id, superseded_at IS NULL AS "isCurrent", created_at AS at FROM onboarding_sessions ORDER BY created_at',
+      `SELECT id, superseded_at IS NULL AS "isCurrent", created_at AS at FROM onboarding_sessions
+        WHERE updated_at = created_at AND started_updated_at = created_at AND expires_at = $1 AND state = 'awaiting_owner'
+        ORDER BY created_at`,
+      [at(9)],
     );
     expect(stored).toEqual([
       { id: ids[0], isCurrent: false, at: at(1) },
