@@ -862,6 +862,21 @@ id: OTHER
 startUrl: not shown here; --json has it`,
     ],
     [
+      'of a session that has no link any more',
+      `sessions refresh ${ID}`,
+      [{ id: ID, startUrl: null }],
+      `> POST /onboarding/pv/ID/refresh
+id: ID
+startUrl: null`,
+    ],
+    [
+      'of the end of the feed',
+      'events list --after 7',
+      [page([], '7')],
+      `> GET /events?after=7
+! none`,
+    ],
+    [
       'of rows with a problem',
       `campaigns rows ${ID} --problem required`,
       [page([rowWith(2, 'required', 'ean', 'too long')])],
