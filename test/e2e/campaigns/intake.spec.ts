@@ -402,6 +402,7 @@ describe('the file of a campaign', () => {
     await query(
       `INSERT INTO campaigns (invites, format, due_at) VALUES (false, '{}', now() - interval '1 s'), (false, '{}', now() + interval '1 h')`,
     );
+    await upload(service, csv(`D-1,${newValidEan()}`));
     await service.app.get(IntakeStore).deleteDead();
     expect(await query(`SELECT due_at > now() AS alive FROM campaigns WHERE status = 'receiving'`)).toEqual([
       { alive: true },
