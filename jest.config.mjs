@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import vm from 'node:vm';
+import { NODE_FLAGS } from './test/setup/node-flags.mjs';
 import { swcOptions } from './test/setup/compile/swc-options.mjs';
 
-// Nest consists of ES modules. Jest loads ES modules only if Node has a flag that Jest's configuration cannot set. If the flag is missing, as
-// with a plain `npx jest`, this starts Node again with the flag.
+// Jest's configuration cannot set flags of Node. If they are missing, as with a plain `npx jest`, this starts Node again with them.
 if (!('SourceTextModule' in vm)) {
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const { status } = spawnSync(process.execPath, [...flags, ...process.argv.slice(1)], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [...NODE_FLAGS, ...process.argv.slice(1)], {
+    stdio: 'inherit',
+  });
   process.exit(status ?? 1);
 }
 

@@ -1,10 +1,11 @@
+import { NODE_FLAGS } from './test/setup/node-flags.mjs';
+
 /** The mutation tests of what decides by its arguments alone: `npm run test:mutations`. */
 export default {
   packageManager: 'npm',
   plugins: ['@stryker-mutator/jest-runner'],
   testRunner: 'jest',
-  // Jest loads ES modules only with this flag.
-  testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+  testRunnerNodeArgs: NODE_FLAGS,
   jest: { configFile: 'jest.units.config.mjs' },
   coverageAnalysis: 'perTest',
   mutate: ['src/**/*.rules.ts', 'console/src/{rules,format}/*.ts', '!**/*.spec.ts', '!**/*.example.ts'],

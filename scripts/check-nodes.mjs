@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { NODE_FLAGS } from '../test/setup/node-flags.mjs';
 import { progress } from './progress.mjs';
 import { ROOT } from './root.mjs';
 
@@ -13,11 +14,7 @@ const STARTED = 'Administrator key';
 const TIMEOUT_MS = 120_000;
 
 const run = promisify(execFile);
-const JEST = [
-  '--experimental-vm-modules',
-  '--disable-warning=ExperimentalWarning',
-  'node_modules/jest/bin/jest.js',
-];
+const JEST = [...NODE_FLAGS, 'node_modules/jest/bin/jest.js'];
 
 /** Runs the tools of the build, starts the service, runs the demo and runs the unit tests on every release. Prints `N passed, N failed` and returns the exit code. */
 export async function checkNodes() {

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NODE_FLAGS } from '../test/setup/node-flags.mjs';
 import { runNode } from './run-node.mjs';
 
 /** The suffix of test files that take minutes. Only `npm run test:faults` runs them. */
@@ -10,14 +11,7 @@ export const LONG = '.long.spec.ts';
 export async function runJest(args, env = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'pv-onboarding-results-'));
   const [file, promises] = [join(folder, 'results.json'), join(folder, 'promises')];
-  const jest = [
-    '--experimental-vm-modules',
-    '--disable-warning=ExperimentalWarning',
-    'node_modules/jest/bin/jest.js',
-    '--json',
-    `--outputFile=${file}`,
-    ...args,
-  ];
+  const jest = [...NODE_FLAGS, 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${file}`, ...args];
   try {
     const code = await runNode(jest, {
       env: { ...process.env, NODE_ENV: 'test', PROMISES_FILE: promises, ...env },

@@ -14,20 +14,22 @@ const SETTINGS = {
 };
 
 let server: Child | undefined;
-let sandboxes: TestProcess | undefined;
+let processes: readonly TestProcess[] = [];
 
-/** Starts the process of the sandboxes, and PostgreSQL unless TEST_DATABASE_URL is set. Prepares the template of all test databases. */
+/** Starts the processes that all test files share, and PostgreSQL unless TEST_DATABASE_URL is set. Prepares the template of all test databases. */
 export async function startTestServer(): Promise<void> {
   await removeLeftFolders();
   if (process.env.TEST_DATABASE_URL === undefined) server = await startOwnPostgres(SETTINGS);
   const url = process.env.TEST_DATABASE_URL ?? server?.url ?? '';
   process.env.PV_TEST_SERVER_URL = url;
   process.env.PV_TEST_TEMPLATE = await prepareTemplate(url);
-  sandboxes = await startTestProcess('test/setup/sandboxes.process.ts', {});
-  process.env.PV_TEST_SANDBOXES_URL = sandboxes.url;
+  processes = await Promise.all(
+    ['sandboxes', 'check-events'].map((name) => startTestProcess(`test/setup/${name}.process.ts`, {})),
+  );
+  [process.env.PV_TEST_SANDBOXES_URL, process.env.PV_TEST_EVENTS_URL] = processes.map(({ url }) => url);
 }
 
 export async function stopTestServer(): Promise<void> {
-  await sandboxes?.stop();
+  await Promise.all(processes.map((each) => each.stop()));
   await server?.stop();
 }

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 type Result<T> = T | undefined | null | false;
 
-const PAUSE_MS = 20;
+/** The pause between two probes: a tenth of the time waited so far, so that long waits take less CPU time from other test files. */
+const pauseMs = (waitedMs: number): number => Math.min(Math.max(20, waitedMs / 10), 100);
 
 /** Calls `probe` until it returns a result. After `timeoutMs`, throws an error that names `what`. Default: longer than a busy machine needs. */
 export async function waitFor<T>(
@@ -10,7 +11,7 @@ export async function waitFor<T>(
   probe: () => Promise<Result<T>> | Result<T>,
   timeoutMs = 60_000,
 ): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
+  const startedAt = Date.now();
   let problem: unknown;
   for (;;) {
     try {
@@ -20,7 +21,8 @@ export async function waitFor<T>(
     } catch (error) {
       problem = error;
     }
-    if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: problem });
-    await sleep(PAUSE_MS);
+    const waitedMs = Date.now() - startedAt;
+    if (waitedMs > timeoutMs) throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: problem });
+    await sleep(pauseMs(waitedMs));
   }
 }

@@ -8,7 +8,7 @@ import { ROOT } from '../../../scripts/root.mjs';
 import { bundlePackages } from './bundle-packages.mjs';
 import { swcOptions } from './swc-options.mjs';
 
-/** The test build: `test` compiled to JavaScript, a link from `src` to `dist`, and bundled packages. */
+/** The test build: `test` and `scripts` compiled to JavaScript, a link from `src` to `dist`, and bundled packages. */
 const FOLDER = fileURLToPath(new URL('../../../node_modules/.cache/test-build', import.meta.url));
 
 /** Links in the test build, by name, with their targets in the repository. */
@@ -37,16 +37,17 @@ export async function buildTests() {
       if (error.code !== 'EEXIST') throw error;
     });
   }
-  const names = await readdir(join(ROOT, 'test'), { recursive: true });
-  await Promise.all(
-    names.filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts')).map((name) => build(name)),
-  );
+  for (const folder of ['test', 'scripts']) {
+    const names = await readdir(join(ROOT, folder), { recursive: true });
+    const needed = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'));
+    await Promise.all(needed.map((name) => build(join(folder, name))));
+  }
   return FOLDER;
 }
 
 async function build(name) {
-  const filename = join(ROOT, 'test', name);
-  const file = join(FOLDER, 'test', name.replace(/\.ts$/, '.js'));
+  const filename = join(ROOT, name);
+  const file = join(FOLDER, name.replace(/\.ts$/, '.js'));
   const { code } = await transform(await readFile(filename, 'utf8'), {
     ...swcOptions,
     filename,
