@@ -11,6 +11,7 @@ import { SessionsStore } from '../../../src/onboarding/store/sessions.store.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import type { Page } from '../../../src/platform/http/page.js';
+import { Problem } from '../../../src/platform/problem/problem.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { inTime, measureUntil } from '../../faults/support/promise.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
@@ -146,6 +147,9 @@ describe.each(['/onboarding/pv/', '/users/{userId}/pv/onboarding-sessions/'])(
       expect(refused).toMatchObject({ status: 503, body: { code: 'remote_unavailable' } });
       const { status, body } = await read(id, userId, '?maxAge=0&stale=allow');
       expect([status, body]).toMatchObject([200, { id, state: 'awaiting_owner', checkedAt, stale: true }]);
+      const revoked = new Problem('unauthenticated', 'The key has been revoked');
+      jest.spyOn(service.app.get(SessionRefreshService), 'getFresh').mockRejectedValueOnce(revoked);
+      expect((await read(id, userId, '?maxAge=0&stale=allow')).status).toBe(401);
     });
 
     it('is not stale if it is young enough, was read, or is read during the wait', async () => {
