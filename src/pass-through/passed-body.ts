@@ -15,12 +15,7 @@ export const tooLarge = (): Problem =>
  */
 export async function beginBody(stream: Readable, mayEnd: () => Promise<void>): Promise<ArrivingBody> {
   const body = new ArrivingBody(stream, mayEnd);
-  try {
-    await body.begin();
-  } catch (error) {
-    body.stop();
-    throw error;
-  }
+  await body.begin();
   return body;
 }
 
