@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Param, Post } from '@nestjs/common';
+import { ActiveCallers } from '../../../src/access/active-callers.service.js';
 import { requireOneActing } from '../../../src/access/acting-caller.js';
 import { Authentication } from '../../../src/access/authentication.service.js';
 import { Operation } from '../../../src/access/operation.decorator.js';
@@ -47,6 +48,19 @@ describe('work that several callers share', () => {
     await revoke(keys[1].id);
     await expect(mayAct()).rejects.toMatchObject({ code: 'unauthenticated' });
   });
+});
+
+it('a long request ends with the session of the console, and no other does', async () => {
+  const callers = service.app.get(ActiveCallers);
+  const [open, over] = [60_000, -1].map((ms) => ({ id: null, consoleUntil: Date.now() + ms }));
+  await callers.require(open!);
+  await expect(callers.require(over!)).rejects.toThrow('The session of the console is over');
+  const ended: unknown[] = [];
+  const unwatch = callers.watch(open!, () => ended.push(open));
+  callers.watch(over!, () => ended.push(over));
+  await waitFor('an end', () => ended.length > 0);
+  expect(ended).toEqual([over]);
+  unwatch();
 });
 
 describe('API keys', () => {
