@@ -68,7 +68,11 @@ export class PassThroughController {
     const target = `${call.method} ${call.pattern}`;
     const entry = { actor: actorOf(key), action: 'remote.called', target };
     const ids = idsIn(`${path} ${decodeURIComponent(query)}`);
-    if (!(await this.store.admit(ids, entry))) throw nothingHere();
+    const refuse = (error: unknown): never => {
+      body?.stop();
+      throw error;
+    };
+    if (!(await this.store.admit(ids, entry).catch(refuse))) refuse(nothingHere());
     const type = body && givenType(request);
     const headers = {
       ...this.service.requestHeaders(request.headers),

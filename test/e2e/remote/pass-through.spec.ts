@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
+import { Remote } from '../../../src/remote/remote.service.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
@@ -182,7 +183,12 @@ describe('a call that is passed on', () => {
     for (const form of forms)
       expect([form, await statusOf('GET', `users/${form}/data`)]).toEqual([form, 404]);
     expect(await statusOf('GET', `users/u-1/data?user=${id}`)).toBe(404);
-    expect(remote.begun).toBe(0);
+    const post = send('POST', `inverters/i/curtailments?user=${id}`, { 'transfer-encoding': 'chunked' });
+    post.write(Buffer.alloc(MB));
+    const response = await responseTo(post);
+    response.resume();
+    expect([response.statusCode, remote.begun]).toEqual([404, 0]);
+    // The connection serves the next request, although the rest of the body was not read.
     expect(await statusOf('GET', `users/${randomUUID()}/data`)).toBe(200);
   });
 });
@@ -326,6 +332,9 @@ describe('a caller', () => {
     await waitFor('the call', () => remote.begun === 1);
     await admin.call('DELETE', `/api-keys/${id}`);
     expect((await answer).status).toBe(401);
+    // The call was ended, not left to its deadline.
+    const { lastError } = service.app.get(Remote).status().operations.pass_through;
+    expect(String(lastError)).not.toContain('no whole response');
   });
 });
 
