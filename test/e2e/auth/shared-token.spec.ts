@@ -276,6 +276,16 @@ describe('the tenant token', () => {
     expect(service.tokenRequests).toHaveLength(2);
   });
 
+  it('has not failed if the process stops while it is requested', async () => {
+    service.respondToTokenRequest = () => new Promise(() => {});
+    const one = replica();
+    const call = one.read();
+    await waitFor('the token request', () => service.tokenRequests.length === 1);
+    one.tokens.onModuleDestroy();
+    expect(await call).toMatchObject({ kind: 'not_sent', reason: 'stopping' });
+    expect(await one.store.getStatus()).toMatchObject({ failures: 0, lastError: null });
+  });
+
   it('is told as trouble if something responds to the token request with a 404 three times in a row', async () => {
     service.respondToTokenRequest = () => reply(404, '{"message":"Resource not found"}');
     const one = replica();
