@@ -85,7 +85,6 @@ export class PassedExchange extends OneExchange implements Dispatcher.DispatchHa
     });
     // Without this listener, an error that nobody waits for would end the process.
     body.on('error', () => {});
-    body.once('close', () => this.fail('cancelled', 'the caller has left'));
     this.body = body;
     const { status, headers } = this;
     this.call.respond({ status, headers, body });
