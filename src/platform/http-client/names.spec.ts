@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startNameServer, type NameServer } from '../../../test/setup/receivers/name-server.js';
 import { candidatesOf, listedAddresses, readNameSearch } from './names.rules.js';
-import { resolveName } from './names.js';
-import { sharedLookup } from './shared-lookup.js';
+import { resolveName, sharedLookup } from './names.js';
 
 describe('resolv.conf', () => {
   it.each([

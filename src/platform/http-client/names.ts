@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns';
-import { Resolver } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { within } from '../async/within.js';
@@ -79,6 +79,18 @@ export function lookupBy(resolve: (name: string) => Promise<readonly LookupAddre
 /** Returns a `lookup` for connections that occupies no thread of libuv, by `resolveName`. */
 export const lookupWithin = (withinMs: number): LookupFunction =>
   lookupBy((name) => resolveWithin(withinMs, name));
+
+/**
+ * Returns a `lookup` for connections to one host. Connections that are opened at the same time share one call of getaddrinfo. Such a call
+ * occupies one of the few threads of libuv until it returns, so with a call for each connection, a slow name server of the remote service
+ * would hold up the names of the database and the webhooks.
+ */
+export function sharedLookup(
+  resolve = (name: string): Promise<LookupAddress[]> => lookup(name, { all: true }),
+): LookupFunction {
+  let resolving: Promise<LookupAddress[]> | undefined;
+  return lookupBy((name) => (resolving ??= resolve(name).finally(() => (resolving = undefined))));
+}
 
 /** Like `resolveName`. Rejects after `withinMs`, with the code ETIMEOUT. */
 export async function resolveWithin(withinMs: number, name: string): Promise<readonly LookupAddress[]> {

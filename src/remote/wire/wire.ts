@@ -5,7 +5,7 @@ import { Connections } from '../../platform/http-client/connections.js';
 import { proxyFor, proxySecretsOf } from '../../platform/http-client/proxies.js';
 import { ProxyWatch, tunnelling } from '../../platform/http-client/tunnel.js';
 import { tlsFilesOf, type TlsFiles } from '../../platform/http-client/tls-files.js';
-import { sharedLookup } from '../../platform/http-client/shared-lookup.js';
+import { sharedLookup } from '../../platform/http-client/names.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { hideSecrets } from '../../platform/redaction/secrets.js';
 import { traced } from '../../platform/tracing/tracing.js';
