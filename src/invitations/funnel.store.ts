@@ -30,15 +30,16 @@ export class FunnelStore {
    */
   async count(by: FunnelKey, from: Date, to: Date): Promise<FunnelView[]> {
     const { key, join } = KEYS[by];
-    const toOnline = (share: number) =>
-      `percentile_disc(${share}) WITHIN GROUP (ORDER BY extract(epoch FROM i.online_at - i.created_at)) FILTER (WHERE ${WAS_AWAITED})::float8`;
+    const toOnline = (share: number, since: 'created_at' | 'owner_done_at') =>
+      `percentile_disc(${share}) WITHIN GROUP (ORDER BY extract(epoch FROM i.online_at - i.${since})) FILTER (WHERE ${WAS_AWAITED})::float8`;
     return this.database.query(
       `SELECT ${key} AS key, count(*)::int AS invited, count(i.sent_at)::int AS sent,
               count(i.opened_at)::int AS opened, count(i.started_at)::int AS started,
               count(i.owner_done_at)::int AS "ownerDone", count(i.online_at)::int AS online,
               (count(*) FILTER (WHERE ${STATE} = 'expired'))::int AS expired,
               (count(*) FILTER (WHERE ${STATE} = 'declined'))::int AS declined,
-              ${toOnline(0.5)} AS "medianSecondsToOnline", ${toOnline(0.95)} AS "p95SecondsToOnline"
+              ${toOnline(0.5, 'created_at')} AS "medianSecondsToOnline", ${toOnline(0.95, 'created_at')} AS "p95SecondsToOnline",
+              ${toOnline(0.5, 'owner_done_at')} AS "medianSecondsFromDone", ${toOnline(0.95, 'owner_done_at')} AS "p95SecondsFromDone"
          FROM invitations i ${join}
         WHERE i.created_at >= $1 AND i.created_at < $2
         GROUP BY 1 ORDER BY 1`,

@@ -18,6 +18,8 @@ export class FunnelView extends schema.schemaOf({
     'Median from the invitation to online, without owners who were done before it; null without any',
   ),
   p95SecondsToOnline: seconds('The time within which 95 % of these came online; null without any'),
+  medianSecondsFromDone: seconds('The same from the owner being done to online: the median'),
+  p95SecondsFromDone: seconds('The time within which 95 % of these came online then'),
 }) {}
 
 export class FunnelPage extends schema.schemaOf({ items: schema.listOf(FunnelView) }) {}

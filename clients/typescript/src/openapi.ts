@@ -2534,6 +2534,10 @@ export interface components {
             medianSecondsToOnline: number | null;
             /** @description The time within which 95 % of these came online; null without any */
             p95SecondsToOnline: number | null;
+            /** @description The same from the owner being done to online: the median */
+            medianSecondsFromDone: number | null;
+            /** @description The time within which 95 % of these came online then */
+            p95SecondsFromDone: number | null;
         };
         FunnelPage: {
             items: components["schemas"]["FunnelView"][];

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import type { Schemas } from '#client/client.js';
 import type { paths } from '#client/openapi.js';
 import { useBrands } from '../api/brands.js';
@@ -10,11 +11,20 @@ import { Choice } from '../parts/choice.js';
 import { replaceFilters } from '../parts/link.js';
 import { Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
-import { Panel } from '../parts/panel.js';
+import { Badge, Panel } from '../parts/panel.js';
 import { PlainList } from '../parts/plain-list.js';
 import { Table, type Column } from '../parts/table.js';
 import { Instant } from '../parts/time.js';
-import { againstBefore, STEP_NAMES, STEPS, weeksBefore, type Week, type WeekRow } from '../rules/funnel.js';
+import {
+  againstBefore,
+  outlierOf,
+  STEP_NAMES,
+  STEPS,
+  weeksBefore,
+  type Outlier,
+  type Week,
+  type WeekRow,
+} from '../rules/funnel.js';
 import type { BrandNames } from '../rules/brands.js';
 import type { Filters } from '../rules/route.js';
 
@@ -45,9 +55,9 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
     <>
       <h1>Brands</h1>
       <p className="soft">
-        How far invited owners come, and how long it takes from the invitation until the installation is
-        online: half of them come online within the median, 95 % within the next column. An invitation with
-        two brands counts for both.
+        How far invited owners come, and how long it takes until the installation is online, from the
+        invitation and from the owner being done: half of them come online within the median, 95&nbsp;% within
+        the next column. An invitation with two brands counts for both.
       </p>
       <div className="filters">
         <Choice label="By" value={chosen} options={Object.entries(BY)} onChoice={filter('by')} />
@@ -69,8 +79,8 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
               label={`Funnel by ${by}`}
               rows={rows}
               keyOf={({ key }) => key ?? ''}
-              empty="Nobody was invited in this time."
-              columns={columnsOf(by, past, new Map(by === 'brand' ? all : campaigns.data))}
+              empty="Nobody was invited in this time. What an app has started without an invitation is not counted."
+              columns={columnsOf(by, rows, past, new Map(by === 'brand' ? all : campaigns.data))}
             />
           )}
         </Loaded>
@@ -116,6 +126,14 @@ function Weeks() {
   );
 }
 
+/** The times to online, with whether the time before is shown beside them. */
+const TIMES = [
+  ['To online, median', 'medianSecondsToOnline', true],
+  ['To online, 95\u00a0%', 'p95SecondsToOnline', false],
+  ['Done to online, median', 'medianSecondsFromDone', true],
+  ['Done to online, 95\u00a0%', 'p95SecondsFromDone', false],
+] as const;
+
 const weekColumnsOf = ({ nameOf }: BrandNames): readonly Column<WeekRow>[] => [
   { title: 'Week of', of: ({ week }) => <span className="digits">{week}</span>, text: ({ week }) => week },
   { title: 'Brand', of: ({ now: { key } }) => (key === null ? 'no brand' : nameOf(key)) },
@@ -127,8 +145,8 @@ const weekColumnsOf = ({ nameOf }: BrandNames): readonly Column<WeekRow>[] => [
   })),
   {
     title: 'Online, %',
-    of: ({ now, before }) => <Change now={percentOf(now.online, now.invited)} before={shareBefore(before)} />,
-    text: ({ now }) => percentOf(now.online, now.invited),
+    of: ({ now }) => shareOf(now),
+    text: ({ now }) => shareIn(now),
     isNumber: true,
   },
   {
@@ -139,39 +157,52 @@ const weekColumnsOf = ({ nameOf }: BrandNames): readonly Column<WeekRow>[] => [
   },
   {
     title: 'Online, week before, %',
-    of: ({ before }) => shareBefore(before) ?? '–',
-    text: ({ before }) => shareBefore(before),
+    of: ({ before }) => shareOf(before),
+    text: ({ before }) => (before === undefined ? null : shareIn(before)),
     isNumber: true,
   },
-  {
-    title: 'To online, median',
-    of: ({ now }) => durationOf(now.medianSecondsToOnline),
-    text: ({ now }) => now.medianSecondsToOnline,
+  ...TIMES.map(([title, field]) => ({
+    title,
+    of: ({ now }: WeekRow) => durationOf(now[field]),
+    text: ({ now }: WeekRow) => now[field],
     isNumber: true,
-  },
-  {
-    title: 'To online, 95\u00a0%',
-    of: ({ now }) => durationOf(now.p95SecondsToOnline),
-    text: ({ now }) => now.p95SecondsToOnline,
-    isNumber: true,
-  },
+  })),
 ];
 
-const percentOf = (part: number, whole: number): number | null =>
-  whole === 0 ? null : Math.round((100 * part) / whole);
+const shareIn = ({ invited, online }: FunnelDay): number | null =>
+  invited === 0 ? null : Math.round((100 * online) / invited);
+const shareOf = (row: FunnelDay | undefined) => {
+  const share = row === undefined ? null : shareIn(row);
+  return share === null ? '–' : `${share}\u00a0%`;
+};
 const durationOf = (seconds: number | null) =>
   seconds === null ? <span className="soft">–</span> : formatSeconds(seconds);
 
-/** `names`: those of the brands or campaigns, by their ids. */
+/** `names`: those of the brands or campaigns, by their ids. Days are not compared, since the last ones are not over. */
 function columnsOf(
   by: string,
+  rows: readonly FunnelDay[],
   past: ReadonlyMap<string | null, FunnelDay>,
   names: ReadonlyMap<string, string>,
 ): Column<FunnelDay>[] {
+  const nameOf = ({ key }: FunnelDay) => (key === null ? `no ${by}` : (names.get(key) ?? key));
+  const withPast = (row: FunnelDay, valueOf: (row: FunnelDay) => ReactNode) => {
+    const before = past.get(row.key);
+    return (
+      <>
+        {valueOf(row)} {before && <span className="soft">(was&nbsp;{valueOf(before)})</span>}
+      </>
+    );
+  };
   return [
     {
       title: wordsOf(by)[0]!.toUpperCase() + by.slice(1),
-      of: ({ key }) => (key === null ? `no ${by}` : (names.get(key) ?? key)),
+      of: (row) => (
+        <>
+          {nameOf(row)} {by !== 'day' && <Standing of={outlierOf(row, rows, past.get(row.key))} />}
+        </>
+      ),
+      text: nameOf,
     },
     ...STEPS.map((step) => ({
       title: STEP_NAMES[step],
@@ -179,48 +210,26 @@ function columnsOf(
       text: (row: FunnelDay) => row[step],
       isNumber: true,
     })),
-    {
-      title: 'Online, %',
-      of: (row) => (
-        <Change now={percentOf(row.online, row.invited)} before={shareBefore(past.get(row.key))} />
-      ),
-      text: (row) => percentOf(row.online, row.invited),
-      isNumber: true,
-    },
+    { title: 'Online, %', of: (row) => withPast(row, shareOf), text: shareIn, isNumber: true },
     {
       title: 'Expired',
       of: ({ expired }) => formatNumber(expired),
       text: ({ expired }) => expired,
       isNumber: true,
     },
-    {
-      title: 'To online, median',
-      of: (row) => durationOf(row.medianSecondsToOnline),
-      text: (row) => row.medianSecondsToOnline,
+    ...TIMES.map(([title, field, hasPast]) => ({
+      title,
+      of: (row: FunnelDay) =>
+        hasPast ? withPast(row, (each) => durationOf(each[field])) : durationOf(row[field]),
+      text: (row: FunnelDay) => row[field],
       isNumber: true,
-    },
-    {
-      title: 'To online, 95\u00a0%',
-      of: (row) => durationOf(row.p95SecondsToOnline),
-      text: (row) => row.p95SecondsToOnline,
-      isNumber: true,
-    },
-    {
-      title: 'Median before',
-      of: ({ key }) => durationOf(past.get(key)?.medianSecondsToOnline ?? null),
-      text: ({ key }) => past.get(key)?.medianSecondsToOnline ?? null,
-      isNumber: true,
-    },
+    })),
   ];
 }
 
-const shareBefore = (row: FunnelDay | undefined): number | null =>
-  row === undefined ? null : percentOf(row.online, row.invited);
-
-const Change = ({ now, before }: { readonly now: number | null; readonly before: number | null }) => (
+const Standing = ({ of: { isSlow, isFew } }: { readonly of: Outlier }) => (
   <>
-    {now === null ? '–' : `${now}\u00a0%`}
-    {before !== null && <span className="soft"> {`(was\u00a0${before}\u00a0%)`}</span>}
+    {isSlow && <Badge tone="attention">slow</Badge>} {isFew && <Badge tone="attention">few online</Badge>}
   </>
 );
 

@@ -8,7 +8,7 @@ export const PlainList = <Row extends RowData>(table: TableProps<Row>) => (
   <div className="list">
     <Table {...table} />
     {table.rows.length > 0 && (
-      <Group>
+      <Group className="more">
         <Button variant="subtle" onClick={() => saveRows(table.label, table.columns, table.rows)}>
           Save as CSV
         </Button>

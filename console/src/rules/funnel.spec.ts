@@ -1,7 +1,10 @@
-import { expect, it } from '@jest/globals';
-import { againstBefore, firstDay, funnelOf, weeksBefore } from './funnel.js';
+import { describe, expect, it } from '@jest/globals';
+import { againstBefore, firstDay, funnelOf, outlierOf, weeksBefore } from './funnel.js';
 
-const DAY = { sent: 0, expired: 0, declined: 0, medianSecondsToOnline: null, p95SecondsToOnline: null };
+const DAY = {
+  ...{ sent: 0, expired: 0, declined: 0, medianSecondsToOnline: null, p95SecondsToOnline: null },
+  ...{ medianSecondsFromDone: null, p95SecondsFromDone: null },
+};
 
 it('adds up the days of the funnel, and shares them by the invited', () => {
   const steps = funnelOf([
@@ -41,4 +44,27 @@ it('begins weeks on Monday, and puts each brand beside the week before', () => {
     ['2026-11-23', 'acme', 2, 1],
     ['2026-11-23', 'sunward', 3, undefined],
   ]);
+});
+
+describe('a row of the funnel', () => {
+  const row = (key: string, online: number, medianSecondsToOnline: number | null) => ({
+    ...{ key, invited: 40, opened: 40, started: 40, ownerDone: online, online },
+    ...{ ...DAY, medianSecondsToOnline },
+  });
+  const others = [row('acme', 30, 3_600), row('sunward', 32, 4_000), row('rare', 4, 1)];
+  const before = row('slow', 30, 3_700);
+
+  it.each([
+    ['as the others and before', row('slow', 30, 3_900), before, [false, false]],
+    ['slow beside the others', row('slow', 30, 36_000), undefined, [true, false]],
+    ['slow beside the time before', row('slow', 30, 7_150), row('slow', 30, 3_500), [true, false]],
+    ['too rarely online to be slow', row('slow', 4, 36_000), before, [false, true]],
+    ['online half as often', row('slow', 15, 3_600), before, [false, true]],
+    ['without anybody online', row('slow', 0, null), undefined, [false, true]],
+  ])('is %s', (_, each, past, [isSlow, isFew]) =>
+    expect(outlierOf(each, [...others, each], past)).toEqual({ isSlow, isFew }),
+  );
+
+  it('is never an outlier alone', () =>
+    expect(outlierOf(before, [before], undefined)).toEqual({ isSlow: false, isFew: false }));
 });

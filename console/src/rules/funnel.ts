@@ -34,6 +34,43 @@ const DAY_MS = 86_400_000;
 export const firstDay = (now: Date, days: number): string =>
   new Date(now.getTime() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
 
+/** The fewest invitations, and the fewest of them online, by which a row is compared. */
+const LEAST = { invited: 20, online: 5 } as const;
+/** A row is an outlier if it differs from what it is compared with by this factor. */
+const OUTLIER = 2;
+
+/** What stands out in a row of the funnel. */
+export interface Outlier {
+  /** Whether the installations take at least twice as long as the middle one of the other rows, or as before. */
+  readonly isSlow: boolean;
+  /** Whether at most half as many of the invited are online as in the middle one of the other rows. */
+  readonly isFew: boolean;
+}
+
+/** Compares a row with the other rows, and with itself in the time before. */
+export function outlierOf(
+  row: FunnelDay,
+  rows: readonly FunnelDay[],
+  before: FunnelDay | undefined,
+): Outlier {
+  const others = rows.filter(({ key }) => key !== row.key);
+  const usual = [middleOf(others.flatMap(timeOf)), ...[before].flatMap((each) => (each ? timeOf(each) : []))];
+  const share = middleOf(others.flatMap(shareOf));
+  return {
+    isSlow: timeOf(row).some((seconds) =>
+      usual.some((each) => each !== undefined && seconds >= OUTLIER * each),
+    ),
+    isFew: shareOf(row).some((each) => share !== undefined && OUTLIER * each <= share),
+  };
+}
+
+const timeOf = ({ online, medianSecondsToOnline: seconds }: FunnelDay): number[] =>
+  seconds === null || online < LEAST.online ? [] : [seconds];
+const shareOf = ({ invited, online }: FunnelDay): number[] =>
+  invited < LEAST.invited ? [] : [online / invited];
+const middleOf = (values: readonly number[]): number | undefined =>
+  values.toSorted((a, b) => a - b)[(values.length - 1) >> 1];
+
 const WEEK_MS = 7 * DAY_MS;
 
 export interface Week {

@@ -474,6 +474,7 @@ describe('the funnel', () => {
       online: 1,
       medianSecondsToOnline: null,
       p95SecondsToOnline: null,
+      medianSecondsFromDone: null,
     });
     await inviteFor(after, 'quick');
     await goOnline(after, 'quick');
@@ -522,6 +523,7 @@ describe('the funnel', () => {
     const counted = {
       ...{ invited: 9, sent: 7, opened: 8, started: 5, ownerDone: 4, online: 3, expired: 1, declined: 1 },
       ...{ medianSecondsToOnline: 20, p95SecondsToOnline: 40 },
+      ...{ medianSecondsFromDone: 16, p95SecondsFromDone: 36 },
     };
     const period = `from=${at(0).toISOString()}&to=${at(86_400).toISOString()}`;
     const itemsOf = async (by: string) =>
