@@ -75,13 +75,15 @@ export const useFunnel = (days: number) => {
   });
 };
 
-/** Reads the names of the newest campaigns, by their ids. */
+/** Reads the names of the newest campaigns, by their ids, without those that were only checked. */
 export const useCampaigns = (isAllowed: boolean) =>
   useQuery({
     queryKey: ['campaigns', 'names'],
     queryFn: async () => {
       const { items } = await readPage(client, '/api/v1/campaigns', { limit: 200 });
-      return items.map(({ id, name }): [string, string] => [id, name ?? id.slice(0, 8)]);
+      return items
+        .filter(({ status }) => status !== 'checked')
+        .map(({ id, name }): [string, string] => [id, name ?? id.slice(0, 8)]);
     },
     enabled: isAllowed,
   });

@@ -80,7 +80,7 @@ const latestOf = (deliveries: readonly Delivery[]): Delivery | null =>
   null;
 
 function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
-  if (delivery === null) return <Empty>Nothing has been sent to it yet. Test it.</Empty>;
+  if (delivery === null) return <Empty>No event has been sent to it yet. Test it.</Empty>;
   return (
     <>
       <p>
@@ -145,12 +145,13 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
       <Act
         label="Test"
         isMain
-        run={async () => (await client.POST('/api/v1/webhook-endpoints/{id}/test', { params })).data}
-        done={({ delivered, status, error, durationMs }) =>
-          delivered
-            ? `It took the test event: HTTP ${status} after ${durationMs} ms.`
-            : `It did not take the test event: ${error ?? `HTTP ${status}`}.`
-        }
+        run={async () => {
+          const { data } = await client.POST('/api/v1/webhook-endpoints/{id}/test', { params });
+          if (!data.delivered)
+            throw new Refusal(`It did not take the test event: ${data.error ?? `HTTP ${data.status}`}.`);
+          return data;
+        }}
+        done={({ status, durationMs }) => `It took the test event: HTTP ${status} after ${durationMs} ms.`}
         changes={changes}
       />
       {endpoint.enabled ? (

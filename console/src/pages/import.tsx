@@ -359,7 +359,7 @@ function Result({ of: { campaign, invalid }, rows, file, uses, onCorrect }: Resu
         facts={[
           ['New', formatNumber(summary.new)],
           ['Known already', formatNumber(summary.known)],
-          ['Contradict', `${formatNumber(summary.conflicts)} registered with other EANs`],
+          ['Known with other EANs', formatNumber(summary.conflicts)],
           ['With faults', formatNumber(summary.invalid)],
           ['Twice in the file', formatNumber(summary.duplicates)],
         ]}

@@ -146,6 +146,7 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
           },
           {
             title: 'Id',
+            isHidden: true,
             of: ({ id }) => <IdLink of={id} to="invitations" id={id} />,
             text: ({ id }) => id,
           },

@@ -18,19 +18,19 @@ interface Props {
   readonly isCustomer?: boolean;
 }
 
-/** Shows the customer that a search term means, and links to what else it may mean. Opens the page of a session if the term is its id. */
+/** Shows the customer that a search term means, and links to what else it may mean. Opens the page that alone can be meant. */
 export function SearchPage({ text, onFound, isOwnPage = false, isCustomer = false }: Props) {
   const may = useMay();
   const maySearch = may('users:read') || may('onboarding:read');
   const found = useQuery({
-    queryKey: ['customers', 'search', text],
-    queryFn: () => search(text, may('users:read') && may('onboarding:read')),
+    queryKey: ['customers', 'search', text, isCustomer],
+    queryFn: () => search(text, may('users:read') && may('onboarding:read'), isCustomer),
     enabled: maySearch,
   });
-  const sessionId = found.data?.sessionId ?? null;
+  const page = found.data?.page ?? null;
   useEffect(() => {
-    if (sessionId !== null) onFound(pathOf('sessions', sessionId));
-  }, [sessionId, onFound]);
+    if (page !== null) onFound(pathOf(page.to, page.id));
+  }, [page, onFound]);
   if (!maySearch) return <Empty>To search needs the scope users:read or onboarding:read.</Empty>;
   return (
     <>
@@ -55,7 +55,7 @@ export function SearchPage({ text, onFound, isOwnPage = false, isCustomer = fals
                 </ul>
               </>
             )}
-            {customers.length + others.length === 0 && (
+            {page === null && customers.length + others.length === 0 && (
               <Empty>
                 Nothing is known under “{text.trim()}”. A reference may be cut off at its end; EANs and ids
                 are compared whole.
@@ -69,12 +69,13 @@ export function SearchPage({ text, onFound, isOwnPage = false, isCustomer = fals
 }
 
 /** The term is in the body of the request: an address is in histories and logs. */
-async function search(text: string, mayReadCustomers: boolean) {
+async function search(text: string, mayReadCustomers: boolean, isCustomer: boolean) {
   const { data } = await client.POST('/api/v1/search', { body: { q: text } });
-  const { sessionId, tenantReference, others } = foundBy(data.items, text);
-  if (tenantReference === null) return { sessionId, customers: [], others };
-  if (!mayReadCustomers) return { sessionId, customers: [], others: data.items };
-  return { sessionId, customers: await customersBy(tenantReference), others };
+  const { page, tenantReference, others } = foundBy(data.items, text);
+  if (tenantReference === null) return { page, customers: [], others };
+  if (!mayReadCustomers) return { page: null, customers: [], others: data.items };
+  if (page !== null && !isCustomer) return { page, customers: [], others: [] };
+  return { page: null, customers: await customersBy(tenantReference), others };
 }
 
 async function customersBy(tenantReference: string): Promise<readonly Customer[]> {

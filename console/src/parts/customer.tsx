@@ -24,6 +24,12 @@ const TONES: Readonly<Partial<Record<Case['waitsFor'], Tone>>> = {
   nobody: 'well',
 };
 
+/** What `usuallyUntil` is the time of. */
+const UNTIL: Readonly<Partial<Record<Case['waitsFor'], string>>> = {
+  owner: 'to be done by',
+  remote_service: 'tried again',
+};
+
 type WaitsOf = Pick<Case, 'waitsFor' | 'why' | 'since' | 'usuallyUntil' | 'before' | 'remedies' | 'stalled'>;
 
 /** Shows who is waited for and why, and the remedies if nothing is stalled. What is stalled has a notice of its own. */
@@ -40,7 +46,7 @@ export const Waits = ({ of }: { readonly of: WaitsOf }) => (
         Since <Instant at={of.since} />
         {of.usuallyUntil !== null && (
           <>
-            , usually until <Instant at={of.usuallyUntil} />
+            , {UNTIL[of.waitsFor] ?? 'usually until'} <Instant at={of.usuallyUntil} />
           </>
         )}
       </p>

@@ -10,15 +10,16 @@ const tenth = hit('customer', '10', 'customer-10');
 const invitation = hit('invitation', 'i', 'customer-1');
 const campaign = hit('campaign', 'c', null);
 const session = hit('session', 's', 'customer-1');
+const PAGE = { to: 'customers', id: '1' };
 
 it.each([
   ['nothing', [], 'x', { tenantReference: null, others: [] }],
-  ['the only customer', [one], 'cust', { tenantReference: 'customer-1', others: [] }],
+  ['the only customer', [one], 'cust', { page: PAGE, tenantReference: 'customer-1', others: [] }],
   [
     'a customer and its invitation as one',
     [one, invitation],
     'barn',
-    { tenantReference: 'customer-1', others: [] },
+    { page: PAGE, tenantReference: 'customer-1', others: [] },
   ],
   ['the whole reference', [one, tenth], ' customer-1 ', { tenantReference: 'customer-1', others: [tenth] }],
   [
@@ -34,12 +35,14 @@ it.each([
     'x',
     { tenantReference: 'customer-1', others: [campaign] },
   ],
-])('finds %s', (_what, hits, text, found) =>
-  expect(foundBy(hits, text)).toEqual({ sessionId: null, ...found }),
-);
+])('finds %s', (_what, hits, text, found) => expect(foundBy(hits, text)).toEqual({ page: null, ...found }));
 
 it('opens the session of an id', () =>
-  expect(foundBy([session], 's')).toEqual({ sessionId: 's', tenantReference: null, others: [] }));
+  expect(foundBy([session], 's')).toEqual({
+    page: { to: 'sessions', id: 's' },
+    tenantReference: null,
+    others: [],
+  }));
 
 it.each([
   [session, { to: 'sessions', id: 's' }],

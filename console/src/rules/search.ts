@@ -1,9 +1,9 @@
 import type { Hit } from '../api/client.js';
 import type { Target } from './stalled.js';
 
-/** What a search shows: the page of a session, or the customer that was meant, and the other hits as links. */
+/** What a search shows: the only page that can be meant, or else the customer that is meant, and the other hits as links. */
 export interface Found {
-  readonly sessionId: string | null;
+  readonly page: Target | null;
   readonly tenantReference: string | null;
   readonly others: readonly Hit[];
 }
@@ -12,16 +12,16 @@ export interface Found {
 export function foundBy(hits: readonly Hit[], text: string): Found {
   const [only] = hits;
   if (hits.length === 1 && only?.kind === 'session')
-    return { sessionId: only.id, tenantReference: null, others: [] };
+    return { page: pageOf(only), tenantReference: null, others: [] };
   const references = [...new Set(hits.flatMap(({ tenantReference }) => tenantReference ?? []))];
   const typed = text.trim().normalize('NFC');
   const meant = references.find((each) => each === typed) ?? null;
   const tenantReference = references.length === 1 ? references[0]! : meant;
-  return {
-    sessionId: null,
-    tenantReference,
-    others: hits.filter((hit) => hit.tenantReference === null || hit.tenantReference !== tenantReference),
-  };
+  const others = hits.filter(
+    (hit) => hit.tenantReference === null || hit.tenantReference !== tenantReference,
+  );
+  const isOnly = tenantReference !== null && others.length === 0;
+  return { page: isOnly ? pageOf(only!) : null, tenantReference, others };
 }
 
 /** Returns the page about a hit. That of a customer takes the id of a registration or an invitation, too. */

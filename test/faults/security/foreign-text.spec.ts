@@ -145,8 +145,8 @@ if (CHROMIUM === null) {
       [
         '/customers',
         async (page) => {
-          await page.getByLabel('Reference, EAN or user id').fill(TEXT);
-          await page.getByRole('button', { name: 'Find' }).click();
+          await page.getByRole('searchbox').fill(TEXT);
+          await page.getByRole('searchbox').press('Enter');
           await page.getByRole('table', { name: 'What was done' }).waitFor();
         },
       ],
