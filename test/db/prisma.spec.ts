@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ApiKeysStore, hashOf, newApiKey } from '../../src/access/api-keys.store.js';
 import { COUNTERS } from '../../src/platform/database/counters.js';
-import { Database, type Transaction } from '../../src/platform/database/database.js';
+import { Database, prepared, type Transaction } from '../../src/platform/database/database.js';
 import { sqlState } from '../../src/platform/database/sql-state.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
+import { environmentFor } from '../setup/test-environment.js';
 
 const testDatabase = useTestDatabase();
 let database: Database;
@@ -91,6 +92,25 @@ describe('one transaction for SQL and Prisma', () => {
 // Prisma Client joins look-ups of the same tick into one query and distributes its rows.
 describe('the database', () => {
   afterEach(() => void jest.restoreAllMocks());
+
+  it.each([true, false])(
+    'names its statements for PostgreSQL if it may prepare them: %s',
+    async (prepares) => {
+      const settings = { DATABASE_PREPARED_STATEMENTS: String(prepares) };
+      const other = new Database(environmentFor(testDatabase.url, settings));
+      const statement = prepared('test.one')`SELECT name FROM pg_prepared_statements WHERE name = 'test.one'`;
+      const sent = jest.spyOn(other.pool, 'query');
+      await other.query(statement);
+      const [query] = sent.mock.calls[0] as unknown as [{ name?: string }];
+      expect(query.name).toBe(prepares ? 'test.one' : undefined);
+      const found = await other.transaction(async (tx) => {
+        await tx.query(statement);
+        return tx.query(statement.text);
+      });
+      expect(found).toHaveLength(prepares ? 1 : 0);
+      await other.onApplicationShutdown();
+    },
+  );
 
   it('has no space for 15 seconds after each statement that failed for that', async () => {
     const fill = `DO $$ BEGIN RAISE 'full' USING ERRCODE = '53100'; END $$`;
