@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { InternalRequests, type InternalResponse } from '../../../src/access/internal-requests.js';
 import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
+import { BulkActionsStore } from '../../../src/bulk/bulk-actions.store.js';
 import { BulkRunner } from '../../../src/bulk/bulk-runner.service.js';
 import { WakeUp } from '../../../src/platform/async/wake-up.js';
 import { insertRow } from '../../db/valid-rows.js';
@@ -177,6 +178,19 @@ describe('a bulk action', () => {
     expect(await database().query('SELECT status FROM registrations WHERE id = $1', [committed])).toEqual([
       { status: 'uncertain' },
     ]);
+  });
+
+  it('takes nothing of a process that has lost its lease', async () => {
+    const { id } = await insertRow<{ id: string }>(database().pool, 'bulk_actions', {
+      ...{ lease_token: randomUUID(), lease_until: 'tomorrow', due_at: 'infinity' },
+    });
+    await insertRow(database().pool, 'bulk_action_items', { action_id: id });
+    const [store, late] = [service.app.get(BulkActionsStore), randomUUID()];
+    expect(await store.begin(id, late, 10, [])).toEqual({ items: [], notBegun: [] });
+    await store.settle(id, late, 1, { status: 'done', code: null, detail: null });
+    await store.finish(id, late, [1]);
+    const { body } = await client.call('GET', `/bulk-actions/${id}`);
+    expect(body).toMatchObject({ finishedAt: null, counts: { pending: 1 } });
   });
 
   it('passes over an id whose result the database refuses, does it once, and says so', async () => {
