@@ -442,18 +442,16 @@ describe('a dry run', () => {
     ])
       await client.call('POST', '/users', { tenantReference, gridLocations: of.map((ean) => ({ ean })) });
     const fresh = randomUUID();
-    const { body } = await upload(
-      service,
-      csv(
-        `${known},${eans[1]}`,
-        `${known},${eans[0]}`,
-        `${other},${eans[3]}`,
-        `${fresh},${eans[4]}`,
-        `${randomUUID()},${eans[2]}`,
-        `${fresh},${eans[4]}`,
-        `,${eans[0]}`,
-      ),
+    const file = csv(
+      `${known},${eans[1]}`,
+      `${known},${eans[0]}`,
+      `${other},${eans[3]}`,
+      `${fresh},${eans[4]}`,
+      `${randomUUID()},${eans[2]}`,
+      `${fresh},${eans[4]}`,
+      `,${eans[0]}`,
     );
+    const { body } = await upload(service, file);
     expect(body).toMatchObject({
       status: 'checked',
       dryRun: true,
@@ -473,6 +471,8 @@ describe('a dry run', () => {
       '8 invalid tenantReference:required',
     ]);
     expect(rows[0]!.userId).not.toBeNull();
+    const begun = await rowsOf(service, (await upload(service, file, '')).body.id);
+    expect(reportOf(begun)).toEqual(reportOf(rows).map((line) => line.replace('known', 'accepted')));
     const users = await client.list<unknown>(`/users?tenantReference=${fresh}`);
     expect(users).toEqual([]);
   });
