@@ -24,9 +24,8 @@ describe('the embedded PostgreSQL', () => {
     startTestProcess('test/e2e/service/embedded-postgres.process.ts', { FOLDER: folder, ...variables });
 
   it('runs under any account and in a closed folder, and leaves nothing behind', async () => {
-    const holder = await start({ PGDATESTYLE: 'German' });
+    const holder = await start();
     expect(await settingsOf(holder.url)).toEqual({
-      style: 'ISO, MDY',
       encoding: 'UTF8',
       collation: 'C',
       address: '127.0.0.1/32',
@@ -91,7 +90,7 @@ async function settingsOf(url: string): Promise<unknown> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { rows } =
-    await client.query(`SELECT current_setting('DateStyle') AS style, pg_encoding_to_char(encoding) AS encoding, datcollate AS collation,
+    await client.query(`SELECT pg_encoding_to_char(encoding) AS encoding, datcollate AS collation,
     inet_server_addr()::text AS address FROM pg_database WHERE datname = current_database()`);
   await client.end();
   return rows[0];
