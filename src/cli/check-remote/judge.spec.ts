@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { readBody } from './ask-remote.js';
 import { exitCodeOf, judge } from './judge.rules.js';
 import {
   NOW,
@@ -549,3 +550,9 @@ it.each([
   ['soon', null],
   [7, null],
 ])('the form of the time %j is %j', (value, form) => expect(timeFormOf(value)).toEqual(form));
+
+it('a response other than a success has no fields', () => {
+  const faultOf = (status: number) =>
+    readBody({ status, headers: {}, body: '{}', ms: 1, receivedAt: NOW }, {}, (fields) => fields).fault;
+  expect([faultOf(299), faultOf(300)]).toEqual([null, 'status 300']);
+});
