@@ -51,8 +51,13 @@ describe('the metrics', () => {
 
   it('need a key on PORT in production, with whatever scope, and none on METRICS_PORT', async () => {
     const { key } = await createKey(TestClient.of(api), 'events:read');
-    expect((await metricsOfApi(key)).status).toBe(200);
-    expect((await metricsOfApi(api.adminKey)).status).toBe(200);
+    for (const each of [key, api.adminKey]) {
+      const { status, headers } = await metricsOfApi(each);
+      expect([status, headers.get('content-type')]).toEqual([
+        200,
+        expect.stringContaining('text/plain; version=0.0.4'),
+      ]);
+    }
     expect((await metricsOfApi(`${key}x`)).status).toBe(401);
     expect((await metricsOfApi()).status).toBe(401);
     expect((await fetch(`${api.url}/health/ready`)).status).toBe(200);
