@@ -33,13 +33,17 @@ export const indexPage = ({ rows, found, q, start, faults }: Content): Html =>
         <a href="/sandbox/scenarios">scenarios</a>
       </p>
       <h2>Faults</h2>
-      <p class="note">Each button makes one request fail. Clear all lets go those that are held. The control API can do more.</p>
+      <p class="note">Each button makes one request fail; point at it to read how. Clear all lets go those that are held. The control API can do more.</p>
       <form method="post" action="/play/faults" class="row">
         <label>Of
           <select name="operation">
-            ${['any', ...OPERATIONS].map((operation) => markup`<option>${operation}</option>`)}
+            ${['any', ...OPERATIONS].map((operation) =>
+              operation === faults.at(-1)?.operation
+                ? markup`<option selected>${operation}</option>`
+                : markup`<option>${operation}</option>`,
+            )}
           </select></label>
-        ${FAULT_KINDS.map((kind) => markup`<button class="small" name="kind" value="${kind}">${LABELS[kind] ?? kind}</button>`)}
+        ${FAULT_KINDS.map((kind) => markup`<button class="small" name="kind" value="${kind}" title="${WORDS[kind]}">${LABELS[kind] ?? kind}</button>`)}
         <button class="small" name="kind" value="">Clear all</button>
       </form>
       ${
@@ -67,6 +71,18 @@ export const indexPage = ({ rows, found, q, start, faults }: Content): Html =>
 export const FAULT_BUTTONS: { readonly [K in FaultScript['kind']]?: Partial<FaultScript> } = {
   delay: { delayMs: 5_000 },
   answer: { status: 503 },
+};
+const WORDS: Readonly<Record<FaultScript['kind'], string>> = {
+  delay: 'Done, and answered 5 s late',
+  hold: 'Done, and answered once all faults are cleared',
+  answer: 'Not done: 503',
+  redirect: 'Not done: sent to another address',
+  too_many_requests: 'Not done: 429 with Retry-After',
+  html: 'Not done: 200 with a page, as a gateway does',
+  reset: 'Not done: the connection is reset',
+  truncate: 'Done, but half of the response is lost',
+  drip: 'Done, and answered byte by byte',
+  stall: 'Not done, and never answered',
 };
 const LABELS: { readonly [K in FaultScript['kind']]?: string } = {
   delay: 'delay (5 s)',

@@ -7,7 +7,7 @@ import { StallTask } from '../../src/stalls/stall-task.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { allAtLength } from '../faults/support/promise.js';
 import { insertCampaign } from '../setup/campaign.js';
-import { newValidEan } from '../setup/ean.js';
+import { newValidEan, newWrongEan } from '../setup/ean.js';
 import { workbookOf, type Cell } from '../setup/workbook.js';
 import { TestClient } from '../setup/client.js';
 import { authorisedClientOf } from '../setup/sandbox-client.js';
@@ -471,9 +471,13 @@ if (CHROMIUM === null) {
         .setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
     };
 
-    it('imports a file after its columns are recognised and a wrong row is corrected', async () => {
-      const text =
-        'Klantnummer;EAN-code;Straat\n\nimport-1;541448820044186577;Dorp 1\nimport-2;54144882004418657;Dorp 2\n';
+    it('imports a file after its columns are recognised, and a wrong and a doubtful row are corrected', async () => {
+      const eans = [newValidEan(), newValidEan(), newValidEan()] as const;
+      const mistyped = newWrongEan();
+      const cells = [eans[0], eans[1].slice(0, -1), mistyped].map(
+        (ean, at) => `import-${at + 1};${ean};Dorp`,
+      );
+      const text = ['Klantnummer;EAN-code;Straat', '', ...cells, ''].join('\n');
       await signedIn('/campaigns', async (page) => {
         await page.getByRole('button', { name: 'Import customers' }).click();
         await choose(page, 'klanten.csv', Buffer.from(text));
@@ -483,9 +487,14 @@ if (CHROMIUM === null) {
         expect(await page.getByLabel('Straat').inputValue()).toBe('');
         await page.getByRole('button', { name: 'Check the rows' }).click();
         const cell = page.getByLabel('EAN-code of row 4');
-        await cell.fill('541448820044186584');
+        await cell.fill(eans[1]);
+        const odd = page.getByRole('row', { name: /probably mistyped/ }).getByLabel('EAN-code of row 5');
+        expect(await odd.inputValue()).toBe(mistyped);
+        await odd.fill(eans[2]);
         await page.getByRole('button', { name: 'Check again' }).click();
-        await page.getByRole('button', { name: 'Register 2 rows' }).click();
+        await page.getByText('3 rows will be registered').waitFor();
+        expect(await page.getByLabel(/^EAN-code of row/).count()).toBe(0);
+        await page.getByRole('button', { name: 'Register 3 rows' }).click();
         await page.getByRole('heading', { name: 'klanten' }).waitFor();
         await page.getByRole('row', { name: /import-2/ }).waitFor();
       });

@@ -58,7 +58,7 @@ export function CampaignsPage() {
         order="the newest first"
         keyOf={({ id }) => id}
         pageOf={({ id }) => ({ to: 'campaigns', id })}
-        empty="No file of customers has been uploaded. Import one, or upload it with the command pv-onboarding import."
+        empty="No file of customers has been uploaded. Import one, here or by `import FILE` of the command line."
         columns={[
           {
             title: 'Campaign',

@@ -4,14 +4,13 @@ import { useState, type DragEvent } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client } from '../api/client.js';
 import { invalidate } from '../api/queries.js';
-import { countOf, formatNumber } from '../format/words.js';
+import { countOf } from '../format/words.js';
 import { Choice } from '../parts/choice.js';
 import { navigate } from '../parts/link.js';
 import { Failure } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { tellDone } from '../parts/notify.js';
-import { Facts, Panel } from '../parts/panel.js';
-import { Table } from '../parts/table.js';
+import { Panel } from '../parts/panel.js';
 import { COLUMNS, mappingFault, nameOf, proposalOf, type Use } from '../rules/columns.js';
 import { pathOf } from '../rules/route.js';
 import {
@@ -25,19 +24,11 @@ import {
 } from '../rules/table-file.js';
 import { isWorkbook, type Sheet } from '../../../src/spreadsheet/sheet.rules.js';
 import { readWorkbook } from '../api/workbook.js';
+import { readChecked, Result } from './import-result.js';
 
 type Campaign = Schemas['CampaignView'];
-type Row = Schemas['CampaignRowView'];
 
-/** The most rows that can be corrected in the page. */
-const MOST_CORRECTED = 100;
 const PREVIEW = 10;
-
-interface Checked {
-  readonly campaign: Campaign;
-  /** The rows that are invalid, and up to 100 of them. */
-  readonly invalid: readonly Row[];
-}
 
 /** Leads a person from a file of customers to a campaign: read, map the columns, check, correct, upload. */
 export function ImportPage() {
@@ -132,7 +123,7 @@ function Choose({ onFile }: { readonly onFile: (file: TableFile) => void }) {
 /** Reads a file that a person has chosen. Throws Error with what is wrong, in words. */
 async function readFile(file: File): Promise<TableFile | Book> {
   if (file.size > MOST_BYTES)
-    throw new Error('This file is larger than 20 MB. Upload it with the command: pv-onboarding import FILE.');
+    throw new Error('This file is larger than 20 MB. Upload it by `import FILE` of the command line.');
   const buffer = await file.arrayBuffer();
   const bytes = new Uint8Array(buffer);
   if (!isWorkbook(bytes)) return readTable(file.name, decode(bytes));
@@ -174,12 +165,9 @@ function Prepare({ file }: { readonly file: TableFile }) {
   const [isCorrected, setCorrected] = useState(false);
   const upload = (dryRun: boolean) => send(csvFor(rows, uses), { dryRun, name, invite: isInviting });
   const check = useMutation({
-    mutationFn: async (): Promise<Checked> => {
+    mutationFn: async () => {
       setCorrected(false);
-      const campaign = await upload(true);
-      if (campaign.summary.invalid === 0) return { campaign, invalid: [] };
-      const query = { status: 'invalid', limit: MOST_CORRECTED } as const;
-      return { campaign, invalid: await rowsOf(campaign.id, query) };
+      return readChecked(await upload(true));
     },
     onSuccess: () => {
       remember(headers, uses);
@@ -336,87 +324,3 @@ async function send(
   });
   return data;
 }
-
-const rowsOf = async (id: string, query: { status: 'invalid'; limit: number }): Promise<Row[]> =>
-  (await client.GET('/api/v1/campaigns/{id}/rows', { params: { path: { id }, query } })).data.items;
-
-interface ResultProps {
-  readonly of: Checked;
-  readonly rows: TableFile['rows'];
-  readonly file: TableFile;
-  readonly uses: readonly Use[];
-  readonly onCorrect: (row: number, column: number, value: string) => void;
-}
-
-/** Shows what the check has found, with the cells at fault to be corrected. */
-function Result({ of: { campaign, invalid }, rows, file, uses, onCorrect }: ResultProps) {
-  const { headers, firstRow } = file;
-  const numberOf = ({ line }: Row) => line - 2 + firstRow;
-  const { summary } = campaign;
-  return (
-    <Panel title="3. What the check has found" isWide isResult>
-      <Facts
-        facts={[
-          ['New', formatNumber(summary.new)],
-          ['Known already', formatNumber(summary.known)],
-          ['Known with other EANs', formatNumber(summary.conflicts)],
-          ['With faults', formatNumber(summary.invalid)],
-          ['Twice in the file', formatNumber(summary.duplicates)],
-        ]}
-      />
-      {invalid.length > 0 && (
-        <>
-          <p>
-            {summary.invalid > invalid.length
-              ? `The first ${invalid.length} rows with faults. Correct more than these in the file.`
-              : 'Correct a cell and check again, or correct the file.'}
-          </p>
-          <Table
-            label="Rows with faults"
-            rows={invalid}
-            keyOf={({ line }) => String(line)}
-            columns={[
-              { title: 'Row', of: numberOf, isNumber: true },
-              ...uses.flatMap((use, column) =>
-                use === ''
-                  ? []
-                  : [
-                      {
-                        title: headers[column] || `Column ${column + 1}`,
-                        of: (row: Row) => (
-                          <TextInput
-                            size="xs"
-                            aria-label={`${headers[column]} of row ${numberOf(row)}`}
-                            value={rows[row.line - 2]?.[column] ?? ''}
-                            error={row.problems
-                              .filter((each) => each.column === use)
-                              .map(({ message }) => message)
-                              .join('; ')}
-                            onChange={(event) => onCorrect(row.line - 2, column, event.currentTarget.value)}
-                          />
-                        ),
-                      },
-                    ],
-              ),
-              ...(invalid.every(({ problems }) =>
-                problems.every(({ column }) => uses.includes(column as Use)),
-              )
-                ? []
-                : [otherProblems(uses)]),
-            ]}
-          />
-        </>
-      )}
-    </Panel>
-  );
-}
-
-/** The column with the problems of a row that belong to no column of the file. */
-const otherProblems = (uses: readonly Use[]) => ({
-  title: 'Otherwise',
-  of: ({ problems }: Row) =>
-    problems
-      .filter(({ column }) => !uses.includes(column as Use))
-      .map(({ message }) => message)
-      .join('; '),
-});

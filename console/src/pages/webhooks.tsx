@@ -29,7 +29,7 @@ export function WebhooksPage({ filters }: { readonly filters: Filters }) {
           label="Create an endpoint"
           isMain
           run={create}
-          done={({ url }) => `${url} gets every event from the next one on.`}
+          done={({ url }) => `${url} gets what it subscribed to, from the next event on.`}
           changes={['webhooks']}
           onDone={setCreated}
           ask={<NewEndpoint />}

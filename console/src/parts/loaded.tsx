@@ -11,7 +11,8 @@ export class Refusal extends Error {}
 export function failureOf(error: unknown): string {
   if (error instanceof ProblemError && error.code !== 'unexpected_response') {
     const fields = error.errors.map(({ field, message }) => `${field} ${message}`);
-    return [error.detail, ...fields].join('; ');
+    // The detail of an invalid request repeats them.
+    return [error.detail, ...fields.filter((each) => !error.detail.includes(each))].join('; ');
   }
   return error instanceof Refusal ? error.message : 'The service cannot be reached.';
 }

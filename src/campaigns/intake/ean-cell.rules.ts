@@ -18,11 +18,11 @@ interface Reading {
 }
 
 const ROUNDED =
-  'A program has rounded this EAN, and its last digits are lost: take it from your system again, as a text. If it is right, write true in a column eanConfirmed';
+  'A program has rounded this EAN, and its last digits are lost: take it from your system again, as a text';
+const CONFIRM = 'If it is right, write true in a column eanConfirmed';
 const PERHAPS_ROUNDED =
   'The last digits of this EAN may have been rounded, although its check digit fits: compare it with the EAN in your system';
-export const ROUNDED_TOO =
-  'Other EANs of this file are rounded, and this one looks as they do: its last digits are probably lost, although its check digit fits. If it is right, write true in a column eanConfirmed';
+export const ROUNDED_TOO = `Other EANs of this file are rounded, and this one looks as they do: its last digits are probably lost, although its check digit fits. ${CONFIRM}`;
 export const JOINED =
   'A byte order mark stands here: two files were joined. Upload each as a campaign of its own';
 /** Matches every kind of blank, including invisible characters that are copied from web pages and PDFs. */
@@ -69,7 +69,7 @@ function checked(ean: string, { rule, isConfirmed }: Reading): ReadEan {
     return faulty('ean_invalid', 'An EAN of a grid connection does not begin with 0');
   const { form, isWrong } = lookOfEan(ean);
   const look = { form: isConfirmed ? undefined : form, isWrong };
-  if (isRounded(look, rule)) return { ...faulty('ean_rounded', ROUNDED), look };
+  if (isRounded(look, rule)) return { ...faulty('ean_rounded', `${ROUNDED}. ${CONFIRM}`), look };
   if (rule === 'off') return { ean, look };
   if (isWrong) {
     const message = 'The last digit does not fit the others (GS1 check digit): a digit is probably mistyped';

@@ -26,10 +26,14 @@ const sequenceFault = (value: unknown): string | undefined =>
     : 'must be a `sequence` or `next` of this feed: a number of at most 19 digits';
 
 /** Returns what is wrong with a list of event types, or undefined. */
-export const typesFault = (value: unknown): string | undefined =>
-  Array.isArray(value) && value.every((type) => EVENT_TYPES.includes(type as string))
-    ? undefined
-    : `must list event types: ${EVENT_NAMES.join(', ')}`;
+export function typesFault(value: unknown): string | undefined {
+  const unknown = Array.isArray(value)
+    ? value.filter((type) => !EVENT_TYPES.includes(type as string))
+    : [value];
+  if (unknown.length === 0) return undefined;
+  const name = /^[\w.]{1,60}$/.exec(String(unknown[0]))?.[0];
+  return `must list event types${name === undefined ? '' : `, and ${name} is not one`}: ${EVENT_NAMES.join(', ')}`;
+}
 
 /** Declares an optional list of event types, separated by commas. */
 export const TypesParameter = (): PropertyDecorator =>

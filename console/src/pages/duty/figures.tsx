@@ -29,7 +29,7 @@ function figuresOf({ remote, poller, outbox, activity }: Status): Figure[] {
   const { calls } = remote.deployment;
   const succeeded = calls.reduce((sum, each) => sum + each.succeeded, 0);
   const all = calls.reduce((sum, each) => sum + each.succeeded + each.failed, 0);
-  const slowest = Math.max(0, ...calls.map(({ p95Seconds }) => p95Seconds ?? 0));
+  const slowest = Math.max(...calls.map(({ p95Seconds }) => p95Seconds ?? 0));
   const { handlers, webhooks, broker } = outbox.readers;
   const behind = Math.max(
     outbox.oldestUnsequencedSeconds,
@@ -43,7 +43,9 @@ function figuresOf({ remote, poller, outbox, activity }: Status): Figure[] {
       view: 'remote',
       value: all === 0 ? 'no calls' : `${formatNumber((100 * succeeded) / all)} % answered`,
       words:
-        all === 0 ? 'in 5 min' : `${countOf(all, 'call')} in 5 min, 95 % within ${formatLatency(slowest)}`,
+        all === 0
+          ? 'in 5 min'
+          : `${countOf(all, 'call')} in 5 min${slowest > 0 ? `, 95 % within ${formatLatency(slowest)}` : ''}`,
     },
     {
       view: 'freshness',
