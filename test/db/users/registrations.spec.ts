@@ -217,6 +217,19 @@ describe('an outcome', () => {
     ]);
   });
 
+  it('is stored and announced once if the response to its COMMIT is lost', async () => {
+    for (const outcome of [registered, () => UNCERTAIN, () => REJECTED, () => NOT_SENT]) {
+      const claim = await claimed();
+      const settlement = outcome(claim);
+      const lost = loseCommit();
+      expect(await store.settle(claim, settlement)).toBe('stored');
+      expect(lost).toHaveBeenCalledTimes(2);
+      lost.mockRestore();
+      const subject = settlement.status === 'registered' ? settlement.user.id : claim.id;
+      expect(await eventsOf(subject)).toHaveLength(1);
+    }
+  });
+
   it('registered: is stored if its lease is renewed at the same time, but not if a person decides at the same time', async () => {
     for (const [assignments, isStored] of [
       [`lease_until = clock_timestamp() + interval '10 s'`, true],
