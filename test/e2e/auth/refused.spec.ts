@@ -244,7 +244,7 @@ describe('a token that is refused', () => {
       one.remote.send = async (request) =>
         request.operation === 'token' || service.tokenRequests.length < 2
           ? send(request)
-          : { kind: 'response', response: { status, body: '' } };
+          : { kind: 'response', response: { status, body: status === 404 ? '' : '{}' } };
       await one.read();
       expect((await one.store.getStatus()).rejectedAt).not.toBeNull();
       await one.database.query('UPDATE remote_tokens SET next_attempt_at = NULL');

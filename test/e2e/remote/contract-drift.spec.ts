@@ -106,5 +106,10 @@ describe('remote.contract_drift', () => {
       (await drifts()).includes('start_session foreign_id sessionId: null -> another user'),
     );
     expect((await drifts()).filter((drift) => drift.startsWith('start_session new_field'))).toHaveLength(50);
+    // Each operation has a limit of its own.
+    responses.reportDrift('register_user', [field(50)]);
+    await waitFor('the difference', async () =>
+      (await drifts()).includes('register_user new_field f50: null -> null'),
+    );
   });
 });
