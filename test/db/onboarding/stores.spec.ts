@@ -275,7 +275,7 @@ describe('polls', () => {
     const [checked_at, claimed_at] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')];
     const [dead, live] = [await insertBatch('yesterday'), await insertBatch('tomorrow')];
     const insert = (batch_id: string, due_at: Date | string) =>
-      insertPoll({ batch_id, due_at, checked_at, claimed_at, planned_at: claimed_at });
+      insertPoll({ batch_id, due_at, checked_at, claimed_at, planned_at: checked_at });
     const overdue = new Date('2026-01-03T00:00:00Z');
     const ids = [await insert(dead, overdue), await insert(dead, 'tomorrow'), await insert(live, 'tomorrow')];
     const before = await Promise.all(ids.map(columnsOf));
