@@ -69,7 +69,7 @@ export class InvitationsService {
   async recordMessage(id: string, { status, channel, at }: InvitationMessage, actor: string): Promise<void> {
     const now = await this.database.now();
     const message = { status, channel, at: at === undefined || at > now ? now : at };
-    found((await this.store.recordMessage(id, message, actor)) || null, `invitation ${id}`);
+    await this.store.recordMessage(id, message, actor);
     await this.stalls.lookNow('invitation', id);
   }
 

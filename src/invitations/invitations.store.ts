@@ -228,15 +228,14 @@ export class InvitationsStore {
     }, OUTCOME);
   }
 
-  /** Records what the tenant's mailer says of a message with the link. Returns false if there is no such invitation. */
-  async recordMessage(id: string, { status, channel, at }: SentMessage, actor: string): Promise<boolean> {
+  /** Records what the tenant's mailer says of a message with the link, if there is such an invitation. */
+  async recordMessage(id: string, { status, channel, at }: SentMessage, actor: string): Promise<void> {
     const isBounced = status === 'bounced';
     const values = isBounced ? [id, null, at, channel] : [id, at, null, null];
     return this.database.transaction(async (tx) => {
-      if ((await tx.query(sql.RECORD_MESSAGE, values)).length === 0) return false;
+      if ((await tx.query(sql.RECORD_MESSAGE, values)).length === 0) return;
       const action = isBounced ? 'invitation.bounced' : 'invitation.sent';
       await recordAudit(tx, { actor, action, target: id, details: { channel } });
-      return true;
     }, OUTCOME);
   }
 

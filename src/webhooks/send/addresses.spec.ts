@@ -1,5 +1,7 @@
 import { expect, it } from '@jest/globals';
+import { environmentFor } from '../../../test/setup/test-environment.js';
 import { refusalOf, refusalOfHost } from './addresses.js';
+import { WebhookSender } from './sender.service.js';
 
 it.each([
   ['8.8.8.8', null],
@@ -38,3 +40,24 @@ it.each([
   ['127.0.0.1.', 'is in the loopback range'],
   ['[fec0::1]', 'is in the deprecated-site-local range'],
 ])('the host %s is refused as %j', (host, refusal) => expect(refusalOfHost(host)).toBe(refusal));
+
+it.each([
+  ['http://127.0.0.1:9/', []],
+  ['http://receiver.test:9/', ['127.0.0.1']],
+  ['http://receiver.test:9/', ['3ffe::1', '127.0.0.1']],
+])('nothing is sent to %s at %j', async (url, addresses) => {
+  const sender = new WebhookSender(
+    environmentFor('postgres://none@127.0.0.1/none', { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'false' }),
+  );
+  sender.deadlineMs = 1_000;
+  sender.resolve = async () =>
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  const message = { id: 'event', body: '{}', timestamp: new Date() };
+  expect(await sender.send({ url, headers: {}, secrets: ['whsec_c2VjcmV0'] }, message)).toEqual({
+    kind: 'failed',
+    error: expect.stringContaining(
+      '127.0.0.1 is in the loopback range; webhooks go to public addresses only',
+    ),
+  });
+  await sender.onApplicationShutdown();
+});

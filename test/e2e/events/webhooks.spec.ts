@@ -182,6 +182,7 @@ describe('webhook endpoints', () => {
     expect((await change(id, { headers: {} })).body.headerNames).toEqual([]);
     expect(fieldsOf(await change(id, { url: null }))).toEqual([400, ['url']]);
     expect(fieldsOf(await change(id, { secret: OWN_SECRET }))).toEqual([400, ['secret']]);
+    expect(fieldsOf(await change(id, { enabled: true, skipMissed: true }))).toEqual([400, ['skipMissed']]);
     expect((await change(id, {})).status).toBe(200);
     expect(await auditOf(id)).toEqual([
       'endpoint.created',

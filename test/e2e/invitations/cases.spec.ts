@@ -317,9 +317,14 @@ describe('a customer', () => {
       );
     const statementsFor = async (locations: number) => {
       const { tenantReference, gridLocations } = await register(Array.from({ length: locations }, newEan));
-      for (const { id } of gridLocations) await client.start(id);
+      for (const { id } of gridLocations) {
+        await client.start(id);
+        await invite({ gridLocationId: id });
+      }
       query.mockClear();
-      expect((await customersBy({ tenantReference })).body.items[0]!.cases).toHaveLength(locations);
+      const { cases } = (await customersBy({ tenantReference })).body.items[0]!;
+      const counts = cases.map((each) => [each.sessions.length, each.starts.length, each.invitations.length]);
+      expect(counts).toEqual(Array(locations).fill([1, 1, 1]));
       return query.mock.calls.filter(isOfCase).length;
     };
     expect([await statementsFor(1), await statementsFor(5)]).toEqual([6, 6]);
@@ -545,6 +550,8 @@ describe('the funnel', () => {
     expect(await funnelOf('thirty days ago')).toMatchObject({ invited: 1 });
     await createAt(today - 30 * DAY_MS - 1);
     expect(await funnelOf('thirty days ago')).toBeUndefined();
+    const to = new Date(today - 1).toISOString();
+    expect(await funnelOf('thirty days ago', `&to=${to}`)).toMatchObject({ invited: 1 });
   });
 
   it('is refused for a period that ends before it begins', async () => {

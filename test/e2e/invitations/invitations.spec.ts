@@ -326,6 +326,9 @@ describe('the consent of an owner', () => {
     expect(await textOf(await open(`${url}?lang=de`))).toContain('action="?lang=de&amp;text=');
     await click(`${url}?lang=de`);
     expect(await consentsOf(id)).toMatchObject([{ locale: 'de', brand: null }]);
+    const other = await invite({ locale: 'fr' });
+    await click(other.url, { 'accept-language': 'nl' });
+    expect(await consentsOf(other.id)).toMatchObject([{ locale: 'fr' }]);
   });
 
   it('is asked for again if the text has changed meanwhile', async () => {
@@ -436,6 +439,8 @@ describe('an invitation that is changed', () => {
     const [first, second] = [await invite(), await invite()];
     for (const { id } of [first, second]) await pass(id);
     await service.app.get(InvitationsStore).expireOverdue();
+    for (const { id } of [first, second])
+      expect(await client.eventsOf(id)).toEqual(['invitation.created', 'invitation.expired']);
     const refused = await change(first.id, { locale: 'nl' });
     expect(refused).toMatchObject({
       status: 409,
@@ -878,7 +883,9 @@ describe('the link of an invitation', () => {
     const { id, url } = await invite();
     expect((await open(url.slice(0, -5))).status).toBe(404);
     expect((await open(`${url}).`)).status).toBe(200);
-    expect((await client.call('DELETE', `/invitations/${id}`)).body).toMatchObject({ state: 'revoked' });
+    for (let time = 0; time < 2; time++)
+      expect((await client.call('DELETE', `/invitations/${id}`)).body).toMatchObject({ state: 'revoked' });
+    expect(await client.eventsOf(id)).toEqual(['invitation.created', 'invitation.revoked']);
     const revoked = await open(url);
     expect([revoked.status, await textOf(revoked)]).toEqual([
       410,
