@@ -269,6 +269,13 @@ describe('a row', () => {
     expect(faultsOf(sessions)).toEqual(faults);
   });
 
+  it('of JSON has the value of each name', () => {
+    const row = { tenantReference: 'C-1', ean: EAN, brand: 'acme', locale: 'nl', metadata: { a: 'b' } };
+    const text = JSON.stringify({ ...row, expectedInverters: 2 });
+    const read = readJsonRow({ line: 1, text, isTooLong: false }, 'warn');
+    expect(read).toMatchObject({ ...row, expectedInverters: 2, status: 'accepted', problems: [] });
+  });
+
   it('of JSON may have as many names as a body', () => {
     const names = Array.from({ length: 1_001 }, (_, index) => `"n${index}":0`).join();
     const row = {
