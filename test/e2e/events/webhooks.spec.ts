@@ -628,6 +628,10 @@ describe('webhook deliveries', () => {
     await insertEvents(2);
     await deliverEvents(endpoint.id);
     const [newest] = await list();
+    await database.query(
+      `INSERT INTO webhook_subjects (endpoint_id, subject, due_at) VALUES ($1, $2, now() + interval '1 hour')`,
+      [endpoint.id, newest!.subject],
+    );
     const { status, body } = await client.call<Delivery>(
       'POST',
       `/webhook-deliveries/${newest!.id}/redeliver`,
