@@ -179,6 +179,10 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
       'SELECT id FROM invitations WHERE expired_at IS NOT NULL',
     );
     expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.slice(1).toSorted());
+    const told = await client.query<{ subject: string }>(
+      `SELECT subject FROM domain_events WHERE name = 'invitation.expired'`,
+    );
+    expect(told.rows.map(({ subject }) => subject).toSorted()).toEqual(ids.slice(1).toSorted());
   });
 
   it('when the progress of invitations is recorded', async () => {
