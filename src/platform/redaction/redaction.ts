@@ -18,8 +18,11 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/(pv-onboarding(?:\\?\/|%2F))[^\s"'<>]+/gi, `$1${HIDDEN}`],
   [/(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
   [/(?<!\d)\d{18}(?!\d)/g, '[ean]'],
-  // Hides long opaque words, which are probably tokens, but not UUIDs.
-  [/(?![0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w+/=-]))(?<![\w+/=-])[\w+/=-]{32,}/gi, HIDDEN],
+  // Hides long opaque words, which are probably tokens, but neither UUIDs nor codes such as UND_ERR_RES_CONTENT_LENGTH_MISMATCH.
+  [
+    /(?<![\w+/=-])(?!(?:[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}|[A-Z]+(?:_[A-Z]+)+)(?![\w+/=-]))[\w+/=-]{32,}/g,
+    HIDDEN,
+  ],
 ];
 
 /** Returns text written by others as one line of at most `maxLength` characters, without secrets, personal data or control characters. */
