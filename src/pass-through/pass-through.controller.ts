@@ -59,10 +59,13 @@ export class PassThroughController {
       refusal = why;
       over.abort();
     });
-    reply.raw.once('close', () => {
+    const leave = (): void => {
       unwatch();
       over.abort();
-    });
+    };
+    reply.raw.once('close', leave);
+    // The caller may have left before.
+    if (reply.raw.destroyed) leave();
     const mayAct = () => this.callers.require(key);
     const body = request.body instanceof Readable ? await beginBody(request.body, mayAct) : undefined;
     const target = `${call.method} ${call.pattern}`;

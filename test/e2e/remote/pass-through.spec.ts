@@ -1,7 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Authentication } from '../../../src/access/authentication.service.js';
 import { TenantTokens } from '../../../src/auth/tenant-tokens.service.js';
+import { PassThroughStore } from '../../../src/pass-through/pass-through.store.js';
 import { Remote } from '../../../src/remote/remote.service.js';
 import { TestClient } from '../../setup/client.js';
 import { startTestApp, type TestApp } from '../../setup/test-app.js';
@@ -32,6 +36,7 @@ afterAll(async () => {
   await service?.close();
   await remote.close();
 });
+afterEach(() => void jest.restoreAllMocks());
 beforeEach(() => {
   remote.calls.length = 0;
   remote.begun = 0;
@@ -48,12 +53,17 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 afterAll(() => agent.destroy());
 
 /** Sends a request whose path is not changed on its way, as fetch would. */
-function send(method: string, path: string, headers: Record<string, string> = {}): ClientRequest {
+function send(
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  by: Agent | false = agent,
+): ClientRequest {
   const { hostname, port } = new URL(service.url);
   return httpRequest({
     ...{ hostname, port, method, path: `/api/v1/scs/${path}` },
     headers: { authorization: `Bearer ${app.key}`, ...headers },
-    agent,
+    agent: by,
   });
 }
 
@@ -300,6 +310,25 @@ describe('a caller', () => {
     await waitFor('the call', () => remote.begun === 1);
     request.destroy();
     await waitFor('the call to end', () => remote.aborted === 1);
+  });
+
+  it('who has left before the call begins is not waited for: nothing is sent', async () => {
+    const authentication = service.app.get(Authentication);
+    const authenticate = authentication.authenticate.bind(authentication);
+    const connected = once(service.app.getHttpServer(), 'connection') as Promise<[Socket]>;
+    const request = send('GET', 'users/u-0/data', {}, false);
+    const authenticating = jest.spyOn(authentication, 'authenticate');
+    authenticating.mockImplementationOnce(async (key) => {
+      const [socket] = await connected;
+      request.destroy();
+      await once(socket, 'close');
+      return authenticate(key);
+    });
+    const admitted = jest.spyOn(service.app.get(PassThroughStore), 'admit');
+    request.on('error', () => {}).end();
+    await waitFor('the call', () => admitted.mock.results.length === 1);
+    expect(await statusOf('GET', 'users/u-1/data')).toBe(200);
+    expect(remote.calls.map(({ path }) => path)).toEqual(['/api/v1/ssa/users/u-1/data']);
   });
 
   it('who leaves amid the response ends the call', async () => {
