@@ -44,12 +44,14 @@ describe('redact', () => {
     ['EAN 871234567890123456 exists', 'EAN [ean] exists'],
     ['eyJhbGciOiJIUzI1NiJ9-eyJzdWIiOiIxIn0-c2ln', '[redacted]'],
     ['a token of CAPITALS_CAPITALS_CAPITALS_CAPITALS_4', 'a token of [redacted]'],
+    ['a key KEY_ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF', 'a key [redacted]'],
   ])('%s', (text, safe) => expect(redact(text)).toBe(safe));
 
   it('leaves ids, codes and ordinary words', () => {
     for (const text of [
       'grid location 6f6e0a4e-7f7c-4b6f-9d0b-0e6f8f4b8f10 not found (code GL-404)',
       'the response was cut off (UND_ERR_RES_CONTENT_LENGTH_MISMATCH)',
+      'no certificate (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)',
     ])
       expect(redact(text)).toBe(text);
   });

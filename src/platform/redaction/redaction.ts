@@ -18,9 +18,9 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/(pv-onboarding(?:\\?\/|%2F))[^\s"'<>]+/gi, `$1${HIDDEN}`],
   [/(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
   [/(?<!\d)\d{18}(?!\d)/g, '[ean]'],
-  // Hides long opaque words, which are probably tokens, but neither UUIDs nor codes such as UND_ERR_RES_CONTENT_LENGTH_MISMATCH.
+  // Hides long opaque words, which are probably tokens, but neither UUIDs nor codes such as ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED.
   [
-    /(?<![\w+/=-])(?!(?:[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}|[A-Z]+(?:_[A-Z]+)+)(?![\w+/=-]))[\w+/=-]{32,}/g,
+    /(?<![\w+/=-])(?!(?:[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}|[A-Z]{1,15}\d{0,2}(?:_[A-Z]{1,15}\d{0,2})+)(?![\w+/=-]))[\w+/=-]{32,}/g,
     HIDDEN,
   ],
 ];
