@@ -65,6 +65,10 @@ describe('a row of the funnel', () => {
     expect(outlierOf(each, [...others, each], past)).toEqual({ isSlow, isFew }),
   );
 
-  it('is never an outlier alone', () =>
-    expect(outlierOf(before, [before], undefined)).toEqual({ isSlow: false, isFew: false }));
+  it.each([
+    ['alone', [before]],
+    ['while nobody is online', ['one', 'other'].map((key) => row(key, 0, null))],
+  ])('is never an outlier %s', (_, rows) =>
+    expect(outlierOf(rows[0]!, rows, undefined)).toEqual({ isSlow: false, isFew: false }),
+  );
 });

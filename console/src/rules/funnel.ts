@@ -60,7 +60,7 @@ export function outlierOf(
     isSlow: timeOf(row).some((seconds) =>
       usual.some((each) => each !== undefined && seconds >= OUTLIER * each),
     ),
-    isFew: shareOf(row).some((each) => share !== undefined && OUTLIER * each <= share),
+    isFew: shareOf(row).some((each) => share !== undefined && each < share && OUTLIER * each <= share),
   };
 }
 
