@@ -137,8 +137,6 @@ describe('a server', () => {
   );
 
   it.each(['127.0.0.1', '[::1]'])('at %s that is away is named by the code of the error', async (host) => {
-    await expect(openNats(`nats://${host}:1`)).rejects.toThrow(
-      /^it cannot be reached \((ECONNREFUSED|EADDRNOTAVAIL)\)$/,
-    );
+    await expect(openNats(`nats://${host}:1`)).rejects.toThrow(/^it cannot be reached \(E[A-Z]+\)$/);
   });
 });
