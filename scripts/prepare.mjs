@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exclusively } from './exclusively.mjs';
 import { progress, forPeople } from './progress.mjs';
@@ -100,6 +100,8 @@ export const isBuilt = async () =>
 async function build() {
   // Computed before the build, so that a file changed during the build causes another build at the next start.
   const digest = await digestOfSources();
+  // A build that is interrupted leaves a part.
+  await rm(STAMP, { force: true });
   const done = progress('building');
   const failures = (await Promise.all(STEPS.map(run))).filter((failure) => failure !== undefined);
   done();
