@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { LOCALES } from '../../src/platform/env/locale.rules.js';
 import { StallsStore } from '../../src/stalls/stalls.store.js';
+import { languageOf } from '../../sandbox/pages/owner-flow.texts.js';
 import { allAtLength, isLong } from '../faults/support/promise.js';
 import { TestClient } from '../setup/client.js';
 import { useTestApp } from '../setup/test-app.js';
@@ -131,6 +132,7 @@ if (CHROMIUM === null) {
       'leads from the invitation to online in %s (with scripts: %s)',
       async (locale, javaScriptEnabled) => {
         const text = messages(locale);
+        const { texts } = languageOf(locale);
         const { id, url } = await invite();
         await visit({ javaScriptEnabled, locale, viewport: SCREENS.phone }, async (page) => {
           await page.goto(url);
@@ -141,14 +143,13 @@ if (CHROMIUM === null) {
           else expect(await stateOf(id)).toBe('invited');
           await page.getByRole('button', { name: text('ready.button') }).click();
           await page.getByRole('radio').first().check();
-          await page.getByRole('button', { name: 'Continue' }).click();
-          await page.getByLabel('Email address').fill('owner@example.com');
-          await page.getByLabel('Password').fill('secret');
-          await page.getByRole('button', { name: 'Sign in' }).click();
-          for (const each of ['Reading how much', 'Reducing their production'])
-            await page.getByLabel(each).check();
-          await page.getByRole('button', { name: 'Allow' }).click();
-          await page.getByText('Thank you').first().waitFor();
+          await page.getByRole('button', { name: texts.next }).click();
+          await page.getByLabel(texts.email).fill('owner@example.com');
+          await page.getByLabel(texts.password).fill('secret');
+          await page.getByRole('button', { name: texts.signIn }).click();
+          for (const each of [texts.monitoring, texts.curtailment]) await page.getByLabel(each).check();
+          await page.getByRole('button', { name: texts.allow }).click();
+          await page.getByText(texts.thanks).first().waitFor();
           await waitFor('the owner to be done', async () => (await stateOf(id)) !== 'started');
           await page.goto(url);
           await page
