@@ -46,7 +46,9 @@ describe('the package of the TypeScript client', () => {
   /** Packs the client, installs it in an empty project, and compiles its examples there. */
   async function installPackage(): Promise<void> {
     await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-    const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: CLIENT });
+    // npm hands its settings on to the tests: those of the repository let no script run, and a script builds the package.
+    const pack = ['pack', '--silent', '--ignore-scripts=false', '--pack-destination', folder];
+    const { stdout } = await run('npm', pack, { cwd: CLIENT });
     const file = `./${stdout.trim().split('\n').at(-1)}`;
     const quiet = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
     await run('npm', ['install', file, ...quiet], { cwd: folder });
