@@ -37,7 +37,7 @@ const query = <Row = Readonly<Record<string, unknown>>>(text: string, values: re
 const look = () =>
   Promise.all([service, other, service, other, service, other].map(({ app }) => app.get(StallTask).run()));
 const lookAgain = async (id: string) => {
-  await query('UPDATE stall_looks SET look_at = clock_timestamp() WHERE subject = $1', [id]);
+  await query('UPDATE stall_looks SET look_at = DEFAULT WHERE subject = $1', [id]);
   await look();
 };
 const stalled = async (filter: string) =>
