@@ -357,7 +357,8 @@ describe('a task of the deployment', () => {
       .query(
         `SELECT started_at <= ended_at AS ended, last_error, round(extract(epoch FROM due_at - ended_at)) AS pause FROM admin.tasks`,
       );
-  const makeDue = () => migrated.open().query(`UPDATE tasks SET due_at = clock_timestamp() - interval '1 ms'`);
+  const makeDue = () =>
+    migrated.open().query(`UPDATE tasks SET due_at = clock_timestamp() - interval '1 ms'`);
 
   it('runs in one process, and in any of them when it is due again', async () => {
     const stores = [1, 2, 3].map(() => new TasksStore(migrated.open()));
