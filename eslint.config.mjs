@@ -19,6 +19,11 @@ const ENVIRONMENT_READERS = [
 const NO_SYNTAX = [
   { selector: 'TSEnumDeclaration', message: 'Use a union of words: it needs no code and no mapping.' },
   { selector: 'ExportAllDeclaration', message: 'Import from the file that defines it.' },
+  {
+    selector:
+      'CallExpression[callee.property.name="transaction"] > :function MemberExpression[object.type="ThisExpression"][property.name="database"]',
+    message: 'Use the transaction that is given: on another connection, a statement is not part of it.',
+  },
 ];
 
 export default tseslint.config(
