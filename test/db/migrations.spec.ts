@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { withMigrationLock } from '../../src/platform/database/migrations/lock.js';
 import { applyMissing, migrate } from '../../src/platform/database/migrations/migrate.js';
+import { findApplicable } from '../../src/platform/database/migrations/records.js';
 import { type Migration, readMigrations } from '../../src/platform/database/migrations/script.js';
 import { CATALOGUE, differences, ONLY_IN_MIGRATIONS } from '../../scripts/check/catalogue.js';
 import { sqlOfSchema } from '../../scripts/check/sql-of-schema.js';
@@ -150,6 +151,8 @@ describe('migrate', () => {
   });
 
   it('refuses a database with tables of another program', async () => {
+    await client.query('CREATE TABLE entries (); ALTER EXTENSION plpgsql ADD TABLE entries');
+    expect(await findApplicable(client, [TABLE])).toEqual([TABLE]);
     await client.query('CREATE TABLE invoices ()');
     await expect(migrate(database.url)).rejects.toThrow('an empty database is needed');
   });

@@ -460,8 +460,8 @@ describe('a reading that is counted as a change', () => {
       false,
     ],
   ])('too often is held back: %s', (_, session, reading, isHeldBack) => {
-    const { isRecorded } = decide({ ...session, changesClearAt: FULL }, reading);
-    expect(isRecorded).toBe(!isHeldBack);
+    const { isRecorded, watch } = decide({ ...session, changesClearAt: FULL }, reading);
+    expect([isRecorded, watch?.flappingSince ?? null]).toEqual(isHeldBack ? [false, NOW] : [true, null]);
   });
 
   it('and held back continues the watch, with the inverters that were present', () => {

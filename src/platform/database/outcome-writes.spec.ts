@@ -101,7 +101,10 @@ describe('the end of the patience', () => {
     const writes = new OutcomeWrites();
     const write = failing(Infinity);
     const written = writes.repeat(write, Infinity);
-    writes.endPatienceIn(0);
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    writes.endPatienceIn(1);
+    expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([1]);
+    timers.mockRestore();
     await expect(written).rejects.toBe(REFUSED);
     expect(write).toHaveBeenCalledTimes(2);
   });

@@ -68,12 +68,12 @@ describe('the response', () => {
 
   it('may lack names and times, have undocumented fields, and write ids in capitals', () => {
     const body = `{"id":"${USER_ID.toUpperCase()}","tenantReference":"customer-1","status":{"new":1},"lastName":null,"createdAt":"soon",
-      "gridLocations":[{"id":"${LOCATION_ID}","ean":"${EAN}","meter":1},{"id":"${USER_ID}","ean":999999999999999999}]}`;
+      "gridLocations":[{"id":"${LOCATION_ID.toUpperCase()}","ean":"${EAN}","meter":1},{"id":"${USER_ID}","ean":999999999999999999}]}`;
     expect(read(body)).toMatchObject({
       id: USER_ID,
       lastName: '',
       createdAt: null,
-      gridLocations: [{ ean: EAN }, {}],
+      gridLocations: [{ id: LOCATION_ID, ean: EAN }, {}],
     });
   });
 

@@ -453,13 +453,20 @@ describe('registrations of campaigns', () => {
     expect(await claim(100)).toHaveLength(61);
   });
 
+  it('are inserted in the order of their references, so that two campaigns cannot deadlock', async () => {
+    await insert(randomUUID(), 'b', 'c', 'a');
+    const inserted = 'SELECT string_agg(tenant_reference, NULL ORDER BY ctid) AS text FROM registrations';
+    expect(await database.query(inserted)).toEqual([{ text: 'abc' }]);
+  });
+
   it('are not inserted for a live reference, whose registration is returned', async () => {
+    await store.settle((await store.openIntent(request('free')))!, REJECTED);
     await insertRetry('taken');
     const live = await insert(randomUUID(), 'taken', 'free');
     expect(live.map(({ tenantReference }) => tenantReference).sort()).toEqual(['free', 'taken']);
     expect(await insert(randomUUID(), 'free')).toEqual(
       live.filter((each) => each.tenantReference === 'free'),
     );
-    expect(await database.query('SELECT FROM registrations')).toHaveLength(2);
+    expect(await database.query('SELECT FROM registrations')).toHaveLength(3);
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import type { TokenRow } from '../../../src/auth/token-plan.rules.js';
 import type { Token } from '../../../src/auth/token.client.js';
 import { TokenStore } from '../../../src/auth/token.store.js';
@@ -160,6 +161,10 @@ describe('the tenant token', () => {
     await one.read();
     await one.database.query('ALTER TABLE remote_tokens RENAME TO elsewhere');
     expect(tally(await Promise.all(Array.from({ length: 50 }, one.read)))).toEqual({ '200': 50 });
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    expect(await replica().read()).toMatchObject({ kind: 'not_sent', reason: 'token_unavailable' });
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('could not be read or stored'));
+    warn.mockRestore();
     await one.database.query('ALTER TABLE elsewhere RENAME TO remote_tokens');
   });
 

@@ -180,6 +180,16 @@ describe('check-remote', () => {
     expect({ users, sessions }).toEqual({ users: before.users, sessions: before.sessions });
   });
 
+  it('says of what kind a response is that is no JSON', async () => {
+    const { control } = service.sandbox!;
+    await control.addFault({ operation: 'read_session', kind: 'html', status: 418, times: null });
+    const args = ['--register', 'check-live', '--ean', liveEan, '--yes'];
+    const { findings } = await check(service.environment, ...args);
+    await control.clearFaults();
+    const saw = 'onboarding path: status 418 with text/html; user path: status 418 with text/html';
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'read.request', saw }));
+  });
+
   it('sends no registration again whose response was lost', async () => {
     await service.sandbox!.control.addFault({ kind: 'truncate', operation: 'register_user' });
     const args = ['--register', 'check-lost', '--ean', newValidEan(), '--yes'];

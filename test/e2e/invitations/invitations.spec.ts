@@ -276,6 +276,16 @@ describe('an invitation', () => {
     expect((await read(id)).startedAt).toBe(startedAt);
     expect((await click(`${url}?brand=unknown`)).headers.get('location')).toContain('pv-onboarding');
   });
+
+  it('is started once the wish for a brand is fulfilled, and keeps a later wish for another', async () => {
+    const { id, gridLocationId } = await invite({ brands: ['acme', 'sunward'] });
+    const later = `wish_brand = 'sunward', wished_at = now(), wish_due_at = now() + interval '1 h'`;
+    await service.database.query(`UPDATE invitations SET opened_at = now(), ${later} WHERE id = $1`, [id]);
+    const wish = { id, gridLocationId, brand: 'acme', metadata: {} };
+    await service.app.get(InvitationsStore).fulfil(wish, false);
+    const text = 'SELECT started_at IS NOT NULL AND wish_due_at > now() AS is FROM invitations WHERE id = $1';
+    expect(await service.database.query(text, [id])).toEqual([{ is: true }]);
+  });
 });
 
 describe('the consent of an owner', () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { ExportStore } from '../../../src/privacy/export/export.store.js';
 import { RegistrationsStore } from '../../../src/users/registration/registrations.store.js';
 import { TestClient } from '../../setup/client.js';
 import { newValidEan, newWrongEan } from '../../setup/ean.js';
@@ -31,6 +32,7 @@ interface Body {
   readonly gridLocations: readonly { readonly id: string; readonly ean: string }[];
   readonly items: readonly Body[];
   readonly next: string | null;
+  readonly data: { readonly registrations: readonly object[] };
   readonly errors: readonly { readonly field: string; readonly message: string }[];
   readonly warnings: readonly { readonly field: string; readonly code: string; readonly message: string }[];
 }
@@ -173,7 +175,25 @@ describe('registering a user', () => {
     expect(registrations.body.items).toMatchObject([
       { id: body.registrationId, status: 'rejected', attempts: 1, userId: null },
     ]);
-    expect((await call('POST', '/users', requestFor(reference))).status).toBe(201);
+    const registered = await call('POST', '/users', requestFor(reference));
+    expect(registered.status).toBe(201);
+    const exported = await call('GET', `/users/${registered.body.id}/export`);
+    expect(exported.body.data.registrations).toHaveLength(2);
+  });
+
+  it('is exported at most twice at once with a key', async () => {
+    let end = (): void => {};
+    const held = new Promise<null>((resolve) => (end = () => resolve(null)));
+    const begin = jest.spyOn(service.app.get(ExportStore), 'begin').mockResolvedValue(null);
+    begin.mockReturnValueOnce(held).mockReturnValueOnce(held);
+    const statusOf = async () => (await call('GET', `/users/${randomUUID()}/export`)).status;
+    const both = [statusOf(), statusOf()];
+    await waitFor('both exports', () => begin.mock.calls.length === 2);
+    expect(await statusOf()).toBe(429);
+    end();
+    expect(await Promise.all(both)).toEqual([404, 404]);
+    expect(await statusOf()).toBe(404);
+    begin.mockRestore();
   });
 
   it('is not sent again after a lost response, until a person decides', async () => {
