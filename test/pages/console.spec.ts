@@ -485,6 +485,11 @@ if (CHROMIUM === null) {
         expect(await page.getByLabel('Klantnummer').inputValue()).toBe('tenantReference');
         expect(await page.getByLabel('EAN-code').inputValue()).toBe('ean');
         expect(await page.getByLabel('Straat').inputValue()).toBe('');
+        await page.setViewportSize(SCREENS.phone);
+        for (const label of ['Klantnummer', 'EAN-code', 'Straat'])
+          await page.getByLabel(label).click({ trial: true });
+        await picture(page, 'console-import-phone');
+        await page.setViewportSize(SCREENS.desktop);
         await page.getByRole('button', { name: 'Check the rows' }).click();
         const cell = page.getByLabel('EAN-code of row 4');
         await cell.fill(eans[1]);

@@ -156,6 +156,7 @@ function remember(headers: readonly string[], uses: readonly Use[]): void {
 
 function Prepare({ file }: { readonly file: TableFile }) {
   const { headers } = file;
+  const names = headers.map((header, index) => header || `Column ${index + 1}`);
   const may = useMay();
   const [rows, setRows] = useState(file.rows);
   const [uses, setUses] = useState(() => rememberedFor(headers));
@@ -209,7 +210,7 @@ function Prepare({ file }: { readonly file: TableFile }) {
                 {headers.map((header, index) => (
                   <th key={index} scope="col">
                     <Choice
-                      label={header || `Column ${index + 1}`}
+                      label={names[index]!}
                       value={uses[index] ?? ''}
                       options={[
                         ['', 'not used'],
@@ -226,7 +227,11 @@ function Prepare({ file }: { readonly file: TableFile }) {
               {filled.slice(0, PREVIEW).map((row, index) => (
                 <tr key={index}>
                   {headers.map((_, column) => (
-                    <td key={column} className={uses[column] === '' ? 'soft' : undefined}>
+                    <td
+                      key={column}
+                      data-title={names[column]}
+                      className={uses[column] === '' ? 'soft' : undefined}
+                    >
                       {row[column]}
                     </td>
                   ))}
