@@ -48,6 +48,7 @@ it.each<[string, Partial<Endpoint>, string, next?: string]>([
     'Has failed for 3 h: 12 attempts without success. 40 events waiting.',
     'Ask the team of its app',
   ],
+  ['well', { lastDeliveredAt: '2026-11-26T12:00:00.040Z' }, 'Works; last delivery now.'],
   ['attention', { failures: 1 }, 'Has failed: 1 attempt without success.', 'Redeliver'],
   ['attention', { pending: 2_000 }, 'Is behind: 2,000 events waiting.', 'respond sooner'],
   ['attention', { pending: 101, unread: 300 }, 'Is behind: 300 events waiting.', 'respond sooner'],

@@ -1,5 +1,5 @@
 import type { Endpoint, Remedy, Stalled } from '../api/client.js';
-import { formatSeconds } from '../format/duration.js';
+import { formatAge, formatSeconds } from '../format/duration.js';
 import { countOf } from '../format/words.js';
 
 interface Silence {
@@ -43,7 +43,7 @@ export function silenceOf(endpoint: Endpoint, now: Date): Silence {
     const since =
       failingSince === null
         ? ''
-        : ` for ${formatSeconds((now.getTime() - Date.parse(failingSince)) / 1_000)}`;
+        : ` for ${formatSeconds(Math.max(0, (now.getTime() - Date.parse(failingSince)) / 1_000))}`;
     return attention(
       `Has failed${since}: ${countOf(failures, 'attempt')} without success.${waiting}`,
       'Ask the team of its app about the last answer. What waits is sent again by itself, or at once with Redeliver.',
@@ -58,8 +58,8 @@ export function silenceOf(endpoint: Endpoint, now: Date): Silence {
       sentence: `Has received nothing yet: no event that it wants has happened.${only}`,
       next: null,
     };
-  const age = formatSeconds((now.getTime() - Date.parse(lastDeliveredAt)) / 1_000);
-  return { tone: 'well', sentence: `Works; last delivery ${age} ago.${only}`, next: null };
+  const age = formatAge(new Date(lastDeliveredAt), now);
+  return { tone: 'well', sentence: `Works; last delivery ${age}.${only}`, next: null };
 }
 
 /** Returns what a person can do about an endpoint. One that a person has disabled is not stalled, and can be enabled all the same. */
