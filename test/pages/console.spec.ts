@@ -242,7 +242,7 @@ if (CHROMIUM === null) {
         await page.keyboard.press('Enter');
         const done = page.getByRole('table', { name: 'What was done' }).getByRole('row', { name: exists });
         expect(await done.innerText()).toContain('registration resolved');
-        expect(await done.innerText()).toContain('console:environment');
+        expect(await done.innerText()).toContain('administrator key, in the console');
       });
     });
 

@@ -15,7 +15,7 @@ import { Table } from './table.js';
 import { Age, Instant } from './time.js';
 import { Sentence } from './sentence.js';
 import { Remedies, StalledNotice } from './remedies.js';
-import { actionWords } from '../rules/audit.js';
+import { actionWords, actorWords } from '../rules/audit.js';
 import { WAITS_FOR, type Target } from '../rules/stalled.js';
 
 const TONES: Readonly<Partial<Record<Case['waitsFor'], Tone>>> = {
@@ -140,7 +140,7 @@ function Audit({ targets }: { readonly targets: readonly string[] }) {
         columns={[
           { title: 'When', of: ({ at }) => <Instant at={at} /> },
           { title: 'What', of: ({ action }) => actionWords(action) },
-          { title: 'By', of: ({ actor, keyName }) => (keyName === null ? actor : `${keyName} (${actor})`) },
+          { title: 'By', of: (entry) => actorWords(entry) },
           { title: 'Of', of: ({ target }) => <code>{target}</code> },
         ]}
       />
