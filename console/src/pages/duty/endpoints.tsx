@@ -44,7 +44,11 @@ export function EndpointsPanel({ history }: { readonly history: History | undefi
           );
         }}
       </Loaded>
-      <Trend title="Endpoints that fail" history={history} of={(point) => point.failingEndpoints} />
+      <Trend
+        title="Endpoints that have failed for 15 min"
+        history={history}
+        of={(point) => point.failingEndpoints}
+      />
     </Panel>
   );
 }

@@ -60,7 +60,7 @@ function figuresOf({ remote, poller, outbox, activity }: Status): Figure[] {
     {
       view: 'events',
       value: behind === 0 ? 'no delay' : `${formatSeconds(behind)} behind`,
-      words: `${countOf(webhooks.endpoints, 'endpoint')}, ${formatNumber(webhooks.failingEndpoints)} failing`,
+      words: `${countOf(webhooks.endpoints, 'endpoint')}, ${formatNumber(webhooks.failingEndpoints)} failing for 15 min`,
     },
   ];
 }
