@@ -25,7 +25,7 @@ export const STATUSES: Readonly<Record<Campaign['status'], Tone>> = {
   checked: 'quiet',
   running: 'well',
   paused: 'attention',
-  cancelled: 'unknown',
+  cancelled: 'ended',
   finished: 'well',
 };
 

@@ -147,7 +147,7 @@ const State = ({ of: { revokedAt } }: { readonly of: Key }) =>
     <Badge tone="well">valid</Badge>
   ) : (
     <>
-      <Badge tone="unknown">revoked</Badge> <Age at={revokedAt} />
+      <Badge tone="ended">revoked</Badge> <Age at={revokedAt} />
     </>
   );
 

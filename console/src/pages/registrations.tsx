@@ -18,7 +18,7 @@ const STATUSES: Readonly<Record<Registration['status'], Tone>> = {
   pending: 'quiet',
   rejected: 'attention',
   registered: 'well',
-  discarded: 'unknown',
+  discarded: 'ended',
 };
 type RegistrationStatus = keyof typeof STATUSES;
 

@@ -79,7 +79,14 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
         columns={[
           {
             title: 'Event',
-            of: ({ type }) => <code className="word">{type.replace(/^pv\.|\.v\d+$/g, '')}</code>,
+            of: ({ type }) => (
+              <code className="word">
+                {type
+                  .replace(/^pv\.|\.v\d+$/g, '')
+                  .split(/(?<=[._])/)
+                  .flatMap((part, nth) => [<wbr key={nth} />, part])}
+              </code>
+            ),
             text: ({ type }) => type,
           },
           ...(endpointId === undefined

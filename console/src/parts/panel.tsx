@@ -34,11 +34,13 @@ export function Panel({ title, more, isWide = false, isResult = false, children 
   );
 }
 
-export type Tone = 'well' | 'attention' | 'quiet' | 'unknown';
+export type Tone = 'well' | 'attention' | 'soon' | 'ended' | 'quiet' | 'unknown';
 
 const TONES: Readonly<Record<Tone, { readonly sign: string; readonly color: string }>> = {
   well: { sign: '✓', color: 'green' },
   attention: { sign: '!', color: 'red' },
+  soon: { sign: '!', color: 'yellow' },
+  ended: { sign: '×', color: 'yellow' },
   quiet: { sign: '•', color: 'gray' },
   unknown: { sign: '?', color: 'yellow' },
 };

@@ -9,14 +9,14 @@ const TONES: Readonly<Record<Session['state'], Tone>> = {
   awaiting_owner: 'quiet',
   awaiting_installation: 'quiet',
   online: 'well',
-  expired: 'unknown',
+  expired: 'ended',
   lost: 'attention',
   unrecognised: 'attention',
 };
 
 const URGENCIES: Readonly<Record<Stalled['urgency'], readonly [tone: Tone, words: string]>> = {
   now: ['attention', 'now'],
-  soon: ['unknown', 'within a day'],
+  soon: ['soon', 'within a day'],
   later: ['quiet', 'later'],
 };
 
@@ -32,9 +32,9 @@ export const INVITATION_STATES: Readonly<Record<InvitationStates, Tone>> = {
   started: 'quiet',
   owner_done: 'quiet',
   online: 'well',
-  expired: 'unknown',
-  declined: 'unknown',
-  revoked: 'unknown',
+  expired: 'ended',
+  declined: 'ended',
+  revoked: 'ended',
 };
 
 export const InvitationState = ({ of }: { readonly of: InvitationStates }) => (

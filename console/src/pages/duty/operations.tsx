@@ -110,6 +110,7 @@ export function OperationsPanel({ status, history }: Overview) {
             title={`${OPERATIONS[name]}, p95 in s`}
             history={history}
             of={(point) => figuresOf(point, name)?.p95Seconds ?? null}
+            top={0.1}
             format={formatLatency}
           />,
           <Trend
