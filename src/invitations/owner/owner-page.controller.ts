@@ -146,7 +146,7 @@ export class OwnerPageController {
     if (receipt !== undefined && consents.length > 0)
       return this.view.sendReceipt(reply, visit.token, consents, { locale: visit.invitation.locale });
     const host = await this.starts.remoteHost();
-    this.send(reply, visit.page, visit, undefined, { hasConsented: consents.length > 0, host });
+    this.send(reply, visit.page, visit, undefined, { consents, host });
   }
 
   /**
@@ -274,7 +274,7 @@ export class OwnerPageController {
     page: OwnerPage | { readonly kind: OtherPage },
     { token, invitation, notice }: Partial<Visit> = {},
     status?: number,
-    extra: Pick<PageContext, 'notice' | 'hasConsented' | 'host'> = {},
+    extra: Pick<PageContext, 'notice' | 'consents' | 'host'> = {},
   ): void {
     const { kind } = page;
     const code = status ?? (kind in STATUS_OF ? STATUS_OF[kind as keyof typeof STATUS_OF] : undefined);

@@ -28,7 +28,9 @@ const brands = new Brands(environment);
   en: { traps: 'Traps.', account: 'Account.', login: 'Login.', helpUrl: 'https://sunward.example/' },
 });
 const pages = new ProblemPages();
-const view = new OwnerPageView(environment, new Keys(environment), brands, pages);
+const texts = new Keys(environment);
+const view = new OwnerPageView(environment, texts, brands, pages);
+const GIVEN = { hash: texts.consentIn(environment.DEFAULT_LOCALE).hash, withdrawnAt: null };
 
 /** Returns what people see of a page and where it leads: a line for each block, with the attributes that matter. */
 function outlineOf(html: string): string[] {
@@ -67,6 +69,7 @@ const BEGUN =
   'ol | progress | now step | progress.choose | progress.about 1 minute | · progress.now | todo | progress.signIn | progress.about 2 minutes | todo | progress.allow | progress.about 1 minute | todo | progress.wait | progress.nothing';
 const SIGNING_IN =
   'ol | progress | done | progress.choose | progress.done | now step | progress.signIn | progress.about 2 minutes | · progress.now | todo | progress.allow | progress.about 1 minute | todo | progress.wait | progress.most 15 minutes';
+const SIGNING_IN_ALONE = SIGNING_IN.replace('progress.most 15 minutes', 'progress.nothing');
 const WAITING =
   'ol | progress | done | progress.choose | progress.done | done | progress.signIn | progress.done | done | progress.allow | progress.done | now step | progress.wait | progress.most 15 minutes | · progress.now';
 const BRANDS = 'ul | brands | online | acme | step.online | todo | SunWard | step.todo';
@@ -101,7 +104,7 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
   [
     '',
     { kind: 'next', brand: null, steps: [TWO[1]] },
-    { isDisconnected: true, label: 5, hasConsented: true },
+    { isDisconnected: true, label: 5, consents: [GIVEN] },
     [
       ...['main | data-live', 'h1 | next.heading', 'p | disconnected.text', 'p | ready.duration', BEGUN],
       ...[...consent(''), 'form | begin ?text=HASH | ready.button', LEADS, ...decline('')],
@@ -111,11 +114,26 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
   [
     '',
     { kind: 'started', brand: 'acme', steps: ONE },
-    { usualWaitSeconds: 900 },
+    { usualWaitSeconds: 900, consents: [GIVEN] },
     [
       ...['main | data-live data-goes-on', 'h1 | started.heading', 'p | started.text', SIGNING_IN],
       ...[...consent(''), 'form | begin ?brand=acme&amp;text=HASH | started.buttonOfBrand acme', LEADS],
-      ...decline(''),
+      ...[...decline(''), 'p | ?receipt= receipt.link'],
+    ],
+  ],
+  [
+    '',
+    { kind: 'started', brand: null, steps: [] },
+    {
+      consents: [
+        { ...GIVEN, hash: 'of an earlier text' },
+        { ...GIVEN, withdrawnAt: new Date() },
+      ],
+    },
+    [
+      ...['main | data-live', 'h1 | started.heading', 'p | started.text', SIGNING_IN_ALONE],
+      ...[...consent(''), 'form | begin ?text=HASH | started.button', LEADS, ...decline('')],
+      'p | ?receipt= receipt.link',
     ],
   ],
   [
@@ -140,10 +158,12 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
   [
     '',
     { kind: 'declined', brand: 'acme', steps: [], reason: 'login_elsewhere' },
-    { notice: 'consent.changed' },
+    { notice: 'consent.changed', consents: [{ ...GIVEN, withdrawnAt: new Date() }] },
     [
-      ...['h1 | declined.heading', 'p | declined.text', 'p | declined.handOn', 'p | notice consent.changed'],
+      ...['h1 | declined.heading', 'p | declined.text', 'p | declined.handOn', 'p | declined.withdrawn'],
+      'p | notice consent.changed',
       ...[...consent(' open'), 'form | begin ?brand=acme&amp;text=HASH | secondary declined.button', LEADS],
+      'p | ?receipt= receipt.link',
     ],
   ],
   [

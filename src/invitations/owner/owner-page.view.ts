@@ -28,8 +28,8 @@ export interface PageContext {
   readonly isDisconnected?: boolean;
   /** A sentence above the text to which the owner agrees, by its key. */
   readonly notice?: 'consent.changed' | 'outage' | undefined;
-  /** Whether the owner has agreed to something. */
-  readonly hasConsented?: boolean;
+  /** What the owner has agreed to, also if it is withdrawn. */
+  readonly consents?: readonly Pick<GivenConsent, 'hash' | 'withdrawnAt'>[];
   /** The host to which the button leads, if a session was ever started. */
   readonly host?: string | undefined;
   /** Whether the installation is later than usual. */
@@ -180,7 +180,7 @@ export class OwnerPageView {
     const text = this.texts.in(locale);
     const folder = folderFrom(url.split('?', 1)[0]!) ?? '';
     const lang = langOf(url);
-    const { host } = context;
+    const { host, consents = [] } = context;
     const nameOf = (id: string) => this.brands.nameOf(id);
     const steps = 'steps' in page ? page.steps : [];
     const brand = 'brand' in page ? page.brand : undefined;
@@ -193,6 +193,7 @@ export class OwnerPageView {
       paragraphs: [
         ...this.paragraphs(page.kind, context, locale, text),
         ...(page.kind === 'declined' && page.reason === 'login_elsewhere' ? [text('declined.handOn')] : []),
+        ...(page.kind === 'declined' && consents.length > 0 ? [text('declined.withdrawn')] : []),
       ],
       progress: progressOf(page.kind, locale, text, context.usualWaitSeconds),
       steps: brandStepsOf(steps, nameOf, text),
@@ -238,10 +239,13 @@ export class OwnerPageView {
       busy: text('busy.other'),
       // The state may change without an action of the owner.
       isLive: ['waiting', 'wish', 'started', 'next'].includes(page.kind),
-      goesOn: page.kind === 'started',
+      // A text that has changed meanwhile needs a click of its own.
+      goesOn:
+        page.kind === 'started' &&
+        consents.some(({ hash, withdrawnAt }) => hash === consent.hash && withdrawnAt === null),
       isUnopened: context.isUnopened,
       link: isOver && context.returnUrl && { url: context.returnUrl, text: text('return') },
-      receipt: context.hasConsented && { url: query({ receipt: '' }), text: text('receipt.link') },
+      receipt: consents.length > 0 && { url: query({ receipt: '' }), text: text('receipt.link') },
     };
   }
 
