@@ -61,12 +61,13 @@ export class PositionReader {
     const since = new Date().toISOString();
     const data = { operation: 'read_session', reason: 'late', since } as const;
     const events = [{ name: 'remote.degraded', subject: 'read_session', data }] as const;
+    const pass = () => this.database.transaction((later) => appendEvents(later, events));
     await this.database.transaction(async (tx) => {
       await appendEvents(tx, events);
       const [own] = await tx.query<{ position: string }>(
         'SELECT max(position) AS position FROM domain_events WHERE xmin = pg_current_xact_id()::xid',
       );
-      await this.database.transaction((later) => appendEvents(later, events));
+      await pass();
       await waitFor(
         'the reader by position has read a later event',
         () => BigInt(this.position) > BigInt(own!.position),
