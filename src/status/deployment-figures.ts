@@ -12,7 +12,7 @@ const figure = (help: string, of: Figure<DeploymentStatus>['of'], ...labels: str
 });
 
 /** The figures that are computed from several fields, or from facts that are not in the status, by their names. */
-const BY_NAME = {
+export const COMPUTED = {
   replicas: figure(
     'Processes that showed a sign of life within 5 seconds, by ROLE',
     ({ facts: { replicas } }) =>
@@ -89,12 +89,8 @@ const BY_NAME = {
   ]),
 };
 
-export const COMPUTED: readonly Figure<DeploymentStatus>[] = Object.entries(BY_NAME).map(
-  ([name, figure]) => ({ name, ...figure }),
-);
-
 /** The figures of the status fields, and the computed ones. */
 export const FIGURES: readonly Figure<DeploymentStatus>[] = [
   ...figuresOf<DeploymentStatus>(FACTS, ({ facts }) => [[[], facts]]),
-  ...COMPUTED,
+  ...Object.entries(COMPUTED).map(([name, figure]) => ({ name, ...figure })),
 ];

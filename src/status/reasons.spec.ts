@@ -1,155 +1,29 @@
 import { expect, it } from '@jest/globals';
-import { QUIET } from '../../test/setup/replicas.js';
-import { COMPUTED } from './deployment-figures.js';
+import {
+  before,
+  CERTIFICATE,
+  gone,
+  HEALTHY,
+  NOW,
+  operation,
+  outbox,
+  poller,
+  reader,
+  remote,
+  replicas,
+  webhooks,
+} from './facts.example.js';
 import type { Facts } from './facts.view.js';
-import { sampleOf } from './history/sampled-figures.js';
 import { findReasons, sinceOf, type ReasonCode } from './reasons.js';
-import type { DeploymentStatus } from './status.service.js';
 
-const NOW = new Date('2026-11-22T12:00:00Z');
-const before = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000);
 const SETTINGS = { SCS_MAX_REQUESTS_PER_SECOND: 2, NODE_ENV: 'production', BRAND_NAME: 'Sun' } as const;
 
 const reasonsOf = (facts: Facts) =>
   findReasons(facts, SETTINGS, {}, NOW).map(({ code, detail }) => ({ code, detail }));
 
-const operation = {
-  health: 'healthy',
-  breaker: 'closed',
-  heldBackBy: null,
-  retryAfterMs: null,
-  requestedWaitMs: null,
-  lastSuccessAt: null,
-  lastErrorAt: null,
-  lastError: null,
-} as const;
-const { recentCalls: _, ...signs } = QUIET;
-const replica: Facts['replicas'][number] = {
-  ...signs,
-  name: 'a:1',
-  role: 'all',
-  isAlive: true,
-  startedAt: before(60),
-  lastSeenAt: before(1),
-  readsPerSecond: 0,
-  pacedSince: null,
-  stoppedAt: null,
-  clockOffsetSeconds: 0,
-};
-const reader = { undelivered: 0, failing: 0, oldestFailingSeconds: 0, oldestUndeliveredSeconds: 0 };
-const CERTIFICATE = { name: 'SCS_CA_FILE', expiresAt: '2026-11-23', isExpiring: false, fault: null };
-const HEALTHY: Facts = {
-  build: { version: '0.1.0', commit: null, newestMigration: '20261120000000_tables' },
-  replicas: [replica],
-  tableLocks: [],
-  hasNoSpace: false,
-  remote: {
-    health: 'healthy',
-    limit: { current: 8, ceiling: 32 },
-    rate: null,
-    inFlight: 0,
-    queued: { foreground: 0, background: 0 },
-    operations: {
-      token: operation,
-      register_user: operation,
-      start_session: operation,
-      read_session: operation,
-      pass_through: operation,
-    },
-    deployment: { degraded: [], calls: [], contractDrift: 0, newDrift: 0 },
-  },
-  token: {
-    state: 'valid',
-    generation: 1,
-    ageSeconds: 1,
-    obtainedAt: NOW,
-    renewAt: NOW,
-    expiresAt: NOW,
-    expiresInRaw: null,
-    tokenType: null,
-    rejectedAt: null,
-    failures: 0,
-    lastError: null,
-    nextAttemptAt: null,
-  },
-  poller: {
-    watched: 1,
-    overdue: 1,
-    oldestOverdueSeconds: 1,
-    reading: 0,
-    batches: 0,
-    readsPerSecond: 1,
-    newestReadSeconds: 1,
-    longestWaitSeconds: 1,
-    phases: [{ phase: 'late', oldestReadSeconds: 900, medianReadSeconds: 450 }],
-    abandonedBatches: 0,
-  },
-  budget: {
-    stretch: 1,
-    maxIntervalSeconds: 900,
-    recentMaxIntervalSeconds: 900,
-    wantedPerSecond: 1,
-    allowedPerSecond: null,
-    isShort: false,
-    late: [],
-    noticed: { changes: 0, p50Seconds: null, p95Seconds: null },
-  },
-  outbox: {
-    unsequenced: 0,
-    oldestUnsequencedSeconds: 0,
-    readers: {
-      handlers: reader,
-      webhooks: {
-        ...reader,
-        endpoints: 0,
-        failingEndpoints: 0,
-        oldestFailingSeconds: 0,
-        disabledEndpoints: 0,
-        unread: 0,
-      },
-      streams: { open: 0 },
-      broker: null,
-    },
-  },
-  sessions: {
-    unrecognised: 0,
-    lost: 0,
-    allInvertersMissing: 0,
-    someInvertersMissing: 0,
-    sharedInverters: 0,
-    stalled: [],
-  },
-  activity: {
-    lastChangeAt: null,
-    unchangedSeconds: 0,
-    usualChanges: null,
-    startsPerHour: 0,
-    usualStartsPerHour: null,
-  },
-  oldestTransaction: null,
-  registrations: {
-    pending: 0,
-    oldestPendingSeconds: 0,
-    uncertain: 0,
-    oldestUncertainSeconds: 0,
-    rejected: 0,
-  },
-  starts: { abandoned: 0, oldestAbandonedSeconds: 0, orphans: 0, newOrphans: 0 },
-};
-
-const { remote, outbox } = HEALTHY;
-const poller = HEALTHY.poller!;
-const replicas = (...changes: Partial<Facts['replicas'][number]>[]) => ({
-  replicas: changes.map((change) => ({ ...replica, ...change })),
-});
-const gone = (name: string, seconds: number) => ({ name, isAlive: false, lastSeenAt: before(seconds) });
 const degraded = (trouble: Omit<Facts['remote']['deployment']['degraded'][number], 'since'>) => ({
   remote: { ...remote, deployment: { ...remote.deployment, degraded: [{ ...trouble, since: before(60) }] } },
 });
-const webhooks = (state: object): Partial<Facts> => {
-  const { readers } = outbox;
-  return { outbox: { ...outbox, readers: { ...readers, webhooks: { ...readers.webhooks, ...state } } } };
-};
 const broker = (state: object): Partial<Facts> => {
   const { readers } = outbox;
   const quiet = { oldestUnpublishedSeconds: 0, failingSeconds: 0, lastError: null };
@@ -601,103 +475,4 @@ it('says in production that the pages for owners name nobody', () => {
     findReasons(HEALTHY, { ...unnamed, ...settings }, {}, NOW).map(({ code }) => code);
   expect(codesOf(unnamed)).toEqual(['brand_unnamed']);
   expect(codesOf({ NODE_ENV: 'development' })).toEqual([]);
-});
-
-it('the figures of the history and of the metrics add up all replicas, operations, phases and causes', () => {
-  const calls = (operation: 'read_session' | 'start_session', succeeded: number, failed: number) =>
-    ({
-      operation,
-      succeeded,
-      failed,
-      p95Seconds: succeeded / 10,
-    }) as Facts['remote']['deployment']['calls'][0];
-  const facts: Facts = {
-    ...HEALTHY,
-    ...replicas(
-      { role: 'api', clockOffsetSeconds: 1 },
-      { role: 'api', clockOffsetSeconds: -3 },
-      { role: 'worker', lastSeenAt: before(9), clockOffsetSeconds: 2, startedAt: before(1_000) },
-      gone('vanished', 20),
-      { ...gone('stopped', 20), stoppedAt: before(20), clockOffsetSeconds: 99 },
-    ),
-    ...webhooks({ endpoints: 7, failingEndpoints: 2, oldestUndeliveredSeconds: 12 }),
-    remote: {
-      ...remote,
-      deployment: {
-        ...remote.deployment,
-        calls: [calls('read_session', 3, 1), calls('start_session', 0, 0)],
-      },
-    },
-    token: { ...HEALTHY.token, ageSeconds: 77 },
-    poller: {
-      ...poller,
-      ...{ overdue: 4, oldestOverdueSeconds: 5, readsPerSecond: 6 },
-      phases: [300, 900, 600].map((oldestReadSeconds) => ({
-        ...poller.phases[0]!,
-        oldestReadSeconds,
-      })),
-    },
-    budget: {
-      ...HEALTHY.budget,
-      ...{ stretch: 8, maxIntervalSeconds: 9, wantedPerSecond: 10, allowedPerSecond: 11 },
-    },
-    sessions: {
-      ...HEALTHY.sessions,
-      stalled: [
-        { cause: 'lost', sessions: 20 },
-        { cause: 'flapping', sessions: 3 },
-      ],
-    },
-    activity: { ...HEALTHY.activity, startsPerHour: 13 },
-    oldestTransaction: { seconds: 14 } as Facts['oldestTransaction'],
-    registrations: { ...HEALTHY.registrations, pending: 15, uncertain: 16 },
-  };
-  expect(sampleOf(facts)).toEqual({
-    ...{ readsPerSecond: 6, wantedPerSecond: 10, allowedPerSecond: 11, stretch: 8, maxIntervalSeconds: 9 },
-    ...{ overdue: 4, latenessSeconds: 5, oldestReadSeconds: 900, stalled: 23, uncertain: 16, pending: 15 },
-    ...{ startsPerHour: 13, handlersLagSeconds: 0, webhooksLagSeconds: 12, brokerLagSeconds: null },
-    ...{ failingEndpoints: 2, oldestTransactionSeconds: 14, liveReplicas: 3 },
-    ...{ 'read_session.calls': 4, 'read_session.successShare': 0.75, 'read_session.p95Seconds': 0.3 },
-    ...{ 'start_session.calls': 0, 'start_session.successShare': null, 'start_session.p95Seconds': 0 },
-  });
-  const read = {
-    ...{ facts, pendingWishes: 17, reasons: [] },
-    operations: [
-      { operation: 'read_session', health: 'degraded', waitSeconds: 18 },
-      { operation: 'token', health: 'healthy', waitSeconds: 0 },
-    ],
-    stalled: [{ kind: 'session', cause: 'lost', count: 19 }],
-  } as unknown as DeploymentStatus;
-  expect(Object.fromEntries(COMPUTED.map(({ name, of }) => [name, of(read)]))).toEqual({
-    replicas: [
-      [['api'], 2],
-      [['worker'], 1],
-      [['all'], 0],
-    ],
-    worker_last_seen_timestamp_seconds: [[[], before(9)]],
-    vanished_replicas: [[[], 1]],
-    lasting_releases: [[[], 1]],
-    clock_offset_seconds: [[[], 3]],
-    oldest_transaction_age_seconds: [[[], 14]],
-    webhook_endpoints: [[['working'], 5]],
-    remote_health: [
-      [['read_session', 'healthy'], 0],
-      [['read_session', 'degraded'], 1],
-      [['read_session', 'credentials_rejected'], 0],
-      [['token', 'healthy'], 1],
-      [['token', 'degraded'], 0],
-      [['token', 'credentials_rejected'], 0],
-    ],
-    remote_slow: [
-      [['read_session'], 0],
-      [['token'], 0],
-    ],
-    remote_wait_seconds: [
-      [['read_session'], 18],
-      [['token'], 0],
-    ],
-    pending_wishes: [[[], 17]],
-    stalled: [[['session', 'lost'], 19]],
-    token_age_seconds: [[[], 77]],
-  });
 });
