@@ -30,7 +30,8 @@ const brands = new Brands(environment);
 const pages = new ProblemPages();
 const texts = new Keys(environment);
 const view = new OwnerPageView(environment, texts, brands, pages);
-const GIVEN = { hash: texts.consentIn(environment.DEFAULT_LOCALE).hash, withdrawnAt: null };
+const { hash, locale } = texts.consentIn(environment.DEFAULT_LOCALE);
+const GIVEN = { hash, locale, withdrawnAt: null };
 
 /** Returns what people see of a page and where it leads: a line for each block, with the attributes that matter. */
 function outlineOf(html: string): string[] {
@@ -132,17 +133,18 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
     },
     [
       ...['main | data-live', 'h1 | started.heading', 'p | started.text', SIGNING_IN_ALONE],
-      ...[...consent(''), 'form | begin ?text=HASH | started.button', LEADS, ...decline('')],
+      'p | notice consent.changed',
+      ...[...consent(' open'), 'form | begin ?text=HASH | started.button', LEADS, ...decline('')],
       'p | ?receipt= receipt.link',
     ],
   ],
   [
     '',
     { kind: 'waiting', steps: TWO },
-    { usualWaitSeconds: 900, ...RETURN },
+    { usualWaitSeconds: 900, ...RETURN, consents: [{ ...GIVEN, hash: 'of an earlier text' }] },
     [
       ...['main | data-live', 'h1 | waiting.heading', 'p | waiting.text', 'p | waiting.usually 15 minutes'],
-      ...['p | waiting.told', WAITING, BRANDS, ...decline('')],
+      ...['p | waiting.told', WAITING, BRANDS, ...decline(''), 'p | ?receipt= receipt.link'],
     ],
   ],
   [

@@ -29,7 +29,7 @@ export interface PageContext {
   /** A sentence above the text to which the owner agrees, by its key. */
   readonly notice?: 'consent.changed' | 'outage' | undefined;
   /** What the owner has agreed to, also if it is withdrawn. */
-  readonly consents?: readonly Pick<GivenConsent, 'hash' | 'withdrawnAt'>[];
+  readonly consents?: readonly Pick<GivenConsent, 'hash' | 'locale' | 'withdrawnAt'>[];
   /** The host to which the button leads, if a session was ever started. */
   readonly host?: string | undefined;
   /** Whether the installation is later than usual. */
@@ -186,6 +186,10 @@ export class OwnerPageView {
     const brand = 'brand' in page ? page.brand : undefined;
     const isOver = ['online', 'expired', 'renewal', 'revoked'].includes(page.kind);
     const consent = this.texts.consentIn(locale);
+    const agreed = consents.filter((each) => each.withdrawnAt === null && each.locale === locale);
+    const isAgreed = agreed.some(({ hash }) => hash === consent.hash);
+    const hasChanged = brand !== undefined && agreed.length > 0 && !isAgreed;
+    const notice = hasChanged ? 'consent.changed' : context.notice;
     const query = (values: Readonly<Record<string, string>>) =>
       `${lang || '?'}${lang && '&'}${String(new URLSearchParams(values))}`;
     return {
@@ -199,9 +203,9 @@ export class OwnerPageView {
       steps: brandStepsOf(steps, nameOf, text),
       brand:
         typeof brand === 'string' && brandSectionOf(brand, this.brands.all.get(brand), locale, folder, text),
-      notice: context.notice && text(context.notice),
+      notice: notice && text(notice),
       consent: brand !== undefined && {
-        isOpen: page.kind === 'ready' || context.notice === 'consent.changed',
+        isOpen: page.kind === 'ready' || notice === 'consent.changed',
         heading: text('parts.heading'),
         parts: CONSENT_PARTS.slice(0, -1).map((part) => ({
           heading: text(`${part}.heading`),
@@ -240,9 +244,7 @@ export class OwnerPageView {
       // The state may change without an action of the owner.
       isLive: ['waiting', 'wish', 'started', 'next'].includes(page.kind),
       // A text that has changed meanwhile needs a click of its own.
-      goesOn:
-        page.kind === 'started' &&
-        consents.some(({ hash, withdrawnAt }) => hash === consent.hash && withdrawnAt === null),
+      goesOn: page.kind === 'started' && isAgreed,
       isUnopened: context.isUnopened,
       link: isOver && context.returnUrl && { url: context.returnUrl, text: text('return') },
       receipt: consents.length > 0 && { url: query({ receipt: '' }), text: text('receipt.link') },
