@@ -57,8 +57,9 @@ export function BrandsPage({ filters }: { readonly filters: Filters }) {
       <p className="soft">
         How far invited owners come, and how long it takes until the installation is online, from the
         invitation and from the owner being done: half of them come online within the median, 95&nbsp;% within
-        the next column. An invitation with two brands counts for both. “Slow” takes at least twice as long as
-        the middle one of the other rows, or as before; “few online” is at most half of theirs.
+        the next column. An invitation with two brands counts for both. “Slow” takes at least twice as long
+        from done to online as the middle one of the other rows, or as before; “few online” is at most half of
+        theirs.
       </p>
       <div className="filters">
         <Choice label="By" value={chosen} options={Object.entries(BY)} onChoice={filter('by')} />

@@ -47,9 +47,9 @@ it('begins weeks on Monday, and puts each brand beside the week before', () => {
 });
 
 describe('a row of the funnel', () => {
-  const row = (key: string, online: number, medianSecondsToOnline: number | null) => ({
+  const row = (key: string, online: number, medianSecondsFromDone: number | null) => ({
     ...{ key, invited: 40, opened: 40, started: 40, ownerDone: online, online },
-    ...{ ...DAY, medianSecondsToOnline },
+    ...{ ...DAY, medianSecondsFromDone },
   });
   const others = [row('acme', 30, 3_600), row('sunward', 32, 4_000), row('rare', 4, 1)];
   const before = row('slow', 30, 3_700);

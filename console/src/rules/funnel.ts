@@ -41,7 +41,7 @@ const OUTLIER = 2;
 
 /** What stands out in a row of the funnel. */
 export interface Outlier {
-  /** Whether the installations take at least twice as long as the middle one of the other rows, or as before. */
+  /** Whether it takes at least twice as long from the owner being done to online as in the middle one of the other rows, or as before. */
   readonly isSlow: boolean;
   /** Whether at most half as many of the invited are online as in the middle one of the other rows. */
   readonly isFew: boolean;
@@ -64,7 +64,7 @@ export function outlierOf(
   };
 }
 
-const timeOf = ({ online, medianSecondsToOnline: seconds }: FunnelDay): number[] =>
+const timeOf = ({ online, medianSecondsFromDone: seconds }: FunnelDay): number[] =>
   seconds === null || online < LEAST.online ? [] : [seconds];
 const shareOf = ({ invited, online }: FunnelDay): number[] =>
   invited < LEAST.invited ? [] : [online / invited];
