@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatAge, formatLatency, formatSeconds } from './duration.js';
-import { countOf, formatNumber, wordsOf } from './words.js';
+import { countOf, eventNameOf, formatNumber, wordsOf } from './words.js';
 
 describe('a duration', () => {
   it.each([
@@ -58,3 +58,5 @@ describe('a count', () => {
 });
 
 it('a word of the API is written with blanks', () => expect(wordsOf('not_yet_known')).toBe('not yet known'));
+it('an event is named without what all types have', () =>
+  expect(eventNameOf('pv.session.awaiting_owner.v1')).toBe('session.awaiting_owner'));

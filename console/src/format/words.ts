@@ -8,3 +8,6 @@ export const countOf = (count: number, one: string, many = `${one}s`): string =>
 
 /** Returns a word of the API as people read it: `awaiting_owner` becomes `awaiting owner`. */
 export const wordsOf = (word: string): string => word.replaceAll('_', ' ');
+
+/** Returns the name of an event without what all types have. */
+export const eventNameOf = (type: string): string => type.replace(/^pv\.|\.v\d+$/g, '');

@@ -5,7 +5,7 @@ import { readPage } from '#client/pages.js';
 import type { Schemas } from '#client/client.js';
 import { client, type Delivery, type Endpoint } from '../api/client.js';
 import { useInterval } from '../api/queries.js';
-import { countOf } from '../format/words.js';
+import { countOf, eventNameOf } from '../format/words.js';
 import { Act, textIn } from '../parts/act.js';
 import { Copy } from '../parts/copy.js';
 import { Deliveries, Redeliver, statusOf } from '../parts/deliveries.js';
@@ -85,7 +85,7 @@ function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
     <>
       <p>
         <strong>{statusOf(delivery)}</strong> <Age at={delivery.lastAttemptAt} />, to{' '}
-        <code>{delivery.type.replace(/^pv\.|\.v\d+$/g, '')}</code>
+        <code>{eventNameOf(delivery.type)}</code>
         <span className="soft"> ({countOf(delivery.attempts, 'attempt')})</span>
       </p>
       {delivery.lastStatus !== null && delivery.lastError !== null && (
@@ -109,9 +109,7 @@ const About = ({ of: endpoint }: { readonly of: Endpoint }) => (
       ...(endpoint.description === '' ? [] : ([['Description', endpoint.description]] as const)),
       [
         'Gets',
-        endpoint.types.length === 0
-          ? 'every type of event'
-          : endpoint.types.map((type) => type.replace(/^pv\.|\.v\d+$/g, '')).join(', '),
+        endpoint.types.length === 0 ? 'every type of event' : endpoint.types.map(eventNameOf).join(', '),
       ],
       ['Waiting', countOf(waitingOf(endpoint), 'event')],
       ['Last delivery', <Age key="last" at={endpoint.lastDeliveredAt} none="never" />],

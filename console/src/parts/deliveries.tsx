@@ -1,6 +1,6 @@
 import { client, type Delivery, type Endpoint } from '../api/client.js';
 import { useList } from '../api/lists.js';
-import { countOf } from '../format/words.js';
+import { countOf, eventNameOf } from '../format/words.js';
 import type { Filters } from '../rules/route.js';
 import { Act } from './act.js';
 import { replaceFilters } from './link.js';
@@ -81,8 +81,7 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
             title: 'Event',
             of: ({ type }) => (
               <code className="word">
-                {type
-                  .replace(/^pv\.|\.v\d+$/g, '')
+                {eventNameOf(type)
                   .split(/(?<=[._])/)
                   .flatMap((part, nth) => [<wbr key={nth} />, part])}
               </code>
