@@ -137,8 +137,8 @@ module.exports = {
     {
       name: 'production-imports-no-tests',
       severity: 'error',
-      from: { path: '^src/', pathNot: '[.]spec[.]ts$' },
-      to: { path: '^test/|[.]spec[.]ts$' },
+      from: { path: '^src/', pathNot: '[.](?:spec|example)[.]ts$' },
+      to: { path: '^test/|[.](?:spec|example)[.]ts$' },
     },
   ],
   options: {
