@@ -1,6 +1,7 @@
 #!/bin/sh
-# Restarts the processes of pv-onboarding@.service one after the other: the next one only once the last is ready. Run it as root, on a
-# machine with two processes that serve the API, behind a proxy that passes a request to the other while one stops.
+# Restarts the processes of pv-onboarding@.service one after the other: the next one only once the last was ready three times in a row, so
+# that it stays so and its proxy has noticed. Run it as root, on a machine with two processes that serve the API, behind a proxy that passes
+# a request to the other while one stops.
 #
 #   rolling-restart.sh api-1=3000 api-2=3001 worker=3002     each instance with its PORT
 set -eu
@@ -20,7 +21,10 @@ for each in "$@"; do
   : > "$STOPPING/$instance.stopping"
   # Returns once the process has served what was in flight and has ended, and the new one has begun.
   systemctl restart "pv-onboarding@$instance"
-  until curl --fail --silent --max-time 5 --output /dev/null "http://$HOST:$port/health/ready"; do
+  ready=0
+  while :; do
+    if curl --fail --silent --max-time 5 --output /dev/null "http://$HOST:$port/health/ready"; then ready=$((ready + 1)); else ready=0; fi
+    [ "$ready" -lt 3 ] || break
     waited=$((waited + 1))
     if [ "$waited" -ge "$READY_WITHIN" ]; then
       echo "$instance is not ready after $waited s; the others were not restarted" >&2

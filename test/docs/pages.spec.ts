@@ -375,17 +375,17 @@ describe('the files for systemd', () => {
     expect((await run('sh', ['-c', shell, instance])).stdout).toBe(`${role}\n`);
   });
 
-  /** Runs the rolling restart with a systemctl and a curl that only write what they are called with. The second process is never ready. */
+  /** Runs the rolling restart with a systemctl and a curl that only write what they are called with. The second process is ready once only. */
   async function restart(...instances: string[]) {
     const folder = await mkdtemp(join(tmpdir(), 'pv-systemd-'));
     const log = join(folder, 'log');
     await writeFile(join(folder, 'systemctl'), `#!/bin/sh\necho "$*" >> ${log}\n`, { mode: 0o755 });
     await writeFile(
       join(folder, 'curl'),
-      `#!/bin/sh\nfor url; do :; done\necho "$url" >> ${log}\ncase $url in *:3001/*) exit 22 ;; esac\n`,
+      `#!/bin/sh\nfor url; do :; done\necho "$url" >> ${log}\ncase $url in *:3001/*) [ "$(grep -c :3001/ ${log})" = 1 ] || exit 22 ;; esac\n`,
       { mode: 0o755 },
     );
-    const env = { PATH: `${folder}:${process.env.PATH ?? ''}`, READY_WITHIN: '1', STOPPING: folder };
+    const env = { PATH: `${folder}:${process.env.PATH ?? ''}`, READY_WITHIN: '3', STOPPING: folder };
     const ended = await run('sh', ['ops/systemd/rolling-restart.sh', ...instances], { env }).then(
       () => 0,
       ({ code }: { readonly code: number }) => code,
@@ -395,15 +395,20 @@ describe('the files for systemd', () => {
   }
 
   it('restart one process after the other, and no further one after one that is not ready', async () => {
-    const ready = (port: number) => `http://127.0.0.1:${port}/health/ready`;
+    const threeTimes = (port: number) => Array<string>(3).fill(`http://127.0.0.1:${port}/health/ready`);
     expect(await restart('api-1=3000', 'worker=3002')).toEqual({
       ended: 0,
-      calls: ['restart pv-onboarding@api-1', ready(3000), 'restart pv-onboarding@worker', ready(3002)],
+      calls: [
+        'restart pv-onboarding@api-1',
+        ...threeTimes(3000),
+        'restart pv-onboarding@worker',
+        ...threeTimes(3002),
+      ],
       stopping: [],
     });
     expect(await restart('api-2=3001', 'api-1=3000')).toEqual({
       ended: 1,
-      calls: ['restart pv-onboarding@api-2', ready(3001)],
+      calls: ['restart pv-onboarding@api-2', ...threeTimes(3001)],
       stopping: ['api-2.stopping'],
     });
     expect(await restart('api-1')).toEqual({ ended: 64, calls: [], stopping: [] });

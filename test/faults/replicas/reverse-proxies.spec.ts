@@ -173,7 +173,8 @@ describe.each(programs)('the sample for %s', (name) => {
 
 describe('a rolling restart behind a reverse proxy', () => {
   /** Sends requests one after the other until `isOver`. Returns the references of its registrations, and what failed. */
-  async function load(client: TestClient, isOver: () => boolean) {
+  async function load(url: string, isOver: () => boolean) {
+    const client = new TestClient(url, ADMIN_KEY);
     const references: string[] = [];
     const failures: string[] = [];
     const failed = (error: Error) => ({
@@ -187,9 +188,9 @@ describe('a rolling restart behind a reverse proxy', () => {
       references.push(tenantReference);
       const body = { tenantReference, gridLocations: [{ ean: newEan() }] };
       const registered = await client.call('POST', '/users', body).catch(failed);
-      if (registered.status !== 201) failures.push(`POST: ${registered.status} ${registered.text}`);
+      if (registered.status !== 201) failures.push(`POST ${url}: ${registered.status} ${registered.text}`);
       const read = await client.call('GET', `/users?tenantReference=${tenantReference}`).catch(failed);
-      if (read.status !== 200) failures.push(`GET: ${read.status} ${read.text}`);
+      if (read.status !== 200) failures.push(`GET ${url}: ${read.status} ${read.text}`);
     }
     return { references, failures };
   }
@@ -246,7 +247,7 @@ describe('a rolling restart behind a reverse proxy', () => {
     let isOver = false;
     const loads = proxies
       .flatMap(({ url, urlWithPath }) => [url, urlWithPath])
-      .map((url) => load(new TestClient(url, ADMIN_KEY), () => isOver));
+      .map((url) => load(url, () => isOver));
     const env = { PATH: `${folder}:${process.env.PATH ?? ''}`, STOPPING: folder, READY_WITHIN: '240' };
     const args = ports.map((each, index) => `api-${index + 1}=${each}`);
     await run('sh', ['ops/systemd/rolling-restart.sh', ...args], { env }).finally(() => (isOver = true));
