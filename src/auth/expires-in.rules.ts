@@ -1,3 +1,4 @@
+import { jsonNumberText } from '../platform/json/lossless.js';
 import { parseInstant } from '../platform/time/instant.rules.js';
 
 /** A token's lifetime, and how `expires_in` was interpreted. Interface section 2.2 shows a timestamp but describes seconds. */
@@ -28,7 +29,8 @@ const EARLIEST_ZONE = '+14:00';
 
 /** Reads `expires_in`. Never throws. The lifetime is always between 1 second and 14 days. */
 export function readExpiresIn(value: unknown, receivedAt: Date): TokenLife {
-  if (typeof value === 'number') return readNumber(value, receivedAt);
+  const number = jsonNumberText(value);
+  if (number !== undefined) return readNumber(Number(number), receivedAt);
   if (typeof value !== 'string') return NOT_UNDERSTOOD;
   const text = value.trim();
   if (DECIMAL.test(text)) return readNumber(Number(text), receivedAt);

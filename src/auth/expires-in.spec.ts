@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { itAtLength, promise } from '../../test/faults/support/promise.js';
+import { LosslessNumber } from '../platform/json/lossless.js';
 import { readExpiresIn } from './expires-in.rules.js';
 
 const NOW = new Date('2026-11-20T10:00:00Z');
@@ -46,6 +47,7 @@ const TABLE: readonly [unknown, number, string][] = [
   [NaN, ASSUMED, 'not_understood'],
   [Infinity, ASSUMED, 'not_understood'],
   [1e300, ASSUMED, 'not_understood'],
+  [new LosslessNumber('3600.00000000000000001'), HOUR, 'seconds'],
   ['2026-99-99T99:99:99Z', ASSUMED, 'not_understood'],
   ['2027-02-31T00:00:00Z', ASSUMED, 'not_understood'],
   ['0001-01-01T00:00:00+02:00', ASSUMED, 'timestamp'],

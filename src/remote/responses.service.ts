@@ -17,15 +17,13 @@ const REPORT_AGAIN_MS = 3_600_000;
 interface ResponseReader<T> {
   readonly documented: DocumentedFields;
   read(fields: Fields, response: RemoteResponse): T;
-  /** Default: JSON.parse. */
-  readonly parse?: (text: string) => unknown;
 }
 
 /** Returns the `faultOf` of a request whose response `reader` reads. */
 export const faultBy =
-  <T>({ read, parse }: ResponseReader<T>) =>
+  <T>({ read }: ResponseReader<T>) =>
   (response: RemoteResponse): string | undefined => {
-    const readBody = () => read(readObject(response.body, parse), response);
+    const readBody = () => read(readObject(response.body), response);
     const outcome = outcomeOf({ kind: 'response', response }, readBody);
     return outcome.kind === 'unreadable' ? faultIn(outcome) : undefined;
   };
@@ -52,10 +50,10 @@ export class Responses {
   ) {}
 
   /** Returns the outcome of a call, and reports the drift of a 2xx response. */
-  interpret<T>(operation: OperationClass, sent: Sent, { documented, read, parse }: ResponseReader<T>) {
+  interpret<T>(operation: OperationClass, sent: Sent, { documented, read }: ResponseReader<T>) {
     let fields: Fields | undefined;
     const outcome = outcomeOf(sent, (response) => {
-      fields = readObject(response.body, parse);
+      fields = readObject(response.body);
       this.reportDrift(operation, findDrift(fields, documented));
       return read(fields, response);
     });

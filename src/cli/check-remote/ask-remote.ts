@@ -128,14 +128,13 @@ export function readBody<T>(
   call: SeenCall,
   documented: Parameters<typeof findDrift>[1],
   read: (fields: Fields) => T,
-  parse?: (text: string) => unknown,
 ): SeenObject & { readonly fields: Fields | null; readonly value: T | null } {
   const nothing = { call, drifts: [], fields: null, value: null };
   if (isLost(call)) return { ...nothing, fault: call.lost };
   if (call.status >= 300) return { ...nothing, fault: `status ${call.status}` };
   let fields: Fields | null = null;
   try {
-    fields = readObject(call.body, parse);
+    fields = readObject(call.body);
     const drifts = findDrift(fields, documented);
     return { call, drifts, fault: null, fields, value: read(fields) };
   } catch (error) {

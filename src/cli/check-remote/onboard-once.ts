@@ -9,7 +9,6 @@ import { Database } from '../../platform/database/database.js';
 import { requireHome } from '../../platform/database/deployment.store.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { createApp } from '../../platform/http/create-app.js';
-import { parseLossless } from '../../platform/json/lossless.js';
 import { Problem } from '../../platform/problem/problem.js';
 import type { Drift } from '../../remote/drift/drift.js';
 import type { OperationClass, Sent } from '../../remote/outcome.rules.js';
@@ -147,12 +146,7 @@ const faultOfOpen = (registration: Pick<RegistrationRecord, 'id' | 'status' | 'l
 /** Reads a response to a registration as the service does. */
 export function userOf(call: SeenCall, { tenantReference, ean }: OneCustomer): SeenUser {
   const requested = { tenantReference, eans: [ean] };
-  const read = readBody(
-    call,
-    USER_RESPONSE,
-    (fields) => readRegisterUserResponse(fields, requested),
-    parseLossless,
-  );
+  const read = readBody(call, USER_RESPONSE, (fields) => readRegisterUserResponse(fields, requested));
   const keepsDigits = read.fault === null && 'body' in call ? call.body.includes(ean) : null;
   const { drifts, fault, fields } = read;
   return { call, drifts, fault, keepsDigits, createdAt: fields?.createdAt };

@@ -5,10 +5,18 @@ export class LosslessNumber {
   toString(): string {
     return this.text;
   }
+
+  /** Returns the nearest double: JSON.stringify cannot write the text as it is. */
+  toJSON(): number {
+    return Number(this.text);
+  }
 }
 
 /** Thrown for text that is not JSON, or is JSON that we refuse. */
 export class JsonError extends Error {}
+
+/** Thrown for an object with two values of one name: nobody knows which of them counts. */
+export class RepeatedName extends JsonError {}
 
 /** Limits the use of the call stack. A valid body has at most nine levels: one, and the eight of `metadata`. */
 const MAX_DEPTH = 64;
@@ -96,7 +104,7 @@ class Parser {
       if (this.text[position] !== '"') this.fail('A name in double quotes is expected');
       const name = this.string();
       if (members.has(name))
-        throw new JsonError(`The name ${JSON.stringify(cut(name))} is repeated at position ${position}`);
+        throw new RepeatedName(`The name ${JSON.stringify(cut(name))} is repeated at position ${position}`);
       if (members.size >= this.limits.names) this.fail(`More than ${this.limits.names} names in an object`);
       if (depth === 1) this.field = name;
       this.skipSpace();

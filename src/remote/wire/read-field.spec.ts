@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { jsonNumberText } from '../../platform/json/lossless.js';
 import { UnreadableResponse } from './read-response.js';
 import {
   asObject,
@@ -22,6 +23,8 @@ const reason = (work: () => unknown): string => {
   return 'read';
 };
 
+const TWICE = 'the body has an object with two values of one name';
+
 describe('R23: a hostile body is refused, by name and without quoting it', () => {
   it.each([
     ['', 'the body is not JSON'],
@@ -29,6 +32,8 @@ describe('R23: a hostile body is refused, by name and without quoting it', () =>
     ['{"a":1', 'the body is not JSON'],
     ['<!doctype html><title>Sign in</title>', 'the body is not JSON'],
     ['{"secret":"s3cret" oops', 'the body is not JSON'],
+    ['{"finished":true,"finished":false}', TWICE],
+    ['{"inverters":[{"id":1,"i\\u0064":1}]}', TWICE],
     ['null', 'the body is not an object'],
     ['[]', 'the body is not an object'],
     ['""', 'the body is not an object'],
@@ -50,7 +55,7 @@ describe('R23: a hostile body is refused, by name and without quoting it', () =>
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 })), (value) => {
         const text = JSON.stringify(value);
-        expect(readObject(text)).toEqual(JSON.parse(text));
+        expect(JSON.stringify(readObject(text))).toBe(JSON.stringify(JSON.parse(text)));
       }),
     );
   });
@@ -61,10 +66,11 @@ describe('R23: a hostile body is refused, by name and without quoting it', () =>
     expect(reason(() => readObject(list(26_000)))).toBe('the body has more than 50000 parts');
   });
 
-  it('uses another parser if digits matter', () =>
-    expect(readObject('{"ean":871234567890123456}', (text) => ({ text }))).toEqual({
-      text: '{"ean":871234567890123456}',
-    }));
+  it('keeps all digits, but writes a number as JSON.parse reads it', () => {
+    const read = readObject('{"ean":871234567890123456}');
+    expect(jsonNumberText(read.ean)).toBe('871234567890123456');
+    expect(JSON.stringify(read)).toBe('{"ean":871234567890123500}');
+  });
 
   it('does not read inherited properties as fields', () => {
     expect(reason(() => readString({}, 'constructor'))).toBe('constructor is not a string');

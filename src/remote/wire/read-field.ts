@@ -1,3 +1,4 @@
+import { parseLossless, RepeatedName } from '../../platform/json/lossless.js';
 import { parseInstant } from '../../platform/time/instant.rules.js';
 import { isUuid } from '../../platform/uuid.rules.js';
 import { UnreadableResponse } from './read-response.js';
@@ -9,17 +10,18 @@ const MAX_PARTS = 50_000;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the body as an object, or throws UnreadableResponse. If all digits of a number matter, as in an EAN, pass a lossless `parse`. */
-export function readObject(body: string, parse: (text: string) => unknown = JSON.parse): Fields {
-  // RFC 8259 lets a parser ignore a byte order mark; JSON.parse does not.
+/** Returns the body as an object with all digits of its numbers, or throws UnreadableResponse. */
+export function readObject(body: string): Fields {
+  // RFC 8259 lets a parser ignore a byte order mark; ours refuses it.
   const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body;
   refuseShape(text);
   let value: unknown;
   try {
-    value = parse(text);
-  } catch {
+    value = parseLossless(text);
+  } catch (error) {
     // Do not include the parser's message: it quotes the body.
-    throw new UnreadableResponse('the body is not JSON');
+    const fault = error instanceof RepeatedName ? 'has an object with two values of one name' : 'is not JSON';
+    throw new UnreadableResponse(`the body ${fault}`);
   }
   return asObject('the body', value);
 }

@@ -6,7 +6,6 @@ import { NEVER } from '../../platform/database/lease.js';
 import { AbandonedLeases } from '../../platform/database/abandoned-leases.js';
 import { describeState } from '../../platform/database/sql-state.js';
 import { Environment } from '../../platform/env/environment.js';
-import { parseLossless } from '../../platform/json/lossless.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { errorText } from '../../platform/redaction/error-text.js';
 import { stopsWithin } from '../../platform/shutdown/limits.js';
@@ -132,8 +131,6 @@ export class RegistrationSender extends BackgroundTasks {
     const reader = {
       documented: USER_RESPONSE,
       read: (fields: Fields) => readRegisterUserResponse(fields, claim),
-      // Keeps all digits of an EAN.
-      parse: parseLossless,
     };
     // Without the EANs: if one is missing in the response, it says nothing about the next customers.
     const read = (fields: Fields) => readRegisterUserResponse(fields, { ...claim, eans: [] });

@@ -62,6 +62,7 @@ const HOSTILE: Record<string, Buffer> = {
   'another session': reply(200, GOOD.replace(ID, ID.replace('6', '7'))),
   'bytes that are not UTF-8': reply(200, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0xc0, 0x22])),
   'wrong types': reply(200, '{"sessionId":7,"finished":"false","inverters":{}}'),
+  'a name twice': reply(200, GOOD.replace('{', '{"finished":true,')),
   'inherited names': reply(200, '{"__proto__":{"finished":true},"constructor":1}'),
 };
 
