@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { applyDifferences, readRecording, timestampOf } from './habits.js';
+import { applyDifferences, newToken, readRecording, timestampOf } from './habits.js';
 
 const RECORDED = readFileSync(new URL('../test/setup/recordings/loose.json', import.meta.url), 'utf8');
 type Recording = Readonly<Record<string, unknown>>;
@@ -53,6 +53,14 @@ describe('a recording', () => {
       changed((all) => ({ ...all, latencyMs: { probe: 1e9 } })),
       'latencyMs.probe must be a whole number from 0 to 30000',
     ],
+    [
+      'with a token that fits in no header',
+      changed(({ token, ...all }) => ({
+        ...all,
+        token: { ...(token as object), form: { isJwt: true, length: 9_000 } },
+      })),
+      'token.form.length must be a whole number from 6 to 8000',
+    ],
     ['too large', changed((all) => ({ ...all, recordedAt: 'x'.repeat(300_000) })), 'it is larger than'],
   ])('is refused if it is %s', (_what, text, reason) => expect(() => readRecording(text)).toThrow(reason));
 
@@ -70,6 +78,16 @@ describe('a recording', () => {
       inverters: null,
       phase: 1,
     });
+  });
+
+  it('makes tokens of its form', () => {
+    const opaque = { isJwt: false, length: 40, lifetimeSeconds: null };
+    expect(newToken(opaque, 0)).toMatch(/^[\w-]{40}$/);
+    const [header, claims, signature] = newToken({ isJwt: true, length: 900, lifetimeSeconds: 60 }, 0).split(
+      '.',
+    );
+    expect(`${header}.${claims}.${signature}`).toHaveLength(900);
+    expect(JSON.parse(Buffer.from(claims!, 'base64url').toString())).toMatchObject({ exp: 60 });
   });
 
   it.each([

@@ -1,3 +1,5 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
 /** A response that the interface does not describe, as it was seen (section 7). */
 export interface Refusal {
   readonly status: number;
@@ -46,6 +48,13 @@ const EXPIRES_IN = [
   'absent',
 ] as const;
 
+export interface TokenForm {
+  readonly isJwt: boolean;
+  readonly length: number;
+  /** When a JWT says that it ends. */
+  readonly lifetimeSeconds: number | null;
+}
+
 /** How a service behaves where the interface is silent or ambiguous: what `check-remote --record` has written. */
 export interface Habits {
   /** Headers of every successful response. */
@@ -54,6 +63,7 @@ export interface Habits {
   readonly probe: Refusal | null;
   readonly token: {
     readonly status: number;
+    readonly form: TokenForm | null;
     readonly expiresIn: (typeof EXPIRES_IN)[number];
     /** Whether a number is sent as a string. */
     readonly asText: boolean;
@@ -105,7 +115,7 @@ export function readRecording(text: string): Habits {
   ]);
   const token = object('token', file.token);
   onlyKnown('token.', token, [
-    ...['status', 'expiresIn', 'asText', 'lifetimeSeconds', 'tokenType', 'endsEarlier'],
+    ...['status', 'form', 'expiresIn', 'asText', 'lifetimeSeconds', 'tokenType', 'endsEarlier'],
   ]);
   const latencies = object('latencyMs', file.latencyMs);
   onlyKnown('latencyMs.', latencies, OPERATIONS);
@@ -122,6 +132,7 @@ export function readRecording(text: string): Habits {
     probe: orNull('probe', file.probe, refusalOf),
     token: {
       status: whole('token.status', token.status, 200, 299),
+      form: orNull('token.form', token.form, tokenFormOf),
       expiresIn: oneOf('token.expiresIn', token.expiresIn, EXPIRES_IN),
       asText: flag('token.asText', token.asText),
       lifetimeSeconds: whole('token.lifetimeSeconds', token.lifetimeSeconds, 1, MOST_LIFETIME_SECONDS),
@@ -152,6 +163,16 @@ function refusalOf(name: string, value: unknown): Refusal {
     headers: headersOf(`${name}.headers`, refusal.headers),
     body: string(`${name}.body`, refusal.body, MOST_BODY),
   };
+}
+
+function tokenFormOf(name: string, value: unknown): TokenForm {
+  const form = object(name, value);
+  onlyKnown(`${name}.`, form, ['isJwt', 'length', 'lifetimeSeconds']);
+  const seconds = orNull(`${name}.lifetimeSeconds`, form.lifetimeSeconds, (field, number) =>
+    whole(field, number, 1, MOST_LIFETIME_SECONDS),
+  );
+  const isJwt = flag(`${name}.isJwt`, form.isJwt);
+  return { isJwt, length: whole(`${name}.length`, form.length, 6, 8_000), lifetimeSeconds: seconds };
 }
 
 function shapeOf(name: string, value: unknown, more: readonly string[] = []): Shape {
@@ -238,6 +259,24 @@ export function timestampOf(at: number, { fractionDigits, zone }: TimeForm): str
   const fraction = iso.slice(20, 23).padEnd(9, '0').slice(0, fractionDigits);
   const end = zone === 'Z' ? 'Z' : zone === 'offset' ? '+00:00' : '';
   return `${iso.slice(0, 19)}${fraction && `.${fraction}`}${end}`;
+}
+
+/** Returns a new token in a form. A JWT is longer than a short `length`. */
+export function newToken({ isJwt, length, lifetimeSeconds }: TokenForm, now: number): string {
+  const exp = lifetimeSeconds === null ? undefined : Math.round(now / 1_000) + lifetimeSeconds;
+  const parts = isJwt
+    ? [
+        { alg: 'RS256', typ: 'JWT' },
+        { jti: randomUUID(), exp },
+      ]
+    : [];
+  const start = parts.map((part) => `${Buffer.from(JSON.stringify(part)).toString('base64url')}.`).join('');
+  return (
+    start +
+    randomBytes(length)
+      .toString('base64url')
+      .slice(0, Math.max(6, length - start.length))
+  );
 }
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { deliver, deliverWith } from './delivery.js';
-import type { Condition } from './habits.js';
+import { newToken, type Condition } from './habits.js';
 import type { Operation } from './ledger.js';
 import type { Sandbox } from './sandbox.js';
 import {
@@ -118,7 +118,7 @@ export const remoteInterface =
       const expiresAt = now + tokenLifetimeMs;
       const habits = sandbox.habits()?.token;
       if (habits?.endsEarlier) state.revokeTokens();
-      const accessToken = state.issueToken(expiresAt);
+      const accessToken = state.issueToken(expiresAt, habits?.form ? newToken(habits.form, now) : undefined);
       ledger.tokenIssued(now, accessToken);
       if (habits) return tokenResponse(accessToken, expiresInOf(habits, now, expiresAt), habits);
       if (tokenForm === 'timestamp') return tokenResponse(accessToken, userTimestamp(expiresAt));

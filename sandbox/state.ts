@@ -45,8 +45,7 @@ export class State {
     return [...this.#sessions.values()].filter((session) => this.#settled(session, now));
   }
 
-  issueToken(expiresAt: number): string {
-    const token = randomBytes(32).toString('base64url');
+  issueToken(expiresAt: number, token = randomBytes(32).toString('base64url')): string {
     this.#tokens.set(token, expiresAt);
     this.onChange();
     return token;

@@ -14,6 +14,7 @@ import {
   type SeenObject,
   type SeenRefusals,
   type SeenToken,
+  tokenFormOf,
 } from './seen.rules.js';
 
 /** A token that our database has. */
@@ -42,7 +43,10 @@ export class RemoteQuestions {
     if (stored !== null) {
       const { token: value, expiresInRaw, tokenType, obtainedAt: receivedAt } = stored;
       const expiresIn: unknown = expiresInRaw === null ? undefined : parsed(expiresInRaw);
-      const seen = { call: null, drifts: [], fault: null, expiresIn, tokenType, receivedAt, isStored: true };
+      const form = tokenFormOf(value);
+      const seen = {
+        ...{ call: null, drifts: [], fault: null, expiresIn, tokenType, form, receivedAt, isStored: true },
+      };
       return { value, seen };
     }
     const call = await this.requestToken(this.environment);
@@ -62,6 +66,7 @@ export class RemoteQuestions {
         fault: read.fault,
         expiresIn: read.fields?.expires_in,
         tokenType: read.fields?.token_type,
+        form: token && tokenFormOf(token.value),
         receivedAt: new Date(),
         isStored: false,
       },

@@ -5,12 +5,12 @@ import { findingsOf, type Finding, type SeenObject } from './seen.rules.js';
 export function driftFindings(
   name: string,
   section: string,
-  { drifts }: Pick<SeenObject, 'drifts'>,
+  { drifts, fault }: Pick<SeenObject, 'drifts' | 'fault'>,
 ): Finding[] {
   const { fits } = findingsOf(`${name}.fields`, `the fields of section ${section}`);
   if (drifts.length === 0) return [fits('the same fields')];
   return drifts.map((drift) => ({
-    ...textOf(drift),
+    ...textOf(drift, fault !== null),
     check: `${name}.${drift.field}`,
     level: 'differs',
     says: saysOf(drift),
@@ -19,14 +19,16 @@ export function driftFindings(
 
 const saysOf = ({ expected }: Drift): string => expected ?? 'not shown';
 
-function textOf({ kind, found }: Drift): Pick<Finding, 'saw' | 'means'> {
+const IN_THE_WAY = 'The response may be unusable because of it. Ask the provider for the described form.';
+
+function textOf({ kind, expected, found }: Drift, isUnusable: boolean): Pick<Finding, 'saw' | 'means'> {
   switch (kind) {
     case 'new_field':
       return { saw: `a further field: ${found}`, means: 'Ignored. Ask the provider what it means.' };
     case 'missing_field':
-      return { saw: 'the field is missing', means: 'We do without it.' };
+      return { saw: 'the field is missing', means: isUnusable ? IN_THE_WAY : 'We do without it.' };
     case 'other_type':
-      return { saw: found ?? 'another type', means: 'We can read it. Ask the provider whether it stays so.' };
+      return { saw: found ?? 'another type', means: isUnusable ? IN_THE_WAY : meansOfType(expected) };
     case 'undescribed_flags':
       return {
         saw: 'flags that section 3 does not describe',
@@ -38,3 +40,8 @@ function textOf({ kind, found }: Drift): Pick<Finding, 'saw' | 'means'> {
       return { saw: found ?? 'something else', means: 'Ask the provider.' };
   }
 }
+
+const meansOfType = (expected: string | null): string =>
+  expected === 'timestamp'
+    ? 'It is not read as a time, and we do without it. Ask the provider for its form.'
+    : 'We can read it. Ask the provider whether it stays so.';

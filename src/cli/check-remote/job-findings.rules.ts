@@ -28,9 +28,7 @@ export function jobFindings({ user, start, known, reads }: SeenJob): Finding[] {
 
 function ofUser(user: SeenUser): Finding[] {
   if (user.fault !== null)
-    return [
-      failed('user', '4.2', user, 'The user is not registered, or nobody knows. See docs/registrations.md.'),
-    ];
+    return [failed('user', '4.2', user, meansOfNoUser(user)), ...inTheWay('user', '2.3', user)];
   const { fits, fails } = findingsOf('user.ean_digits', 'a number of 18 digits');
   const rounds = 'The service rounds EANs. Register nobody, and tell the provider.';
   const digits = user.keepsDigits ? fits('all 18 digits came back') : fails('other digits came back', rounds);
@@ -47,13 +45,34 @@ function ofUser(user: SeenUser): Finding[] {
   ];
 }
 
+const statusOf = ({ call }: SeenObject): number | null =>
+  call === null || isLost(call) ? null : call.status;
+
+function meansOfNoUser(user: SeenUser): string {
+  const status = statusOf(user);
+  if (status === null || status >= 500)
+    return 'Nobody knows whether the user is registered. See docs/registrations.md.';
+  return status < 300
+    ? 'The user exists there, but this service cannot read the response, and can register nobody. Ask the provider for the fields of section 2.3, and settle the registration: docs/registrations.md.'
+    : 'The user is not registered. Ask the provider what the response means.';
+}
+
+function meansOfNoStart(start: SeenSession): string {
+  const status = statusOf(start);
+  if (status === 401 || status === 403)
+    return 'The tenant token is not accepted as user access token (section 5.7). Ask the provider how a user access token is obtained; src/remote/README.md says where it goes.';
+  return status !== null && status < 300
+    ? 'A start opens a session there, but this service cannot read the response, so no owner gets a link. Ask the provider for the fields of section 2.5.'
+    : 'No session can be started. Ask the provider.';
+}
+
+/** Returns the differences of a response that cannot be used, one of which may be the reason. */
+const inTheWay = (name: string, section: string, seen: SeenObject): Finding[] =>
+  seen.drifts.length === 0 ? [] : driftFindings(name, section, seen);
+
 function ofStart(start: SeenSession): Finding[] {
   if (start.fault !== null) {
-    const isRefused = start.call !== null && !isLost(start.call) && [401, 403].includes(start.call.status);
-    const means = isRefused
-      ? 'The tenant token is not accepted as user access token (section 5.7). Ask the provider how a user access token is obtained; src/remote/README.md says where it goes.'
-      : 'No session can be started. Ask the provider.';
-    return [failed('start', '4.3', start, means)];
+    return [failed('start', '4.3', start, meansOfNoStart(start)), ...inTheWay('start', '2.5', start)];
   }
   const findings = [ofCall('start', start), ...driftFindings('start', '2.5', start)];
   if (start.call === null) return findings;
@@ -103,6 +122,7 @@ function ofReads(reads: Reads): Finding[] {
         `onboarding path: ${describe(reads.onboarding)}; user path: ${describe(reads.user)}`,
         'No session can be read, so nobody is ever seen online. Ask the provider.',
       ),
+      ...inTheWay('read', '2.5', reads.onboarding),
     ];
   const other = first === 'onboarding' ? 'user' : 'onboarding';
   const path =
@@ -123,7 +143,11 @@ function ofReads(reads: Reads): Finding[] {
   ];
 }
 
-const describe = (read: SeenSession): string => (read.call === null ? 'not asked' : describeCall(read.call));
+function describe(read: SeenSession): string {
+  if (read.call === null) return 'not asked';
+  const isUnread = read.fault !== null && (statusOf(read) ?? 300) < 300;
+  return isUnread ? `${describeCall(read.call)}: ${read.fault}` : describeCall(read.call);
+}
 
 function ofEquality(reads: Reads): Finding {
   const { fits, differs } = findingsOf('read.same', 'the same operation');

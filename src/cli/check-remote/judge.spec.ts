@@ -25,6 +25,11 @@ import {
 } from './seen.example.js';
 import { timeFormOf, type Seen, type SeenCall } from './seen.rules.js';
 
+const jwt = (minutes: number) => ({
+  ...{ isJwt: true, length: 900 },
+  endsAt: new Date(NOW.getTime() + minutes * 60_000),
+});
+
 describe('what a check has found', () => {
   /** Returns what was seen by each check, with the level unless it fits. */
   const sawOf = (changed: Partial<Seen>) =>
@@ -52,6 +57,7 @@ describe('what a check has found', () => {
       'network.latency': 'the slowest response took 20 ms',
       'network.clock': 'our clock differs from theirs by 0 s',
       'token.request': OK,
+      'token.form': 'an opaque text of 43 characters',
       'token.expires_in': 'seconds, 14 days',
       'token.token_type': 'pvcurtailment',
       'token.fields': 'the same fields',
@@ -122,6 +128,13 @@ describe('what a check has found', () => {
     [{ token: { ...token, expiresIn: 120 } }, { 'token.expires_in': 'differs: seconds, 2 minutes' }],
     [{ token: { ...token, expiresIn: 7_199 } }, { 'token.expires_in': 'seconds, 120 minutes' }],
     [{ token: { ...token, expiresIn: 172_799 } }, { 'token.expires_in': 'seconds, 48 hours' }],
+    [{ token: { ...token, expiresIn: '1209600' } }, { 'token.expires_in': 'seconds in a string, 14 days' }],
+    [
+      { job: { ...job, user: { ...user, fault: 'x', drifts: [drift('missing_field', 'id')] } } },
+      { 'user.id': 'differs: the field is missing', 'user.fields': undefined },
+    ],
+    [{ token: { ...token, form: null } }, { 'token.form': undefined }],
+    [{ token: { ...token, form: jwt(14 * 24 * 60) } }, { 'token.form': 'a JWT of 900 characters' }],
     [{ token: { ...token, tokenType: undefined } }, { 'token.token_type': 'differs: no token_type' }],
     [{ token: { ...token, tokenType: 'BEARER' } }, { 'token.token_type': 'differs: Bearer' }],
     [{ token: { ...token, tokenType: 'xbearer' } }, { 'token.token_type': 'differs: another word' }],
@@ -416,6 +429,46 @@ describe('what a check has found', () => {
       { probe: response(200, '{}', { 'ratelimit-limit': '10' }) },
       'differs limits',
       'SCS_MAX_REQUESTS_PER_SECOND=',
+    ],
+    [
+      'a JWT that ends before expires_in',
+      { token: { ...token, form: jwt(60) } },
+      'differs token.form',
+      'after the first 401',
+    ],
+    [
+      'a token that is too long for some servers',
+      { token: { ...token, form: { isJwt: false, length: 4_001, endsAt: null } } },
+      'differs token.form',
+      'may refuse a header',
+    ],
+    [
+      'a user that cannot be read',
+      {
+        job: { ...job, user: { ...user, fault: 'x', drifts: [drift('other_type', 'id', 'UUID', 'number')] } },
+      },
+      'fails user.request',
+      'The user exists there',
+    ],
+    [
+      'a user that is refused',
+      { job: { ...job, user: { ...user, call: response(422), fault: 'x' } } },
+      'fails user.request',
+      'is not registered',
+    ],
+    [
+      'a start that cannot be read',
+      { job: { ...job, start: { ...start, fault: 'x' }, reads: null } },
+      'fails start.request',
+      'no owner gets a link',
+    ],
+    [
+      'a time that cannot be read',
+      {
+        job: { ...job, user: { ...user, drifts: [drift('other_type', 'createdAt', 'timestamp', 'string')] } },
+      },
+      'differs user.createdAt',
+      'not read as a time',
     ],
     [
       'a registration whose response is lost',

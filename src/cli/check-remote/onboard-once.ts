@@ -64,8 +64,9 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
   );
   const userCall = calls.get('register_user') ?? null;
   const unusable = (fault: string): Onboarded => {
-    const user = { call: userCall, drifts: [], fault, keepsDigits: null, createdAt: undefined };
-    return { seen: { user, start: null, known: 0, reads: null }, userId: null, sessionId: null };
+    const user = userCall === null ? { ...NOT_REPEATED, keepsDigits: null } : userOf(userCall, customer);
+    const seen = { user: { ...user, fault }, start: null, known: 0, reads: null };
+    return { seen, userId: null, sessionId: null };
   };
   if ('fault' in registered) return unusable(registered.fault);
   if (registered.value.kind === 'open') return unusable(faultOfOpen(registered.value.registration));
@@ -83,18 +84,16 @@ async function onboard(app: INestApplication, customer: OneCustomer): Promise<On
   );
   const startCall = calls.get('start_session') ?? null;
   if ('fault' in started) {
-    const seenStart = { ...NOT_REPEATED, call: startCall, fault: started.fault };
-    return {
-      ...{ userId: user.id, sessionId: null },
-      seen: { user: seenUser, start: seenStart, known: 0, reads: null },
-    };
+    const seenStart = startCall === null ? NOT_REPEATED : startOf(startCall);
+    const start = { ...seenStart, fault: started.fault };
+    return { seen: { user: seenUser, start, known: 0, reads: null }, userId: user.id, sessionId: null };
   }
   const { id: sessionId } = started.value.session;
   if (startCall !== null) await audit(app, 'remote_check.started', sessionId);
   const start: SeenSession =
     startCall === null
       ? { ...NOT_REPEATED, drifts: await recorded('start_session') }
-      : sessionOf(startCall, session.START_RESPONSE.documented, sessionId, null);
+      : startOf(startCall, sessionId);
   const [row] = await app.get(Database).query<{ at: Date; known: number }>(
     `SELECT started_updated_at AS at, (SELECT count(*)::int FROM inverters i WHERE i.session_id = s.id) AS known
          FROM onboarding_sessions s WHERE id = $1`,
@@ -151,6 +150,10 @@ export function userOf(call: SeenCall, { tenantReference, ean }: OneCustomer): S
   const { drifts, fault, fields } = read;
   return { call, drifts, fault, keepsDigits, createdAt: fields?.createdAt };
 }
+
+/** Reads a response to a start. Without a `sessionId`, it could not be used. */
+const startOf = (call: SeenCall, sessionId = ''): SeenSession =>
+  sessionOf(call, session.START_RESPONSE.documented, sessionId, null);
 
 /** Reads a response about a session as the service does. `startedUpdatedAt`: `updatedAt` of the response to the start. */
 export function sessionOf(

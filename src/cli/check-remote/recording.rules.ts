@@ -8,6 +8,7 @@ import {
   type SeenObject,
   type SeenSession,
   timeFormOf,
+  type TokenForm,
 } from './seen.rules.js';
 
 /** The version of the format. `npm run sandbox -- --like FILE` reads it (sandbox/habits.ts). */
@@ -52,18 +53,28 @@ export function recordingOf(seen: Seen, redact: Redact) {
       asText:
         typeof token.expiresIn === 'string' && /^\d/.test(token.expiresIn) && !/[-T:]/.test(token.expiresIn),
       lifetimeSeconds: Math.max(1, Math.round(lifetimeMs / 1_000)),
+      form: token.form && formOf(token.form, token.receivedAt),
       tokenType: typeof token.tokenType === 'string' ? redact(token.tokenType, 100) : null,
       endsEarlier: harm !== null && !isLost(harm.earlierToken) && harm.earlierToken.status === 401,
     },
     refusals: Object.fromEntries(known),
     sessionPath: servedPath(job),
-    user: job && job.user.fault === null ? shapeOf(job.user, times(job.user.createdAt)) : null,
+    user: job && isShaped(job.user) ? shapeOf(job.user, times(job.user.createdAt)) : null,
     start:
-      job?.start && job.start.fault === null
+      job?.start && isShaped(job.start)
         ? { ...shapeOf(job.start, times(job.start.createdAt)), lifetimeSeconds: lifetimeOf(job.start) }
         : null,
     read: readShapeOf(job),
   };
+}
+
+/** A response that could not be used has a shape, too, with which the sandbox reproduces the difference. */
+const isShaped = ({ call, fault }: SeenObject): boolean =>
+  fault === null || (call !== null && !isLost(call) && call.status < 300);
+
+function formOf({ isJwt, length, endsAt }: TokenForm, receivedAt: Date) {
+  const ms = endsAt === null ? null : endsAt.getTime() - receivedAt.getTime();
+  return { isJwt, length, lifetimeSeconds: ms === null || ms < 1_000 ? null : Math.round(ms / 1_000) };
 }
 
 const statusOf = (call: SeenCall | null): number | null =>
@@ -93,7 +104,10 @@ function shapeOf({ call, drifts }: SeenObject, times: ReturnType<typeof timeForm
   return {
     status: statusOf(call) ?? 200,
     times,
-    differences: drifts.filter(isReproducible).map(differenceOf),
+    differences: drifts
+      .filter(({ expected }) => times === null || expected !== 'timestamp')
+      .filter(isReproducible)
+      .map(differenceOf),
   };
 }
 
@@ -107,11 +121,10 @@ const differenceOf = ({ kind, field, found }: Drift) => ({
   found: found?.startsWith('timestamp') ? 'another string' : found,
 });
 
-const readOf = (job: Seen['job']): SeenSession | null => {
-  const reads = job?.reads;
-  if (!reads) return null;
-  return reads.onboarding.fault === null ? reads.onboarding : reads.user.fault === null ? reads.user : null;
-};
+function readOf(job: Seen['job']): SeenSession | null {
+  const reads = Object.values(job?.reads ?? {});
+  return reads.find(({ fault }) => fault === null) ?? reads.find(isShaped) ?? null;
+}
 
 function readShapeOf(job: Seen['job']) {
   const read = readOf(job);

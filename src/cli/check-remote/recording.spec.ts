@@ -33,6 +33,7 @@ describe('a recording', () => {
     token: {
       ...{ status: 200, expiresIn: 'seconds', asText: false, lifetimeSeconds: 1_209_600 },
       ...{ tokenType: 'pvcurtailment', endsEarlier: false },
+      form: { isJwt: false, length: 43, lifetimeSeconds: null },
     },
     refusals: {
       ...{ no_key: refused(401), no_token: refused(401), unknown_id: refused(404) },
@@ -140,8 +141,31 @@ describe('a recording', () => {
     ],
     [
       'a user and a start with faults',
-      { job: { ...job, user: { ...user, fault: 'x' }, start: { ...start, fault: 'x' } } },
-      { user: null, start: null },
+      { job: { ...job, user: { ...user, call: LOST, fault: 'x' }, start: { ...unserved(409) } } },
+      { user: null, start: null, latencyMs: { ...described.latencyMs, register_user: undefined } },
+    ],
+    [
+      'a user that cannot be read, and the end of a JWT',
+      {
+        token: { ...token, form: { isJwt: true, length: 900, endsAt: new Date(NOW.getTime() + 60_000) } },
+        job: {
+          ...job,
+          user: {
+            ...{ ...user, fault: 'x', createdAt: '2026-11-20T10:00:00' },
+            drifts: [
+              drift('other_type', 'id', 'UUID', 'number'),
+              drift('other_type', 'createdAt', 'timestamp', 'string'),
+            ],
+          },
+        },
+      },
+      {
+        token: { ...described.token, form: { isJwt: true, length: 900, lifetimeSeconds: 60 } },
+        user: {
+          ...{ status: 200, times: { fractionDigits: 0, zone: 'none' } },
+          differences: [{ kind: 'other_type', field: 'id', found: 'number' }],
+        },
+      },
     ],
     [
       'differences of which some can be reproduced, in a user of an earlier run and a start without times',

@@ -28,6 +28,7 @@ export const token: Seen['token'] = {
   fault: null,
   expiresIn: 1_209_600,
   tokenType: 'pvcurtailment',
+  form: { isJwt: false, length: 43, endsAt: null },
   receivedAt: NOW,
   isStored: false,
 };

@@ -1,3 +1,4 @@
+import { nearestInstant } from '../../platform/time/instant.rules.js';
 import type { Drift } from '../../remote/drift/drift.js';
 
 /** A response as it came. */
@@ -58,10 +59,19 @@ export interface SeenObject {
   readonly fault: string | null;
 }
 
+/** The form of a token. `endsAt`: what a JWT says about its end; null if it says nothing. */
+export interface TokenForm {
+  readonly isJwt: boolean;
+  readonly length: number;
+  readonly endsAt: Date | null;
+}
+
 export interface SeenToken extends SeenObject {
   /** `expires_in` and `token_type` as they came. */
   readonly expiresIn: unknown;
   readonly tokenType: unknown;
+  /** Null if there is no token. */
+  readonly form: TokenForm | null;
   readonly receivedAt: Date;
   /** Whether our database already had a valid token, so that none was requested. */
   readonly isStored: boolean;
@@ -174,4 +184,23 @@ export function timeFormOf(value: unknown): TimeForm | null {
 export function describeTimeForm({ fractionDigits, zone }: TimeForm): string {
   const end = { Z: 'with Z', offset: 'with a numeric offset', none: 'without a zone' }[zone];
   return `${end}, ${fractionDigits === 0 ? 'whole seconds' : 'fractional seconds'}`;
+}
+
+/** Returns the form of a token. A JWT (RFC 7519) says in `exp` when it ends. */
+export function tokenFormOf(token: string): TokenForm {
+  const parts = token.split('.');
+  const [header, claims] = parts.length === 3 ? parts.map(readPart) : [];
+  const isJwt = typeof header?.alg === 'string' && claims !== null && claims !== undefined;
+  const exp = isJwt && typeof claims.exp === 'number' ? claims.exp * 1_000 : NaN;
+  const endsAt = Number.isNaN(exp) ? null : nearestInstant(exp);
+  return { isJwt, length: token.length, endsAt };
+}
+
+function readPart(part: string): { readonly alg?: unknown; readonly exp?: unknown } | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
 }

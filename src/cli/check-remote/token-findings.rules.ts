@@ -1,7 +1,15 @@
 import { readExpiresIn } from '../../auth/expires-in.rules.js';
 import { describeCall } from './silent-findings.rules.js';
 import { driftFindings } from './drift-findings.rules.js';
-import { findingsOf, type Finding, isLost, type Seen, type SeenCall, type SeenToken } from './seen.rules.js';
+import {
+  findingsOf,
+  type Finding,
+  isLost,
+  type Seen,
+  type SeenCall,
+  type SeenToken,
+  type TokenForm,
+} from './seen.rules.js';
 
 const HOUR_MS = 3_600_000;
 const READINGS = {
@@ -19,6 +27,7 @@ export function tokenFindings({ token, harm }: Seen): Finding[] {
   if (request.level === 'fails') return [request];
   return [
     request,
+    ...(token.form === null ? [] : [ofForm(token.form, token)]),
     ofExpiry(token),
     ofType(token),
     ...driftFindings('token', '2.2', token),
@@ -45,6 +54,27 @@ function ofRequest({ call, fault, isStored }: SeenToken): Finding {
   return fails(`${describeCall(call)}${reason}`, advice);
 }
 
+/** A longer header is refused by servers with their defaults, such as nginx with 8 kB for all of a line. */
+const LONG_TOKEN = 4_000;
+const TOLERANCE_MS = 5 * 60_000;
+
+function ofForm({ isJwt, length, endsAt }: TokenForm, { expiresIn, receivedAt }: SeenToken): Finding {
+  const { fits, differs } = findingsOf('token.form', 'a text; its form is not shown');
+  const saw = `${isJwt ? 'a JWT' : 'an opaque text'} of ${length} characters`;
+  const endsAfterMs = endsAt === null ? Infinity : endsAt.getTime() - receivedAt.getTime();
+  if (endsAfterMs + TOLERANCE_MS < readExpiresIn(expiresIn, receivedAt).lifetimeMs)
+    return differs(
+      `${saw} that says it ends after ${durationOf(endsAfterMs)}`,
+      'It ends before expires_in. We believe expires_in, and request a new token after the first 401. Ask the provider which of them holds.',
+    );
+  if (length > LONG_TOKEN)
+    return differs(
+      saw,
+      'A proxy on the way may refuse a header of this length. Ask the provider whether it is meant.',
+    );
+  return fits(saw);
+}
+
 function ofExpiry({ expiresIn, receivedAt }: SeenToken): Finding {
   const { reading, lifetimeMs } = readExpiresIn(expiresIn, receivedAt);
   const says = 'a timestamp in the sample, seconds in the description; 14 days';
@@ -54,7 +84,8 @@ function ofExpiry({ expiresIn, receivedAt }: SeenToken): Finding {
       expiresIn === undefined || expiresIn === null ? 'no expires_in' : READINGS[reading],
       'We assume 15 minutes, and request about 100 tokens a day. Ask the provider how long a token is valid.',
     );
-  const saw = `${READINGS[reading]}, ${durationOf(lifetimeMs)}`;
+  const isText = typeof expiresIn === 'string' && !reading.startsWith('timestamp');
+  const saw = `${READINGS[reading]}${isText ? ' in a string' : ''}, ${durationOf(lifetimeMs)}`;
   if (lifetimeMs < HOUR_MS)
     return differs(saw, 'The token is renewed often. Ask the provider whether that is meant.');
   if (reading === 'timestamp' || reading === 'seconds') return fits(saw);

@@ -57,12 +57,14 @@ const newFile = () => join(tmpdir(), `${randomUUID()}.json`);
 /** What is planted in each recorded service, and the advice about it. */
 const SERVICES: Readonly<Record<string, readonly string[]>> = {
   terse: [
+    'differs token.form: A proxy on the way may refuse a header of this length.',
     'differs token.token_type: No consequence: the token is always sent as Bearer.',
     'differs refusal.missing_key: A refusal without a JSON object looks as if',
     'differs refusal.wrong_key: A refusal without a JSON object looks as if',
     'differs read.path: SCS_SESSION_PATH=onboarding',
   ],
   gateway: [
+    'differs token.form: It ends before expires_in.',
     'differs token.expires_in: We read it as this. Confirm it with the provider.',
     'differs probe: The probe is not served',
     'differs refusal.missing_key: A refusal without a JSON object looks as if',
@@ -142,6 +144,65 @@ describe.each(Object.keys(SERVICES))('a service with the habits of %s', (name) =
     } finally {
       await service.close();
     }
+  });
+});
+
+describe('a service that cannot be used', () => {
+  const BEFORE = { differences: [], times: null, status: 201 };
+  const IN_THE_WAY = 'The response may be unusable because of it.';
+  const STARTED =
+    'fails start.request: A start opens a session there, but this service cannot read the response';
+  it.each([
+    {
+      because: 'its ids are numbers',
+      like: { user: { ...BEFORE, differences: [{ kind: 'other_type', field: 'id', found: 'number' }] } },
+      expected: ['fails user.request: The user exists there, but', `differs user.id: ${IN_THE_WAY}`],
+    },
+    {
+      because: 'its times have no zone',
+      like: {
+        start: { ...BEFORE, times: { fractionDigits: 3, zone: 'none' }, lifetimeSeconds: null },
+      },
+      expected: [
+        STARTED,
+        ...['createdAt', 'updatedAt', 'expiresAt'].map((name) => `differs start.${name}: ${IN_THE_WAY}`),
+      ],
+    },
+    {
+      because: 'its flags are words',
+      like: {
+        start: {
+          ...{ ...BEFORE, lifetimeSeconds: null },
+          differences: [{ kind: 'other_type', field: 'active', found: 'string' }],
+        },
+      },
+      expected: [STARTED, `differs start.active: ${IN_THE_WAY}`],
+    },
+    {
+      because: 'its inverters are texts',
+      like: {
+        read: { ...BEFORE, differences: [{ kind: 'other_type', field: 'inverters', found: 'string' }] },
+      },
+      expected: ['fails read.request: No session can be read', `differs read.inverters: ${IN_THE_WAY}`],
+    },
+  ])('is told by what is in the way, and is reproduced, if $because', async ({ like, expected }) => {
+    const file = new URL('../../setup/recordings/loose.json', import.meta.url);
+    const none = { user: null, start: null, read: null };
+    const recording = { ...(JSON.parse(await readFile(file, 'utf8')) as object), ...none, ...like };
+    const record = newFile();
+    const sandbox = await startSandbox();
+    const databases = [await createTestDatabase(), await createTestDatabase()];
+    const run = (n: number, ...args: string[]) => {
+      const environment = environmentFor(databases[n]!.url, { ...sandbox.environment });
+      return check(environment, '--register', `unusable-${n}`, '--ean', newValidEan(), '--yes', ...args);
+    };
+    await sandbox.control.like(recording);
+    const first = await run(0, '--record', record);
+    expect(differences(first)).toEqual(expected.map((text) => expect.stringContaining(text)));
+    expect(first.exitCode).toBe(1);
+    await sandbox.control.like(JSON.parse(await readFile(record, 'utf8')) as object);
+    expect(differences(await run(1))).toEqual(differences(first));
+    await Promise.all([rm(record), sandbox.stop(), ...databases.map((database) => database.drop())]);
   });
 });
 
