@@ -4,6 +4,7 @@ import { Faults } from './faults.js';
 import type { Habits } from './habits.js';
 import { index } from './pages/index.routes.js';
 import { Ledger } from './ledger.js';
+import { ICON } from './pages/markup.js';
 import { onlyTo } from './loopback.js';
 import { ownerFlow } from './pages/owner-flow.routes.js';
 import { remoteInterface } from './remote-interface.routes.js';
@@ -62,6 +63,7 @@ export const createSandbox = (
   if (recorded !== null) sandbox.like(recorded);
   app.addHook('onRequest', onlyTo(allowedHosts));
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'not found' }));
+  app.get('/favicon.ico', (_request, reply) => reply.type('image/svg+xml').send(ICON));
   app.register(remoteInterface(sandbox));
   app.register(ownerFlow(sandbox));
   app.register(control(sandbox));

@@ -47,7 +47,7 @@ export const defaultSettings = (): Settings => ({
     { id: 'sunward', name: 'Sunward', onlineAfterMs: 2_000 },
     { id: 'northlight', name: 'Northlight', onlineAfterMs: 20_000 },
     { id: 'voltaris', name: 'Voltaris', onlineAfterMs: 120_000 },
-    { id: 'manual', name: 'Manual (waits for the control API)', onlineAfterMs: null },
+    { id: 'manual', name: 'Manual', onlineAfterMs: null },
   ],
 });
 

@@ -33,6 +33,10 @@ export const page = (title: string, content: Html, lang = 'en'): Html =>
       </body>
     </html> `;
 
+/** The sun, as browsers request it at /favicon.ico for every page. */
+export const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M16 1v30M1 16h30M5 5l22 22M27 5 5 27" stroke="#14603a" stroke-width="3"/><circle cx="16" cy="16" r="8" fill="#e0a100"/></svg>';
+
 const STYLE = new Html(`
 :root { color-scheme: light dark; --ink: light-dark(#16211c, #e8efe9); --soft: light-dark(#55635b, #a3b1a8);
   --line: light-dark(#d3dbd5, #3a463f); --ground: light-dark(#f5f7f4, #121714); --paper: light-dark(#fff, #1b221e);

@@ -39,6 +39,9 @@ const choice = (
 ): Html =>
   markup`<label class="choice"><input type="${type}" name="${name}" value="${value}" ${attribute}> ${label}</label>`;
 
+const labelOf = ({ texts }: Language, { name, onlineAfterMs }: Brand): string =>
+  onlineAfterMs === null ? `${name} (${texts.byHand})` : name;
+
 export const brandPage = (
   language: Language,
   link: string,
@@ -53,7 +56,7 @@ export const brandPage = (
     markup`<form method="post" action="/pv-onboarding/${link}/brand">
         <fieldset>
           <legend>${language.texts.brand}</legend>
-          ${brands.map(({ id, name }) => choice('radio', 'brand', id, name, 'required'))}
+          ${brands.map((brand) => choice('radio', 'brand', brand.id, labelOf(language, brand), 'required'))}
         </fieldset>
         <p class="note">${language.texts.oneBrand}</p>
         <button>${language.texts.next}</button>
@@ -69,7 +72,7 @@ export const signInPage = (language: Language, link: string, brand: Brand, probl
     problem,
     markup`<form method="post" action="/pv-onboarding/${link}/sign-in">
         <label class="field">${texts.email}
-          <input type="email" name="email" autocomplete="username" required></label>
+          <input name="email" inputmode="email" autocomplete="username" required></label>
         <label class="field">${texts.password}
           <input type="password" name="password" autocomplete="current-password" required></label>
         <p class="note">${texts.anything}</p>

@@ -33,7 +33,8 @@ export const ownerFlow =
       reply.headers({
         'cache-control': 'no-store',
         'referrer-policy': 'same-origin',
-        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
+        'content-security-policy':
+          "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'",
       });
     });
 

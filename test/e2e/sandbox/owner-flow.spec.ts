@@ -45,8 +45,13 @@ describe('the web flow of the owner', () => {
   const read = async () => JSON.parse((await client.read(session.sessionId)).text);
 
   it('leads through brand, sign-in and permissions to the end', async () => {
-    expect((await open()).text).toContain('Which brand is your inverter?');
+    const { text } = await open();
+    expect(text).toContain('Which brand is your inverter?');
+    expect(text).toContain('Manual (comes online by a button of the sandbox)');
+    expect(text).not.toMatch(/(Heliotec|Sunward) \(/);
     expect((await submit('brand', [['brand', 'manual']])).text).toContain('Sign in at Manual');
+    // The page says that any text works, so the browser must not insist on an address.
+    expect((await open()).text).not.toContain('type="email"');
     const signedIn = await submit('sign-in', CREDENTIALS);
     expect(signedIn.text).toContain('Allow monitoring and curtailment');
     expect((await submit('authorise', [['installation', '0'], ...ALLOWED])).text).toContain('Thank you');
@@ -104,6 +109,13 @@ describe('the web flow of the owner', () => {
     await sandbox.control.deleteSession(session.sessionId);
     expect(await open()).toMatchObject({ status: 404 });
     expect(await submit('brand', [['brand', 'manual']])).toMatchObject({ status: 404 });
+  });
+
+  it('has an icon that its pages may show', async () => {
+    const icon = await fetch(`${sandbox.url}/favicon.ico`);
+    expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    const { headers } = await fetch(session.startUrl);
+    expect(headers.get('content-security-policy')).toContain("img-src 'self'");
   });
 
   it('escapes foreign text in its pages', async () => {
