@@ -13,7 +13,6 @@ import { PollsStore } from '../../src/onboarding/poll/polls.store.js';
 import { StartsStore } from '../../src/onboarding/start/starts.store.js';
 import { Cipher } from '../../src/platform/crypto/cipher.js';
 import type { Database } from '../../src/platform/database/database.js';
-import { Retention } from '../../src/privacy/retention/retention.service.js';
 import { RegistrationsStore } from '../../src/users/registration/registrations.store.js';
 import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { useTestDatabase } from '../setup/database/test-database.js';
@@ -282,28 +281,6 @@ describe('a row that PostgreSQL refuses to change stops no other', () => {
       isDone: false,
     });
     expect(await linesOf('rejected')).toEqual([4]);
-  });
-
-  it('of another kind when retention deletes what is old', async () => {
-    const old = ago(5 * 86_400);
-    const [session, start] = await insertEach(2, () => insertCustomer(client));
-    const { id } = await insertRow<{ id: string }>(client, 'onboarding_sessions', {
-      user_id: session!.userId,
-      grid_location_id: session!.gridLocationId,
-      changed_at: old,
-      closed_at: old,
-      close_reason: 'settled',
-    });
-    await insertRow(client, 'session_starts', {
-      grid_location_id: start!.gridLocationId,
-      status: 'failed',
-      updated_at: old,
-    });
-    await refuse('onboarding_sessions', 'id', id);
-    const days = { RETENTION_SESSIONS_DAYS: '1', RETENTION_STARTS_DAYS: '1' };
-    const pruned = await new Retention(database, environmentFor(testDatabase.url, days)).prune();
-    expect(pruned).not.toHaveProperty('sessions');
-    expect(pruned).toMatchObject({ starts: 1 });
   });
 
   it('but a fault of the whole table is not taken for one of its rows', async () => {

@@ -13,6 +13,8 @@ const STOP_WITHIN_MS = stopsWithin(1_000);
 const PRUNE_EVERY_MS = 3_600_000;
 /** Rows per statement: few, so that locks are short and the deletes do not delay other statements. */
 const BATCH = 1_000;
+/** If PostgreSQL refuses to delete more rows of a kind than this, the fault is probably that of the table. */
+const MOST_REFUSED = 50;
 
 /** The statement of each kind and the variable with its days, in their order. */
 const KINDS = {
@@ -62,29 +64,40 @@ export class Retention extends BackgroundTasks {
       this.logger.log(`deleted by retention: ${JSON.stringify(pruned)}`);
   }
 
-  /** Returns the number of deleted rows of each kind, and of emptied rows of campaigns. A kind of which PostgreSQL refuses a row stops no other. */
+  /** Returns the number of deleted rows of each kind, and of emptied rows of campaigns. */
   async prune(stop = NEVER, batch = BATCH) {
     const pruned: Record<string, number> = {};
-    for (const [kind, [statement, variable]] of Object.entries(KINDS)) {
-      try {
-        pruned[kind] = await this.pruneAll(statement, this.environment[variable], batch, stop);
-      } catch (error) {
-        if (!isRefusal(error)) throw error;
-        this.logger.error(
-          `retention of ${kind} ended early: PostgreSQL refuses to delete a row: ${errorText(error)}`,
-        );
-      }
-    }
+    for (const [kind, [statement, variable]] of Object.entries(KINDS))
+      pruned[kind] = await this.pruneAll(kind, statement, this.environment[variable], batch, stop);
     return pruned;
   }
 
-  /** Repeats the statement until no old rows are left, or `stop` aborts. Returns the number of deleted rows. If `days` is 0, deletes nothing. */
-  private async pruneAll(statement: string, days: number, batch: number, stop: AbortSignal): Promise<number> {
-    let pruned = 0;
-    for (let next: string | null = '0'; days > 0 && next !== null && !stop.aborted;) {
-      const [step]: Step[] = await this.database.query<Step>(statement, [days, batch, next]);
-      pruned += step!.pruned;
-      ({ next } = step!);
+  /**
+   * Repeats the statement until no old rows are left, or `stop` aborts. Returns the number of deleted rows. If `days` is 0, deletes nothing.
+   * If PostgreSQL refuses a row, halves the batch until the row is alone, and leaves it out.
+   */
+  private async pruneAll(kind: string, statement: string, days: number, batch: number, stop: AbortSignal) {
+    let [pruned, size, leftOut, refused] = [0, batch, 0, 0];
+    for (let at: string | null = '0'; days > 0 && at !== null && refused < MOST_REFUSED && !stop.aborted;) {
+      try {
+        const parameters: unknown[] = [days, size, at, leftOut];
+        // PostgreSQL reports an error before it unlocks the rows, but a transaction ends after both.
+        const [step]: Step[] = await this.database.transaction((tx) => tx.query<Step>(statement, parameters));
+        const { next } = step!;
+        pruned += step!.pruned;
+        // A cursor that has moved is beyond the rows that were left out.
+        if (next !== at) leftOut = 0;
+        at = next;
+        size = Math.min(batch, size * 2);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        if (size === 1) {
+          leftOut++;
+          if (refused++ === 0)
+            this.logger.error(`retention leaves out ${kind} that PostgreSQL refuses: ${errorText(error)}`);
+        }
+        size = Math.ceil(size / 2);
+      }
     }
     return pruned;
   }

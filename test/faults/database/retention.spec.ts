@@ -137,7 +137,7 @@ describe('R59: history ends where it may', () => {
     const data = { tenantReference: 'canary' };
     await insertRow(client, 'domain_events', { name: 'session.closed', subject, data });
     await client.query('BEGIN');
-    await client.query(PRUNE_SESSIONS, [100, 100, '0']);
+    await client.query(PRUNE_SESSIONS, [100, 100, '0', 0]);
     const erasing = new ErasuresStore(database, new Cipher(environmentFor(testDatabase.url))).eraseUser(
       userId,
       'test',
@@ -333,9 +333,115 @@ describe('R59: history ends where it may', () => {
     const { id } = await insertRow(client, 'campaigns', { status: 'finished', finished_at: daysAgo(12) });
     for (const line of [2, 3, 4])
       await insertRow(client, 'campaign_rows', { campaign_id: id, line, tenant_reference: 'canary' });
-    await client.query(CLEAR_CAMPAIGNS, [10, 1_000, `${randomUUID()}/3`]);
+    await client.query(CLEAR_CAMPAIGNS, [10, 1_000, `${randomUUID()}/3`, 0]);
     const { rows } = await client.query('SELECT line, tenant_reference FROM campaign_rows ORDER BY line');
     expect(rows).toEqual([2, 3, 4].map((line) => ({ line, tenant_reference: null })));
+  });
+
+  /** Each inserts an old row of its kind, in the table of that name. */
+  const OLD: Readonly<
+    Partial<Record<keyof typeof NOTHING, readonly [Table, key: string, () => Promise<unknown>]>>
+  > = {
+    sessions: ['onboarding_sessions', 'id', () => insertSession(200)],
+    observations: ['session_observations', 'session_id', () => insertSession(50)],
+    deliveries: [
+      'webhook_deliveries',
+      'id',
+      async () => {
+        const [id] = await insertEvents(50);
+        const event = await client.query<{ position: string }>(
+          'SELECT position FROM domain_events WHERE id = $1',
+          [id],
+        );
+        await insertRow(client, 'webhook_deliveries', {
+          endpoint_id: (await idsIn('webhook_endpoints'))[0] ?? (await insertEndpoint(0)),
+          position: event.rows[0]!.position,
+          status: 'delivered',
+          next_attempt_at: null,
+          created_at: daysAgo(50),
+        });
+      },
+    ],
+    bulkActions: [
+      'bulk_actions',
+      'id',
+      () => insertRow(client, 'bulk_actions', { finished_at: daysAgo(50) }),
+    ],
+    events: ['domain_events', 'id', () => insertEvents(50)],
+    registrations: ['registrations', 'id', () => insertRegistration('rejected', 50)],
+    starts: [
+      'session_starts',
+      'id',
+      () =>
+        insertRow(client, 'session_starts', {
+          grid_location_id: gridLocationId,
+          status: 'failed',
+          updated_at: daysAgo(50),
+        }),
+    ],
+    audit: ['audit_log', 'id', () => insertRow(client, 'audit_log', { at: daysAgo(50) })],
+    forgottenSessions: ['pruned_sessions', 'session_id', () => insertRow(client, 'pruned_sessions')],
+  };
+
+  /** Makes PostgreSQL refuse to change or delete the rows. Returns a function that ends this. */
+  async function refuse(table: string, key: string, ids: readonly string[]): Promise<() => Promise<unknown>> {
+    await client.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON ${table} FOR EACH ROW
+        WHEN (old.${key}::text = ANY('{${ids.join()}}')) EXECUTE FUNCTION refuse()`);
+    return () => client.query('DROP FUNCTION refuse CASCADE');
+  }
+
+  it.each(Object.entries(OLD))(
+    'deletes all other %s if PostgreSQL refuses the first and another one',
+    async (kind, [table, key, insertOld]) => {
+      for (let nth = 0; nth < 7; nth++) await insertOld();
+      const ids = [...new Set(await idsIn(table, key))];
+      const { rows } = await client.query<{ id: string }>(`SELECT ${key}::text AS id FROM ${table} LIMIT 1`);
+      const refused = [rows[0]!.id, ids.findLast((id) => id !== rows[0]!.id)!];
+      // The newest event stays, whatever its age.
+      await insertEvents(1);
+      await refuse(table, key, refused);
+      expect(await prune(4)).toMatchObject({ [kind]: kind === 'observations' ? 10 : 5 });
+      expect(await idsIn(table, key)).toEqual(expect.arrayContaining(refused));
+    },
+  );
+
+  it('empties all other rows of campaigns if PostgreSQL refuses some, and ends a campaign with the last of its rows', async () => {
+    const campaigns: unknown[] = [];
+    for (let nth = 0; nth < 3; nth++) {
+      const { id } = await insertRow(client, 'campaigns', {
+        status: 'finished',
+        finished_at: daysAgo(20 - nth),
+      });
+      campaigns.push(id);
+      for (let line = 2; line < 9; line++)
+        await insertRow(client, 'campaign_rows', {
+          campaign_id: id,
+          line,
+          tenant_reference: `${nth}/${line}`,
+        });
+    }
+    const findNamed = () => idsIn('campaign_rows WHERE tenant_reference IS NOT NULL', 'tenant_reference');
+    const findOpen = () => idsIn('campaigns WHERE cleared_at IS NULL');
+    const allowRows = await refuse('campaign_rows', 'tenant_reference', ['0/2', '0/5', '1/8']);
+    expect(await prune(4)).toEqual({ ...NOTHING, campaignRows: 18 });
+    expect(await findNamed()).toEqual(['0/2', '0/5', '1/8']);
+    expect(await findOpen()).toEqual(campaigns.slice(0, 2).toSorted());
+    await allowRows();
+    await refuse('campaigns', 'id', [String(campaigns[0])]);
+    await prune(4);
+    expect(await findNamed()).toEqual([]);
+    expect(await findOpen()).toEqual([campaigns[0]]);
+  });
+
+  it('ends a kind of which PostgreSQL refuses everything, and no other', async () => {
+    for (let nth = 0; nth < 3; nth++) await insertSession(200);
+    await insertRegistration('rejected', 50);
+    await client.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE DELETE ON onboarding_sessions EXECUTE FUNCTION refuse()`);
+    expect(await prune()).toEqual({ ...NOTHING, observations: 6, registrations: 1 });
   });
 
   it('deletes all old rows of each kind by statements that read two of them, and keeps what is between', async () => {

@@ -268,7 +268,7 @@ describe('R38: erasure is complete', () => {
         WHERE id = ANY ($1::uuid[])`,
       [person.sessionIds],
     );
-    expect(await tx.query(PRUNE_SESSIONS, [1, 100, '0'])).toEqual([
+    expect(await tx.query(PRUNE_SESSIONS, [1, 100, '0', 0])).toEqual([
       { pruned: person.sessionIds.length, next: null },
     ]);
   }
