@@ -246,6 +246,20 @@ describe('the audit log', () => {
     const skipped = Number(/Rows Removed by Filter: (\d+)/.exec(text)?.[1] ?? 0);
     expect(skipped).toBeLessThan(10 * (PAGE + 1));
   });
+
+  it('reads no entry of an actor and an action that never meet', async () => {
+    await database.query(
+      `UPDATE audit_log SET action = CASE actor WHEN 'key 3' THEN 'action 0' ELSE 'action ' || 1 + id % 5 END`,
+    );
+    await database.query('VACUUM ANALYZE audit_log');
+    const query = jest.spyOn(database, 'query');
+    const page = await AUDIT_LOG.page(database, { actor: 'key 3', action: 'action 1', limit: PAGE });
+    const [statement, values] = query.mock.calls[0] as [string, unknown[]];
+    query.mockRestore();
+    expect(page.items).toEqual([]);
+    const plan = await database.query<Plan>(`EXPLAIN (ANALYZE) ${statement}`, values);
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).not.toContain('Rows Removed by Filter');
+  });
 });
 
 describe('of inverters', () => {

@@ -754,7 +754,10 @@ CREATE TABLE audit_log (
 );
 CREATE INDEX audit_log_at_id_idx ON audit_log(at, id);
 CREATE INDEX audit_log_target_idx ON audit_log(target);
-CREATE INDEX audit_log_actor_at_id_idx ON audit_log(actor, at, id);
+-- With the statistics, PostgreSQL knows which actors never did an action, and reads 12 pages for them. It read all entries of the actor, since
+-- it expected to find some soon: 2,758 pages of 200,000 entries.
+CREATE INDEX audit_log_actor_action_at_id_idx ON audit_log(actor, action, at, id);
+CREATE STATISTICS audit_log_actor_action_stats (mcv) ON actor, action FROM audit_log;
 CREATE INDEX audit_log_action_at_id_idx ON audit_log(action, at, id);
 COMMENT ON TABLE audit_log IS 'Who did what: keys created and revoked, decisions about registrations, users erased, and the like. Rows are only inserted; an erasure clears their request ids.';
 COMMENT ON COLUMN audit_log.id IS 'Order of recording.';
