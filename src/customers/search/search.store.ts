@@ -6,8 +6,8 @@ import { HitView, type HitKind } from './search.view.js';
 
 /** The most hits of one kind. */
 export const MOST_HITS = 20;
-/** How many of the newest are searched for words before all are: one in 25 of them suffices for the most hits. */
-const NEWEST = 500;
+/** How many of the newest are searched for words before all are: one in 5 of them suffices for the most hits. */
+const NEWEST = 100;
 
 // Each branch reads one index and stops after the most hits of a kind. `~<~` is the order of the indexes that find prefixes.
 const branch = (select: string, from: string, where: string, order = ''): string =>
@@ -15,6 +15,10 @@ const branch = (select: string, from: string, where: string, order = ''): string
 /** The condition that metadata has all words of the text. One condition, for which the index skips to the entries of the rarest word. */
 const wordsIn = (metadata: string): string =>
   `jsonb_to_tsvector('simple', ${metadata}, '["string", "numeric"]') @@ plainto_tsquery('simple', $2)`;
+/** Whether metadata may have all words of the text. Compares letters: to find the words of 4 kB of metadata takes 0.5 ms, this 0.04 ms. */
+const mayHaveWords = (metadata: string): string =>
+  `lower(${metadata}::text) LIKE ALL (ARRAY(SELECT '%' || word || '%' FROM unnest(tsvector_to_array(to_tsvector('simple', $2))) word))`;
+const wordsAmongFew = (metadata: string) => `${mayHaveWords(metadata)} AND ${wordsIn(metadata)}`;
 const prefixOf = (column: string) => `lower(${column}) LIKE lower($1)`;
 const inOrder = (column: string) => `ORDER BY lower(${column}) USING ~<~`;
 
@@ -42,7 +46,7 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
       `u.erased_at IS NULL AND ${prefixOf('u.tenant_reference')}`,
       inOrder('u.tenant_reference'),
     ),
-    branch(USER, `${newestOf('users', 'registered_at')} u`, wordsIn('u.metadata')),
+    branch(USER, `${newestOf('users', 'registered_at')} u`, wordsAmongFew('u.metadata')),
   ],
   registration: [
     branch(REGISTRATION, 'registrations r', `r.id = $3::uuid`),
@@ -68,7 +72,7 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
       invitationsIn('invitations'),
       `i.erased_at IS NULL AND (i.id = $3::uuid OR i.token_hash = ANY ($5::bytea[]))`,
     ),
-    branch(INVITATION, invitationsIn(newestOf('invitations', 'created_at')), wordsIn('i.metadata')),
+    branch(INVITATION, invitationsIn(newestOf('invitations', 'created_at')), wordsAmongFew('i.metadata')),
   ],
   campaign: [
     branch(
@@ -83,8 +87,13 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
 /** Searches all for words of metadata, if there are few hits so far. The index collects every row with the words before the first hit. */
 const SEARCH_WORDS: Partial<typeof SEARCH> = {
   customer: [branch(USER, 'users u', `u.erased_at IS NULL AND ${wordsIn('u.metadata')}`)],
+  // Joins to what the index found: from the locations, PostgreSQL would read the metadata of each invitation.
   invitation: [
-    branch(INVITATION, invitationsIn('invitations'), `i.erased_at IS NULL AND ${wordsIn('i.metadata')}`),
+    branch(
+      INVITATION,
+      invitationsIn(branch('*', 'invitations w', `w.erased_at IS NULL AND ${wordsIn('w.metadata')}`)),
+      'true',
+    ),
   ],
 };
 
