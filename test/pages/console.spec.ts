@@ -607,13 +607,25 @@ if (CHROMIUM === null) {
     it('creates an endpoint with a secret that is shown once, tests it, and deletes it', async () => {
       await signedIn('/webhooks', async (page) => {
         await page.getByRole('button', { name: 'Create an endpoint' }).click();
-        await page.getByLabel('URL').fill(`${receiver.url}/new`);
-        await page.getByRole('dialog').getByRole('button', { name: 'Create an endpoint' }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByLabel('URL').fill(`${receiver.url}/new`);
+        await dialog.getByRole('group', { name: 'session' }).getByLabel('online').check();
+        expect(await dialog.getByLabel('All types').isChecked()).toBe(false);
+        await picture(page, 'console-endpoint-new');
+        expect(await faultsOf(page)).toEqual([]);
+        await dialog.getByRole('button', { name: 'Create an endpoint' }).click();
         const once = page.getByRole('dialog', { name: /^The secret/ });
         expect(await once.locator('pre').innerText()).toMatch(/^whsec_/);
         await once.getByRole('button', { name: 'Close' }).click();
         await page.getByRole('table', { name: 'Endpoints' }).getByRole('link', { name: '/new' }).click();
         await page.getByText('No event has been sent to it yet').waitFor();
+        await page.getByText('session.online', { exact: true }).waitFor();
+        await page.getByRole('button', { name: 'Change' }).click();
+        await dialog.getByRole('checkbox', { name: 'session' }).check();
+        await dialog.getByRole('checkbox', { name: 'session' }).uncheck();
+        expect(await dialog.getByLabel('All types').isChecked()).toBe(true);
+        await dialog.getByRole('button', { name: 'Change' }).click();
+        await page.getByText('every type of event').waitFor();
         await page.getByRole('button', { name: 'Test' }).click();
         await page.getByText('It took the test event: HTTP 204').waitFor();
         takesTests = false;

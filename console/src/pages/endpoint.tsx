@@ -1,4 +1,4 @@
-import { Checkbox, Textarea, TextInput } from '@mantine/core';
+import { Checkbox, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { readPage } from '#client/pages.js';
@@ -9,6 +9,7 @@ import { countOf, eventNameOf } from '../format/words.js';
 import { Act, textIn } from '../parts/act.js';
 import { Copy } from '../parts/copy.js';
 import { Deliveries, Redeliver, statusOf } from '../parts/deliveries.js';
+import { EventTypes, typesIn } from '../parts/event-types.js';
 import { navigate } from '../parts/link.js';
 import { Empty, Loaded, Refusal } from '../parts/loaded.js';
 import { Facts, Panel } from '../parts/panel.js';
@@ -199,6 +200,7 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
       />
       <Act
         label="Change"
+        isWide
         run={(form) =>
           change({
             url: textIn(form, 'url'),
@@ -212,13 +214,7 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
           <>
             <TextInput name="url" type="url" label="URL" defaultValue={endpoint.url} required />
             <TextInput name="description" label="Description" defaultValue={endpoint.description} />
-            <Textarea
-              name="types"
-              label="Types of events"
-              description="One a line. Empty: all types"
-              defaultValue={endpoint.types.join('\n')}
-              rows={4}
-            />
+            <EventTypes of={endpoint.types} />
           </>
         }
       />
@@ -250,9 +246,6 @@ function Acts({ of: endpoint }: { readonly of: Endpoint }) {
     </span>
   );
 }
-
-const typesIn = (form: FormData) =>
-  (textIn(form, 'types') ?? '').split(/[\s,]+/).filter(Boolean) as Schemas['WebhookEventType'][];
 
 /** The most pages of 200 deliveries that are read to find the first one since an instant. */
 const MOST_PAGES = 25;

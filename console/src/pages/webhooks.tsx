@@ -1,4 +1,4 @@
-import { Textarea, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '#client/client.js';
 import { client, type Endpoint } from '../api/client.js';
@@ -7,6 +7,7 @@ import { countOf } from '../format/words.js';
 import { Act, textIn } from '../parts/act.js';
 import { useNow } from '../parts/clock.js';
 import { Deliveries } from '../parts/deliveries.js';
+import { EventTypes, typesIn } from '../parts/event-types.js';
 import { Link } from '../parts/link.js';
 import { Loaded } from '../parts/loaded.js';
 import { Badge, Panel } from '../parts/panel.js';
@@ -32,6 +33,7 @@ export function WebhooksPage({ filters }: { readonly filters: Filters }) {
           done={({ url }) => `${url} gets what it subscribed to, from the next event on.`}
           changes={['webhooks']}
           onDone={setCreated}
+          isWide
           ask={<NewEndpoint />}
         />
       </div>
@@ -62,11 +64,10 @@ export function WebhooksPage({ filters }: { readonly filters: Filters }) {
 }
 
 async function create(form: FormData) {
-  const types = (textIn(form, 'types') ?? '').split(/[\s,]+/).filter(Boolean);
   const body = {
     url: textIn(form, 'url') ?? '',
     description: textIn(form, 'description'),
-    ...(types.length > 0 && { types: types as Schemas['WebhookEventType'][] }),
+    types: typesIn(form),
   };
   const header = { 'Idempotency-Key': crypto.randomUUID() };
   return (await client.POST('/api/v1/webhook-endpoints', { params: { header }, body })).data;
@@ -76,13 +77,7 @@ const NewEndpoint = () => (
   <>
     <TextInput name="url" type="url" label="URL" placeholder="https://crm.example.com/hooks" required />
     <TextInput name="description" label="Description" description="Whose app it is" />
-    <Textarea
-      name="types"
-      label="Types of events"
-      description="For example session.online, one a line. Empty: all types"
-      autosize={false}
-      rows={3}
-    />
+    <EventTypes of={[]} />
   </>
 );
 

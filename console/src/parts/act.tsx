@@ -22,6 +22,8 @@ interface Props<Result> {
   readonly isDanger?: boolean;
   readonly isMain?: boolean;
   readonly isDisabled?: boolean;
+  /** Whether the dialog is wide. */
+  readonly isWide?: boolean;
   readonly onDone?: (result: Result) => void;
 }
 
@@ -56,6 +58,7 @@ export function Act<Result>(props: Props<Result>) {
           button={button}
           isDanger={isDanger}
           isDisabled={act.isPending}
+          isWide={props.isWide}
           onSubmit={(form) => act.mutate(form)}
           onClose={() => setOpen(false)}
         >

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { BULK } from './bulk.js';
+import { EVENT_TYPES } from './event-types.js';
 import { PRESETS, SCOPE_WORDS } from './presets.js';
 import { REMEDY_OPERATIONS, WORK_SCOPES } from './stalled.js';
 
@@ -18,6 +19,7 @@ interface Description {
       readonly NewApiKey: {
         readonly properties: { readonly scopes: { readonly items: { readonly enum: readonly string[] } } };
       };
+      readonly WebhookEventType: { readonly enum: readonly string[] };
     };
   };
 }
@@ -30,6 +32,14 @@ const operationOf = (id: string) => operations.find(({ operationId }) => operati
 it('has words for each scope of the API, and for no other', () => {
   const scopes = components.schemas.NewApiKey.properties.scopes.items.enum;
   expect(Object.keys(SCOPE_WORDS).sort()).toEqual([...scopes].sort());
+});
+
+it('offers exactly the types of events of the API', () => {
+  const names = Object.entries(EVENT_TYPES).flatMap(([subject, events]) =>
+    events.map((event) => `${subject}.${event}`),
+  );
+  const types = components.schemas.WebhookEventType.enum.filter((type) => !type.startsWith('pv.'));
+  expect(names.sort()).toEqual([...types].sort());
 });
 
 it('offers for many exactly the operations that the API does for many', () => {

@@ -1,0 +1,38 @@
+/** The events of each subject, in the order of openapi.json. */
+export const EVENT_TYPES: Readonly<Record<string, readonly string[]>> = {
+  user: [
+    'registered',
+    'registration_pending',
+    'registration_rejected',
+    'registration_uncertain',
+    'registration_discarded',
+    'erased',
+  ],
+  session: [
+    'started',
+    'start_failed',
+    'awaiting_owner',
+    'awaiting_installation',
+    'online',
+    'expired',
+    'lost',
+    'unrecognised',
+    'closed',
+    'reopened',
+    'flapping',
+  ],
+  stall: ['raised', 'cleared'],
+  invitation: ['created', 'opened', 'expired', 'revoked', 'declined', 'renewal_requested', 'reminder_due'],
+  consent: ['given'],
+  campaign: ['finished'],
+  inverter: ['online', 'missing'],
+  remote: [
+    'degraded',
+    'recovered',
+    'credentials_rejected',
+    'budget_short',
+    'budget_sufficient',
+    'contract_drift',
+  ],
+  webhook_endpoint: ['disabled'],
+};
