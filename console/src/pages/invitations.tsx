@@ -98,7 +98,11 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
         columns={[
           {
             title: 'Customer',
-            of: ({ tenantReference }) => <strong>{tenantReference}</strong>,
+            of: ({ userId, tenantReference }) => (
+              <Link to="customers" id={userId}>
+                <strong>{tenantReference}</strong>
+              </Link>
+            ),
             text: ({ tenantReference }) => tenantReference,
           },
           {

@@ -4,14 +4,16 @@ import type { Registration } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { BulkAct } from '../parts/bulk.js';
 import { DecisionDialog, type DecisionProps } from '../parts/decision-dialog.js';
-import { replaceFilters } from '../parts/link.js';
+import { Link, replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { useMay } from '../parts/may.js';
 import { Badge, type Tone } from '../parts/panel.js';
 import { Remedies } from '../parts/remedies.js';
 import { Sentence } from '../parts/sentence.js';
+import { ShortId } from '../parts/short-id.js';
 import { Age, Instant } from '../parts/time.js';
 import type { Filters } from '../rules/route.js';
+import type { Target } from '../rules/stalled.js';
 
 const STATUSES: Readonly<Record<Registration['status'], Tone>> = {
   uncertain: 'attention',
@@ -59,6 +61,11 @@ function decideMany(selected: readonly Registration[], clear: () => void) {
   );
 }
 
+const pageOf = ({ id, userId }: Registration): Target => ({
+  to: 'customers',
+  id: userId ?? id,
+});
+
 /** Lists the uncertain registrations first, because they wait for the decision of a person. */
 export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
   const mayDecide = useMay()('registrations:decide');
@@ -82,7 +89,9 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
         label="Registrations"
         list={list}
         unit="registration"
+        order="the newest first"
         keyOf={({ id }) => id}
+        pageOf={pageOf}
         filters={[
           { kind: 'choice', name: 'status', label: 'Status', options: statuses.map((each) => [each, each]) },
         ]}
@@ -95,7 +104,11 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
         columns={[
           {
             title: 'Customer',
-            of: ({ tenantReference }) => <strong>{tenantReference}</strong>,
+            of: (each) => (
+              <Link {...pageOf(each)}>
+                <strong>{each.tenantReference}</strong>
+              </Link>
+            ),
             text: ({ tenantReference }) => tenantReference,
           },
           { title: 'EANs', of: ({ gridLocations }) => gridLocations.map(({ ean }) => ean).join(', ') },
@@ -125,6 +138,12 @@ export function RegistrationsPage({ filters }: { readonly filters: Filters }) {
                 )}
               </>
             ),
+          },
+          {
+            title: 'Id',
+            isHidden: true,
+            of: ({ id }) => <ShortId of={id} />,
+            text: ({ id }) => id,
           },
           {
             title: 'What to do',

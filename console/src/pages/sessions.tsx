@@ -4,6 +4,7 @@ import { brandFilter, useBrands } from '../api/brands.js';
 import { useList } from '../api/lists.js';
 import { useStalled } from '../api/queries.js';
 import { wordsOf } from '../format/words.js';
+import { BulkAct } from '../parts/bulk.js';
 import { replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { SessionLink } from '../parts/short-id.js';
@@ -65,6 +66,15 @@ export function SessionsPage({ filters }: { readonly filters: Filters }) {
         ]}
         values={filters}
         onFilter={(name, value) => replaceFilters('sessions', { ...filters, [name]: value })}
+        acts={(selected, clear) => (
+          <BulkAct
+            label="Read now"
+            operationId="refreshSession"
+            on={selected.map(({ id, tenantReference }) => ({ id, name: tenantReference ?? id }))}
+            unit="session"
+            onDone={clear}
+          />
+        )}
         pageOf={({ id }) => ({ to: 'sessions', id })}
         columns={[
           { title: 'Session', of: ({ id }) => <SessionLink id={id} /> },

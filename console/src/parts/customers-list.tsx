@@ -1,10 +1,11 @@
 import type { paths } from '#client/openapi.js';
+import type { ItemOf } from '#client/pages.js';
 import { brandFilter, useBrands } from '../api/brands.js';
 import { useList } from '../api/lists.js';
 import { useCampaigns, useStalled } from '../api/queries.js';
 import type { Filters } from '../rules/route.js';
-import { SHORT_WAITS, WAITS_FOR } from '../rules/stalled.js';
-import { replaceFilters } from './link.js';
+import { SHORT_WAITS, WAITS_FOR, type Target } from '../rules/stalled.js';
+import { Link, replaceFilters } from './link.js';
 import { List, type Filter } from './list.js';
 import { useMay } from './may.js';
 import { Sentence } from './sentence.js';
@@ -12,6 +13,7 @@ import { ShortId } from './short-id.js';
 import { Urgency } from './state.js';
 import { Age, Instant } from './time.js';
 
+type Item = ItemOf<'/api/v1/customers'>;
 type Query = NonNullable<paths['/api/v1/customers']['get']['parameters']['query']>;
 
 /** The kinds of what can be stalled of a customer. */
@@ -66,14 +68,11 @@ export function CustomersList({ filters }: { readonly filters: Filters }) {
       filters={choices}
       values={filters}
       onFilter={(name, value) => replaceFilters('customers', { ...filters, [name]: value })}
-      pageOf={({ userId, registrationId }) => {
-        const id = userId ?? registrationId;
-        return id === null ? null : { to: 'customers', id };
-      }}
+      pageOf={pageOf}
       columns={[
         {
           title: 'Customer',
-          of: ({ tenantReference }) => <strong>{tenantReference}</strong>,
+          of: (each) => <Name of={each} />,
           text: ({ tenantReference }) => tenantReference,
         },
         {
@@ -109,12 +108,25 @@ export function CustomersList({ filters }: { readonly filters: Filters }) {
         },
         {
           title: 'Id',
-          of: ({ userId, registrationId }) => <ShortId of={userId ?? registrationId ?? ''} />,
-          text: ({ userId, registrationId }) => userId ?? registrationId,
+          of: (each) => <ShortId of={idOf(each) ?? ''} />,
+          text: idOf,
         },
       ]}
     />
   );
+}
+
+const idOf = ({ userId, registrationId }: Item) => userId ?? registrationId;
+
+function pageOf(customer: Item): Target | null {
+  const id = idOf(customer);
+  return id === null ? null : { to: 'customers', id };
+}
+
+function Name({ of: customer }: { readonly of: Item }) {
+  const page = pageOf(customer);
+  const name = <strong>{customer.tenantReference}</strong>;
+  return page === null ? name : <Link {...page}>{name}</Link>;
 }
 
 const eansOf = (locations: readonly { readonly ean: string }[]): string[] => locations.map(({ ean }) => ean);

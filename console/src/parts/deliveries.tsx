@@ -3,6 +3,7 @@ import { useList } from '../api/lists.js';
 import { countOf, eventNameOf } from '../format/words.js';
 import type { Filters } from '../rules/route.js';
 import { Act } from './act.js';
+import { BulkAct } from './bulk.js';
 import { replaceFilters } from './link.js';
 import { List, type Filter } from './list.js';
 import { Badge, Panel, type Tone } from './panel.js';
@@ -76,6 +77,19 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
         ]}
         values={{ ...filters, status: outcome }}
         onFilter={(name, value) => replaceFilters('webhooks', { ...filters, [name]: value }, endpointId)}
+        acts={(selected, clear) => (
+          <BulkAct
+            label="Redeliver"
+            operationId="redeliverWebhookDelivery"
+            on={selected.map(({ id, type, endpointId: to }) => ({
+              id,
+              name: `${eventNameOf(type)} to ${addressOf(to)}`,
+            }))}
+            unit="delivery"
+            units="deliveries"
+            onDone={clear}
+          />
+        )}
         columns={[
           {
             title: 'Event',

@@ -56,6 +56,7 @@ describe('a row of the funnel', () => {
 
   it.each([
     ['as the others and before', row('slow', 30, 3_900), before, [false, false]],
+    ['online at once, as before', row('slow', 30, 0), row('slow', 30, 0), [false, false]],
     ['slow beside the others', row('slow', 30, 36_000), undefined, [true, false]],
     ['slow beside the time before', row('slow', 30, 7_150), row('slow', 30, 3_500), [true, false]],
     ['too rarely online to be slow', row('slow', 4, 36_000), before, [false, true]],

@@ -58,7 +58,7 @@ export function outlierOf(
   const share = middleOf(others.flatMap(shareOf));
   return {
     isSlow: timeOf(row).some((seconds) =>
-      usual.some((each) => each !== undefined && seconds >= OUTLIER * each),
+      usual.some((each) => each !== undefined && seconds > each && seconds >= OUTLIER * each),
     ),
     isFew: shareOf(row).some((each) => share !== undefined && each < share && OUTLIER * each <= share),
   };

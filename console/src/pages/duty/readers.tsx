@@ -19,7 +19,7 @@ export function ReadersPanel({ status: { outbox }, history }: Overview) {
           ],
           [
             'Webhooks',
-            `${lagOf(webhooks.undelivered + webhooks.unread, webhooks.oldestUndeliveredSeconds)}; ${formatNumber(webhooks.failingEndpoints)} of ${countOf(webhooks.endpoints, 'endpoint')} have failed for 15 min, ${formatNumber(webhooks.disabledEndpoints)} disabled by themselves`,
+            `${lagOf(webhooks.undelivered + webhooks.unread, webhooks.oldestUndeliveredSeconds)}; ${formatNumber(webhooks.failingEndpoints)} of ${countOf(webhooks.endpoints, 'endpoint')} failing for 15 min, ${formatNumber(webhooks.disabledEndpoints)} disabled after failures`,
           ],
           [
             'Handlers',
