@@ -19,7 +19,10 @@ const CORE = Object.keys(CORE_ROOMS);
 
 const ROOMS = {
   ...CORE_ROOMS,
-  webhooks: ['platform', 'access', 'events', 'stalls'],
+  feed: ['platform', 'access', 'events'],
+  delivery: ['platform', 'events'],
+  handlers: ['platform', 'events', 'delivery'],
+  webhooks: ['platform', 'access', 'events', 'stalls', 'delivery'],
   broker: ['platform', 'events'],
   invitations: CORE,
   customers: [...CORE, 'invitations'],
@@ -28,7 +31,7 @@ const ROOMS = {
   bulk: ['platform', 'access'],
   'console-access': ['platform', 'access'],
   status: [...CORE, 'invitations', 'campaigns'],
-  privacy: [...CORE, 'invitations', 'campaigns', 'webhooks', 'bulk'],
+  privacy: [...CORE, 'invitations', 'campaigns', 'delivery', 'webhooks', 'bulk'],
   'pass-through': ['platform', 'access', 'remote', 'auth'],
   local: ['platform'],
 };

@@ -2,7 +2,7 @@ import { Injectable, Module, type DynamicModule } from '@nestjs/common';
 import { AppModule } from '../src/app.module.js';
 import { Publishers } from '../src/broker/broker.service.js';
 import type { DomainEvent } from '../src/events/catalogue.rules.js';
-import { OnEvent } from '../src/events/handlers/on-event.js';
+import { OnEvent } from '../src/handlers/on-event.js';
 import { createApp } from '../src/platform/http/create-app.js';
 import { readEnvironment } from '../src/platform/env/read-environment.js';
 import { ServiceLogger } from '../src/platform/logging/service-logger.js';

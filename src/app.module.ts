@@ -8,6 +8,8 @@ import { CampaignsModule } from './campaigns/campaigns.module.js';
 import { ConsoleAccessModule } from './console-access/console-access.module.js';
 import { CustomersModule } from './customers/customers.module.js';
 import { EventsModule } from './events/events.module.js';
+import { FeedModule } from './feed/feed.module.js';
+import { HandlersModule } from './handlers/handlers.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
 import { OnboardingModule } from './onboarding/onboarding.module.js';
 import type { Environment } from './platform/env/environment.js';
@@ -33,6 +35,8 @@ const CORE = [
 
 /** Each may be left out: then its operations are absent, and everything else works. */
 export const FEATURES = [
+  FeedModule,
+  HandlersModule,
   WebhooksModule,
   BrokerModule,
   InvitationsModule,

@@ -21,7 +21,7 @@ const SLUGS = {
   'docs/api.md': 'rest-api',
   'src/remote/README.md': 'remote',
   'src/onboarding/README.md': 'reading-sessions',
-  'src/events/handlers/README.md': 'handlers',
+  'src/handlers/README.md': 'handlers',
   'sandbox/README.md': 'sandbox',
   'bench/README.md': 'performance',
 };

@@ -35,3 +35,13 @@ export const eventNamesOf = (types: readonly string[]): EventName[] => {
   const named = new Set(types.map(findEventName));
   return EVENT_NAMES.filter((name) => named.has(name));
 };
+
+/** Returns what is wrong with a list of event types, or undefined. */
+export function typesFault(value: unknown): string | undefined {
+  const unknown = Array.isArray(value)
+    ? value.filter((type) => !EVENT_TYPES.includes(type as string))
+    : [value];
+  if (unknown.length === 0) return undefined;
+  const name = /^[\w.]{1,60}$/.exec(String(unknown[0]))?.[0];
+  return `must list event types${name === undefined ? '' : `, and ${name} is not one`}: ${EVENT_NAMES.join(', ')}`;
+}

@@ -17,12 +17,6 @@ export const ERASE_EVENTS = `
   FROM locked WHERE event.position = locked.position
   RETURNING event.position`;
 
-/** Erases responses and errors: they may quote the request, the address of the receiver or the event. */
-export const ERASE_WEBHOOK_RESPONSES = `
-  UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
-  WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)
-  RETURNING id`;
-
 export const EVENTS: PersonalData = {
   table: 'domain_events',
   where: 't.subject = ANY ($1::text[])',
@@ -33,12 +27,4 @@ export const EVENTS: PersonalData = {
     const others = [...sessionIds, ...gridLocationIds, ...invitationIds];
     return (await tx.query(ERASE_EVENTS, [peopleOf(person), others, JSON.stringify(ERASED)])).length;
   },
-};
-
-export const WEBHOOK_RESPONSES: PersonalData = {
-  table: 'webhook_deliveries',
-  where: 't.subject = ANY ($1::text[])',
-  order: 't.position, t.id',
-  parameter: subjectsOf,
-  erase: async (tx, person) => (await tx.query(ERASE_WEBHOOK_RESPONSES, [subjectsOf(person)])).length,
 };

@@ -1,7 +1,8 @@
 import { AUDIT_ENTRIES } from '../access/audit-log.store.js';
 import { BULK_ACTIONS } from '../bulk/bulk-actions.store.js';
 import { CAMPAIGN_ROWS } from '../campaigns/erase-rows.sql.js';
-import { EVENTS, WEBHOOK_RESPONSES } from '../events/erase-events.sql.js';
+import { WEBHOOK_RESPONSES } from '../delivery/erase-responses.sql.js';
+import { EVENTS } from '../events/erase-events.sql.js';
 import { INVITATION_DATA } from '../invitations/erase-invitations.sql.js';
 import { SESSION_DATA } from '../onboarding/store/erase-sessions.sql.js';
 import type { Sql } from '../platform/database/database.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { EventsModule } from '../events/events.module.js';
+import { DeliveryModule } from '../delivery/delivery.module.js';
 import { StallKinds } from '../stalls/stall-kinds.js';
 import { StallsModule } from '../stalls/stalls.module.js';
 import { ENDPOINT_STALLS } from './endpoints/endpoint-stalls.store.js';
@@ -15,7 +15,7 @@ import { WebhookSealing } from './secrets/sealing.service.js';
 import { WebhookSender } from './send/sender.service.js';
 
 @Module({
-  imports: [EventsModule, StallsModule],
+  imports: [DeliveryModule, StallsModule],
   controllers: [WebhookEndpointsController, WebhookDeliveriesController],
   providers: [
     WebhookDeliveriesStore,

@@ -62,7 +62,7 @@ export async function readPages(): Promise<ReadonlyMap<string, string>> {
     'clients/typescript',
     'src/remote',
     'src/onboarding',
-    'src/events/handlers',
+    'src/handlers',
     'sandbox',
     'bench',
   ].map((path) => `${path}/README.md`);

@@ -145,46 +145,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the feed of events page by page
-         * @description No event is skipped or reordered within a subject. `next` is always present, also after the last event, so a reader can continue with it for ever.
-         */
-        get: operations["listEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/events/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Follow the events as server-sent events
-         * @description Each event has its `sequence` as `id`, its type as `event` and the CloudEvent as `data`. A client that reconnects with `Last-Event-ID` misses no event. Default: start after the newest event; the first block contains its `id`.
-         */
-        get: operations["streamEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/stalled": {
         parameters: {
             query?: never;
@@ -545,6 +505,46 @@ export interface paths {
          * @description The starts that led to it, the responses of the remote service, the transitions that followed by which rule, and the events about it.
          */
         get: operations["listTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the feed of events page by page
+         * @description No event is skipped or reordered within a subject. `next` is always present, also after the last event, so a reader can continue with it for ever.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the events as server-sent events
+         * @description Each event has its `sequence` as `id`, its type as `event` and the CloudEvent as `data`. A client that reconnects with `Last-Event-ID` misses no event. Default: start after the newest event; the first block contains its `id`.
+         */
+        get: operations["streamEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1394,11 +1394,6 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        FeedView: {
-            items: components["schemas"]["FeedEvent"][];
-            /** @description The `after` of the next request, always present. Skips events that were filtered out; unchanged if there are no new events */
-            next: string;
-        };
         RemedyView: {
             /** @description An operation of this API */
             operationId: string;
@@ -2045,6 +2040,11 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
+        };
+        FeedView: {
+            items: components["schemas"]["FeedEvent"][];
+            /** @description The `after` of the next request, always present. Skips events that were filtered out; unchanged if there are no new events */
+            next: string;
         };
         /**
          * @description The type of an event, or its name
@@ -6675,25 +6675,6 @@ export interface components {
                 };
             };
         };
-        /**
-         * @description `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
-         *
-         *     `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica, and it receives at most 4 files at a time. Send the request again after `Retry-After` seconds, or to another replica.
-         */
-        "database_unavailable-or-replica_busy": {
-            headers: {
-                /** @description Seconds to wait before the next request */
-                "Retry-After"?: number;
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemView"] & {
-                    /** @enum {unknown} */
-                    code?: "database_unavailable" | "replica_busy";
-                };
-            };
-        };
         /** @description `stall_over`: It was stalled before and is not any more, so there is nothing to work on; `detail` says since when. Read the list again. */
         stall_over: {
             headers: {
@@ -6802,6 +6783,25 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemView"] & {
                     /** @enum {unknown} */
                     code?: "database_unavailable" | "remote_unavailable";
+                };
+            };
+        };
+        /**
+         * @description `database_unavailable`: The database is restarting or overloaded. Send the request again after `Retry-After` seconds.
+         *
+         *     `replica_busy`: Streams of events and reads with `wait` may use half of the connections of a replica, and it receives at most 4 files at a time. Send the request again after `Retry-After` seconds, or to another replica.
+         */
+        "database_unavailable-or-replica_busy": {
+            headers: {
+                /** @description Seconds to wait before the next request */
+                "Retry-After"?: number;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "database_unavailable" | "replica_busy";
                 };
             };
         };
@@ -7178,87 +7178,6 @@ export interface operations {
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["database_unavailable"];
-        };
-    };
-    listEvents: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items */
-                limit?: number;
-                /** @description The `next` of the previous page, or the `sequence` of an event. Default: the beginning of the feed */
-                after?: string;
-                /** @description Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. Default: all */
-                types?: string;
-                /** @description Only events about this session */
-                sessionId?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The events after `after`, in order, and `next`, the next cursor */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["FeedView"];
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
-    streamEvents: {
-        parameters: {
-            query?: {
-                /** @description The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event */
-                after?: string;
-                /** @description Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. Default: all */
-                types?: string;
-                /** @description Only events about this session */
-                sessionId?: string;
-            };
-            header?: {
-                /** @description The last `id` received; the stream starts after it. Overrides `after` */
-                "Last-Event-ID"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description An endless stream of events */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            400: components["responses"]["invalid_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable-or-replica_busy"];
         };
     };
     listStalled: {
@@ -8160,6 +8079,87 @@ export interface operations {
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["database_unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description The `next` of the previous page, or the `sequence` of an event. Default: the beginning of the feed */
+                after?: string;
+                /** @description Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. Default: all */
+                types?: string;
+                /** @description Only events about this session */
+                sessionId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events after `after`, in order, and `next`, the next cursor */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedView"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description The `sequence` of an event, or a `next` of the feed; the stream starts after it. `0` is the beginning. Default without `Last-Event-ID`: the newest event */
+                after?: string;
+                /** @description Only events of these types, separated by commas: `session.online` or `pv.session.online.v1`. Default: all */
+                types?: string;
+                /** @description Only events about this session */
+                sessionId?: string;
+            };
+            header?: {
+                /** @description The last `id` received; the stream starts after it. Overrides `after` */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An endless stream of events */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable-or-replica_busy"];
         };
     };
     listWebhookEndpoints: {

@@ -1,5 +1,5 @@
 import { SESSION_STATES } from '../../events/event-schemas.rules.js';
-import { LAST_SEQUENCE } from '../../events/feed/events.dto.js';
+import { LAST_SEQUENCE } from '../../events/sequence.dto.js';
 import { STALLED_FIELD } from '../../stalls/stalled.view.js';
 import * as schema from '../../platform/openapi/schema-of.js';
 import type { Metadata } from '../../users/metadata.rules.js';

@@ -1,5 +1,5 @@
 import { formatSequence } from '../../events/cloud-event.js';
-import { LAST_SEQUENCE } from '../../events/feed/events.dto.js';
+import { LAST_SEQUENCE } from '../../events/sequence.dto.js';
 import * as schema from '../../platform/openapi/schema-of.js';
 import type { StallViews } from '../../stalls/stall-views.service.js';
 import { STALLED_FIELD } from '../../stalls/stalled.view.js';

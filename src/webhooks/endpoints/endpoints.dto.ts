@@ -5,7 +5,7 @@ import { OptionalFlag } from '../../platform/http/parameters.js';
 import { AsParsed } from '../../platform/http/validation.js';
 import { EVENT_NAMES } from '../../events/catalogue.rules.js';
 import { EVENT_TYPES, toEventType } from '../../events/cloud-event.js';
-import { typesFault } from '../../events/feed/events.dto.js';
+import { typesFault } from '../../events/cloud-event.js';
 import { webhookSecretFault } from '../secrets/secret.rules.js';
 import { headersFault, MAX_URL_LENGTH } from './endpoint-input.js';
 

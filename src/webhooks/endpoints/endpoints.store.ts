@@ -11,7 +11,7 @@ import { List } from '../../platform/list/list.js';
 import type { EventName } from '../../events/catalogue.rules.js';
 import { toEventType } from '../../events/cloud-event.js';
 import { newestSequence, sequenceEvents } from '../../events/sequence.sql.js';
-import { dequeue, makeDue } from '../../events/deliver/queue.sql.js';
+import { dequeue, makeDue } from '../../delivery/queue.sql.js';
 import { lockEndpoint, readEndpoint, type EndpointRow } from '../endpoint.sql.js';
 import { newWebhookSecret, WebhookSealing } from '../secrets/sealing.service.js';
 import { lastEndOf, planRotation } from '../secrets/secret.rules.js';

@@ -3,7 +3,7 @@ import * as schema from '../../platform/openapi/schema-of.js';
 import { OptionalFlag } from '../../platform/http/parameters.js';
 import { EVENT_NAMES, type EventName } from '../../events/catalogue.rules.js';
 import { toEventType } from '../../events/cloud-event.js';
-import { sequence, SequenceParameter } from '../../events/feed/events.dto.js';
+import { sequence, SequenceParameter } from '../../events/sequence.dto.js';
 import { TypesField } from '../endpoints/endpoints.dto.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;

@@ -4,7 +4,7 @@ import { Database, type Transaction } from '../../platform/database/database.js'
 import type { Page } from '../../platform/http/page.js';
 import type { EventName } from '../../events/catalogue.rules.js';
 import { sequenceEvents } from '../../events/sequence.sql.js';
-import { makeDue } from '../../events/deliver/queue.sql.js';
+import { makeDue } from '../../delivery/queue.sql.js';
 import { lockEndpoint } from '../endpoint.sql.js';
 import type { RedeliveryRequest, StoredDelivery } from './deliveries.dto.js';
 import { DELIVERIES, DELIVERY_COLUMNS, type DeliveriesQuery } from './deliveries.list.js';

@@ -1,4 +1,4 @@
-import type { SendOutcome } from '../../events/deliver/delivery-plan.rules.js';
+import type { SendOutcome } from '../../delivery/delivery-plan.rules.js';
 
 export interface Health {
   /** Consecutive failed attempts, across all events. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { placesOf, planHealth, type Health } from './endpoint-health.rules.js';
-import type { SendOutcome } from '../../events/deliver/delivery-plan.rules.js';
+import type { SendOutcome } from '../../delivery/delivery-plan.rules.js';
 
 const NOW = new Date('2026-11-20T10:00:00Z');
 const ago = (ms: number) => new Date(NOW.getTime() - ms);

@@ -1,5 +1,5 @@
 import { readRetryAfter } from '../../platform/http-client/retry-after.rules.js';
-import type { SendOutcome } from '../../events/deliver/delivery-plan.rules.js';
+import type { SendOutcome } from '../../delivery/delivery-plan.rules.js';
 
 /** The statuses with which Retry-After is obeyed (RFC 9110, RFC 6585). */
 const MAY_REQUEST_WAIT: readonly number[] = [429, 503];

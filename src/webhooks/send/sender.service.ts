@@ -10,7 +10,7 @@ import { errorText } from '../../platform/redaction/error-text.js';
 import { redact } from '../../platform/redaction/redaction.js';
 import { HIDDEN } from '../../platform/redaction/secrets.js';
 import { VERSION } from '../../platform/build.js';
-import type { SendOutcome } from '../../events/deliver/delivery-plan.rules.js';
+import type { SendOutcome } from '../../delivery/delivery-plan.rules.js';
 import { refusalOf } from './addresses.js';
 import { guardedConnector } from './guarded-connector.js';
 import { sendOutcomeOf } from './response.rules.js';

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import type { NewEvent } from '../../../src/events/catalogue.rules.js';
 import { BrokerModule } from '../../../src/broker/broker.module.js';
-import { EventsModule } from '../../../src/events/events.module.js';
+import { HandlersModule } from '../../../src/handlers/handlers.module.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { ActiveCallers } from '../../../src/access/active-callers.service.js';
 import { ApiKeysStore } from '../../../src/access/api-keys.store.js';
@@ -44,7 +44,7 @@ export async function startWorker(
   };
   const root = {
     module: class Worker {},
-    imports: [platform, EventsModule, BrokerModule],
+    imports: [platform, HandlersModule, BrokerModule],
     providers: [...handlers],
   };
   return NestFactory.createApplicationContext(root, { logger: ['error', 'fatal'], abortOnError: false });

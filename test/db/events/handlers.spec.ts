@@ -3,12 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Scope, type INestApplicationContext, type Type } from '@nestjs/common';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DomainEvent, EventName } from '../../../src/events/catalogue.rules.js';
-import { OnEvent } from '../../../src/events/handlers/on-event.js';
-import {
-  retireHandlers,
-  subscribeHandlers,
-  touchHandlers,
-} from '../../../src/events/handlers/handlers.sql.js';
+import { OnEvent } from '../../../src/handlers/on-event.js';
+import { retireHandlers, subscribeHandlers, touchHandlers } from '../../../src/handlers/handlers.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
 import { sequenceEvents } from '../../../src/events/sequence.sql.js';
 import type { Database } from '../../../src/platform/database/database.js';

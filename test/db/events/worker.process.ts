@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
-import { OnEvent } from '../../../src/events/handlers/on-event.js';
+import { OnEvent } from '../../../src/handlers/on-event.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { startWorker } from './fixture.js';
 

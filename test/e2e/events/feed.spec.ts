@@ -4,8 +4,8 @@ import { formatSequence, type CloudEvent } from '../../../src/events/cloud-event
 import { SESSION_STATES } from '../../../src/events/event-schemas.rules.js';
 import { EVENTS } from '../../../src/events/erase-events.sql.js';
 import { appendEvents } from '../../../src/events/outbox.js';
-import { EventsStore } from '../../../src/events/feed/events.store.js';
-import { OpenStreams } from '../../../src/events/stream/open-streams.service.js';
+import { EventsStore } from '../../../src/events/events.store.js';
+import { OpenStreams } from '../../../src/feed/open-streams.service.js';
 import { HeldRequests } from '../../../src/platform/http/held-requests.js';
 import { sessionEvent } from '../../db/events/fixture.js';
 import { listOf, sessionBody, type ReadAnswer } from '../../faults/support/network/scripted-remote.js';

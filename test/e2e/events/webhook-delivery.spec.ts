@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { DeliveryQueue } from '../../../src/events/deliver/queue.store.js';
+import { DeliveryQueue } from '../../../src/delivery/queue.store.js';
 import { newestSequence } from '../../../src/events/sequence.sql.js';
 import { WebhookAttemptsStore } from '../../../src/webhooks/send/attempts.store.js';
 import { placesOf } from '../../../src/webhooks/send/endpoint-health.rules.js';

@@ -4,7 +4,7 @@ import { Injectable, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import pg from 'pg';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
-import { OnEvent } from '../../../src/events/handlers/on-event.js';
+import { OnEvent } from '../../../src/handlers/on-event.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { RegistrationSender } from '../../../src/users/registration/send-registrations.service.js';
 import { TestClient } from '../../setup/client.js';

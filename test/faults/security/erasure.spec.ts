@@ -7,9 +7,10 @@ import { FIND_IDS, PERSONAL_DATA } from '../../../src/privacy/personal-data.js';
 import { keyOf } from '../../../src/platform/database/personal-data.js';
 import { ERASE_ACTIONS } from '../../../src/bulk/bulk-actions.sql.js';
 import { ERASE_ROWS } from '../../../src/campaigns/erase-rows.sql.js';
-import { ERASE_EVENTS, ERASE_WEBHOOK_RESPONSES } from '../../../src/events/erase-events.sql.js';
+import { ERASE_WEBHOOK_RESPONSES } from '../../../src/delivery/erase-responses.sql.js';
+import { ERASE_EVENTS } from '../../../src/events/erase-events.sql.js';
 import type { DomainEvent } from '../../../src/events/catalogue.rules.js';
-import { OnEvent } from '../../../src/events/handlers/on-event.js';
+import { OnEvent } from '../../../src/handlers/on-event.js';
 import {
   DELETE_INVERTERS,
   DELETE_OBSERVATIONS,

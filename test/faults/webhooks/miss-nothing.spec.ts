@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { ENDPOINT_LEASES, FIND_DUE, TAKE } from '../../../src/events/deliver/take.sql.js';
+import { ENDPOINT_LEASES, FIND_DUE, TAKE } from '../../../src/delivery/take.sql.js';
 import { waitFor } from '../../setup/wait-for.js';
 import {
   arrivals,

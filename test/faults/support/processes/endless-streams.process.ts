@@ -1,4 +1,4 @@
-import { OpenStreams } from '../../../../src/events/stream/open-streams.service.js';
+import { OpenStreams } from '../../../../src/feed/open-streams.service.js';
 import { runService } from './test-service.js';
 
 // The bug: nothing ends open streams at shutdown, and the shutdown waits for them without a time limit.

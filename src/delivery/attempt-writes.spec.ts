@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { waitFor } from '../../../test/setup/wait-for.js';
+import { waitFor } from '../../test/setup/wait-for.js';
 import { AttemptWrites } from './attempt-writes.js';
 import type { Attempt } from './outlet.js';
 

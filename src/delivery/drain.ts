@@ -1,6 +1,6 @@
-import { WakeUp } from '../../platform/async/wake-up.js';
-import { within } from '../../platform/async/within.js';
-import type { Lease } from '../../platform/database/lease.js';
+import { WakeUp } from '../platform/async/wake-up.js';
+import { within } from '../platform/async/within.js';
+import type { Lease } from '../platform/database/lease.js';
 import { AttemptWrites } from './attempt-writes.js';
 import { planDelivery } from './delivery-plan.rules.js';
 import type { Attempt, DueDelivery, Outlet } from './outlet.js';

@@ -1,5 +1,5 @@
-import type { Database, Sql } from '../../platform/database/database.js';
-import type { EventName } from '../catalogue.rules.js';
+import type { Database, Sql } from '../platform/database/database.js';
+import type { EventName } from '../events/catalogue.rules.js';
 import type { EventHandler } from './on-event.js';
 
 type Subscription = Pick<EventHandler, 'name' | 'events'>;

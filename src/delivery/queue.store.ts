@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '../../platform/database/database.js';
-import { OUTCOME, OUTCOME_PATIENCE_MS } from '../../platform/database/connection/patience.js';
+import { Database, type Transaction } from '../platform/database/database.js';
+import { OUTCOME, OUTCOME_PATIENCE_MS } from '../platform/database/connection/patience.js';
 import type { Attempt, DueDelivery } from './outlet.js';
 import * as sql from './queue.sql.js';
 import { TAKE, type TakenRow } from './take.sql.js';

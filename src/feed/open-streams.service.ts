@@ -1,8 +1,8 @@
 import { Injectable, type BeforeApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
-import { ActiveCallers } from '../../access/active-callers.service.js';
-import { within } from '../../platform/async/within.js';
-import { Metrics } from '../../platform/metrics/metrics.js';
-import { stopsWithin } from '../../platform/shutdown/limits.js';
+import { ActiveCallers } from '../access/active-callers.service.js';
+import { within } from '../platform/async/within.js';
+import { Metrics } from '../platform/metrics/metrics.js';
+import { stopsWithin } from '../platform/shutdown/limits.js';
 import type { EventStream, StreamEnd } from './event-stream.js';
 
 const STOP_WITHIN_MS = stopsWithin(2_000);

@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Environment } from '../../platform/env/environment.js';
-import { runOutsideRequest } from '../../platform/http/request-context.js';
-import { errorText } from '../../platform/redaction/error-text.js';
-import { toCloudEvent } from '../cloud-event.js';
-import { EventSignal } from '../event-signal.service.js';
-import { EventsStore, type EventFilter, type SequencedEvent } from '../feed/events.store.js';
+import { Environment } from '../platform/env/environment.js';
+import { runOutsideRequest } from '../platform/http/request-context.js';
+import { errorText } from '../platform/redaction/error-text.js';
+import { toCloudEvent } from '../events/cloud-event.js';
+import { EventSignal } from '../events/event-signal.service.js';
+import { EventsStore, type EventFilter, type SequencedEvent } from '../events/events.store.js';
 
 type StreamPage = Awaited<ReturnType<EventPages['read']>>;
 type StreamEvent = StreamPage['events'][number];

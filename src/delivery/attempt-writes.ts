@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { describeState } from '../../platform/database/sql-state.js';
-import { isDatabaseUnavailable } from '../../platform/problem/database-unavailable.js';
+import { describeState } from '../platform/database/sql-state.js';
+import { isDatabaseUnavailable } from '../platform/problem/database-unavailable.js';
 import type { Attempt, Outlet } from './outlet.js';
 import type { DeliveryQueue } from './queue.store.js';
 

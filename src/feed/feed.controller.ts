@@ -1,15 +1,15 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { Operation } from '../../access/operation.decorator.js';
-import { Environment } from '../../platform/env/environment.js';
-import { eventNamesOf, formatSequence, toCloudEvent } from '../cloud-event.js';
-import { FeedQuery, FeedView, refuseUnknownPosition } from './events.dto.js';
-import { EventsStore } from './events.store.js';
-import { Query } from '../../platform/http/query.decorator.js';
+import { Operation } from '../access/operation.decorator.js';
+import { Environment } from '../platform/env/environment.js';
+import { eventNamesOf, formatSequence, toCloudEvent } from '../events/cloud-event.js';
+import { FeedQuery, FeedView, refuseUnknownPosition } from './feed.dto.js';
+import { EventsStore } from '../events/events.store.js';
+import { Query } from '../platform/http/query.decorator.js';
 
 @ApiTags('Events')
 @Controller('events')
-export class EventsController {
+export class FeedController {
   constructor(
     private readonly events: EventsStore,
     private readonly environment: Environment,

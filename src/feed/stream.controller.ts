@@ -1,26 +1,21 @@
 import { Controller, Get, Headers, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentKey, Operation } from '../../access/operation.decorator.js';
-import { actorOf, type Principal } from '../../access/scopes.js';
-import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { HeldRequests } from '../../platform/http/held-requests.js';
-import { refuse } from '../../platform/http/validation.js';
-import { untraced } from '../../platform/tracing/tracing.js';
-import { eventNamesOf } from '../cloud-event.js';
-import { EventSignal } from '../event-signal.service.js';
-import { EventsStore } from '../feed/events.store.js';
-import {
-  refuseUnknownPosition,
-  SEQUENCE,
-  SequenceParameter,
-  SessionIdParameter,
-  TypesParameter,
-} from '../feed/events.dto.js';
+import { CurrentKey, Operation } from '../access/operation.decorator.js';
+import { actorOf, type Principal } from '../access/scopes.js';
+import { ApiProblems } from '../platform/openapi/api-problems.decorator.js';
+import { HeldRequests } from '../platform/http/held-requests.js';
+import { refuse } from '../platform/http/validation.js';
+import { untraced } from '../platform/tracing/tracing.js';
+import { eventNamesOf } from '../events/cloud-event.js';
+import { EventSignal } from '../events/event-signal.service.js';
+import { EventsStore } from '../events/events.store.js';
+import { SEQUENCE, SequenceParameter } from '../events/sequence.dto.js';
+import { refuseUnknownPosition, SessionIdParameter, TypesParameter } from './feed.dto.js';
 import { EventStream } from './event-stream.js';
 import { EventPages } from './event-pages.service.js';
 import { OpenStreams } from './open-streams.service.js';
-import { Query } from '../../platform/http/query.decorator.js';
+import { Query } from '../platform/http/query.decorator.js';
 
 const LAST_EVENT_ID = 'Last-Event-ID';
 

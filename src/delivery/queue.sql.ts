@@ -1,5 +1,5 @@
-import { prepared, type Sql, type Transaction } from '../../platform/database/database.js';
-import { EVENTS_CHANNEL } from '../sequence.sql.js';
+import { prepared, type Sql, type Transaction } from '../platform/database/database.js';
+import { EVENTS_CHANNEL } from '../events/sequence.sql.js';
 import type { Attempt } from './outlet.js';
 
 const LOCK_SUBJECTS = prepared('deliveries.lock_subjects')`

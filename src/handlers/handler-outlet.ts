@@ -1,13 +1,13 @@
 import { Logger } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import { within } from '../../platform/async/within.js';
-import type { Database } from '../../platform/database/database.js';
-import { stopsWithin } from '../../platform/shutdown/limits.js';
-import { errorText } from '../../platform/redaction/error-text.js';
-import { traced } from '../../platform/tracing/tracing.js';
-import type { Attempt, DueDelivery, Outlet } from '../deliver/outlet.js';
-import type { SendOutcome } from '../deliver/delivery-plan.rules.js';
-import type { DeliveryQueue } from '../deliver/queue.store.js';
+import { within } from '../platform/async/within.js';
+import type { Database } from '../platform/database/database.js';
+import { stopsWithin } from '../platform/shutdown/limits.js';
+import { errorText } from '../platform/redaction/error-text.js';
+import { traced } from '../platform/tracing/tracing.js';
+import type { Attempt, DueDelivery, Outlet } from '../delivery/outlet.js';
+import type { SendOutcome } from '../delivery/delivery-plan.rules.js';
+import type { DeliveryQueue } from '../delivery/queue.store.js';
 import { isSubscribed } from './handlers.sql.js';
 import type { EventHandler } from './on-event.js';
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks } from '../../platform/tasks/background-tasks.js';
-import { task } from '../../platform/tasks/task.js';
-import { Database } from '../../platform/database/database.js';
-import { LeasedWork } from '../../platform/database/leased-work.js';
-import { Environment } from '../../platform/env/environment.js';
-import { EventSignal } from '../event-signal.service.js';
-import { sequenceEvents } from '../sequence.sql.js';
+import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
+import { task } from '../platform/tasks/task.js';
+import { Database } from '../platform/database/database.js';
+import { LeasedWork } from '../platform/database/leased-work.js';
+import { Environment } from '../platform/env/environment.js';
+import { EventSignal } from '../events/event-signal.service.js';
+import { sequenceEvents } from '../events/sequence.sql.js';
 import { Drain } from './drain.js';
 import { DELIVERIES_STOP_WITHIN_MS, type Outlet } from './outlet.js';
 import { DeliveryQueue } from './queue.store.js';

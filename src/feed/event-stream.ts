@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { within } from '../../platform/async/within.js';
-import { formatSequence } from '../cloud-event.js';
-import type { Principal } from '../../access/scopes.js';
-import type { EventSignal } from '../event-signal.service.js';
-import type { EventFilter } from '../feed/events.store.js';
+import { within } from '../platform/async/within.js';
+import { formatSequence } from '../events/cloud-event.js';
+import type { Principal } from '../access/scopes.js';
+import type { EventSignal } from '../events/event-signal.service.js';
+import type { EventFilter } from '../events/events.store.js';
 import type { EventPages } from './event-pages.service.js';
 
 /**

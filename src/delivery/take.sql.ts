@@ -1,5 +1,5 @@
-import { prepared } from '../../platform/database/database.js';
-import { leasesOn } from '../../platform/database/lease.sql.js';
+import { prepared } from '../platform/database/database.js';
+import { leasesOn } from '../platform/database/lease.sql.js';
 import type { DueDelivery } from './outlet.js';
 
 /** At most one process at a time delivers to an endpoint. An endpoint with unread events is due, too. */

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { MetadataScanner, type DiscoveryService } from '@nestjs/core';
-import { isEventName, type DomainEvent, type EventName } from '../catalogue.rules.js';
+import { isEventName, type DomainEvent, type EventName } from '../events/catalogue.rules.js';
 
 const METADATA = 'pv-onboarding:on-event';
 

@@ -1,0 +1,15 @@
+import { subjectsOf, type PersonalData } from '../platform/database/personal-data.js';
+
+/** Erases responses and errors: they may quote the request, the address of the receiver or the event. */
+export const ERASE_WEBHOOK_RESPONSES = `
+  UPDATE webhook_deliveries SET last_answer = NULL, last_error = NULL
+  WHERE subject = ANY ($1::text[]) AND (last_answer IS NOT NULL OR last_error IS NOT NULL)
+  RETURNING id`;
+
+export const WEBHOOK_RESPONSES: PersonalData = {
+  table: 'webhook_deliveries',
+  where: 't.subject = ANY ($1::text[])',
+  order: 't.position, t.id',
+  parameter: subjectsOf,
+  erase: async (tx, person) => (await tx.query(ERASE_WEBHOOK_RESPONSES, [subjectsOf(person)])).length,
+};
