@@ -7,7 +7,8 @@ import { ENCRYPTED_COLUMNS } from './privacy/encrypted-columns.js';
 import { checkKeys } from './platform/crypto/check-keys.js';
 import { Cipher } from './platform/crypto/cipher.js';
 import { Database } from './platform/database/database.js';
-import { requireHome } from './platform/database/deployment.store.js';
+import { isACopy, requireHome } from './platform/database/deployment.store.js';
+import { Listener } from './platform/database/connection/listen.js';
 import { migrate } from './platform/database/migrations/migrate.js';
 import { checkPoolers } from './platform/database/connection/poolers.js';
 import { readFiles } from './platform/env/environment-files.js';
@@ -68,6 +69,10 @@ export async function startService(source: EnvironmentSource, dataFolder: string
     const app = await createApp(AppModule.forRoot(environment), environment, log);
     const delayMs = environment.SHUTDOWN_DELAY_MS;
     await requireHome(app.get(Database));
+    app.get(Listener).watchHome(() => {
+      if (!shutdown.isRunning) tell(isACopy().message);
+      void shutdown.run(1);
+    });
     await checkKeys(app.get(Database), app.get(Cipher), ENCRYPTED_COLUMNS);
     shutdown.add({ name: 'the application', delayMs, stop: () => drain(app, delayMs) });
     const url = await listen(app, environment, variables.PORT === undefined && !isProduction, say);

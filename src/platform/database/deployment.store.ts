@@ -19,13 +19,23 @@ export async function moveHome(sql: Sql): Promise<void> {
 /** Throws ConfigurationError if this database is a copy of the one that the service used before. */
 export async function requireHome(sql: Sql): Promise<void> {
   await sql.query(`INSERT INTO deployment (home) VALUES (${HOME}) ON CONFLICT DO NOTHING`);
-  const [row] = await sql.query<{ isHome: boolean }>(`SELECT home = ${HOME} AS "isHome" FROM deployment`);
-  if (row?.isHome === true) return;
-  const problem =
-    'DATABASE_URL leads to a restored backup or a copy of the database. The service starts there only after the command ' +
-    '`restore --confirm` or `restore --moved` (docs/postgresql.md)';
-  throw new ConfigurationError([problem], []);
+  if (await isCopy(sql)) throw isACopy();
 }
+
+/** Returns false if nothing is recorded, as while a dump is being restored. */
+export async function isCopy(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ isCopy: boolean }>(`SELECT home <> ${HOME} AS "isCopy" FROM deployment`);
+  return row?.isCopy === true;
+}
+
+export const isACopy = (): ConfigurationError =>
+  new ConfigurationError(
+    [
+      'DATABASE_URL leads to a restored backup or a copy of the database. The service starts there only after the command ' +
+        '`restore --confirm` or `restore --moved` (docs/postgresql.md)',
+    ],
+    [],
+  );
 
 /** Returns whether a process of the service runs, by its LISTEN connection: a pooler keeps the others open after the process has ended. */
 export async function isServiceRunning(sql: Sql): Promise<boolean> {

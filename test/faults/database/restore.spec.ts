@@ -68,6 +68,32 @@ describe('R58: a restored copy harms nobody', () => {
     await withDatabase(original.url, (database) => requireHome(database));
   });
 
+  it('ends if a copy takes the place of its database', async () => {
+    const service = await startServiceProcess({ ...sandbox.environment, DATABASE_URL: original.url });
+    closing.push(() => service.stop('SIGKILL'));
+    const [name, copy] = [original.url, copyUrl].map((url) => new URL(url).pathname.slice(1)) as [
+      string,
+      string,
+    ];
+    await withClient(process.env.PV_TEST_SERVER_URL ?? '', async (client) => {
+      await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+      await waitFor('the connections have ended', async () => {
+        const { rows } = await client.query('SELECT FROM pg_stat_activity WHERE datname = $1', [name]);
+        return rows.length === 0;
+      });
+      for (const [from, to] of [
+        [name, `${name}_old`],
+        [copy, name],
+        [`${name}_old`, copy],
+      ])
+        await client.query(`ALTER DATABASE ${from} RENAME TO ${to}`);
+      await client.query(`ALTER DATABASE ${copy} ALLOW_CONNECTIONS true`);
+    });
+    expect(await service.exited).toEqual({ code: 1, signal: null });
+    expect(service.logs()).toContain('leads to a restored backup or a copy');
+  });
+
   it('starts on a copy after a move', async () => {
     await withDatabase(copyUrl, async (copy) => {
       await expect(requireHome(copy)).rejects.toThrow('a copy of the database');

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { Loop } from '../../async/loop.js';
 import { Environment } from '../../env/environment.js';
 import { STOP_WITHIN_MS } from '../../shutdown/limits.js';
+import { isCopy } from '../deployment.store.js';
 import { sqlState } from '../sql-state.js';
 
 const RECONNECT_MS = 500;
@@ -14,6 +15,8 @@ const QUESTION_SERVES_MS = 1_500;
 const HEARTBEAT =
   'SELECT (SELECT count(*)::int FROM pg_listening_channels() AS channel WHERE channel = ANY ($1)) AS channels';
 const RESPONSE_WITHIN_MS = 1_500;
+/** How often to check whether the database is a copy, besides after every connect. */
+const CHECK_HOME_MS = 30_000;
 /** A question that waits for a lock fails before it is late, so that it does not seem lost. */
 const SET_LOCK_TIMEOUT = 'SET lock_timeout TO 1000';
 
@@ -35,6 +38,7 @@ export class Listener implements OnApplicationShutdown {
   private answeredAt = -Infinity;
   private isLost = false;
   private listens = false;
+  private onCopy: (() => void) | undefined;
   private readonly loop = new Loop({
     step: (stop) => this.listen(stop),
     onError: (error) => {
@@ -56,6 +60,11 @@ export class Listener implements OnApplicationShutdown {
     if (this.hints.size === 1) this.loop.start();
     // If LISTEN fails, the heartbeat detects it.
     else if (this.client !== undefined) void this.client.query(listenTo(channel)).then(hint, () => {});
+  }
+
+  /** Calls `onCopy` when a copy has taken the place of the database, such as a restored backup. */
+  watchHome(onCopy: () => void): void {
+    this.onCopy = onCopy;
   }
 
   /** Whether notifications arrive, as of the last heartbeat. */
@@ -126,7 +135,11 @@ export class Listener implements OnApplicationShutdown {
     this.isLost = false;
     this.listens = true;
     this.hintAll();
-    for (;;) {
+    for (let checkAt = 0; ;) {
+      if (this.onCopy !== undefined && performance.now() >= checkAt) {
+        checkAt = performance.now() + CHECK_HOME_MS;
+        if (await hasCopy(client)) this.onCopy();
+      }
       await sleep(HEARTBEAT_MS, undefined, { signal: stop });
       if (performance.now() - this.answeredAt > QUESTION_SERVES_MS)
         await this.beat(client, { text: HEARTBEAT });
@@ -140,6 +153,17 @@ export class Listener implements OnApplicationShutdown {
     if (rows[0]!.channels !== channels.length)
       throw new Error('a pooler has switched to a connection that does not listen');
     return rows[0]!;
+  }
+}
+
+/** Returns false if the server reports an error, as while a dump is being restored. */
+async function hasCopy(client: pg.Client): Promise<boolean> {
+  const query = async <Row>(text: string) => (await client.query(text)).rows as Row[];
+  try {
+    return await isCopy({ query });
+  } catch (error) {
+    if (sqlState(error) === undefined) throw error;
+    return false;
   }
 }
 
