@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { InvitationsModule } from '../invitations/invitations.module.js';
 import { OnboardingModule } from '../onboarding/onboarding.module.js';
 import { CampaignAdoption } from './adoption/adoption.service.js';
+import { SessionAdoption } from './adoption/session-adoption.service.js';
 import { AdoptionStore } from './adoption/adoption.store.js';
 import { CampaignsController } from './campaigns.controller.js';
 import { CampaignsStore } from './campaigns.store.js';
@@ -23,6 +24,7 @@ import { CampaignResults } from './result/campaign-results.service.js';
     DrainStore,
     CampaignAdoption,
     AdoptionStore,
+    SessionAdoption,
   ],
 })
 export class CampaignsModule {}

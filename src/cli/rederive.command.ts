@@ -1,7 +1,7 @@
 import { counted } from '../platform/counted.rules.js';
 import { Command } from 'commander';
 import { Metrics } from '../platform/metrics/metrics.js';
-import { planRederivations } from '../onboarding/store/rederivation.js';
+import { planRederivations } from './rederivation.js';
 import { SessionsStore } from '../onboarding/store/sessions.store.js';
 import { ACTOR, placeOf, withDatabase, type ReadEnvironment } from './command-environment.js';
 import { confirm, YES, type Confirmation } from './confirm.js';

@@ -20,7 +20,6 @@ import { SessionsController } from './api/sessions.controller.js';
 import { SessionsService } from './api/sessions.service.js';
 import { SessionsStore } from './store/sessions.store.js';
 import { StartSessionService } from './start/start-session.service.js';
-import { SessionAdoption } from './adopt/session-adoption.service.js';
 import { AbandonedStarts } from './start/abandoned-starts.service.js';
 import { StartsStore } from './start/starts.store.js';
 
@@ -31,7 +30,6 @@ import { StartsStore } from './start/starts.store.js';
     SessionsService,
     StartSessionService,
     StartsStore,
-    SessionAdoption,
     AbandonedStarts,
     SessionsStore,
     SessionViewsStore,
@@ -45,7 +43,7 @@ import { StartsStore } from './start/starts.store.js';
     ReadBudgetStore,
     Poller,
   ],
-  exports: [StartSessionService, SessionAdoption, SessionViewsStore, ReadHabits],
+  exports: [StartSessionService, SessionReader, SessionViewsStore, ReadHabits],
 })
 export class OnboardingModule {
   constructor(kinds: StallKinds, environment: Environment) {

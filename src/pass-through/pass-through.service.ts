@@ -3,13 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { AuthorisedRemote } from '../auth/authorised-remote.service.js';
 import { passedRequestHeaders, passedResponseHeaders } from '../platform/env/pass-through.rules.js';
 import { Problem } from '../platform/problem/problem.js';
-import {
-  describeNotSent,
-  type PassedResponse,
-  type RemoteRequest,
-  type Sent,
-} from '../remote/outcome.rules.js';
+import { describeNotSent, type PassedCall, type RemoteRequest, type Sent } from '../remote/outcome.rules.js';
 import type { ArrivingBody } from './passed-body.js';
+import { PassedExchange, type PassedResponse } from './passed-exchange.js';
 
 type Call = Pick<RemoteRequest, 'method' | 'path'> & {
   readonly headers: Readonly<Record<string, string>>;
@@ -36,7 +32,8 @@ export class PassThrough {
   /** Sends a call. Resolves with the head of the response; its body follows. Throws Problem if there is no response to pass on. */
   pass(call: Call, body?: ArrivingBody): Promise<PassedResponse> {
     return new Promise((resolve, reject) => {
-      const passed = { ...(body && { body }), respond: resolve };
+      const open: PassedCall['open'] = (limits) => new PassedExchange(body, resolve, limits);
+      const passed = { ...(body && { body }), open };
       const request: RemoteRequest = { ...call, operation: 'pass_through', passed };
       // A response that has begun is with the caller already: then the rejection has no effect.
       this.remote

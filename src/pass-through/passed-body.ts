@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import { MAX_PASSED_BYTES } from '../platform/http/http-limits.js';
 import { Problem } from '../platform/problem/problem.js';
-import type { PassedBody } from '../remote/outcome.rules.js';
 
 /** A body up to this size is sent only once it has arrived as a whole. So a slow caller takes no place of the calls in flight. */
 const WHOLE_BYTES = 64 * 1024;
@@ -19,7 +18,8 @@ export async function beginBody(stream: Readable, mayEnd: () => Promise<void>): 
   return body;
 }
 
-export class ArrivingBody implements PassedBody {
+export class ArrivingBody {
+  /** Whether the caller has not sent all of it yet. Then a timeout says nothing about the service. */
   isArriving = true;
   /** Why the rest is not sent: the body is too large, the caller has left, or may no longer act. */
   fault: unknown;

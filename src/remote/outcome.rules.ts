@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import { OPERATION_CLASSES } from '../events/event-schemas.rules.js';
 import type { PassedMethod } from '../platform/env/pass-through.rules.js';
 
@@ -119,26 +119,34 @@ export type Priority = 'foreground' | 'background';
 /** The queue in which a call waits. Registrations and starts (`change`) take precedence over reads of the same priority. */
 export type CallClass = `${Priority} ${'change' | 'read'}`;
 
-/** A call of a caller that is passed on. */
+/**
+ * The result of a call for the breaker and the call queue. `limited` is a 429, `unavailable` a 503, `foreign` a 4xx of something in front
+ * of the service. `unknown`: we cancelled the call or did not send it, so its result says nothing about the service.
+ */
+export type CallResult =
+  'succeeded' | 'failed' | 'timed_out' | 'unavailable' | 'limited' | 'foreign' | 'unknown';
+
+/** The result of one exchange: `sent` for the caller, `result` for the breaker and the call queue. */
+export interface Exchanged {
+  readonly sent: Sent;
+  readonly result: CallResult;
+  readonly fault?: string;
+  readonly quietMs?: number;
+}
+
+/** A call of a caller, whose bodies are passed on as they are. */
 export interface PassedCall {
   /** Undefined if the request has no body. */
-  readonly body?: PassedBody;
-  /** Takes a response of any status but 401. If `body` is destroyed before it ends, the call is cancelled. */
-  respond(response: PassedResponse): void;
+  readonly body?: { readonly bytes: Buffer | AsyncIterable<Buffer> };
+  /** Returns what receives the response, and calls `settle` once it has ended or failed. */
+  open(limits: PassedLimits): Dispatcher.DispatchHandler;
 }
 
-export interface PassedBody {
-  readonly bytes: Buffer | AsyncIterable<Buffer>;
-  /** Whether the caller has not sent all of it yet. Then a timeout says nothing about the service. */
-  readonly isArriving: boolean;
-  /** Why the rest is not sent; undefined while it is. */
-  readonly fault: unknown;
-}
-
-export interface PassedResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readable;
+export interface PassedLimits extends Pick<RemoteRequest, 'signal'> {
+  readonly timeoutMs: number;
+  readonly settle: (exchanged: Exchanged) => void;
+  /** Returns the connection to its pool. */
+  readonly release: (reusable: boolean) => void;
 }
 
 export interface RemoteRequest {
@@ -155,7 +163,7 @@ export interface RemoteRequest {
   readonly faultOf?: (response: RemoteResponse) => string | undefined;
   /** Default: `background` for `read_session`, else `foreground`. */
   readonly priority?: Priority;
-  /** The call is one of a caller, whose bodies are passed on as they are. It is sent at most once more, after a 401. */
+  /** Sent at most once more, after a 401. */
   readonly passed?: PassedCall;
   /** Cancels the call. The outcome is `not_sent` (`stopping`) if nothing was sent yet, else `ambiguous`. */
   readonly signal?: AbortSignal;

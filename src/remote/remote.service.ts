@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { Environment } from '../platform/env/environment.js';
-import type { Exchanged } from './wire/exchange.js';
 import { CallQueue, type Turn } from './pace/call-queue.js';
 import { TRIALS } from './pace/breaker.rules.js';
 import { type BreakerChange, OperationGate } from './pace/operation-gate.js';
 import { OPERATION_CLASSES } from './outcome.rules.js';
-import type { NotSent, OperationClass, Priority, RemoteRequest, Sent } from './outcome.rules.js';
+import type { Exchanged, NotSent, OperationClass, Priority, RemoteRequest, Sent } from './outcome.rules.js';
 import { type DrawTokens, RequestBudget } from './pace/request-budget.js';
 import { isUp, isWorthRepeating, type Observe, Wire } from './wire/wire.js';
 

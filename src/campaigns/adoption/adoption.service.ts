@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Injectable } from '@nestjs/common';
-import { SessionAdoption } from '../../onboarding/adopt/session-adoption.service.js';
+import { SessionAdoption } from './session-adoption.service.js';
 import { unlessRefused } from '../../platform/database/refused-rows.js';
 import type { RowProblem } from '../campaign.rules.js';
 import { AdoptionStore, type RowToAdopt } from './adoption.store.js';

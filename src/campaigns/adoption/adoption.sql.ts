@@ -99,3 +99,16 @@ export const LOCK_ROW = prepared('campaign_rows.lock_to_adopt')`
 export const END_ROW = prepared('campaign_rows.end_adoption')`
     UPDATE campaign_rows SET status = $3, registration_id = $4, user_id = $5, problems = problems || $6::jsonb
      WHERE campaign_id = $1 AND line = $2 AND status = 'accepted' RETURNING line`;
+
+/** Inserts a registration that the same transaction confirms. Returns no row if its reference is live, or unchecked after a restore. */
+// The registration is never pending, so that no worker can send it.
+export const INSERT_TO_CONFIRM = prepared('campaigns.insert_to_confirm')`
+    INSERT INTO registrations (tenant_reference, eans, metadata, status, campaign_id)
+    SELECT $1, $2, $3, 'uncertain', $4
+     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
+    ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
+    RETURNING id`;
+
+export const FIND_REGISTERED = prepared('campaigns.find_registered')`
+    SELECT id AS "registrationId", campaign_id AS "campaignId" FROM registrations
+     WHERE tenant_reference = $1 AND user_id = $2 AND status = 'registered'`;

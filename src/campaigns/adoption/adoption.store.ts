@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database, type Transaction } from '../../platform/database/database.js';
 import type { Metadata } from '../../users/metadata.rules.js';
-import { adoptUser } from '../../users/registration/campaign-registrations.store.js';
+import { confirmUser } from '../../users/registration/confirm-user.store.js';
+import type { RegistrationRequest } from '../../users/registration/registration.rules.js';
+import type { RemoteUser } from '../../users/remote/remote-user.rules.js';
 import type { RowProblem } from '../campaign.rules.js';
 import { restoredUser, type Adoption } from './adoption.rules.js';
 import * as sql from './adoption.sql.js';
@@ -71,4 +73,31 @@ async function adopt(
   if (adopted === null) return null;
   const { registrationId, campaignId } = adopted;
   return { status: campaignId === id ? 'registered' : 'known', registrationId };
+}
+
+interface AdoptedUser {
+  readonly registrationId: string;
+  /** The campaign that has registered the user. Null: none has. */
+  readonly campaignId: string | null;
+}
+
+/**
+ * Stores a user that already exists at the remote service, with its registration. Makes no remote call. Returns the registration, which may
+ * be an earlier one of this user. Returns null if the reference has any other live registration, or if references are unchecked after a
+ * restore. The caller has compared the ids of the user with our database: throws if another user has taken one since then.
+ */
+async function adoptUser(
+  tx: Transaction,
+  request: RegistrationRequest,
+  user: RemoteUser,
+  campaignId: string,
+): Promise<AdoptedUser | null> {
+  const { tenantReference, eans, metadata } = request;
+  const values = [tenantReference, eans, metadata, campaignId];
+  const [inserted] = await tx.query<{ id: string }>(sql.INSERT_TO_CONFIRM, values);
+  if (inserted === undefined)
+    return (await tx.query<AdoptedUser>(sql.FIND_REGISTERED, [tenantReference, user.id]))[0] ?? null;
+  const confirmed = await confirmUser(tx, { ...request, id: inserted.id }, user);
+  if ('foreignFields' in confirmed) throw new Error('another user has just taken an id of the user');
+  return { registrationId: inserted.id, campaignId };
 }

@@ -1,4 +1,3 @@
-import type { LiveRegistration } from '../../users/registration/campaign-registrations.store.js';
 import type { RegistrationRequest } from '../../users/registration/registration.rules.js';
 import type { Metadata } from '../../users/metadata.rules.js';
 
@@ -26,6 +25,12 @@ export function requestsOf(rows: readonly TakenRow[]): RegistrationRequest[] {
     else if (!request.eans.includes(ean)) request.eans.push(ean);
   }
   return [...requests.values()];
+}
+
+export interface LiveRegistration {
+  readonly id: string;
+  readonly tenantReference: string;
+  readonly eans: readonly string[];
 }
 
 interface MarkedRow {

@@ -1,6 +1,6 @@
 import { prepared } from '../../platform/database/database.js';
 import { leasesOn } from '../../platform/database/lease.sql.js';
-import { UNDECIDED } from '../../users/registration/registrations.sql.js';
+import { LIVE, UNDECIDED } from '../../users/registration/registrations.sql.js';
 
 // The statements are SQL, since they take and settle rows in sets, under a lease by the database's clock.
 
@@ -150,3 +150,26 @@ export const CANCEL_FORGOTTEN = `
      WHERE ${FORGOTTEN} AND id = ANY ($2::uuid[]) RETURNING id`;
 
 export const CANCEL_ROWS = `UPDATE campaign_rows SET status = 'cancelled' WHERE campaign_id = $1 AND status = 'accepted'`;
+
+/** Inserts the registrations of campaign $2, due at once. Skips references that are live, or unchecked after a restore. */
+// Inserts in the order of the references, so that two campaigns with the same references cannot deadlock.
+export const INSERT_PENDING = prepared('campaigns.insert_pending')`
+    INSERT INTO registrations (tenant_reference, eans, metadata, next_attempt_at, campaign_id)
+    SELECT "tenantReference", eans, metadata, clock_timestamp(), $2
+      FROM jsonb_to_recordset($1::jsonb) AS wanted ("tenantReference" text, eans text[], metadata jsonb)
+     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
+     ORDER BY "tenantReference"
+    ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING`;
+
+/** Locks the registrations, so that none is withdrawn before the commit of the rows that wait for it. */
+export const FIND_LIVE_OF = prepared('campaigns.find_live_of')`
+    SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}
+       FOR KEY SHARE`;
+
+/** Locks those of the pending registrations $2 of campaign $1 for which no call has begun, and which nobody else has locked. */
+export const LOCK_UNSENT = `
+    SELECT id FROM registrations
+     WHERE id = ANY ($2) AND campaign_id = $1 AND status = 'pending' AND attempts = 0 AND lease_token IS NULL
+       FOR UPDATE SKIP LOCKED`;
+
+export const DELETE_UNSENT = 'DELETE FROM registrations WHERE id = ANY ($1)';

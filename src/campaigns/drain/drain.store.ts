@@ -10,10 +10,10 @@ import {
   type ChangeRows,
   type Work,
 } from '../../platform/database/refused-rows.js';
-import { insertPending, withdrawUnsent } from '../../users/registration/campaign-registrations.store.js';
+import type { RegistrationRequest } from '../../users/registration/registration.rules.js';
 import { CONTROLS, type CampaignStatus, type Control } from '../campaign.rules.js';
 import { countRows } from '../campaigns.store.js';
-import { markRows, NOT_REGISTERED, requestsOf, type TakenRow } from './drain.rules.js';
+import { markRows, NOT_REGISTERED, requestsOf, type LiveRegistration, type TakenRow } from './drain.rules.js';
 import * as sql from './drain.sql.js';
 
 /**
@@ -170,6 +170,19 @@ export class DrainStore {
   }
 }
 
+/**
+ * Inserts the registrations of a campaign; a worker sends them after the commit. Returns the live registrations of the references,
+ * earlier ones included. A reference has none if references are unchecked after a restore, or if its registration has just ended.
+ */
+export async function insertPending(
+  tx: Transaction,
+  requests: readonly RegistrationRequest[],
+  campaignId: string,
+): Promise<LiveRegistration[]> {
+  await tx.query(sql.INSERT_PENDING, [JSON.stringify(requests), campaignId]);
+  return tx.query(sql.FIND_LIVE_OF, [requests.map(({ tenantReference }) => tenantReference)]);
+}
+
 /** Records the changed status in the audit log. If the campaigns are to send no more, also takes back what they have not sent. */
 async function record(
   tx: Transaction,
@@ -185,12 +198,18 @@ async function record(
   }
 }
 
-/** Makes the rows `accepted` again whose registration has not been sent. */
+/**
+ * Makes the rows `accepted` again whose registration has not been sent, and deletes the registration. Nobody but the campaign knows of it:
+ * no event names it, and a request for the same reference would have sent it.
+ */
 async function withdraw(tx: Transaction, id: string): Promise<void> {
   const idsOf = (rows: readonly { readonly id: string }[]) =>
     rows.map(({ id: registrationId }) => registrationId);
   const sent = idsOf(await tx.query<{ id: string }>(sql.FIND_SENT, [id]));
-  await withdrawUnsent(tx, id, sent, async (unsent) => idsOf(await tx.query(sql.RELEASE_ROWS, [id, unsent])));
+  const unsent = idsOf(await tx.query<{ id: string }>(sql.LOCK_UNSENT, [id, sent]));
+  if (unsent.length === 0) return;
+  const released = idsOf(await tx.query<{ id: string }>(sql.RELEASE_ROWS, [id, unsent]));
+  await tx.query(sql.DELETE_UNSENT, [released]);
 }
 
 /** Gives the rows whose registration has ended their results. Returns their lines. */

@@ -8,9 +8,9 @@ import { Database, type Statement, type Transaction } from '../../platform/datab
 import { Environment } from '../../platform/env/environment.js';
 import * as polls from '../poll/polls.sql.js';
 import type { ClaimedPoll } from '../poll/polls.store.js';
+import type { Classification, SessionState } from '../rules/machine.rules.js';
 import { reconcile } from '../rules/reconcile.rules.js';
 import type { Decision, Reading, RecordedResponse, SessionRecord } from '../rules/reconcile.rules.js';
-import type { RederivedChange } from './rederivation.js';
 import { planNextReadMs, scheduleSettings } from '../rules/schedule.rules.js';
 import { bytesToWrite, countOfSet } from '../rules/write-sets.rules.js';
 import * as sql from './sessions.sql.js';
@@ -31,6 +31,13 @@ interface LockedSession extends SessionRecord {
 
 interface LockedRead extends Pick<BatchReading, 'reading' | 'traceparent'> {
   readonly session: LockedSession;
+}
+
+/** A session whose stored responses give another state by the current rules. */
+export interface RederivedChange {
+  readonly id: string;
+  readonly from: SessionState;
+  readonly classification: Classification;
 }
 
 interface Move extends LockedRead {

@@ -1,4 +1,4 @@
-import type { OperationClass } from '../outcome.rules.js';
+import type { CallResult, OperationClass } from '../outcome.rules.js';
 
 /**
  * The circuit breaker of one operation class. Times are milliseconds of any monotonic clock. In every phase, a Retry-After blocks all calls
@@ -48,13 +48,6 @@ export const TRIALS: Partial<Record<OperationClass, Trials>> = {
   register_user: { firstMs: 5_000, longestMs: 15 * 60_000, uncheckedMs: 60 * 60_000 },
   start_session: { firstMs: 2_000, longestMs: 30_000, uncheckedMs: 5 * 60_000 },
 };
-
-/**
- * The result of a call for the breaker and the call queue. `limited` is a 429, `unavailable` a 503, `foreign` a 4xx of something in front
- * of the service. `unknown`: we cancelled the call or did not send it, so its result says nothing about the service.
- */
-export type CallResult =
-  'succeeded' | 'failed' | 'timed_out' | 'unavailable' | 'limited' | 'foreign' | 'unknown';
 
 type Admission =
   | { readonly kind: 'pass'; readonly probe: boolean; readonly next: Breaker }

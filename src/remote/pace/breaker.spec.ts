@@ -2,7 +2,6 @@ import { describe, expect, it, jest } from '@jest/globals';
 import {
   admit,
   type Breaker,
-  type CallResult,
   checkFailed,
   checkPassed,
   CLOSED,
@@ -12,6 +11,7 @@ import {
   resume,
   TRIALS,
 } from './breaker.rules.js';
+import type { CallResult } from '../outcome.rules.js';
 import { OperationGate } from './operation-gate.js';
 
 const PROBE_MS = 1_000;

@@ -1,6 +1,5 @@
-import type { CallResult } from './breaker.rules.js';
 import { firstLimit, lower, raise } from './concurrency-limit.js';
-import type { CallClass, Priority } from '../outcome.rules.js';
+import type { CallClass, CallResult, Priority } from '../outcome.rules.js';
 import type { RequestBudget } from './request-budget.js';
 
 /**

@@ -1,5 +1,5 @@
-import type { NotSent, Sent } from '../outcome.rules.js';
-import { type Exchanged, isRefusal } from '../wire/exchange.js';
+import type { Exchanged, NotSent, Sent } from '../outcome.rules.js';
+import { isRefusal } from '../wire/exchange.js';
 import * as rules from './breaker.rules.js';
 import { ForeignResponses, NOTABLE_MS } from './foreign-responses.js';
 

@@ -7,8 +7,13 @@ import { TunnelError } from '../../platform/http-client/tunnel.js';
 import { describeConnectionError } from '../../platform/http-client/response-limits.js';
 import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
 import { redact } from '../../platform/redaction/redaction.js';
-import { isForeignRefusal, isObjectLike, type RemoteResponse, type Sent } from '../outcome.rules.js';
-import type { CallResult } from '../pace/breaker.rules.js';
+import {
+  isForeignRefusal,
+  isObjectLike,
+  type Exchanged,
+  type RemoteResponse,
+  type Sent,
+} from '../outcome.rules.js';
 import { describeResponse } from './read-response.js';
 
 /** The largest body that is read. A session with 10,000 inverters has a body of 0.5 MB. */
@@ -193,14 +198,6 @@ function pickHeaders(raw: readonly Buffer[]): Record<string, string> {
     if (PICKED.has(name)) picked[name] = raw[i + 1]!.toString('latin1');
   }
   return picked;
-}
-
-/** The result of one exchange: `sent` for the caller, `result` for the breaker and the call queue. */
-export interface Exchanged {
-  readonly sent: Sent;
-  readonly result: CallResult;
-  readonly fault?: string;
-  readonly quietMs?: number;
 }
 
 export function classifyResponse(response: AxiosResponse<ExchangeBody>): Exchanged {

@@ -9,10 +9,9 @@ import { sharedLookup } from '../../platform/http-client/names.js';
 import type { Environment } from '../../platform/env/environment.js';
 import { hideSecrets } from '../../platform/redaction/secrets.js';
 import { traced } from '../../platform/tracing/tracing.js';
-import type { PassedCall, RemoteRequest, Sent, SentOperation } from '../outcome.rules.js';
+import type { Exchanged, PassedCall, RemoteRequest, Sent, SentOperation } from '../outcome.rules.js';
 import { classifyFailure, classifyResponse, Exchange } from './exchange.js';
-import type { ExchangeBody, Exchanged } from './exchange.js';
-import { PassedExchange } from './passed-exchange.js';
+import type { ExchangeBody } from './exchange.js';
 import { withoutEndSlashes } from '../../platform/http/origins.rules.js';
 
 /** Receives every attempt. `seconds` is null if the call was not sent. */
@@ -96,12 +95,12 @@ export class Wire {
 
   /** Passes a call on, with its bodies as they arrive. Resolves when the response has ended or failed. */
   private pass(request: WireRequest, passed: PassedCall, timeoutMs: number): Promise<Exchanged> {
-    return new Promise((resolve) => {
+    return new Promise((settle) => {
       const { method, path, signal } = request;
       const connections = method === 'GET' ? this.reads : this.posts;
       const client = connections.take();
       const release = (reusable: boolean) => connections.giveBack(client, reusable);
-      const exchange = new PassedExchange(passed, timeoutMs, signal, resolve, release);
+      const exchange = passed.open({ timeoutMs, signal, settle, release });
       const headers = { ...this.headers, ...request.headers };
       const body = passed.body?.bytes as Buffer | Readable | undefined;
       client.dispatch({ method, path: this.prefix + path, headers, body }, exchange);

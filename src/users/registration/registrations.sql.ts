@@ -44,42 +44,6 @@ export const OPEN_INTENT = prepared('registrations.open_intent')`
     ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
     RETURNING ${CLAIM_COLUMNS}`;
 
-/** Inserts the registrations of campaign $2, due at once. Skips references that are live, or unchecked after a restore. */
-// Inserts in the order of the references, so that two campaigns with the same references cannot deadlock.
-export const INSERT_PENDING = prepared('registrations.insert_pending')`
-    INSERT INTO registrations (tenant_reference, eans, metadata, next_attempt_at, campaign_id)
-    SELECT "tenantReference", eans, metadata, clock_timestamp(), $2
-      FROM jsonb_to_recordset($1::jsonb) AS wanted ("tenantReference" text, eans text[], metadata jsonb)
-     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
-     ORDER BY "tenantReference"
-    ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING`;
-
-/** Locks the registrations, so that none is withdrawn before the commit of the rows that wait for it. */
-export const FIND_LIVE_OF = prepared('registrations.find_live_of')`
-    SELECT id, tenant_reference AS "tenantReference", eans FROM registrations WHERE tenant_reference = ANY ($1) AND ${LIVE}
-       FOR KEY SHARE`;
-
-/** Locks those of the pending registrations $2 of campaign $1 for which no call has begun, and which nobody else has locked. */
-export const LOCK_UNSENT = `
-    SELECT id FROM registrations
-     WHERE id = ANY ($2) AND campaign_id = $1 AND status = 'pending' AND attempts = 0 AND lease_token IS NULL
-       FOR UPDATE SKIP LOCKED`;
-
-export const DELETE_UNSENT = 'DELETE FROM registrations WHERE id = ANY ($1)';
-
-/** Inserts a registration that the same transaction confirms. Returns no row if its reference is live, or unchecked after a restore. */
-// The registration is never pending, so that no worker can send it.
-export const INSERT_TO_CONFIRM = prepared('registrations.insert_to_confirm')`
-    INSERT INTO registrations (tenant_reference, eans, metadata, status, campaign_id)
-    SELECT $1, $2, $3, 'uncertain', $4
-     WHERE NOT EXISTS (SELECT FROM restores WHERE references_checked_at IS NULL)
-    ON CONFLICT (tenant_reference) WHERE ${LIVE} DO NOTHING
-    RETURNING id`;
-
-export const FIND_REGISTERED = prepared('registrations.find_registered')`
-    SELECT id AS "registrationId", campaign_id AS "campaignId" FROM registrations
-     WHERE tenant_reference = $1 AND user_id = $2 AND status = 'registered'`;
-
 export const CONFIRM_REFERENCES = `
     UPDATE restores SET references_checked_at = clock_timestamp() WHERE references_checked_at IS NULL RETURNING id`;
 

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { SessionAdoption } from '../../../src/onboarding/adopt/session-adoption.service.js';
+import { SessionAdoption } from '../../../src/campaigns/adoption/session-adoption.service.js';
 import type { SessionReader } from '../../../src/onboarding/remote/session-reader.service.js';
-import { planRederivations } from '../../../src/onboarding/store/rederivation.js';
+import { planRederivations } from '../../../src/cli/rederivation.js';
 import { NEVER } from '../../../src/platform/database/lease.js';
 import { Metrics } from '../../../src/platform/metrics/metrics.js';
 import { ReadHabits } from '../../../src/onboarding/poll/habits.service.js';

@@ -4,7 +4,7 @@ import { actAs } from '../../../src/access/acting-caller.js';
 import { Cipher } from '../../../src/platform/crypto/cipher.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { ErasuresStore } from '../../../src/privacy/erasure/erasures.store.js';
-import { insertPending } from '../../../src/users/registration/campaign-registrations.store.js';
+import { insertPending } from '../../../src/campaigns/drain/drain.store.js';
 import { type Decided, DecisionsStore } from '../../../src/users/registration/decisions.store.js';
 import {
   type Claim,

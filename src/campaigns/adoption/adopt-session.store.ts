@@ -1,9 +1,9 @@
 import { appendEvents } from '../../events/outbox.js';
 import type { Transaction } from '../../platform/database/database.js';
-import { classify, type Observation } from '../rules/machine.rules.js';
-import { startedEvent } from '../rules/session-events.rules.js';
-import { insertSession, type LockedSession } from '../start/record-session.store.js';
-import { LOCK_CURRENT_AND_KNOWN, LOCK_PLACE } from '../start/starts.sql.js';
+import { classify, type Observation } from '../../onboarding/rules/machine.rules.js';
+import { startedEvent } from '../../onboarding/rules/session-events.rules.js';
+import { insertSession, type LockedSession } from '../../onboarding/start/record-session.store.js';
+import { LOCK_CURRENT_AND_KNOWN, LOCK_PLACE } from '../../onboarding/start/starts.sql.js';
 
 /** A session that exists at the remote service, with the location and brand that the tenant gives. */
 export interface SessionToAdopt {

@@ -1,15 +1,22 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { MAX_PASSED_BYTES } from '../../platform/http/http-limits.js';
-import { readRetryAfter, respondedAt } from '../../platform/http-client/retry-after.rules.js';
-import { Problem } from '../../platform/problem/problem.js';
-import { redact } from '../../platform/redaction/redaction.js';
-import { withoutSecrets } from '../../platform/redaction/secrets.js';
-import type { PassedCall, RemoteResponse } from '../outcome.rules.js';
-import { classifyFailure, ExchangeError, isRefusal, OneExchange, type Exchanged } from './exchange.js';
+import { MAX_PASSED_BYTES } from '../platform/http/http-limits.js';
+import { readRetryAfter, respondedAt } from '../platform/http-client/retry-after.rules.js';
+import { Problem } from '../platform/problem/problem.js';
+import { redact } from '../platform/redaction/redaction.js';
+import { withoutSecrets } from '../platform/redaction/secrets.js';
+import type { Exchanged, PassedLimits, RemoteResponse } from '../remote/outcome.rules.js';
+import type { ArrivingBody } from './passed-body.js';
+import { classifyFailure, ExchangeError, isRefusal, OneExchange } from '../remote/wire/exchange.js';
 
 /** How many bytes of a response are held for a caller that reads slowly. */
 const HELD_BYTES = 64 * 1024;
+
+export interface PassedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable;
+}
 
 /**
  * One call of a caller and its response, whose bodies are passed on as they arrive. Settles once, when the response has ended or failed.
@@ -25,16 +32,15 @@ export class PassedExchange extends OneExchange implements Dispatcher.DispatchHa
   private isHeldUp = false;
   private resume = (): void => {};
 
+  /** `respond` takes a response of any status but 401. If the body of the response is destroyed before it ends, the call is cancelled. */
   constructor(
-    private readonly call: PassedCall,
-    private readonly timeoutMs: number,
-    private readonly signal: AbortSignal | undefined,
-    private readonly settleWith: (exchanged: Exchanged) => void,
-    private readonly release: (reusable: boolean) => void,
+    private readonly sentBody: ArrivingBody | undefined,
+    private readonly respond: (response: PassedResponse) => void,
+    private readonly limits: PassedLimits,
   ) {
     super();
-    this.timer = setTimeout(() => this.expire(), timeoutMs);
-    signal?.addEventListener('abort', this.onAbort);
+    this.timer = setTimeout(() => this.expire(), limits.timeoutMs);
+    limits.signal?.addEventListener('abort', this.onAbort);
   }
 
   onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): boolean {
@@ -68,7 +74,7 @@ export class PassedExchange extends OneExchange implements Dispatcher.DispatchHa
   }
 
   onError(error: Error): void {
-    if (this.call.body?.fault === undefined) this.failBy(error);
+    if (this.sentBody?.fault === undefined) this.failBy(error);
     else this.fail('cancelled', 'the body has not arrived as a whole');
   }
 
@@ -87,7 +93,7 @@ export class PassedExchange extends OneExchange implements Dispatcher.DispatchHa
     body.on('error', () => {});
     this.body = body;
     const { status, headers } = this;
-    this.call.respond({ status, headers, body });
+    this.respond({ status, headers, body });
     return body;
   }
 
@@ -97,8 +103,8 @@ export class PassedExchange extends OneExchange implements Dispatcher.DispatchHa
 
   private expire(): void {
     // A caller that sends or reads slowly would otherwise make the service look slow.
-    const isOfCaller = this.isHeldUp || this.call.body?.isArriving === true;
-    this.fail(isOfCaller ? 'cancelled' : 'deadline', `no whole response within ${this.timeoutMs} ms`);
+    const isOfCaller = this.isHeldUp || this.sentBody?.isArriving === true;
+    this.fail(isOfCaller ? 'cancelled' : 'deadline', `no whole response within ${this.limits.timeoutMs} ms`);
   }
 
   protected fail(fault: ExchangeError['fault'], reason: string): void {
@@ -130,9 +136,9 @@ export class PassedExchange extends OneExchange implements Dispatcher.DispatchHa
     if (this.settled) return false;
     this.settled = true;
     clearTimeout(this.timer);
-    this.signal?.removeEventListener('abort', this.onAbort);
-    this.release(reusable && this.call.body?.isArriving !== true);
-    this.settleWith(exchanged);
+    this.limits.signal?.removeEventListener('abort', this.onAbort);
+    this.limits.release(reusable && this.sentBody?.isArriving !== true);
+    this.limits.settle(exchanged);
     return true;
   }
 }

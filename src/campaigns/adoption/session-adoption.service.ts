@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
 import { Database } from '../../platform/database/database.js';
-import { SessionReader } from '../remote/session-reader.service.js';
+import { SessionReader } from '../../onboarding/remote/session-reader.service.js';
 import { recordAdopted, type SeenSession, type SessionToAdopt } from './adopt-session.store.js';
 
 /** Maximum reads of a session, one after the other, until one has a usable response. */
