@@ -5,11 +5,10 @@ import { ApiKeysStore } from './api-keys.store.js';
 import { AuditLogController } from './audit-log.controller.js';
 import { Authentication } from './authentication.service.js';
 import { IdempotencyKeys } from './idempotency-keys.store.js';
-import { InternalRequests } from './internal-requests.js';
 import { Operations } from './operations.js';
+import { OtherCredentials } from './other-credentials.js';
 import { RefusedRequests } from './refused-requests.service.js';
 import { RequestHooks } from './request-hooks.service.js';
-import { SessionCredentials } from './session-credentials.js';
 
 /** What the other rooms use. */
 const SHARED = [
@@ -17,10 +16,9 @@ const SHARED = [
   ApiKeysStore,
   Authentication,
   IdempotencyKeys,
-  InternalRequests,
   Operations,
+  OtherCredentials,
   RefusedRequests,
-  SessionCredentials,
 ];
 
 @Global()

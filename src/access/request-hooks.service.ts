@@ -10,11 +10,10 @@ import { actAs } from './acting-caller.js';
 import { ActiveCallers } from './active-callers.service.js';
 import type { PresentedKey } from './api-keys.store.js';
 import { Authentication } from './authentication.service.js';
-import { InternalRequests } from './internal-requests.js';
+import { OtherCredentials } from './other-credentials.js';
 import { RateLimit } from './rate-limit.js';
 import { RefusedRequests } from './refused-requests.service.js';
 import { requireAnyScope, requireScope, type Principal } from './scopes.js';
-import { SessionCredentials } from './session-credentials.js';
 
 /** The most requests a minute with an unknown key, per client network. Each such request queries the database. */
 const FAILURES = { amount: 300, periodMs: 60_000 };
@@ -44,9 +43,8 @@ export class RequestHooks implements OnModuleInit {
     host: HttpAdapterHost,
     private readonly authentication: Authentication,
     private readonly refused: RefusedRequests,
-    private readonly sessions: SessionCredentials,
+    private readonly others: OtherCredentials,
     private readonly callers: ActiveCallers,
-    private readonly internal: InternalRequests,
     private readonly environment: Environment,
   ) {
     this.server = host.httpAdapter?.getInstance<FastifyInstance>();
@@ -120,9 +118,9 @@ export class RequestHooks implements OnModuleInit {
 
   /** Returns the principal of the key, or of the session if the request has one and no key. */
   private async identify(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
-    const internal = this.internal.find(keyOf(request));
+    const internal = this.others.findInternal(keyOf(request));
     if (internal !== undefined) return internal;
-    const session = request.headers.authorization === undefined ? this.sessions.find(request) : null;
+    const session = request.headers.authorization === undefined ? this.others.findSession(request) : null;
     const caller = session?.caller ?? { key: keyOf(request) };
     if ('key' in caller) request.presentedKey = caller.key;
     const principal = 'key' in caller ? await this.identifyKey(caller.key, request, reply) : caller.principal;

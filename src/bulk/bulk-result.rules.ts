@@ -1,4 +1,4 @@
-import type { InternalResponse } from '../access/internal-requests.js';
+import type { InternalResponse } from './internal-requests.js';
 import type { ItemResult } from './bulk-actions.store.js';
 
 export const UNAUTHENTICATED: ItemResult = {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApiKeysStore } from '../access/api-keys.store.js';
-import { InternalRequests, type InternalResponse } from '../access/internal-requests.js';
+import { InternalRequests, type InternalResponse } from './internal-requests.js';
 import { Operations } from '../access/operations.js';
 import type { Principal } from '../access/scopes.js';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';

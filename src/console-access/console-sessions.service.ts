@@ -7,7 +7,7 @@ import { ConfigurationError } from '../platform/env/configuration-error.js';
 import { ownOriginsOf } from '../platform/http/origins.rules.js';
 import { Problem } from '../platform/problem/problem.js';
 import { SCOPES, type Principal, type Scope } from '../access/scopes.js';
-import { SessionCredentials, type SessionCredential } from '../access/session-credentials.js';
+import { OtherCredentials, type SessionCredential } from '../access/other-credentials.js';
 import {
   isFromOwnConsole,
   keyHashOf,
@@ -30,9 +30,9 @@ export class ConsoleSessions {
   constructor(
     private readonly environment: Environment,
     cipher: Cipher,
-    credentials: SessionCredentials,
+    credentials: OtherCredentials,
   ) {
-    credentials.find = (request) => this.credentialOf(request);
+    credentials.findSession = (request) => this.credentialOf(request);
     const { CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID, CONSOLE_OIDC_CLIENT_SECRET } = environment;
     const { CONSOLE_OIDC_GROUPS } = environment;
     this.signIn = CONSOLE_OIDC_ISSUER === undefined ? 'key' : 'oidc';

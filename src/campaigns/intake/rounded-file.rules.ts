@@ -1,4 +1,5 @@
 import type { CheckDigitRule } from '../../users/ean.rules.js';
+import { isLongNumber, roundedReference } from '../../users/tenant-reference.rules.js';
 import {
   addLook,
   areMostRounded,
@@ -8,8 +9,7 @@ import {
   noCounts,
   programsOf,
   type RoundedCounts,
-} from '../../users/rounded.rules.js';
-import { isLongNumber, roundedReference } from '../../users/tenant-reference.rules.js';
+} from './rounded-column.rules.js';
 import type { ReadRow } from './row.rules.js';
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { InternalRequests, type InternalResponse } from '../../../src/access/internal-requests.js';
+import { InternalRequests, type InternalResponse } from '../../../src/bulk/internal-requests.js';
 import type { BulkActionView } from '../../../src/bulk/bulk-actions.dto.js';
 import { BulkActionsStore } from '../../../src/bulk/bulk-actions.store.js';
 import { BulkRunner } from '../../../src/bulk/bulk-runner.service.js';

@@ -10,9 +10,11 @@ export interface SessionCredential {
   readonly expiresAt: number;
 }
 
-/** How a request without an API key is identified. No request has a session unless a feature replaces `find`. */
+/** How a request without an API key is identified: not at all, unless a feature replaces these functions. */
 @Injectable()
-export class SessionCredentials {
+export class OtherCredentials {
   /** Returns null if the request has no session. Throws Problem if the request may not use its session. */
-  find: (request: FastifyRequest) => SessionCredential | null = () => null;
+  findSession: (request: FastifyRequest) => SessionCredential | null = () => null;
+  /** Returns the caller for whom this process sends a request to itself with this token in the place of a key. */
+  findInternal: (token: string) => Principal | undefined = () => undefined;
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import type { Principal } from './scopes.js';
+import { OtherCredentials } from '../access/other-credentials.js';
+import type { Principal } from '../access/scopes.js';
 
 interface InternalRequest {
   readonly method: string;
@@ -28,10 +29,11 @@ export class InternalRequests {
   /** The callers of the requests in flight, by the random token that each request sends in the place of a key. */
   private readonly callers = new Map<string, Principal>();
 
-  constructor(private readonly host: HttpAdapterHost) {}
-
-  find(token: string): Principal | undefined {
-    return this.callers.get(token);
+  constructor(
+    private readonly host: HttpAdapterHost,
+    credentials: OtherCredentials,
+  ) {
+    credentials.findInternal = (token) => this.callers.get(token);
   }
 
   async send(
