@@ -88,7 +88,11 @@ function Pages({ who, onSignOut }: { readonly who: SignedIn; readonly onSignOut:
   const [first] = pages;
   useEffect(() => {
     // At Back, the browser itself returns to the position on the page.
-    const toTop = () => window.scrollTo(0, 0);
+    const toTop = () => {
+      window.scrollTo(0, 0);
+      // What had the focus may be on the page that is left.
+      document.getElementById('main')?.focus({ preventScroll: true });
+    };
     window.addEventListener('pushState', toTop);
     return () => window.removeEventListener('pushState', toTop);
   }, []);
@@ -151,7 +155,11 @@ function Page({ route: { page, id, filters }, may }: { readonly route: Route; re
       return <AuditPage filters={filters} />;
     case 'campaigns':
       if (id === 'new') return <ImportPage />;
-      return id === null ? <CampaignsPage /> : <CampaignPage key={id} id={id} filters={filters} />;
+      return id === null ? (
+        <CampaignsPage filters={filters} />
+      ) : (
+        <CampaignPage key={id} id={id} filters={filters} />
+      );
     case 'unknown':
       return <h1>There is no such page</h1>;
   }

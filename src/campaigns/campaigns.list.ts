@@ -1,4 +1,4 @@
-import { ChoiceParameter } from '../platform/http/parameters.js';
+import { ChoiceParameter, FlagParameter } from '../platform/http/parameters.js';
 import * as by from '../platform/list/filters.js';
 import { List } from '../platform/list/list.js';
 import { CAMPAIGN_STATUSES, ROW_PROBLEMS, ROW_STATUSES } from './campaign.rules.js';
@@ -11,7 +11,13 @@ export const CAMPAIGNS = new List({
   where: `status <> 'receiving'`,
   order: { createdAt: ['created_at', 'instant'], id: ['id', 'uuid'] },
   descending: true,
-  filters: { status: by.choice('status', CAMPAIGN_STATUSES) },
+  filters: {
+    status: by.choice('status', CAMPAIGN_STATUSES),
+    dryRun: by.parameter<boolean>(
+      FlagParameter('Only dry runs, or only campaigns that are none. Default: both'),
+      `(status = 'checked') = ?`,
+    ),
+  },
 });
 
 export class CampaignsQuery extends CAMPAIGNS.Query {}

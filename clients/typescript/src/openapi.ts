@@ -9183,6 +9183,8 @@ export interface operations {
                 /** @description The `next` of the previous page. Default: the first page */
                 cursor?: string;
                 status?: "checked" | "running" | "paused" | "cancelled" | "finished";
+                /** @description Only dry runs, or only campaigns that are none. Default: both */
+                dryRun?: boolean;
             };
             header?: never;
             path?: never;

@@ -1,9 +1,10 @@
-import { Button } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { paths } from '#client/openapi.js';
 import { useBrands } from '../api/brands.js';
 import { client } from '../api/client.js';
 import { POLL_MS } from '../api/live.js';
+import { useStatus } from '../api/queries.js';
 import { formatNumber, wordsOf } from '../format/words.js';
 import { Copy } from '../parts/copy.js';
 import { Link, replaceFilters } from '../parts/link.js';
@@ -11,10 +12,11 @@ import { List } from '../parts/list.js';
 import { Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Badge, Facts, Panel } from '../parts/panel.js';
+import { Sentence } from '../parts/sentence.js';
 import { Instant } from '../parts/time.js';
 import { PREFIX } from '../rules/prefix.js';
 import type { Filters } from '../rules/route.js';
-import { Control, Counts, STATUSES } from './campaigns.js';
+import { Control, Counts, STATUSES, WORDS } from './campaigns.js';
 
 type Query = NonNullable<paths['/api/v1/campaigns/{id}/rows']['get']['parameters']['query']>;
 
@@ -43,13 +45,14 @@ export function CampaignPage({ id, filters }: { readonly id: string; readonly fi
             </span>
           </div>
           <Panel title="Progress" isWide>
+            {data.status === 'running' && may('onboarding:read') && <Outage />}
             <Counts of={data} />
             <Facts
               facts={[
                 [
                   'Status',
                   <Badge key="status" tone={STATUSES[data.status]}>
-                    {data.dryRun ? 'only checked' : data.status}
+                    {WORDS[data.status]}
                   </Badge>,
                 ],
                 ['Owners', data.invite ? 'are invited' : 'are not invited'],
@@ -85,14 +88,35 @@ export function CampaignPage({ id, filters }: { readonly id: string; readonly fi
               ]}
             />
           </Panel>
-          <Rows id={id} filters={filters} />
+          <Rows id={id} filters={filters} isRunning={data.status === 'running'} />
         </>
       )}
     </Loaded>
   );
 }
 
-function Rows({ id, filters }: { readonly id: string; readonly filters: Filters }) {
+/** The reasons of the status for which no customer is registered for now. */
+const HOLDS: readonly string[] = ['credentials_rejected', 'proxy_fails', 'remote_degraded', 'remote_slow'];
+
+/** Says why the campaign does not get on, if the remote service is the reason. */
+function Outage() {
+  const reason = useStatus().data?.reasons.find(({ code }) => HOLDS.includes(code));
+  if (reason === undefined) return null;
+  return (
+    <Alert color="yellow" className="notice" role="status">
+      {reason.title}: <Sentence text={reason.detail} />. The campaign continues by itself once that has ended.{' '}
+      <Link to="">On duty</Link>
+    </Alert>
+  );
+}
+
+interface RowsProps {
+  readonly id: string;
+  readonly filters: Filters;
+  readonly isRunning: boolean;
+}
+
+function Rows({ id, filters, isRunning }: RowsProps) {
   const { status } = filters as Pick<Query, 'status'>;
   const list = useInfiniteQuery({
     queryKey: ['campaigns', id, 'rows', status],
@@ -102,6 +126,7 @@ function Rows({ id, filters }: { readonly id: string; readonly filters: Filters 
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
+    refetchInterval: isRunning && POLL_MS / 2,
   });
   return (
     <Panel title="Rows" isWide>

@@ -9,14 +9,14 @@ import { invalidate } from '../api/queries.js';
 import { formatSeconds } from '../format/duration.js';
 import { countOf, formatNumber } from '../format/words.js';
 import { Dialog } from '../parts/dialog.js';
-import { Link, navigate } from '../parts/link.js';
+import { Link, navigate, replaceFilters } from '../parts/link.js';
 import { List } from '../parts/list.js';
 import { Failure, Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Badge, type Tone } from '../parts/panel.js';
 import { ShortId } from '../parts/short-id.js';
 import { Instant } from '../parts/time.js';
-import { pathOf } from '../rules/route.js';
+import { pathOf, type Filters } from '../rules/route.js';
 
 type Campaign = Schemas['CampaignSummaryView'];
 type Act = 'pause' | 'resume' | 'cancel';
@@ -38,9 +38,19 @@ const ACTS: Readonly<Record<Campaign['status'], readonly Act[]>> = {
   finished: [],
 };
 
-export function CampaignsPage() {
+export const WORDS: Readonly<Record<Campaign['status'], string>> = {
+  running: 'running',
+  paused: 'paused',
+  finished: 'finished',
+  cancelled: 'cancelled',
+  checked: 'only checked',
+};
+
+export function CampaignsPage({ filters }: { readonly filters: Filters }) {
   const mayAct = useMay()('users:write');
-  const list = useList('campaigns', '/api/v1/campaigns', { limit: 50 });
+  const status = (Object.keys(WORDS) as Campaign['status'][]).find((each) => each === filters.status);
+  const query = status === undefined ? { dryRun: false } : { status };
+  const list = useList('campaigns', '/api/v1/campaigns', { ...query, limit: 50 });
   return (
     <>
       <div className="title">
@@ -58,7 +68,21 @@ export function CampaignsPage() {
         order="the newest first"
         keyOf={({ id }) => id}
         pageOf={({ id }) => ({ to: 'campaigns', id })}
-        empty="No file of customers has been uploaded. Import one, here or by `import FILE` of the command line."
+        empty={
+          status === undefined
+            ? 'No file of customers has been uploaded. Import one, here or by `import FILE` of the command line.'
+            : `No campaign is ${WORDS[status]}.`
+        }
+        filters={[
+          {
+            kind: 'choice',
+            name: 'status',
+            label: 'Status',
+            options: [['', 'any but checks'], ...Object.entries(WORDS)],
+          },
+        ]}
+        values={filters}
+        onFilter={(name, value) => replaceFilters('campaigns', { ...filters, [name]: value })}
         columns={[
           {
             title: 'Campaign',
@@ -71,10 +95,8 @@ export function CampaignsPage() {
           },
           {
             title: 'Status',
-            of: ({ status, dryRun }) => (
-              <Badge tone={STATUSES[status]}>{dryRun ? 'only checked' : status}</Badge>
-            ),
-            text: ({ status }) => status,
+            of: (each) => <Badge tone={STATUSES[each.status]}>{WORDS[each.status]}</Badge>,
+            text: (each) => WORDS[each.status],
           },
           { title: 'Progress', of: (each) => <Progress of={each} /> },
           { title: 'Owners', of: ({ invite }) => (invite ? 'are invited' : 'are not invited') },

@@ -8,7 +8,7 @@ import type { Subject } from '../rules/invalidation.js';
 import { Act, textIn } from './act.js';
 import { wayOf } from '../rules/stalled.js';
 import { useMay } from './may.js';
-import { tellDone, tellFailed } from './notify.js';
+import { tellDone, tellFailed, tellRefused } from './notify.js';
 
 const SAMPLES = 10;
 const POLL_MS = 1_000;
@@ -59,8 +59,8 @@ export const BulkAct = ({
     label={label}
     isDanger={typeof danger === 'string'}
     run={(form) => begin(operationId, on, bodyOf?.(form) ?? body, textIn(form, 'reason') ?? '')}
-    done={`It is done for ${countOf(on.length, unit, units)}, one after the other, also if you close this page.`}
-    onDone={({ id }) => (onDone(), void follow(id))}
+    done={`${countOf(on.length, unit, units)} will be acted on, one after the other, also if you close this page.`}
+    onDone={({ id }) => (onDone(), void follow(id, on))}
     changes={CHANGES}
     ask={
       <>
@@ -93,15 +93,28 @@ async function begin(operationId: string, on: Props['on'], body: object | undefi
 }
 
 /** Waits for the end of the job, and tells what came of it. */
-async function follow(id: string): Promise<void> {
+async function follow(id: string, on: Props['on']): Promise<void> {
   try {
     for (;;) {
       const { data } = await client.GET('/api/v1/bulk-actions/{id}', { params: { path: { id } } });
       if (data.finishedAt !== null) {
         const { done, skipped, failed } = data.counts;
-        const why = data.items.find(({ status }) => status === 'failed')?.detail ?? '';
-        tellDone(
-          `${formatNumber(done)} done, ${formatNumber(skipped)} skipped, ${formatNumber(failed)} failed. ${why}`,
+        const names = new Map(on.map((each) => [each.id, each.name]));
+        const others = data.items.filter(({ status }) => status !== 'done');
+        const tell = failed > 0 ? tellRefused : tellDone;
+        tell(
+          <>
+            {formatNumber(done)} done, {formatNumber(skipped)} skipped, {formatNumber(failed)} failed.
+            {others.length > 0 && (
+              <ul>
+                {others.slice(0, SAMPLES).map((each) => (
+                  <li key={each.id}>
+                    {names.get(each.id)}: {each.detail ?? each.status}
+                  </li>
+                ))}
+              </ul>
+            )}
+          </>,
         );
         return void invalidate(...CHANGES);
       }

@@ -5,8 +5,9 @@ import { BASE, PAGES, pathOf, type Filters, type PageName, type Route } from '..
 
 export const navigate = (path: string): void => go(path);
 
-/** Replaces the address, so that Back leaves the page instead of undoing a filter. */
-export const replacePath = (path: string): void => go(path, { replace: true });
+/** Replaces the address, so that Back leaves the page instead of undoing a filter. Keeps what is known of the entry of the history. */
+export const replacePath = (path: string): void =>
+  go(path, { replace: true, state: history.state as unknown });
 
 export const replaceFilters = (page: PageName, filters: Filters, id?: string): void =>
   replacePath(pathOf(page, id, filters));

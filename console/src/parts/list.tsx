@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import type { ListResult } from '../api/lists.js';
 import { countOf, formatNumber } from '../format/words.js';
 import { Choice } from './choice.js';
+import { useRemembered, useTyped } from './kept.js';
 import { Loaded } from './loaded.js';
 import { has, saveRows } from './save-rows.js';
 import { Table, type TableProps } from './table.js';
@@ -39,11 +40,12 @@ const NONE: ReadonlySet<string> = new Set();
 /** A list of the API: its filters, its columns, its count, a button for the next page, and what is shown as a file. */
 export function List<Item extends RowData>(props: Props<Item>) {
   const { list, unit, units, order, filters = [], values = {}, onFilter, acts, ...table } = props;
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(
-    () => new Set(table.columns.flatMap(({ title, isHidden }) => (isHidden ? [title] : []))),
+  const [hidden, setHidden] = useRemembered(
+    table.label,
+    table.columns.flatMap(({ title, isHidden }) => (isHidden ? [title] : [])),
   );
   const [keys, setKeys] = useState(NONE);
-  const [within, setWithin] = useState('');
+  const [within, setWithin] = useTyped(table.label);
   const isEmpty = list.data !== undefined && list.data.pages.every(({ items }) => items.length === 0);
   const hasTools = filters.length > 0 || !isEmpty;
   return (

@@ -9,5 +9,8 @@ export const tellDone = (message: ReactNode): void =>
   void notifications.show({ message, color: 'green', role: 'status', ...COMMON });
 
 /** Tells a person why an act failed. Stays until it is closed. */
-export const tellFailed = (error: unknown): void =>
-  void notifications.show({ message: failureOf(error), color: 'red', autoClose: false, ...COMMON });
+export const tellFailed = (error: unknown): void => tellRefused(failureOf(error));
+
+/** Tells a person what was not done. Stays until it is closed. */
+export const tellRefused = (message: ReactNode): void =>
+  void notifications.show({ message, color: 'red', autoClose: false, ...COMMON });

@@ -6,7 +6,7 @@ interface Props {
   /** A link to the list behind the panel, or a button. */
   readonly more?: ReactNode;
   readonly isWide?: boolean;
-  /** Whether the page scrolls to it when it appears. */
+  /** Whether the page scrolls to it when it appears, and it takes the focus from the button that made it. */
   readonly isResult?: boolean;
   readonly children: ReactNode;
 }
@@ -15,13 +15,16 @@ export function Panel({ title, more, isWide = false, isResult = false, children 
   const id = useId();
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (isResult) panel.current?.scrollIntoView();
+    if (!isResult) return;
+    panel.current?.scrollIntoView();
+    panel.current?.focus({ preventScroll: true });
   }, [isResult]);
   return (
     <Paper
       component="section"
       withBorder
       ref={panel}
+      {...(isResult && { tabIndex: -1 })}
       className={isWide ? 'panel wide' : 'panel'}
       aria-labelledby={id}
     >

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Status } from '../../api/client.js';
 import { countOf } from '../../format/words.js';
@@ -9,6 +10,7 @@ import { Remedies } from '../../parts/remedies.js';
 import { Sentence } from '../../parts/sentence.js';
 import { Instant } from '../../parts/time.js';
 import { incidentsOf, type Incident } from '../../rules/incidents.js';
+import { PREFIX } from '../../rules/prefix.js';
 import { PAGE_OF } from '../../rules/verdict.js';
 
 const WHOSE = { us: 'ours', remote_service: 'theirs', tenant: 'yours' } as const;
@@ -64,13 +66,29 @@ function Card({ of: { cause, alike, symptoms } }: { readonly of: Incident }) {
             Since <Instant at={since} />
           </span>
         )}
-        <Copy text={runbook}>Runbook: {sectionOf(runbook)}</Copy>
+        <Runbook of={runbook} />
       </p>
       <Remedies
         of={{ before: null, remedies: remedies.map((each) => ({ ...each, body: null, confirm: null })) }}
         page={null}
       />
     </li>
+  );
+}
+
+/** A link to a section of the guides; where the service shows no guides, its address in the repository is copied. */
+function Runbook({ of: runbook }: { readonly of: string }) {
+  const guides = useQuery({
+    queryKey: ['guides'],
+    queryFn: async () => (await fetch(`${PREFIX}/docs`, { method: 'HEAD' })).ok,
+    staleTime: Infinity,
+  });
+  const text = `Runbook: ${sectionOf(runbook)}`;
+  if (guides.data !== true) return <Copy text={runbook}>{text}</Copy>;
+  return (
+    <a href={`${PREFIX}/${runbook.replace('.md', '')}`} target="_blank">
+      {text}
+    </a>
   );
 }
 
