@@ -12,7 +12,6 @@ import { List } from '../parts/list.js';
 import { Loaded } from '../parts/loaded.js';
 import { useMay } from '../parts/may.js';
 import { Badge, Facts, Panel } from '../parts/panel.js';
-import { Sentence } from '../parts/sentence.js';
 import { Instant } from '../parts/time.js';
 import { PREFIX } from '../rules/prefix.js';
 import type { Filters } from '../rules/route.js';
@@ -104,8 +103,7 @@ function Outage() {
   if (reason === undefined) return null;
   return (
     <Alert color="yellow" className="notice" role="status">
-      {reason.title}: <Sentence text={reason.detail} />. The campaign continues by itself once that has ended.{' '}
-      <Link to="">On duty</Link>
+      {reason.title}. The campaign continues by itself once that has ended. <Link to="">On duty</Link>
     </Alert>
   );
 }

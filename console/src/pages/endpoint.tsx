@@ -8,7 +8,7 @@ import { useInterval } from '../api/queries.js';
 import { countOf, eventNameOf } from '../format/words.js';
 import { Act, textIn } from '../parts/act.js';
 import { Copy } from '../parts/copy.js';
-import { Deliveries, Redeliver, statusOf } from '../parts/deliveries.js';
+import { Deliveries, errorOf, Redeliver, statusOf } from '../parts/deliveries.js';
 import { EventTypes, typesIn } from '../parts/event-types.js';
 import { navigate } from '../parts/link.js';
 import { Empty, Loaded, Refusal } from '../parts/loaded.js';
@@ -82,6 +82,7 @@ const latestOf = (deliveries: readonly Delivery[]): Delivery | null =>
 
 function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
   if (delivery === null) return <Empty>No event has been sent to it yet. Test it.</Empty>;
+  const error = errorOf(delivery);
   return (
     <>
       <p>
@@ -89,9 +90,7 @@ function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
         <code>{eventNameOf(delivery.type)}</code>
         <span className="soft"> ({countOf(delivery.attempts, 'attempt')})</span>
       </p>
-      {delivery.lastStatus !== null && delivery.lastError !== null && (
-        <p className="soft">{delivery.lastError}</p>
-      )}
+      {error !== null && <p className="soft">{error}</p>}
       {delivery.lastAnswer ? (
         <pre>{delivery.lastAnswer}</pre>
       ) : (

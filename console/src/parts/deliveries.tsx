@@ -143,11 +143,15 @@ const Attempts = ({ attempts, at }: { readonly attempts: number; readonly at: st
 export const statusOf = ({ lastStatus, lastError }: Delivery): string =>
   lastStatus === null ? (lastError ?? 'none') : `HTTP ${lastStatus}`;
 
+/** Returns what was wrong beside the status of the last response, or null. */
+export const errorOf = ({ lastStatus, lastError }: Delivery): string | null =>
+  lastStatus === null || lastError === `responded with ${lastStatus}` ? null : lastError;
+
 /** Shows the last response of the receiver. Hides it behind a summary, because it may be any text and is long on a phone. */
 function LastAnswer({ of: delivery }: { readonly of: Delivery }) {
-  const { lastStatus, lastError, lastAnswer } = delivery;
+  const { lastAnswer } = delivery;
   const status = statusOf(delivery);
-  const error = lastStatus === null ? null : lastError;
+  const error = errorOf(delivery);
   if (error === null && !lastAnswer) return status;
   return (
     <details>

@@ -10,7 +10,8 @@ import { Sentence } from '../../parts/sentence.js';
 import { Age } from '../../parts/time.js';
 import { nextOf, pageAbout, WAITS_FOR } from '../../rules/stalled.js';
 
-const MOST_NEEDS = 5;
+/** With more, the page would not fit on one screen beside three incidents. */
+const MOST_NEEDS = 4;
 
 /** Shows the cases that need a person, grouped by their cause, with the next step. */
 export function NeedsPanel() {
