@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -113,6 +113,16 @@ describe('the documents', () => {
     expect(quotes.length).toBeGreaterThan(1);
     for (const [, path = '', quoted = ''] of quotes) {
       expect(quoted).toBe(await readPage(`clients/typescript/${path}`));
+    }
+  });
+
+  it('have commands that a shell can read, of files that exist', async () => {
+    const blocks = [...allText.matchAll(/^( *)```sh\n(.*?)^ *```/gms)];
+    expect(blocks.length).toBeGreaterThan(20);
+    for (const [, indent = '', block = ''] of blocks) {
+      execFileSync('sh', ['-n'], { input: block.replaceAll(`\n${indent}`, '\n') });
+      for (const [, path = ''] of block.matchAll(/(?:^|\s)((?:ops|scripts|examples|test)\/[\w@./-]+)/g))
+        expect([path, await stat(new URL(path, ROOT)).then(() => true)]).toEqual([path, true]);
     }
   });
 
