@@ -28,7 +28,7 @@ const ROOMS = {
   customers: [...CORE, 'invitations'],
   campaigns: [...CORE, 'invitations', 'spreadsheet'],
   spreadsheet: [],
-  bulk: ['platform', 'access'],
+  bulk: ['platform', 'access', 'users'],
   'console-access': ['platform', 'access'],
   status: [...CORE, 'invitations', 'campaigns'],
   privacy: [...CORE, 'invitations', 'campaigns', 'delivery', 'webhooks', 'bulk'],

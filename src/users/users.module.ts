@@ -24,7 +24,7 @@ import { UsersStore } from './user/users.store.js';
     RegistrationsStore,
     UsersStore,
   ],
-  exports: [RegistrationsStore, UsersStore],
+  exports: [DecisionsStore, RegistrationsStore, UsersStore],
 })
 export class UsersModule {
   constructor(kinds: StallKinds) {

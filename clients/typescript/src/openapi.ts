@@ -293,26 +293,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/registrations/decisions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Retry or discard many registrations
-         * @description Each of them as `POST /registrations/{id}/retry` or `…/discard` would, at most 1000 per call; give `ids` or `filter`. A retry of an uncertain registration may register its user twice: first ask the provider. Read the result for each registration.
-         */
-        post: operations["decideRegistrations"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/registrations/{id}/retry": {
         parameters: {
             query?: never;
@@ -1165,6 +1145,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/registrations/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry or discard many registrations
+         * @description Each of them as `POST /registrations/{id}/retry` or `…/discard` would, at most 1000 per call; give `ids` or `filter`. A retry of an uncertain registration may register its user twice: first ask the provider. Read the result for each registration.
+         */
+        post: operations["decideRegistrations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/status": {
         parameters: {
             query?: never;
@@ -1746,58 +1746,6 @@ export interface components {
             updatedAt: string;
             /** @description The `sequence` of the last event about it; null if there is none. The response contains all changes up to that event. An event gets its sequence just after its change is committed: a read in between may have the sequence of the previous event */
             sequence: string | null;
-        };
-        DecisionFilter: {
-            /** @enum {string} */
-            status: "pending" | "uncertain" | "rejected";
-            /**
-             * Format: date-time
-             * @description Only registrations created at or after this instant
-             */
-            createdSince?: string;
-            /**
-             * Format: date-time
-             * @description Only registrations created before this instant
-             */
-            createdBefore?: string;
-            /** @description Only registrations whose `lastError` contains this text */
-            lastError?: string;
-        };
-        BulkDecision: {
-            /** @enum {string} */
-            decision: "retry" | "discard";
-            /** @description The registrations. Give either these or `filter` */
-            ids?: string[];
-            /** @description Decides about all registrations that `GET /registrations` lists with these filters, at most 1000 per call */
-            filter?: components["schemas"]["DecisionFilter"];
-            /** @description The `next` of the previous page. Default: the first page */
-            cursor?: string;
-            /**
-             * Format: date-time
-             * @description Leaves registrations as they are that have changed at or after this instant, such as one that was sent again since. Makes a repetition of the request harmless
-             */
-            unchangedSince?: string;
-        };
-        DecisionResultView: {
-            /**
-             * @description The kind of resource
-             * @enum {string}
-             */
-            object: "registration_decision";
-            /** Format: uuid */
-            id: string;
-            /** @description Whether the decision holds: it was applied now, or to discard, before */
-            ok: boolean;
-            /** @description If not: the code of the problem, `not_found` or `registration_conflict` */
-            code: string | null;
-            /** @description If not: why, for people */
-            detail: string | null;
-        };
-        DecisionsView: {
-            /** @description One for each registration */
-            items: components["schemas"]["DecisionResultView"][];
-            /** @description With `filter`: the `cursor` of the next call; null if no more registrations match */
-            next: string | null;
         };
         DecisionCondition: {
             /**
@@ -3177,6 +3125,58 @@ export interface components {
             counts: components["schemas"]["BulkCountsView"];
             /** @description In the order of the request */
             items: components["schemas"]["BulkItemView"][];
+        };
+        DecisionFilter: {
+            /** @enum {string} */
+            status: "pending" | "uncertain" | "rejected";
+            /**
+             * Format: date-time
+             * @description Only registrations created at or after this instant
+             */
+            createdSince?: string;
+            /**
+             * Format: date-time
+             * @description Only registrations created before this instant
+             */
+            createdBefore?: string;
+            /** @description Only registrations whose `lastError` contains this text */
+            lastError?: string;
+        };
+        BulkDecision: {
+            /** @enum {string} */
+            decision: "retry" | "discard";
+            /** @description The registrations. Give either these or `filter` */
+            ids?: string[];
+            /** @description Decides about all registrations that `GET /registrations` lists with these filters, at most 1000 per call */
+            filter?: components["schemas"]["DecisionFilter"];
+            /** @description The `next` of the previous page. Default: the first page */
+            cursor?: string;
+            /**
+             * Format: date-time
+             * @description Leaves registrations as they are that have changed at or after this instant, such as one that was sent again since. Makes a repetition of the request harmless
+             */
+            unchangedSince?: string;
+        };
+        DecisionResultView: {
+            /**
+             * @description The kind of resource
+             * @enum {string}
+             */
+            object: "registration_decision";
+            /** Format: uuid */
+            id: string;
+            /** @description Whether the decision holds: it was applied now, or to discard, before */
+            ok: boolean;
+            /** @description If not: the code of the problem, `not_found` or `registration_conflict` */
+            code: string | null;
+            /** @description If not: why, for people */
+            detail: string | null;
+        };
+        DecisionsView: {
+            /** @description One for each registration */
+            items: components["schemas"]["DecisionResultView"][];
+            /** @description With `filter`: the `cursor` of the next call; null if no more registrations match */
+            next: string | null;
         };
         ReasonRemedyView: {
             /** @description The operation of this API */
@@ -7612,42 +7612,6 @@ export interface operations {
             503: components["responses"]["database_unavailable"];
         };
     };
-    decideRegistrations: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["BulkDecision"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DecisionsView"];
-                };
-            };
-            400: components["responses"]["invalid_request-or-invalid_json"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["forbidden"];
-            408: components["responses"]["request_timeout"];
-            413: components["responses"]["body_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["too_many_requests"];
-            431: components["responses"]["headers_too_large"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["database_unavailable"];
-        };
-    };
     retryRegistration: {
         parameters: {
             query?: never;
@@ -9612,6 +9576,42 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    decideRegistrations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkDecision"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionsView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

@@ -1,11 +1,9 @@
-import { counted } from '../../platform/counted.rules.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { Environment } from '../../platform/env/environment.js';
 import { invalidRequest, refuse } from '../../platform/http/validation.js';
 import { found, Problem } from '../../platform/problem/problem.js';
 import { roundedEans, type CheckDigitRule } from '../ean.rules.js';
 import { readRemoteUser, type RemoteUser } from '../remote/remote-user.rules.js';
-import { DecisionResultView, type BulkDecision } from './decisions.dto.js';
 import { DecisionsStore, type Decided } from './decisions.store.js';
 import { DECIDABLE, type PersonDecision } from './registration.rules.js';
 import { RegistrationsStore, type RegistrationRecord } from './registrations.store.js';
@@ -35,31 +33,6 @@ export class DecisionsService {
     this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });
     return found(await this.registrations.findSequenced(id), `registration ${id}`);
   }
-
-  /** Applies one decision to each of these registrations, each in a transaction of its own. */
-  async decideEach(
-    ids: Iterable<string>,
-    actor: string,
-    { decision, unchangedSince }: Pick<BulkDecision, 'decision' | 'unchangedSince'>,
-  ): Promise<DecisionResultView[]> {
-    const results: DecisionResultView[] = [];
-    for (const id of ids) {
-      const decided = await this.decisions.decide({ id, actor, decision, unchangedSince });
-      const isDiscardedBefore =
-        decision === 'discard' && decided.status === 'wrong_status' && decided.current === 'discarded';
-      if (decided.status === 'decided' || isDiscardedBefore) {
-        results.push(DecisionResultView.of({ id, ok: true, code: null, detail: null }));
-      } else {
-        const { code, detail } = problemOf(decided, decision, id);
-        results.push(DecisionResultView.of({ id, ok: false, code, detail }));
-      }
-    }
-    const count = results.filter(({ ok }) => ok).length;
-    this.logger.log(
-      `${actor} decided to ${decision} ${count} of ${counted(results.length, 'registration', 'registrations')}`,
-    );
-    return results;
-  }
 }
 
 /** Returns the user that a person has entered. Throws Problem ean_rounded or invalid_request. */
@@ -75,7 +48,8 @@ function readConfirmed(
   return read.user;
 }
 
-function problemOf(
+/** Returns the problem of a decision that was not applied. */
+export function problemOf(
   decided: Exclude<Decided, { status: 'decided' }>,
   decision: PersonDecision,
   registrationId: string,

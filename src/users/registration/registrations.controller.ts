@@ -4,18 +4,21 @@ import { CurrentKey, type Documentation, Operation } from '../../access/operatio
 import { actorOf, type Principal } from '../../access/scopes.js';
 import { ApiPage, mapPage } from '../../platform/http/page.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
-import { invalidRequest } from '../../platform/http/validation.js';
-import { ParseUuid } from '../../platform/http/parameters.js';
+import { InstantParameter, ParseUuid } from '../../platform/http/parameters.js';
 import { found, type ProblemCode } from '../../platform/problem/problem.js';
 import { StallViews } from '../../stalls/stall-views.service.js';
 import { ConfirmedUserInput } from '../users.dto.js';
-import { BulkDecision, DecisionCondition, DecisionsView, MAX_DECISIONS } from './decisions.dto.js';
 import { DecisionsService } from './decisions.service.js';
 import type { PersonDecision } from './registration.rules.js';
 import { RegistrationView, toRegistrationView } from './registration.view.js';
 import { RegistrationsQuery } from './registrations.list.js';
 import { RegistrationsStore } from './registrations.store.js';
 import { Query } from '../../platform/http/query.decorator.js';
+
+class DecisionCondition {
+  @InstantParameter('Refused if the registration has changed at or after this instant')
+  unchangedSince?: Date;
+}
 
 @ApiTags('Users')
 @Controller('registrations')
@@ -54,32 +57,6 @@ export class RegistrationsController {
       found(await this.store.findRegistration(id), `registration ${id}`),
       this.stalls,
     );
-  }
-
-  @Post('decisions')
-  @HttpCode(200)
-  @Operation('registrations:decide', {
-    command: 'registrations decide',
-    summary: 'Retry or discard many registrations',
-    description:
-      `Each of them as \`POST /registrations/{id}/retry\` or \`…/discard\` would, at most ${MAX_DECISIONS} per call; give \`ids\` or \`filter\`. ` +
-      'A retry of an uncertain registration may register its user twice: first ask the provider. Read the result for each registration.',
-  })
-  @ApiOkResponse({ type: DecisionsView })
-  async decideRegistrations(
-    @Body() { ids, filter, cursor, ...decision }: BulkDecision,
-    @CurrentKey() key: Principal,
-  ): Promise<DecisionsView> {
-    if ((ids === undefined) === (filter === undefined))
-      throw invalidRequest([{ field: 'ids', message: 'must be given if `filter` is not, and only then' }]);
-    if (ids !== undefined && cursor !== undefined)
-      throw invalidRequest([{ field: 'cursor', message: 'must not be given with `ids`' }]);
-    const actor = actorOf(key);
-    if (ids !== undefined)
-      return { items: await this.decisions.decideEach(new Set(ids), actor, decision), next: null };
-    const page = await this.store.listRegistrations({ ...filter, cursor, limit: MAX_DECISIONS });
-    const matching = page.items.map(({ id }) => id);
-    return { items: await this.decisions.decideEach(matching, actor, decision), next: page.next };
   }
 
   @Decides('retry', {

@@ -1,18 +1,10 @@
 import { Type } from 'class-transformer';
 import { IsObject, ValidateNested } from 'class-validator';
-import { Field } from '../../platform/http/field.js';
-import { InstantParameter } from '../../platform/http/parameters.js';
-import {
-  flag,
-  listOf,
-  nullable,
-  resourceOf,
-  schemaOf,
-  text,
-  uuid,
-} from '../../platform/openapi/schema-of.js';
-import { DECIDABLE, type RegistrationStatus } from './registration.rules.js';
-import { REGISTRATIONS, type RegistrationsQuery } from './registrations.list.js';
+import { Field } from '../platform/http/field.js';
+import { InstantParameter } from '../platform/http/parameters.js';
+import { flag, listOf, nullable, resourceOf, schemaOf, text, uuid } from '../platform/openapi/schema-of.js';
+import { DECIDABLE, type RegistrationStatus } from '../users/registration/registration.rules.js';
+import { REGISTRATIONS, type RegistrationsQuery } from '../users/registration/registrations.list.js';
 
 /** The most registrations in one call. Each takes a few milliseconds, so a call ends before usual clients time out. */
 export const MAX_DECISIONS = 1_000;
@@ -64,11 +56,6 @@ export class BulkDecision {
   @InstantParameter(
     'Leaves registrations as they are that have changed at or after this instant, such as one that was sent again since. Makes a repetition of the request harmless',
   )
-  unchangedSince?: Date;
-}
-
-export class DecisionCondition {
-  @InstantParameter('Refused if the registration has changed at or after this instant')
   unchangedSince?: Date;
 }
 
