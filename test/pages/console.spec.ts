@@ -964,7 +964,7 @@ if (CHROMIUM === null) {
         const past = page.getByRole('region', { name: 'What was wrong in the last 7 d' });
         await past.getByText('The remote service is slow').waitFor();
         await tabs.getByRole('link', { name: 'Remote service' }).click();
-        await page.getByRole('img', { name: 'Read a session, p95 in s: last 700 ms' }).waitFor();
+        await page.getByRole('img', { name: 'Read a session, p95: last 700 ms' }).waitFor();
         await page
           .getByRole('cell', { name: / ms, .* ms$/ })
           .first()
@@ -1017,7 +1017,7 @@ if (CHROMIUM === null) {
         duty: { path: '', until: 'Next:' },
         past: { path: '?view=past', until: 'still' },
         remote: { path: '?view=remote', until: 'Held back by' },
-        freshness: { path: '?view=freshness', until: 'Lateness in s' },
+        freshness: { path: '?view=freshness', until: 'Oldest due read' },
         funnel: { path: '?view=customers', until: 'Orphans' },
         events: { path: '?view=events', until: 'Without sequence' },
         processes: { path: '?view=processes', until: 'Last sign of life' },

@@ -1,5 +1,6 @@
 import { Alert, Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type { Schemas } from '#client/client.js';
 import type { paths } from '#client/openapi.js';
 import { useBrands } from '../api/brands.js';
 import { client } from '../api/client.js';
@@ -15,6 +16,7 @@ import { Badge, Facts, Panel } from '../parts/panel.js';
 import { Instant } from '../parts/time.js';
 import { PREFIX } from '../rules/prefix.js';
 import type { Filters } from '../rules/route.js';
+import type { Target } from '../rules/stalled.js';
 import { Control, Counts, STATUSES, WORDS } from './campaigns.js';
 
 type Query = NonNullable<paths['/api/v1/campaigns/{id}/rows']['get']['parameters']['query']>;
@@ -108,6 +110,11 @@ function Outage() {
   );
 }
 
+function pageOf({ userId, registrationId }: Schemas['CampaignRowView']): Target | null {
+  const id = userId ?? registrationId;
+  return id === null ? null : { to: 'customers', id };
+}
+
 interface RowsProps {
   readonly id: string;
   readonly filters: Filters;
@@ -144,19 +151,15 @@ function Rows({ id, filters, isRunning }: RowsProps) {
         ]}
         values={filters}
         onFilter={(name, value) => replaceFilters('campaigns', { ...filters, [name]: value }, id)}
-        pageOf={({ userId }) => (userId === null ? null : { to: 'customers', id: userId })}
+        pageOf={pageOf}
         columns={[
           { title: 'Line', of: ({ line }) => line, isNumber: true },
           {
             title: 'Customer',
-            of: ({ tenantReference, userId }) =>
-              userId === null ? (
-                tenantReference
-              ) : (
-                <Link to="customers" id={userId}>
-                  {tenantReference}
-                </Link>
-              ),
+            of: (row) => {
+              const page = pageOf(row);
+              return page === null ? row.tenantReference : <Link {...page}>{row.tenantReference}</Link>;
+            },
             text: ({ tenantReference }) => tenantReference,
           },
           { title: 'EAN', of: ({ ean }) => ean !== null && <Copy text={ean} />, text: ({ ean }) => ean },

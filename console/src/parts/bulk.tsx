@@ -7,6 +7,7 @@ import { commonRemedies } from '../rules/bulk.js';
 import type { Subject } from '../rules/invalidation.js';
 import { Act, textIn } from './act.js';
 import { wayOf } from '../rules/stalled.js';
+import { Link } from './link.js';
 import { useMay } from './may.js';
 import { tellDone, tellFailed, tellRefused } from './notify.js';
 
@@ -54,37 +55,40 @@ export const BulkAct = ({
   units,
   danger,
   onDone,
-}: Props) => (
-  <Act
-    label={label}
-    isDanger={typeof danger === 'string'}
-    run={(form) => begin(operationId, on, bodyOf?.(form) ?? body, textIn(form, 'reason') ?? '')}
-    done={`${countOf(on.length, unit, units)} will be acted on, one after the other, also if you close this page.`}
-    onDone={({ id }) => (onDone(), void follow(id, on))}
-    changes={CHANGES}
-    ask={
-      <>
-        <p>{countOf(on.length, unit, units)}:</p>
-        <ul>
-          {on.slice(0, SAMPLES).map(({ id, name }) => (
-            <li key={id}>{name}</li>
-          ))}
-          {on.length > SAMPLES && <li className="soft">and {formatNumber(on.length - SAMPLES)} more</li>}
-        </ul>
-        <p className="soft">Those that have changed meanwhile are skipped. {note}</p>
-        {fields}
-        {typeof danger === 'string' && <p className="danger">{danger}</p>}
-        <Textarea
-          name="reason"
-          label="Why"
-          description="For the audit log. No names of customers"
-          required
-          maxLength={500}
-        />
-      </>
-    }
-  />
-);
+}: Props) => {
+  const mayAudit = useMay()('admin');
+  return (
+    <Act
+      label={label}
+      isDanger={typeof danger === 'string'}
+      run={(form) => begin(operationId, on, bodyOf?.(form) ?? body, textIn(form, 'reason') ?? '')}
+      done={`${countOf(on.length, unit, units)} will be acted on, one after the other, also if you close this page.`}
+      onDone={({ id }) => (onDone(), void follow(id, on, mayAudit))}
+      changes={CHANGES}
+      ask={
+        <>
+          <p>{countOf(on.length, unit, units)}:</p>
+          <ul>
+            {on.slice(0, SAMPLES).map(({ id, name }) => (
+              <li key={id}>{name}</li>
+            ))}
+            {on.length > SAMPLES && <li className="soft">and {formatNumber(on.length - SAMPLES)} more</li>}
+          </ul>
+          <p className="soft">Those that have changed meanwhile are skipped. {note}</p>
+          {fields}
+          {typeof danger === 'string' && <p className="danger">{danger}</p>}
+          <Textarea
+            name="reason"
+            label="Why"
+            description="For the audit log. No names of customers"
+            required
+            maxLength={500}
+          />
+        </>
+      }
+    />
+  );
+};
 
 async function begin(operationId: string, on: Props['on'], body: object | undefined, reason: string) {
   const input = { operationId, ids: on.map(({ id }) => id), reason, ...(body && { arguments: { ...body } }) };
@@ -93,7 +97,7 @@ async function begin(operationId: string, on: Props['on'], body: object | undefi
 }
 
 /** Waits for the end of the job, and tells what came of it. */
-async function follow(id: string, on: Props['on']): Promise<void> {
+async function follow(id: string, on: Props['on'], mayAudit: boolean): Promise<void> {
   try {
     for (;;) {
       const { data } = await client.GET('/api/v1/bulk-actions/{id}', { params: { path: { id } } });
@@ -104,7 +108,12 @@ async function follow(id: string, on: Props['on']): Promise<void> {
         const tell = failed > 0 ? tellRefused : tellDone;
         tell(
           <>
-            {formatNumber(done)} done, {formatNumber(skipped)} skipped, {formatNumber(failed)} failed.
+            {formatNumber(done)} done, {formatNumber(skipped)} skipped, {formatNumber(failed)} failed.{' '}
+            {mayAudit && (
+              <Link to="audit" filters={{ targets: id }}>
+                Audit log
+              </Link>
+            )}
             {others.length > 0 && (
               <ul>
                 {others.slice(0, SAMPLES).map((each) => (

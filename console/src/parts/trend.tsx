@@ -9,7 +9,7 @@ import 'uplot/dist/uPlot.min.css';
 type Figure = (point: Point) => number | null;
 
 interface Props {
-  /** The meaning of the chart, with the unit. */
+  /** The meaning of the chart in a few words. The unit comes from `format`. */
   readonly title: string;
   /** Undefined until it has been read. */
   readonly history: History | undefined;
@@ -26,7 +26,7 @@ const HEIGHT = 96;
 const DAY_STEP_SECONDS = 300;
 const styleOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/** Shows a figure over time. The caption has the last and the extreme values, also for a person who cannot see the line. */
+/** Shows a figure over time. Its name has the last and the extreme values, for a person who cannot see the line. */
 export function Trend({ title, history, of, against, format = formatNumber, top = 1 }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const pointed = useRef<HTMLSpanElement>(null);
@@ -56,7 +56,7 @@ export function Trend({ title, history, of, against, format = formatNumber, top 
       const data = plot.current?.data ?? [[], ...figures.map(() => [])];
       plot.current?.destroy();
       const options: uPlot.Options = {
-        ...optionsOf(current.clientWidth, figures.length, top, days),
+        ...optionsOf(current.clientWidth, figures.length, top, days, format),
         hooks: { setCursor: [point], drawClear: [(chart) => drawBands(chart, drawn.current)] },
       };
       plot.current = new uPlot(options, data, current);
@@ -84,19 +84,26 @@ export function Trend({ title, history, of, against, format = formatNumber, top 
       : values.length === 0
         ? 'no values yet'
         : `last ${format(values.at(-1)!)}, from ${format(Math.min(...values))} to ${format(Math.max(...values))}`;
-  const caption = `${title}${against === undefined ? '' : `, dashed: ${against.name}`}: ${text}`;
+  const name = `${title}${against === undefined ? '' : `, dashed: ${against.name}`}`;
+  const last = values.length === 0 ? text : format(values.at(-1)!);
   return (
     <figure className="trend">
       <figcaption>
-        {caption}
+        {name}: <strong>{last}</strong>
         <span ref={pointed} aria-hidden="true" />
       </figcaption>
-      <div ref={box} role="img" aria-label={caption} />
+      <div ref={box} role="img" aria-label={`${name}: ${text}`} />
     </figure>
   );
 }
 
-function optionsOf(width: number, count: number, top: number, days: boolean): uPlot.Options {
+function optionsOf(
+  width: number,
+  count: number,
+  top: number,
+  days: boolean,
+  format: (value: number) => string,
+): uPlot.Options {
   const axis: uPlot.Axis = {
     stroke: styleOf('--soft'),
     grid: { stroke: styleOf('--line'), width: 1 },
@@ -124,7 +131,7 @@ function optionsOf(width: number, count: number, top: number, days: boolean): uP
     scales: { y: { range: (_plot, _least, greatest) => [0, Math.max(top, greatest * 1.1)] } },
     axes: [
       { ...axis, size: 24, space: 80, values: days ? '{D} {MMM}' : '{HH}:{mm}' },
-      { ...axis, size: 44, space: 28 },
+      { ...axis, size: 64, space: 28, values: (_plot, values) => values.map(format) },
     ],
     series: [{}, ...lines.slice(0, count)],
   };

@@ -44,11 +44,7 @@ export function EndpointsPanel({ history }: { readonly history: History | undefi
           );
         }}
       </Loaded>
-      <Trend
-        title="Endpoints that have failed for 15 min"
-        history={history}
-        of={(point) => point.failingEndpoints}
-      />
+      <Trend title="Failing endpoints" history={history} of={(point) => point.failingEndpoints} />
     </Panel>
   );
 }

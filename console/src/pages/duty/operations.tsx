@@ -107,7 +107,7 @@ export function OperationsPanel({ status, history }: Overview) {
         {(Object.keys(OPERATIONS) as OperationName[]).flatMap((name) => [
           <Trend
             key={`${name} p95`}
-            title={`${OPERATIONS[name]}, p95 in s`}
+            title={`${OPERATIONS[name]}, p95`}
             history={history}
             of={(point) => figuresOf(point, name)?.p95Seconds ?? null}
             top={0.1}
@@ -115,7 +115,7 @@ export function OperationsPanel({ status, history }: Overview) {
           />,
           <Trend
             key={`${name} success`}
-            title={`${OPERATIONS[name]}, answered in %`}
+            title={`${OPERATIONS[name]}, answered`}
             history={history}
             of={(point) => {
               const share = figuresOf(point, name)?.successShare ?? null;

@@ -73,7 +73,7 @@ export function DatabasePanel({ status, history }: Overview) {
         Locks against writing: {countOf(status.tableLocks.length, 'table')}.
       </p>
       <Trend
-        title="Oldest open transaction in s"
+        title="Oldest open transaction"
         history={history}
         of={(point) => point.oldestTransactionSeconds}
         format={formatSeconds}

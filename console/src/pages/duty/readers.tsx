@@ -35,7 +35,7 @@ export function ReadersPanel({ status: { outbox }, history }: Overview) {
         ]}
       />
       <Trend
-        title="The reader that is furthest behind"
+        title="Slowest reader, behind"
         history={history}
         of={({ handlersLagSeconds, webhooksLagSeconds, brokerLagSeconds }) => {
           const known = [handlersLagSeconds, webhooksLagSeconds, brokerLagSeconds].flatMap(

@@ -75,14 +75,14 @@ export function ReadingPanel({ status: { poller, budget }, history }: Overview) 
         against={{ name: 'wanted', of: (point) => point.wantedPerSecond }}
       />
       <Trend
-        title="Lateness in s"
+        title="Lateness"
         history={history}
         of={(point) => point.latenessSeconds}
         against={{ name: 'target', of: () => LATE_SECONDS }}
         format={formatSeconds}
       />
       <Trend
-        title="Age of the oldest due read in s"
+        title="Oldest due read"
         history={history}
         of={(point) => point.oldestReadSeconds}
         format={formatSeconds}
