@@ -12,7 +12,7 @@ import type { TokenRow } from './token-plan.rules.js';
 import { findTokenDrift, TOKEN_RESPONSE, tokenRequest } from './token.client.js';
 import { LEASE_MS, TokenStore } from './token.store.js';
 
-/** Waits for a token. They end early enough that the calls which need the token are recorded as `not_sent`. */
+/** How long calls may still wait for a token when the process stops: short enough that they can be recorded as `not_sent`. */
 const STOP_WITHIN_MS = stopsWithin(1_500);
 /** The average pause between two checks whether another process has released the token's lease. */
 const CHECK_AGAIN_MS = 50;

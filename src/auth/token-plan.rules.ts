@@ -29,8 +29,8 @@ interface TokenMemory {
 }
 
 /**
- * The plan to claim the lease. The process that gets it obtains a token or, with `withStored`, uses the stored token. In a trial, its call
- * then tests the token for all replicas.
+ * The plan to claim the lease. The process that gets it obtains a token or, with `withStored`, uses the stored token. In a trial, a call
+ * of this process then tests the token for all replicas.
  */
 export interface Claim {
   readonly kind: 'claim';

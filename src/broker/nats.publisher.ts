@@ -77,7 +77,7 @@ async function connectTo(
     const literal = family === 6 ? `[${address}]` : address;
     return port === '' ? literal : `${literal}:${port}`;
   });
-  // The certificate is for the name. With `tls`, the client refuses a server without TLS.
+  // Checks the certificate against the name, since `servers` has addresses. With `tls`, the client refuses a server without TLS.
   const named = { ...options, servers, tls: { ...options.tls, servername: hostname } };
   return connect(named).catch((error: unknown) => {
     if (options.tls || !isWithoutTls(error)) throw error;

@@ -52,7 +52,6 @@ interface Target {
   readonly port: number;
 }
 
-/** Opens a tunnel, as for every call. */
 function openTunnel(proxy: Proxy, { host: hostname, port }: Target): Promise<Socket | Error> {
   const connect = tunnelling(proxy, buildConnector({}), DEADLINE_MS, new ProxyWatch(PURPOSE));
   const target = { hostname, host: hostname, protocol: 'http:', port: String(port) };

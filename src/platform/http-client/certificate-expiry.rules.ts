@@ -12,7 +12,7 @@ export function expiresSoon({ validFrom, validTo }: Certificate, now: Date): boo
 
 /**
  * Returns when a file of certificates expires. A client certificate is used with its whole chain, so the first that expires decides. A file
- * of authorities may also contain earlier ones, so those that have expired are ignored if there are others.
+ * of authorities may also contain expired ones, which are ignored if there are others.
  */
 export function expiryOf(certificates: readonly Certificate[], kind: 'authority' | 'client', now: Date) {
   const valid = certificates.filter(({ validTo }) => Date.parse(validTo) > now.getTime());

@@ -6,7 +6,7 @@ import { bodyOf, PROBLEM_MEDIA_TYPE } from '../problem/problem-response.js';
 import { Problem } from '../problem/problem.js';
 import { isUploading } from './file-body.js';
 import type { HttpLimits } from './http-limits.js';
-import { isDiscarding } from './intake.js';
+import { isDiscarding } from './pipelined-requests.js';
 import { pathPrefixOf, withoutPrefix } from './origins.rules.js';
 import { requestIdOf } from './request-context.js';
 

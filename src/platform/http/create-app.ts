@@ -16,7 +16,7 @@ import { RESPONSE_HEADERS, refuseBeforeHttp, refuseTunnel } from './connection-r
 import { charsetOf, hasBody, passFiles } from './file-body.js';
 import { normaliseForwarded } from './forwarded.rules.js';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js';
-import { limitIntake } from './intake.js';
+import { limitPipelining } from './pipelined-requests.js';
 import { pathPrefixOf, UNPREFIXED, withoutPrefix } from './origins.rules.js';
 import { contextOf, requestIdOf, runInContext } from './request-context.js';
 import { traceRequests } from './trace-requests.js';
@@ -107,7 +107,7 @@ function createAdapter(
   });
   const server: Server = adapter.getInstance().server;
   server.maxConnections = limits.connections;
-  limitIntake(server, limits);
+  limitPipelining(server, limits);
   // Without these listeners, Node sends a response without a body if Expect is unknown, and sends no response to a CONNECT.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => refuseTunnel(socket, PUBLIC_URL));

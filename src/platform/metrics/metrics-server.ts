@@ -5,7 +5,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import { Environment } from '../env/environment.js';
 import { HTTP_LIMITS } from '../http/http-limits.js';
-import { limitIntake } from '../http/intake.js';
+import { limitPipelining } from '../http/pipelined-requests.js';
 import { listenError } from '../http/open-port.js';
 import { errorText } from '../redaction/error-text.js';
 import { Metrics } from './metrics.js';
@@ -36,7 +36,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     if (METRICS_PORT === undefined) return;
     this.server.maxConnections = CONNECTIONS;
     this.server.setTimeout(HTTP_LIMITS.idleMs);
-    limitIntake(this.server, HTTP_LIMITS);
+    limitPipelining(this.server, HTTP_LIMITS);
     this.server.listen(METRICS_PORT, HOST);
     await once(this.server, 'listening').catch((error: unknown) => {
       throw listenError(error, 'METRICS_PORT', METRICS_PORT, HOST);

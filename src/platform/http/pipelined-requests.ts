@@ -12,7 +12,7 @@ const SHORTEST_BODY_BYTES = 256;
  * Feeds the parser of a connection one request at a time. The next follows when the kernel has accepted the whole previous response.
  * Without this, 55 kB of pipelined requests would start 1,500 handlers at once. A few small requests with bodies may overlap.
  *
- * Optional: without the call of `limitIntake` in create-app, the service works, with Node's own behaviour.
+ * Optional: without the call of `limitPipelining` in create-app, the service works, with Node's own behaviour.
  *
  * Rejected, by the p99 of other clients during 200 connections with 1,500 unread requests each, in one or two runs on a busy machine (with
  * this class 317 to 767 ms, 160 to 500 ms without the attack): no limit, 2.5 s; `maxRequestsPerSocket` of 1 or 100 with `keepAliveTimeout`,
@@ -20,7 +20,7 @@ const SHORTEST_BODY_BYTES = 256;
  * `connectionTimeout` helped. Counting requests in the `request` event and closing the connection at the 17th waiting one needs no parser,
  * but took 0.5 to 1.3 s and breaks clients that pipeline more.
  */
-class Intake {
+class PipelinedRequests {
   private waiting: Buffer | undefined;
   private inProgress = 0;
   private latest: IncomingMessage | undefined;
@@ -30,7 +30,7 @@ class Intake {
     private readonly socket: Socket,
     private readonly parse: (bytes: Buffer) => void,
     /** The server's connections that have unparsed input. */
-    private readonly pipelining: Set<Intake>,
+    private readonly pipelining: Set<PipelinedRequests>,
     private readonly limits: HttpLimits,
   ) {
     socket.on('resume', () => {
@@ -105,26 +105,26 @@ class Intake {
   }
 }
 
-const intakes = new WeakMap<Socket, Intake>();
+const limited = new WeakMap<Socket, PipelinedRequests>();
 
 /**
- * Installs an intake before the parser of each connection. Call it before the server listens. If the parser is not found, the connection
- * has no intake.
+ * Limits how many requests of each connection are parsed at once. Call it before the server listens. If Node's parser is not found, the
+ * connection has no limit.
  */
-export function limitIntake(server: Server, limits: HttpLimits): void {
-  const pipelining = new Set<Intake>();
+export function limitPipelining(server: Server, limits: HttpLimits): void {
+  const pipelining = new Set<PipelinedRequests>();
   server.on('connection', (socket: Socket) => {
     // Node's own listener, registered before this one, passes each chunk to the parser. Node does not document the listener.
     const [parse, ...others] = socket.listeners('data') as ((bytes: Buffer) => void)[];
     if (parse === undefined || others.length > 0) return;
-    const intake = new Intake(socket, parse, pipelining, limits);
-    intakes.set(socket, intake);
-    socket.off('data', parse).on('data', (bytes: Buffer) => intake.take(bytes));
+    const requests = new PipelinedRequests(socket, parse, pipelining, limits);
+    limited.set(socket, requests);
+    socket.off('data', parse).on('data', (bytes: Buffer) => requests.take(bytes));
   });
   server.prependListener('request', (request, response) => {
-    intakes.get(request.socket)?.begin(request, response);
+    limited.get(request.socket)?.begin(request, response);
   });
 }
 
 /** Returns whether this connection discards the rest of a body, because its request already has a response. */
-export const isDiscarding = (socket: Socket): boolean => intakes.get(socket)?.isDiscarding === true;
+export const isDiscarding = (socket: Socket): boolean => limited.get(socket)?.isDiscarding === true;
