@@ -264,6 +264,15 @@ export const EVENT_SCHEMAS = {
     locale: textOrNull('The language of the text; null once the user has been erased'),
     givenAt: instant('When the owner clicked'),
   }),
+  'consent.withdrawn': event(
+    'the owner has withdrawn the consent, on the page or as told to the tenant. No session ends by that: ask the provider to disconnect',
+    'invitation',
+    {
+      ...invitation,
+      by: oneOf('Who recorded it: the owner on the page, or the tenant by the API', 'owner', 'tenant'),
+      withdrawnAt: instant('When it was recorded'),
+    },
+  ),
   'invitation.reminder_due': aboutReminder('the owner of an invitation should be reminded of it'),
   'campaign.finished': event(
     'every row of a campaign has a result, or what a cancelled campaign had already sent has one',

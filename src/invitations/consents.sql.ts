@@ -1,6 +1,6 @@
 import { appendEvents } from '../events/outbox.js';
 import type { Transaction } from '../platform/database/database.js';
-import { findFacts } from './invitation-events.store.js';
+import { announceAs, findFacts } from './invitation-events.store.js';
 import type { ConsentText } from './owner/consent-text.js';
 
 export interface GivenConsent extends Pick<ConsentText, 'version' | 'hash' | 'locale' | 'text'> {
@@ -20,17 +20,33 @@ const INSERT_CONSENT = `
      WHERE NOT EXISTS (SELECT FROM consents WHERE invitation_id = $1 AND brand IS NOT DISTINCT FROM $2 AND text_hash = $3 AND withdrawn_at IS NULL)
     RETURNING given_at AS "givenAt"`;
 
-const WITHDRAW_CONSENTS =
-  'UPDATE consents SET withdrawn_at = clock_timestamp() WHERE invitation_id = $1 AND withdrawn_at IS NULL';
+const WITHDRAW_CONSENTS = `
+    UPDATE consents SET withdrawn_at = clock_timestamp() WHERE invitation_id = $1 AND withdrawn_at IS NULL
+    RETURNING withdrawn_at AS "withdrawnAt"`;
 
 export const FIND_CONSENTS = `
     SELECT c.id, c.brand, c.given_at AS "givenAt", c.withdrawn_at AS "withdrawnAt", t.hash, t.version, t.locale, t.text
       FROM consents c JOIN consent_texts t ON t.hash = c.text_hash
      WHERE c.invitation_id = $1 ORDER BY c.given_at DESC, c.id`;
 
-/** Records that the owner of a locked invitation has withdrawn what the owner has agreed to. */
-export const withdrawConsents = (tx: Transaction, invitationId: string): Promise<unknown> =>
-  tx.query(WITHDRAW_CONSENTS, [invitationId]);
+/**
+ * Withdraws what the owner of a locked invitation has agreed to, with its event. `by`: who recorded it. Returns false if nothing was left to
+ * withdraw.
+ */
+export async function withdrawConsents(
+  tx: Transaction,
+  invitationId: string,
+  by: 'owner' | 'tenant',
+): Promise<boolean> {
+  const [withdrawn] = await tx.query<{ withdrawnAt: Date }>(WITHDRAW_CONSENTS, [invitationId]);
+  if (withdrawn === undefined) return false;
+  await announceAs(tx, invitationId, (facts) => ({
+    name: 'consent.withdrawn',
+    subject: invitationId,
+    data: { ...facts, by, withdrawnAt: withdrawn.withdrawnAt.toISOString() },
+  }));
+  return true;
+}
 
 /** Records the consent of the owner of a locked invitation, with its event, if it is new. */
 export async function giveConsent(

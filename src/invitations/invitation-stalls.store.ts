@@ -10,7 +10,15 @@ import {
   isLeftToOwner,
   stallOfInvitation,
 } from './invitation.stall.rules.js';
-import { INVITATIONS, IS_BOUNCED, IS_RENEWED, IS_REPLACED, LIVE, STATE } from './invitations.sql.js';
+import {
+  ACCESS_WITHDRAWN_AT,
+  INVITATIONS,
+  IS_BOUNCED,
+  IS_RENEWED,
+  IS_REPLACED,
+  LIVE,
+  STATE,
+} from './invitations.sql.js';
 
 const FIND_FACTS = prepared('invitations.find_stall_facts')`
     SELECT i.id, u.id AS "userId", u.tenant_reference AS "tenantReference", i.grid_location_id AS "gridLocationId",
@@ -20,7 +28,7 @@ const FIND_FACTS = prepared('invitations.find_stall_facts')`
            CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt", i.bounced_channel AS "bouncedChannel",
            i.renewal_requested_at AS "renewalRequestedAt", i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced",
            i.renewal_requested_at IS NOT NULL AND ${IS_RENEWED} AS "isRenewed",
-           ${isSent('start_session')} AS "isServed"
+           ${ACCESS_WITHDRAWN_AT} AS "accessWithdrawnAt", ${isSent('start_session')} AS "isServed"
       FROM ${INVITATIONS}
      WHERE i.id = ANY ($1::uuid[]) AND i.erased_at IS NULL AND u.erased_at IS NULL`;
 

@@ -56,6 +56,8 @@ export interface InvitationFacts {
   readonly erasedAt: Date | null;
   readonly declinedAt: Date | null;
   readonly declineReason: DeclineReason | null;
+  /** When the owner withdrew the consent. Null: it stands, or none was given. */
+  readonly consentWithdrawnAt: Date | null;
   /** Whether the owner has declined, and the tenant has invited again since. */
   readonly isReplaced: boolean;
   /** When the person with the link last asked for a new one. */

@@ -17,6 +17,17 @@ const readLink = remedy('readInvitationLink', 'Read the link');
  * wait for us.
  */
 export const INVITATION_CAUSES = causes({
+  consent_withdrawn: {
+    waitsFor: 'tenant',
+    urgency: 'now',
+    title: 'The owner has withdrawn the consent, and the installation may still be accessed.',
+    before: 'Ask the provider to disconnect the installation: no operation of the interface ends a session.',
+    remedies: [
+      remedy('revokeInvitation', 'The provider has disconnected it', {
+        confirm: 'The link stops working, so the owner cannot agree again by it.',
+      }),
+    ],
+  },
   remote_unreachable: {
     waitsFor: 'remote_service',
     urgency: 'now',
@@ -119,8 +130,16 @@ export const invitationAges = (environment: Environment): InvitationAges => ({
 
 type Known = Omit<
   InvitationFacts,
-  'brands' | 'erasedAt' | 'recoveredAt' | 'disconnectedAt' | 'declinedAt' | 'declineReason'
+  | 'brands'
+  | 'erasedAt'
+  | 'recoveredAt'
+  | 'disconnectedAt'
+  | 'declinedAt'
+  | 'declineReason'
+  | 'consentWithdrawnAt'
 > & {
+  /** When the owner withdrew the consent, if the installation may still be accessed. */
+  readonly accessWithdrawnAt: Date | null;
   /** Whether the tenant has invited again since the request for a new link. */
   readonly isRenewed: boolean;
   /** When a message with the link last came back, and was not followed by another. Null if none did. */
@@ -169,8 +188,14 @@ function stallOfRenewal(
 
 /** Decides why an invitation is stalled, the most important cause first. */
 export function stallOfInvitation(invitation: Known, ages: InvitationAges, now: Date): Look<InvitationCause> {
-  const { state, awaits, awaitsSince, wishedAt, wishDueAt, wishFailedAt, isServed } = invitation;
+  const { state, awaits, awaitsSince, wishedAt, wishDueAt, wishFailedAt, isServed, accessWithdrawnAt } =
+    invitation;
   const { createdAt, openedAt, startedAt, expiresAt, bouncedAt, bouncedChannel } = invitation;
+  if (accessWithdrawnAt !== null) {
+    const [since, from] = [accessWithdrawnAt, accessWithdrawnAt];
+    // The remote service may end the access without a change of the invitation.
+    return look([{ cause: 'consent_withdrawn', since, from, evidence: {} }], now, later(now, HOUR_MS));
+  }
   if (!LIVE.includes(state)) return stallOfRenewal(invitation, now);
   // Past its date, such an invitation is expired, even before the expiry is recorded.
   const endsAtItsDate = awaits === 'start' || (awaits === 'finish' && startedAt === null);

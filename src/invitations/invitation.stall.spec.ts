@@ -31,6 +31,7 @@ const INVITED: Known = {
   renewalRequestedAt: null,
   isRenewed: false,
   expiresAt: later(ago(80), 1_000 * HOUR_MS),
+  accessWithdrawnAt: null,
   isServed: true,
 };
 const soonFrom = later(INVITED.expiresAt, -100 * HOUR_MS);
@@ -60,6 +61,12 @@ const expiring = {
 
 describe('an invitation is stalled', () => {
   it.each<[string, Partial<Known>, object | null, Date | null]>([
+    [
+      'while the owner has withdrawn the consent and the installation may be accessed, before all else',
+      { ...wish, ...asked, state: 'revoked', accessWithdrawnAt: ago(3) },
+      { cause: 'consent_withdrawn', since: ago(3), evidence: {} },
+      later(NOW, HOUR_MS),
+    ],
     [
       'while its message has come back, before all that the owner should do',
       { ...nearItsEnd, bouncedAt: ago(1), bouncedChannel: 'sms' },

@@ -37,9 +37,12 @@ export const INVITATION = {
   expiresAt: schema.instant('From then on the owner cannot begin; one who has begun may finish'),
   revokedAt: schema.nullable(schema.instant('When `DELETE` revoked it')),
   declinedAt: schema.nullable(
-    schema.instant('When the owner declined; null if never, or if it is taken back'),
+    schema.instant('When the owner declined, or withdrew the consent; null if never, or if it is taken back'),
   ),
   declineReason: schema.nullable(schema.oneOf(DECLINE_REASONS, 'Why; null if not given')),
+  consentWithdrawnAt: schema.nullable(
+    schema.instant('When the owner withdrew the consent; null if it stands, or none was given'),
+  ),
   renewalRequestedAt: schema.nullable(
     schema.instant('When the person with the link last asked for a new one, because it no longer works'),
   ),

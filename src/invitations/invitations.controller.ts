@@ -213,6 +213,30 @@ export class InvitationsController {
     return this.readInvitation(id, key);
   }
 
+  @Post(':id/withdrawal')
+  @HttpCode(200)
+  @Operation([], {
+    anyScope: WRITE_SCOPES_OF_KIND.invitation,
+    command: 'invitations withdraw',
+    confirm:
+      'this records that the owner withdraws the consent of the invitation {id}. Only the owner can give it again.',
+    summary: 'Record that the owner has withdrawn the consent',
+    description:
+      'As the owner has told you by telephone or letter; on the page, the owner does it alone. A repetition does nothing. No reminder is sent ' +
+      'any more, and only another consent starts something. No session ends by that: while the installation may be accessed, the invitation ' +
+      'is stalled as `consent_withdrawn`, until you revoke it after the provider has disconnected the installation.',
+  })
+  @ApiOkResponse({ type: InvitationView })
+  @ApiProblems('not_found', 'invitation_conflict')
+  async withdrawConsent(
+    @Param('id', ParseUuid) id: string,
+    @CurrentKey() key: Principal,
+  ): Promise<InvitationView> {
+    found(await this.store.find(id), `invitation ${id}`);
+    await this.invitations.withdrawConsent(id, actorOf(key));
+    return this.readInvitation(id, key);
+  }
+
   @Delete(':id')
   @Operation([], {
     anyScope: WRITE_SCOPES_OF_KIND.invitation,
@@ -220,7 +244,7 @@ export class InvitationsController {
     confirm: 'this revokes the invitation {id}. This cannot be undone.',
     summary: 'Revoke an invitation',
     description:
-      'Its link then says that it is no longer valid. An invitation that is over stays as it is. The session that the owner may have started stays.',
+      'Its link then says that it is no longer valid. An invitation that is over stays as it is, unless its owner has withdrawn the consent. The session that the owner may have started stays.',
   })
   @ApiOkResponse({ type: InvitationView })
   async revokeInvitation(@Param('id', ParseUuid) id: string, @CurrentKey() key: Principal) {

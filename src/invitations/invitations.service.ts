@@ -11,6 +11,7 @@ import { upcomingFault } from '../platform/time/instant.rules.js';
 import { returnUrlFault, type InvitationConflict } from './invitation.rules.js';
 import type { InvitationChange, InvitationMessage, NewInvitation } from './invitations.dto.js';
 import { InvitationsStore, type InvitationRow } from './invitations.store.js';
+import { OwnerRequestsStore } from './owner/owner-requests.store.js';
 import { nextReminderAt, scheduleIn } from './reminders/reminder.rules.js';
 import { RemindersStore } from './reminders/reminders.store.js';
 
@@ -19,6 +20,7 @@ export class InvitationsService {
   constructor(
     private readonly store: InvitationsStore,
     private readonly reminders: RemindersStore,
+    private readonly requests: OwnerRequestsStore,
     private readonly stalls: StallsStore,
     private readonly database: Database,
     private readonly environment: Environment,
@@ -70,6 +72,14 @@ export class InvitationsService {
     const now = await this.database.now();
     const message = { status, channel, at: at === undefined || at > now ? now : at };
     await this.store.recordMessage(id, message, actor);
+    await this.stalls.lookNow('invitation', id);
+  }
+
+  /** Records that the owner has withdrawn the consent. Throws Problem invitation_conflict if none was ever given. */
+  async withdrawConsent(id: string, actor: string): Promise<void> {
+    if ((await this.store.findConsents(id)).length === 0)
+      refuseConflict({ conflict: 'The owner has agreed to nothing by this invitation' });
+    await this.requests.withdraw(id, actor);
     await this.stalls.lookNow('invitation', id);
   }
 

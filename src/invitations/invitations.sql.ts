@@ -34,6 +34,10 @@ const MAY_REOPEN = `i.online_at IS NOT NULL AND i.disconnected_at IS NULL AND i.
 /** Whether invitation `i` has expired since its location was lost, and is online again if the inverters return: it is the newest. */
 const MAY_RETURN = `i.disconnected_at IS NOT NULL AND i.expired_at IS NOT NULL AND i.revoked_at IS NULL AND i.erased_at IS NULL AND NOT ${IS_REPLACED}`;
 
+/** When the owner of invitation `i` withdrew the last consent. Null: a consent stands, or none was given. */
+const CONSENT_WITHDRAWN_AT =
+  '(SELECT max(c.withdrawn_at) FROM consents c WHERE c.invitation_id = i.id HAVING bool_and(c.withdrawn_at IS NOT NULL))';
+
 /** The state of invitation `i`, for views and filters. */
 export const STATE = 'invitation_state(i)';
 
@@ -59,7 +63,7 @@ export const SELECT_INVITATION = `
            i.started_at AS "startedAt", i.owner_done_at AS "ownerDoneAt", i.online_at AS "onlineAt", i.expires_at AS "expiresAt",
            i.revoked_at AS "revokedAt", i.erased_at AS "erasedAt", i.created_at AS "createdAt", i.declined_at AS "declinedAt",
            i.decline_reason AS "declineReason", i.renewal_requested_at AS "renewalRequestedAt", i.recovered_at AS "recoveredAt", i.disconnected_at AS "disconnectedAt",
-           i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt",
+           ${CONSENT_WITHDRAWN_AT} AS "consentWithdrawnAt", i.reminders_sent AS "remindersSent", i.reminded_at AS "remindedAt", CASE WHEN ${IS_BOUNCED} THEN i.bounced_at END AS "bouncedAt",
            i.declined_at IS NOT NULL AND ${IS_REPLACED} AS "isReplaced", now() AS now, ${stallOf('invitation', 'i.id')} AS stalled
       FROM ${INVITATIONS}`;
 
@@ -96,15 +100,25 @@ export const OPEN = `
     UPDATE invitations i SET opened_at = clock_timestamp()
      WHERE i.id = $1 AND i.opened_at IS NULL AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
 
-export const REVOKE = `
-    UPDATE invitations i SET revoked_at = clock_timestamp(), wish_due_at = NULL
-     WHERE i.id = $1 AND ${NOT_ENDED} RETURNING i.id`;
-
 /** Records that the owner of live invitation $1 declines it, for reason $2. The sessions of its location stay. */
 export const DECLINE = `
     UPDATE invitations i
        SET declined_at = clock_timestamp(), decline_reason = $2, wish_due_at = NULL, wish_failed_at = NULL
      WHERE i.id = $1 AND ${LIVE} AND NOT (${IS_OVERDUE}) RETURNING i.id`;
+
+/**
+ * Records that the owner of locked invitation $1, which has ended, has withdrawn the consent. One that is online counts as declined: if its
+ * inverters go missing, it waits for another consent.
+ */
+export const WITHDRAW_ENDED = `
+    UPDATE invitations i
+       SET declined_at = CASE WHEN ${STATE} = 'online' THEN coalesce(i.declined_at, clock_timestamp()) ELSE i.declined_at END
+     WHERE i.id = $1`;
+
+/** Takes back that the owner of invitation $1, which is online, has withdrawn the consent. */
+export const AGREE_AGAIN = `
+    UPDATE invitations i SET declined_at = NULL, decline_reason = NULL
+     WHERE i.id = $1 AND ${STATE} = 'online' AND i.declined_at IS NOT NULL RETURNING i.id`;
 
 export const FIND_DECLINED = `SELECT FROM invitations i WHERE i.id = $1 AND ${IS_DECLINED}`;
 
@@ -254,6 +268,22 @@ const STEP = `coalesce(max(CASE
                WHEN s.state = 'online' THEN CASE WHEN ${HAS_LOST_ALL} THEN 0 ELSE 3 END
                WHEN s.state = 'awaiting_installation' AND s.closed_at IS NULL OR (${IS_LATE}) THEN 2
                WHEN s.state = 'awaiting_owner' AND s.closed_at IS NULL THEN 1 END), 0)`;
+
+/**
+ * When the owner of invitation `i` withdrew the consent, if the location may still be accessed: a session is online or its owner is done, no
+ * later invitation has a consent, and the tenant has not revoked since.
+ */
+export const ACCESS_WITHDRAWN_AT = `
+  CASE WHEN ${CONSENT_WITHDRAWN_AT} > coalesce(i.revoked_at, '-infinity')
+        AND (SELECT ${STEP} FROM onboarding_sessions s WHERE s.grid_location_id = i.grid_location_id AND ${COUNTS}) >= 2
+        AND NOT EXISTS (SELECT FROM consents c JOIN invitations o ON o.id = c.invitation_id
+                         WHERE o.grid_location_id = i.grid_location_id AND o.created_at > i.created_at AND c.withdrawn_at IS NULL)
+       THEN ${CONSENT_WITHDRAWN_AT} END`;
+
+/** Revokes locked invitation $1, if it has not ended, or to end the link of an owner who has withdrawn the consent. */
+export const REVOKE = `
+    UPDATE invitations i SET revoked_at = clock_timestamp(), expired_at = NULL, wish_due_at = NULL
+     WHERE i.id = $1 AND (${NOT_ENDED} OR ${ACCESS_WITHDRAWN_AT} IS NOT NULL) RETURNING i.id`;
 
 /**
  * Finds the steps of the brands of invitation $1, in their order. Without a named brand, the step has the brand of the newest open session.

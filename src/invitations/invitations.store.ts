@@ -194,9 +194,10 @@ export class InvitationsStore {
     await this.database.transaction((tx) => open(tx, id), OUTCOME);
   }
 
-  /** Revokes the invitation, if it is live. */
+  /** Revokes the invitation, if it has not ended, or if its owner has withdrawn the consent. */
   async revoke(id: string, actor: string): Promise<void> {
     await this.database.transaction(async (tx) => {
+      await tx.query(sql.LOCK_INVITATION, [id]);
       const revoked = await tx.query(sql.REVOKE, [id]);
       if (revoked.length === 0) return;
       await announce(tx, 'invitation.revoked', [id]);
@@ -246,7 +247,7 @@ export class InvitationsStore {
 
   /**
    * Records the owner's wish to start, and the consent to this text, before the start, and takes back that the owner has declined. Returns
-   * false if the invitation is over.
+   * false if nothing is to be started: the invitation is over. If it is online, a withdrawn consent is given again.
    */
   async wish(id: string, brand: string | null, dueInMs: number, consent: ConsentText): Promise<boolean> {
     return this.database.transaction(async (tx) => {
@@ -255,9 +256,10 @@ export class InvitationsStore {
         await tx.query(sql.TAKE_BACK, [id]);
       }
       await open(tx, id);
-      if ((await tx.query(sql.WISH, [id, brand, dueInMs])).length === 0) return false;
-      await giveConsent(tx, id, brand, consent);
-      return true;
+      const isWished = (await tx.query(sql.WISH, [id, brand, dueInMs])).length > 0;
+      if (isWished || (await tx.query(sql.AGREE_AGAIN, [id])).length > 0)
+        await giveConsent(tx, id, brand, consent);
+      return isWished;
     }, OUTCOME);
   }
 

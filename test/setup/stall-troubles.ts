@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TestClient } from './client.js';
+import { insertConsent } from './consent.js';
 import { newEan } from './ean.js';
 import type { TestApp } from './test-app.js';
 
@@ -176,6 +177,18 @@ export function troublesOf(service: TestApp, client: TestClient) {
         await query('UPDATE invitations SET created_at = now(), awaits_since = now() WHERE id = $1', [id]);
         return client.call('POST', `/invitations/${id}/messages`, { status: 'sent', channel: 'sms' });
       },
+    },
+    'invitation consent_withdrawn': {
+      make: async () => {
+        const gridLocationId = await client.locate();
+        const { body: session } = await client.start(gridLocationId);
+        await set('onboarding_sessions', ONLINE)(session.id);
+        const { body } = await client.call<{ id: string }>('POST', '/invitations', { gridLocationId });
+        await insertConsent(service.database, body.id);
+        await client.call('POST', `/invitations/${body.id}/withdrawal`);
+        return body.id;
+      },
+      end: revoke,
     },
     'invitation renewal_requested': {
       make: invite(`expires_at = now(), expired_at = now(), renewal_requested_at = now()`),

@@ -745,7 +745,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an invitation
-         * @description Its link then says that it is no longer valid. An invitation that is over stays as it is. The session that the owner may have started stays.
+         * @description Its link then says that it is no longer valid. An invitation that is over stays as it is, unless its owner has withdrawn the consent. The session that the owner may have started stays.
          */
         delete: operations["revokeInvitation"];
         options?: never;
@@ -851,6 +851,26 @@ export interface paths {
          * @description Called by the program that sends your mail, in any order and as often as it likes, also about an invitation that is over. While the last message has come back and the owner has to act, the invitation is stalled as `unreachable`; a later `sent` ends that.
          */
         post: operations["recordInvitationMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/{id}/withdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record that the owner has withdrawn the consent
+         * @description As the owner has told you by telephone or letter; on the page, the owner does it alone. A repetition does nothing. No reminder is sent any more, and only another consent starts something. No session ends by that: while the installation may be accessed, the invitation is stalled as `consent_withdrawn`, until you revoke it after the provider has disconnected the installation.
+         */
+        post: operations["withdrawConsent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1998,7 +2018,7 @@ export interface components {
          * @description The type of an event, or its name
          * @enum {string}
          */
-        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.stall.raised.v1" | "stall.raised" | "pv.stall.cleared.v1" | "stall.cleared" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.invitation.declined.v1" | "invitation.declined" | "pv.invitation.renewal_requested.v1" | "invitation.renewal_requested" | "pv.consent.given.v1" | "consent.given" | "pv.invitation.reminder_due.v1" | "invitation.reminder_due" | "pv.campaign.finished.v1" | "campaign.finished" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
+        WebhookEventType: "pv.user.registered.v1" | "user.registered" | "pv.user.registration_pending.v1" | "user.registration_pending" | "pv.user.registration_rejected.v1" | "user.registration_rejected" | "pv.user.registration_uncertain.v1" | "user.registration_uncertain" | "pv.user.registration_discarded.v1" | "user.registration_discarded" | "pv.user.erased.v1" | "user.erased" | "pv.session.started.v1" | "session.started" | "pv.session.start_failed.v1" | "session.start_failed" | "pv.session.awaiting_owner.v1" | "session.awaiting_owner" | "pv.session.awaiting_installation.v1" | "session.awaiting_installation" | "pv.session.online.v1" | "session.online" | "pv.session.expired.v1" | "session.expired" | "pv.session.lost.v1" | "session.lost" | "pv.session.unrecognised.v1" | "session.unrecognised" | "pv.session.closed.v1" | "session.closed" | "pv.session.reopened.v1" | "session.reopened" | "pv.session.flapping.v1" | "session.flapping" | "pv.stall.raised.v1" | "stall.raised" | "pv.stall.cleared.v1" | "stall.cleared" | "pv.invitation.created.v1" | "invitation.created" | "pv.invitation.opened.v1" | "invitation.opened" | "pv.invitation.expired.v1" | "invitation.expired" | "pv.invitation.revoked.v1" | "invitation.revoked" | "pv.invitation.declined.v1" | "invitation.declined" | "pv.invitation.renewal_requested.v1" | "invitation.renewal_requested" | "pv.consent.given.v1" | "consent.given" | "pv.consent.withdrawn.v1" | "consent.withdrawn" | "pv.invitation.reminder_due.v1" | "invitation.reminder_due" | "pv.campaign.finished.v1" | "campaign.finished" | "pv.inverter.online.v1" | "inverter.online" | "pv.inverter.missing.v1" | "inverter.missing" | "pv.remote.degraded.v1" | "remote.degraded" | "pv.remote.recovered.v1" | "remote.recovered" | "pv.remote.credentials_rejected.v1" | "remote.credentials_rejected" | "pv.remote.budget_short.v1" | "remote.budget_short" | "pv.remote.budget_sufficient.v1" | "remote.budget_sufficient" | "pv.remote.contract_drift.v1" | "remote.contract_drift" | "pv.webhook_endpoint.disabled.v1" | "webhook_endpoint.disabled";
         NewWebhookEndpoint: {
             /** @description Event types to send: `pv.session.online.v1`, or `session.online` for short. Empty: all, including future ones. Default for a new endpoint: all */
             types?: components["schemas"]["WebhookEventType"][];
@@ -2027,7 +2047,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.consent.given.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.consent.given.v1" | "pv.consent.withdrawn.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -2077,7 +2097,7 @@ export interface components {
             /** Format: uri */
             url: string;
             /** @description Subscribed event types. Empty: all */
-            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.consent.given.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
+            types: ("pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.consent.given.v1" | "pv.consent.withdrawn.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1")[];
             description: string;
             /** @description The names of the custom headers; their values are never returned */
             headerNames: string[];
@@ -2183,7 +2203,7 @@ export interface components {
              */
             eventId: string;
             /** @enum {string} */
-            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.consent.given.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
+            type: "pv.user.registered.v1" | "pv.user.registration_pending.v1" | "pv.user.registration_rejected.v1" | "pv.user.registration_uncertain.v1" | "pv.user.registration_discarded.v1" | "pv.user.erased.v1" | "pv.session.started.v1" | "pv.session.start_failed.v1" | "pv.session.awaiting_owner.v1" | "pv.session.awaiting_installation.v1" | "pv.session.online.v1" | "pv.session.expired.v1" | "pv.session.lost.v1" | "pv.session.unrecognised.v1" | "pv.session.closed.v1" | "pv.session.reopened.v1" | "pv.session.flapping.v1" | "pv.stall.raised.v1" | "pv.stall.cleared.v1" | "pv.invitation.created.v1" | "pv.invitation.opened.v1" | "pv.invitation.expired.v1" | "pv.invitation.revoked.v1" | "pv.invitation.declined.v1" | "pv.invitation.renewal_requested.v1" | "pv.consent.given.v1" | "pv.consent.withdrawn.v1" | "pv.invitation.reminder_due.v1" | "pv.campaign.finished.v1" | "pv.inverter.online.v1" | "pv.inverter.missing.v1" | "pv.remote.degraded.v1" | "pv.remote.recovered.v1" | "pv.remote.credentials_rejected.v1" | "pv.remote.budget_short.v1" | "pv.remote.budget_sufficient.v1" | "pv.remote.contract_drift.v1" | "pv.webhook_endpoint.disabled.v1";
             /** @description Position of the event in the feed */
             sequence: string;
             /** @description The subject of the event. An endpoint receives the events of one subject one at a time, in order */
@@ -2352,7 +2372,7 @@ export interface components {
             revokedAt: string | null;
             /**
              * Format: date-time
-             * @description When the owner declined; null if never, or if it is taken back
+             * @description When the owner declined, or withdrew the consent; null if never, or if it is taken back
              */
             declinedAt: string | null;
             /**
@@ -2360,6 +2380,11 @@ export interface components {
              * @enum {string|null}
              */
             declineReason: "not_interested" | "not_mine" | "login_elsewhere" | null;
+            /**
+             * Format: date-time
+             * @description When the owner withdrew the consent; null if it stands, or none was given
+             */
+            consentWithdrawnAt: string | null;
             /**
              * Format: date-time
              * @description When the person with the link last asked for a new one, because it no longer works
@@ -2700,7 +2725,7 @@ export interface components {
             revokedAt: string | null;
             /**
              * Format: date-time
-             * @description When the owner declined; null if never, or if it is taken back
+             * @description When the owner declined, or withdrew the consent; null if never, or if it is taken back
              */
             declinedAt: string | null;
             /**
@@ -2708,6 +2733,11 @@ export interface components {
              * @enum {string|null}
              */
             declineReason: "not_interested" | "not_mine" | "login_elsewhere" | null;
+            /**
+             * Format: date-time
+             * @description When the owner withdrew the consent; null if it stands, or none was given
+             */
+            consentWithdrawnAt: string | null;
             /**
              * Format: date-time
              * @description When the person with the link last asked for a new one, because it no longer works
@@ -5752,6 +5782,86 @@ export interface components {
             traceparent?: string;
         };
         /**
+         * pv.consent.withdrawn.v1
+         * @description When the owner has withdrawn the consent, on the page or as told to the tenant. No session ends by that: ask the provider to disconnect
+         */
+        "pv.consent.withdrawn.v1": {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same in every delivery
+             */
+            id: string;
+            /**
+             * Format: uri-reference
+             * @description `EVENT_SOURCE` of the deployment
+             */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "pv.consent.withdrawn.v1";
+            /** @description The invitation; events of one subject are in order */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the fact was recorded
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description Position in the feed: sorts as text in the order of the feed */
+            sequence: string;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the invitation
+                 */
+                invitationId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the grid location, here and at the remote service
+                 */
+                gridLocationId: string;
+                /**
+                 * Format: uuid
+                 * @description Id of the user, here and at the remote service
+                 */
+                userId: string;
+                /** @description Your reference of the user; null once the user has been erased */
+                tenantReference: string | null;
+                /** @description The brands to connect; empty if any */
+                brands: string[];
+                /** @description The language of the page; null if it is that of the browser */
+                locale: string | null;
+                /** @description As passed at the invitation; empty once the user has been erased */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /** @description Id of the campaign; null if there is none */
+                campaignId: string | null;
+                /**
+                 * Format: date-time
+                 * @description After this the owner can no longer begin
+                 */
+                expiresAt: string;
+                /**
+                 * @description Who recorded it: the owner on the page, or the tenant by the API
+                 * @enum {string}
+                 */
+                by: "owner" | "tenant";
+                /**
+                 * Format: date-time
+                 * @description When it was recorded
+                 */
+                withdrawnAt: string;
+            };
+            /** @description The trace of the event (W3C Trace Context); absent unless the deployment exports traces */
+            traceparent?: string;
+        };
+        /**
          * pv.invitation.reminder_due.v1
          * @description When the owner of an invitation should be reminded of it
          */
@@ -6487,9 +6597,9 @@ export interface components {
             };
         };
         /** @description Any event of the feed. Ignore events of an unknown `type` */
-        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.declined.v1"] | components["schemas"]["pv.invitation.renewal_requested.v1"] | components["schemas"]["pv.consent.given.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
+        FeedEvent: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.declined.v1"] | components["schemas"]["pv.invitation.renewal_requested.v1"] | components["schemas"]["pv.consent.given.v1"] | components["schemas"]["pv.consent.withdrawn.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"];
         /** @description Any event, including the test event. Ignore events of an unknown `type` */
-        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.declined.v1"] | components["schemas"]["pv.invitation.renewal_requested.v1"] | components["schemas"]["pv.consent.given.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
+        Event: components["schemas"]["pv.user.registered.v1"] | components["schemas"]["pv.user.registration_pending.v1"] | components["schemas"]["pv.user.registration_rejected.v1"] | components["schemas"]["pv.user.registration_uncertain.v1"] | components["schemas"]["pv.user.registration_discarded.v1"] | components["schemas"]["pv.user.erased.v1"] | components["schemas"]["pv.session.started.v1"] | components["schemas"]["pv.session.start_failed.v1"] | components["schemas"]["pv.session.awaiting_owner.v1"] | components["schemas"]["pv.session.awaiting_installation.v1"] | components["schemas"]["pv.session.online.v1"] | components["schemas"]["pv.session.expired.v1"] | components["schemas"]["pv.session.lost.v1"] | components["schemas"]["pv.session.unrecognised.v1"] | components["schemas"]["pv.session.closed.v1"] | components["schemas"]["pv.session.reopened.v1"] | components["schemas"]["pv.session.flapping.v1"] | components["schemas"]["pv.stall.raised.v1"] | components["schemas"]["pv.stall.cleared.v1"] | components["schemas"]["pv.invitation.created.v1"] | components["schemas"]["pv.invitation.opened.v1"] | components["schemas"]["pv.invitation.expired.v1"] | components["schemas"]["pv.invitation.revoked.v1"] | components["schemas"]["pv.invitation.declined.v1"] | components["schemas"]["pv.invitation.renewal_requested.v1"] | components["schemas"]["pv.consent.given.v1"] | components["schemas"]["pv.consent.withdrawn.v1"] | components["schemas"]["pv.invitation.reminder_due.v1"] | components["schemas"]["pv.campaign.finished.v1"] | components["schemas"]["pv.inverter.online.v1"] | components["schemas"]["pv.inverter.missing.v1"] | components["schemas"]["pv.remote.degraded.v1"] | components["schemas"]["pv.remote.recovered.v1"] | components["schemas"]["pv.remote.credentials_rejected.v1"] | components["schemas"]["pv.remote.budget_short.v1"] | components["schemas"]["pv.remote.budget_sufficient.v1"] | components["schemas"]["pv.remote.contract_drift.v1"] | components["schemas"]["pv.webhook_endpoint.disabled.v1"] | components["schemas"]["pv.webhook_endpoint.test.v1"];
     };
     responses: {
         /** @description `invalid_request`: A field or parameter is missing, unknown or has a value that it cannot have. `errors` names each of them. */
@@ -8564,7 +8674,7 @@ export interface operations {
                 tenantReference?: string;
                 campaignId?: string;
                 /** @description Invitations that are stalled for this cause, or for any */
-                stalled?: "remote_unreachable" | "completed_not_online" | "unreachable" | "renewal_requested" | "expiring_soon" | "started_not_completed" | "never_opened" | "opened_not_started" | "any";
+                stalled?: "consent_withdrawn" | "remote_unreachable" | "completed_not_online" | "unreachable" | "renewal_requested" | "expiring_soon" | "started_not_completed" | "never_opened" | "opened_not_started" | "any";
             };
             header?: never;
             path?: never;
@@ -8942,6 +9052,54 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["too_many_requests"];
+            431: components["responses"]["headers_too_large"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["database_unavailable"];
+        };
+    };
+    withdrawConsent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationView"];
+                };
+            };
+            400: components["responses"]["invalid_request-or-invalid_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            /** @description `invitation_conflict`: The invitation is over, or its owner has nothing to do at the moment; `detail` says which. Only `expiresAt` makes one that has expired valid again, unless its location has another. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemView"] & {
+                        /** @enum {unknown} */
+                        code?: "invitation_conflict";
+                    };
+                };
+            };
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["too_many_requests"];

@@ -11,8 +11,10 @@ import { useMay } from './may.js';
 import { tellFailed } from './notify.js';
 
 type Invitation = Schemas['InvitationView'];
-type Shown = Pick<Invitation, 'id' | 'state' | 'brands' | 'locale' | 'expiresAt'>;
+type Shown = Pick<Invitation, 'id' | 'state' | 'brands' | 'locale' | 'expiresAt' | 'consentWithdrawnAt'>;
 
+/** The states of an owner who has probably agreed to something. */
+const AGREED: readonly Invitation['state'][] = ['started', 'owner_done', 'online'];
 const OVER: readonly Invitation['state'][] = ['online', 'declined', 'revoked'];
 const CHANGES: readonly Subject[] = ['invitations', 'customers', 'stalled'];
 const DAY_MS = 86_400_000;
@@ -32,8 +34,36 @@ const useMayInvite = (): boolean => {
   return may('onboarding:write') || may('invitations:write');
 };
 
-/** The buttons of an invitation: copy its link, remind its owner, prolong or change it, revoke it. */
-export function InvitationActs({ of: { id, state, ...invitation } }: { readonly of: Shown }) {
+/** The buttons of an invitation: copy its link, remind its owner, prolong or change it, revoke it, withdraw the consent. */
+export function InvitationActs({ of }: { readonly of: Shown }) {
+  const mayWithdraw = useMayInvite() && AGREED.includes(of.state) && of.consentWithdrawnAt === null;
+  return (
+    <span className="actions">
+      <ActsBeforeItsEnd of={of} />
+      {mayWithdraw && (
+        <Act
+          label="Withdraw the consent"
+          isDanger
+          run={() => client.POST('/api/v1/invitations/{id}/withdrawal', { params: { path: { id: of.id } } })}
+          done="The withdrawal is recorded. Ask the provider to disconnect the installation."
+          changes={CHANGES}
+          ask={
+            <p className="danger">
+              As the owner has told you. No reminder follows, and only the owner can agree again. The
+              installation stays connected until the provider disconnects it.
+            </p>
+          }
+        />
+      )}
+    </span>
+  );
+}
+
+function ActsBeforeItsEnd({
+  of: { id, state, consentWithdrawnAt: _, ...invitation },
+}: {
+  readonly of: Shown;
+}) {
   const may = useMay();
   const mayInvite = useMayInvite();
   const brands = useBrands();
@@ -41,7 +71,7 @@ export function InvitationActs({ of: { id, state, ...invitation } }: { readonly 
   if (OVER.includes(state)) return null;
   const params = { path: { id } };
   return (
-    <span className="actions">
+    <>
       {!isExpired && (may('links:read') || may('invitations:write')) && (
         <Button onClick={() => void copyLink(id)}>Copy the link</Button>
       )}
@@ -81,7 +111,7 @@ export function InvitationActs({ of: { id, state, ...invitation } }: { readonly 
           }
         />
       )}
-    </span>
+    </>
   );
 }
 
@@ -94,7 +124,7 @@ const Until = ({ day }: { readonly day: string }) => (
   <TextInput name="until" type="date" label="Valid until the end of" defaultValue={day} required />
 );
 
-type Changed = Omit<Shown, 'id' | 'state'>;
+type Changed = Omit<Shown, 'id' | 'state' | 'consentWithdrawnAt'>;
 
 interface ChangeProps {
   readonly of: Changed;

@@ -92,6 +92,7 @@ export const REMEDY_OPERATIONS: Readonly<
   changeInvitation: { scopes: ['onboarding:write', 'invitations:write'], needsBody: true },
   remindOwner: { scopes: ['onboarding:write', 'invitations:write'], needsBody: false },
   recordInvitationMessage: { scopes: ['onboarding:write', 'invitations:write'], needsBody: true },
+  revokeInvitation: { scopes: ['onboarding:write', 'invitations:write'], needsBody: false },
   readInvitationLink: { scopes: ['invitations:write', 'links:read'], needsBody: false },
   registerUser: { scopes: ['users:write'], needsBody: true },
   resolveRegistration: { scopes: ['registrations:decide'], needsBody: true },

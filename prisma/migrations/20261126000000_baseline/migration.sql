@@ -297,7 +297,7 @@ CREATE TABLE invitations (
     (started_at IS NULL OR opened_at IS NOT NULL) AND (wish_due_at IS NULL OR opened_at IS NOT NULL)),
   CONSTRAINT invitations_awaits_is_known CHECK (awaits IN ('start', 'finish', 'installation')),
   CONSTRAINT invitations_brands_are_given CHECK (brands IS NOT NULL),
-  CONSTRAINT invitations_end_once CHECK (num_nonnulls(expired_at, revoked_at, CASE WHEN disconnected_at IS NULL THEN online_at END) <= 1),
+  CONSTRAINT invitations_end_once CHECK (num_nonnulls(expired_at, revoked_at, CASE WHEN disconnected_at IS NULL AND declined_at IS NULL THEN online_at END) <= 1),
   CONSTRAINT invitations_disconnect_after_online CHECK (disconnected_at IS NULL OR online_at IS NOT NULL),
   CONSTRAINT invitations_reminders_are_dated CHECK ((reminders_sent > 0) = (reminded_at IS NOT NULL) AND reminders_sent >= 0),
   CONSTRAINT invitations_bounces_have_a_channel CHECK (
@@ -365,7 +365,7 @@ COMMENT ON COLUMN invitations.expires_at IS 'After this the owner can no longer 
 COMMENT ON COLUMN invitations.expired_at IS 'When its expiry was recorded and announced. Null: not yet, or it did not expire.';
 COMMENT ON COLUMN invitations.revoked_at IS 'When the tenant revoked it. Null: never.';
 COMMENT ON COLUMN invitations.erased_at IS 'When its user was erased. Null: never.';
-COMMENT ON COLUMN invitations.declined_at IS 'When its owner declined it. Null: never, or the owner has taken that back.';
+COMMENT ON COLUMN invitations.declined_at IS 'When its owner declined it, or withdrew the consent. It may be revoked after that, also if it is online. Null: never, or the owner has taken that back.';
 COMMENT ON COLUMN invitations.decline_reason IS 'Why: not_interested, not_mine (not the installation of the person with the link) or login_elsewhere (another person has the login). Null: not given.';
 COMMENT ON COLUMN invitations.renewal_requested_at IS 'When the person with the link last asked for a new one, because it had expired or was replaced. Null: never, or it was prolonged.';
 COMMENT ON COLUMN invitations.disconnected_at IS 'When all inverters of one of its sessions went missing after the location was online, so that the invitation was live again. Null: never, or the location is online again.';
@@ -406,7 +406,7 @@ COMMENT ON COLUMN consents.invitation_id IS 'The invitation on whose page the ow
 COMMENT ON COLUMN consents.text_hash IS 'The text.';
 COMMENT ON COLUMN consents.brand IS 'The brand that the owner connects. Null: the remote service asks for it.';
 COMMENT ON COLUMN consents.given_at IS 'When the owner clicked. A repeated click for the same text and brand adds none.';
-COMMENT ON COLUMN consents.withdrawn_at IS 'When the owner withdrew it on the page. Null: it was not.';
+COMMENT ON COLUMN consents.withdrawn_at IS 'When the owner withdrew it. Null: it stands.';
 
 CREATE TABLE campaigns (
   id uuid DEFAULT gen_random_uuid() PRIMARY KEY,

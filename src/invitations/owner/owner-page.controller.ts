@@ -144,7 +144,7 @@ export class OwnerPageController {
         .send();
     const consents = await this.store.findConsents(visit.invitation.id);
     if (receipt !== undefined && consents.length > 0)
-      return this.view.sendReceipt(reply, visit.token, consents, { locale: visit.invitation.locale });
+      return this.view.sendReceipt(reply, visit.token, consents, visit.invitation);
     const host = await this.starts.remoteHost();
     this.send(reply, visit.page, visit, undefined, { consents, host });
   }
@@ -204,6 +204,20 @@ export class OwnerPageController {
     if (reason === undefined)
       throw invalidRequest([{ field: 'reason', message: `must be one of ${DECLINE_REASONS.join(', ')}` }]);
     await this.requests.decline(visit.invitation.id, reason);
+    return this.goBack(reply, `../${visit.token}`);
+  }
+
+  /** Records that the owner withdraws the consent. A later click gives it again. */
+  @Post(':token/withdrawal')
+  @Public()
+  async withdraw(
+    @Param('token') text: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const visit = await this.visitOf(text, request, reply);
+    if (visit === null) return;
+    await this.requests.withdraw(visit.invitation.id, null);
     return this.goBack(reply, `../${visit.token}`);
   }
 
@@ -305,6 +319,6 @@ function sendPicture(reply: FastifyReply, { type, content }: Picture): void {
 function wantedBrand(page: OwnerPage, given: string | undefined): string | null | undefined {
   if (!('steps' in page)) return undefined;
   const step = page.steps.find(({ brand }) => brand === (given ?? null));
-  if (step !== undefined) return step.kind === 'online' ? undefined : step.brand;
-  return 'brand' in page ? page.brand : undefined;
+  if (step === undefined) return 'brand' in page ? page.brand : undefined;
+  return step.kind === 'online' && page.kind !== 'withdrawn' ? undefined : step.brand;
 }

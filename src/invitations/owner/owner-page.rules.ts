@@ -26,6 +26,8 @@ export type OwnerPage =
       readonly brand: string | null;
       readonly reason: DeclineReason | null;
     }
+  /** The owner has withdrawn the consent. A click on the button for `brand` gives it again. */
+  | { readonly kind: 'withdrawn'; readonly steps: readonly Step[]; readonly brand: string | null }
   /** `renewal`: the link no longer works, and its owner has asked for a new one within a day. */
   | { readonly kind: 'online' | 'expired' | 'renewal' | 'revoked' | 'erased' };
 
@@ -37,6 +39,7 @@ type Invited = Pick<
   | 'wishDueAt'
   | 'wishFailedAt'
   | 'declineReason'
+  | 'consentWithdrawnAt'
   | 'isReplaced'
   | 'renewalRequestedAt'
 >;
@@ -51,15 +54,18 @@ const isRenewalRequested = ({ renewalRequestedAt }: Invited, now: Date): boolean
 /** Returns the page of an invitation. `steps`: those of its brands. */
 export function planOwnerPage(invitation: Invited, steps: readonly Step[], now: Date): OwnerPage {
   const { state, brands, erasedAt, wishDueAt, wishFailedAt, declineReason, isReplaced } = invitation;
+  const isWithdrawn = invitation.consentWithdrawnAt !== null;
   if (erasedAt !== null) return { kind: 'erased' };
   if (state === 'expired' || (state === 'declined' && isReplaced))
     return { kind: isRenewalRequested(invitation, now) ? 'renewal' : 'expired' };
-  if (state === 'revoked' || state === 'online') return { kind: state };
-  // All brands may be online before the state of the invitation is updated.
-  if (steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
+  if (state === 'revoked') return { kind: state };
   const next = steps.find(({ kind }) => kind === 'todo' || kind === 'started');
-  if (state === 'declined')
-    return { kind: state, steps, brand: (next ?? steps[0])?.brand ?? null, reason: declineReason };
+  const again = { steps, brand: (next ?? steps[0])?.brand ?? null };
+  if (isWithdrawn && (state === 'online' || (state === 'declined' && declineReason === null)))
+    return { kind: 'withdrawn', ...again };
+  // All brands may be online before the state of the invitation is updated.
+  if (state === 'online' || steps.every(({ kind }) => kind === 'online')) return { kind: 'online' };
+  if (state === 'declined') return { kind: state, ...again, reason: declineReason };
   if (wishDueAt !== null) return { kind: 'wish', steps };
   if (next === undefined) {
     const late = steps.find(({ kind, isLate }) => kind === 'waiting' && isLate);

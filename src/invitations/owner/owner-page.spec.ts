@@ -21,7 +21,7 @@ const planOwnerPage = (invitation: Parameters<typeof plan>[0], steps: readonly S
   plan(invitation, steps, now);
 const untouched = {
   ...{ erasedAt: null, wishDueAt: null, wishFailedAt: null },
-  ...{ declineReason: null, isReplaced: false, renewalRequestedAt: null },
+  ...{ declineReason: null, isReplaced: false, renewalRequestedAt: null, consentWithdrawnAt: null },
 };
 const invited = { state: 'opened', brands: ['acme', 'sunward'], ...untouched } as const;
 const of = (brand: string | null, kind: Step['kind']) => ({ brand, kind, isLate: false });
@@ -61,6 +61,20 @@ describe('the page of an invitation', () => {
     expect(planOwnerPage(declined, [of('acme', 'waiting')])).toMatchObject({ brand: 'acme' });
     expect(planOwnerPage(declined, [of('acme', 'online')]).kind).toBe('online');
     expect(planOwnerPage({ ...declined, isReplaced: true }, todo).kind).toBe('expired');
+  });
+
+  it('is about the withdrawn consent, if the owner may give it again', () => {
+    const steps = [of('acme', 'online')];
+    const withdrawn = { ...invited, consentWithdrawnAt: now } as const;
+    const page = { kind: 'withdrawn', steps, brand: 'acme' };
+    expect(planOwnerPage({ ...withdrawn, state: 'online' }, steps)).toEqual(page);
+    expect(planOwnerPage({ ...withdrawn, state: 'declined' }, steps)).toEqual(page);
+    const toDo = [of('acme', 'online'), of('sunward', 'todo')];
+    expect(planOwnerPage({ ...withdrawn, state: 'declined' }, toDo)).toMatchObject({ brand: 'sunward' });
+    const reasoned = { ...withdrawn, state: 'declined', declineReason: 'not_mine' } as const;
+    expect(planOwnerPage(reasoned, toDo).kind).toBe('declined');
+    expect(planOwnerPage({ ...withdrawn, state: 'revoked' }, steps).kind).toBe('revoked');
+    expect(planOwnerPage({ ...withdrawn, state: 'expired' }, steps).kind).toBe('expired');
   });
 
   it.each([

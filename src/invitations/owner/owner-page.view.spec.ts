@@ -73,6 +73,8 @@ const SIGNING_IN =
 const SIGNING_IN_ALONE = SIGNING_IN.replace('progress.most 15 minutes', 'progress.nothing');
 const WAITING =
   'ol | progress | done | progress.choose | progress.done | done | progress.signIn | progress.done | done | progress.allow | progress.done | now step | progress.wait | progress.most 15 minutes | · progress.now';
+const ONLINE =
+  'ol | progress | done | progress.choose | progress.done | done | progress.signIn | progress.done | done | progress.allow | progress.done | done | progress.wait | progress.done';
 const BRANDS = 'ul | brands | online | acme | step.online | todo | SunWard | step.todo';
 const SECTION =
   'section | brand | brand-picture?brand=sun%20w | brand.heading SunWard | brand.account | Account. | brand.login | Login. | brand.traps | Traps.';
@@ -83,6 +85,10 @@ const consent = (open: string) => [
 const decline = (query: string) => [
   'details | decline',
   `form | TOKEN/decline${query} | secondary reason not_interested decline.not_interested | secondary reason not_mine decline.not_mine | secondary reason login_elsewhere decline.login_elsewhere`,
+];
+const WITHDRAWAL = [
+  ...['details | withdrawal', 'form | TOKEN/withdrawal', 'p | withdrawal.text'],
+  'p | withdrawn.access | secondary withdrawal.button',
 ];
 const LEADS = 'p | leads leads leads.after';
 const RETURN = { returnUrl: 'https://sunny.example/back' };
@@ -109,7 +115,7 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
     [
       ...['main | data-live', 'h1 | next.heading', 'p | disconnected.text', 'p | ready.duration', BEGUN],
       ...[...consent(''), 'form | begin ?text=HASH | ready.button', LEADS, ...decline('')],
-      'p | ?receipt= receipt.link',
+      ...[...WITHDRAWAL, 'p | ?receipt= receipt.link'],
     ],
   ],
   [
@@ -119,7 +125,7 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
     [
       ...['main | data-live data-goes-on', 'h1 | started.heading', 'p | started.text', SIGNING_IN],
       ...[...consent(''), 'form | begin ?brand=acme&amp;text=HASH | started.buttonOfBrand acme', LEADS],
-      ...[...decline(''), 'p | ?receipt= receipt.link'],
+      ...[...decline(''), ...WITHDRAWAL, 'p | ?receipt= receipt.link'],
     ],
   ],
   [
@@ -135,7 +141,7 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
       ...['main | data-live', 'h1 | started.heading', 'p | started.text', SIGNING_IN_ALONE],
       'p | notice consent.changed',
       ...[...consent(' open'), 'form | begin ?text=HASH | started.button', LEADS, ...decline('')],
-      'p | ?receipt= receipt.link',
+      ...[...WITHDRAWAL, 'p | ?receipt= receipt.link'],
     ],
   ],
   [
@@ -144,7 +150,8 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
     { usualWaitSeconds: 900, ...RETURN, consents: [{ ...GIVEN, hash: 'of an earlier text' }] },
     [
       ...['main | data-live', 'h1 | waiting.heading', 'p | waiting.text', 'p | waiting.usually 15 minutes'],
-      ...['p | waiting.told', WAITING, BRANDS, ...decline(''), 'p | ?receipt= receipt.link'],
+      ...['p | waiting.told', WAITING, BRANDS, ...decline(''), ...WITHDRAWAL],
+      'p | ?receipt= receipt.link',
     ],
   ],
   [
@@ -163,8 +170,24 @@ it.each<[string, Parameters<OwnerPageView['send']>[1], PageContext, string[]]>([
     { notice: 'consent.changed', consents: [{ ...GIVEN, withdrawnAt: new Date() }] },
     [
       ...['h1 | declined.heading', 'p | declined.text', 'p | declined.handOn', 'p | declined.withdrawn'],
-      'p | notice consent.changed',
+      ...['p | withdrawn.access', 'p | notice consent.changed'],
       ...[...consent(' open'), 'form | begin ?brand=acme&amp;text=HASH | secondary declined.button', LEADS],
+      'p | ?receipt= receipt.link',
+    ],
+  ],
+  [
+    '',
+    { kind: 'online' },
+    { consents: [GIVEN] },
+    ['h1 | online.heading', 'p | online.text', ONLINE, ...WITHDRAWAL, 'p | ?receipt= receipt.link'],
+  ],
+  [
+    '',
+    { kind: 'withdrawn', brand: 'acme', steps: ONE },
+    { consents: [{ ...GIVEN, withdrawnAt: new Date() }] },
+    [
+      ...['h1 | withdrawn.heading', 'p | withdrawn.text', 'p | withdrawn.access', ...consent(' open')],
+      ...['form | begin ?brand=acme&amp;text=HASH | secondary withdrawn.button', 'p | leads leads.after'],
       'p | ?receipt= receipt.link',
     ],
   ],
@@ -210,20 +233,41 @@ it('a receipt has each consent with its text, and a time in the zone of the tena
   const consent = { id: '1', version: 'v1', hash: 'h1', locale: 'nl', text: 'one\n\ntwo' } as const;
   const [givenAt, withdrawnAt] = [new Date('2026-07-01T22:30:00Z'), new Date('2026-12-31T23:30:00Z')];
   const consents = [
-    { ...consent, brand: 'sun w', givenAt, withdrawnAt },
+    {
+      ...consent,
+      brand: 'sun w',
+      givenAt,
+      withdrawnAt,
+      text: ['1', '2', '3', '4', '5', '6', 'Yes.'].join('\n\n'),
+    },
     { ...consent, brand: null, givenAt, withdrawnAt: null },
   ];
+  const RECEIPTED = { locale: null, gridLocationId: 'LOCATION', metadata: { label: 'Barn' } };
   const link = (locale: string) => `?receipt=&amp;lang=${locale}`;
   expect(
-    sent('/i/TOKEN?receipt=&lang=en', (reply) => view.sendReceipt(reply, 'TOKEN', consents, {})),
+    sent('/i/TOKEN?receipt=&lang=en', (reply) => view.sendReceipt(reply, 'TOKEN', consents, RECEIPTED)),
   ).toEqual([
     `nav | ${link('en')} true English | ${link('nl')} Nederlands | ${link('de')} Deutsch | ${link('fr')} Français`,
-    ...['h1 | receipt.heading', 'p | receipt.text', 'article | receipt', 'p | one', 'p | two'],
+    ...[
+      'h1 | receipt.heading',
+      'p | receipt.text',
+      'article | receipt | why.heading',
+      'p | 1 | benefit.heading',
+    ],
+    ...[
+      'p | 2 | read.heading',
+      'p | 3 | limit.heading',
+      'p | 4 | password.heading',
+      'p | 5 | withdraw.heading',
+    ],
+    ...['p | 6', 'p | Yes.'],
     expect.stringMatching(
-      /^ul \| receipt.given July 2, 2026.* 12:30.* \| receipt.withdrawn January 1, 2027.* 12:30.* \| receipt.brand SunWard \| receipt.version v1 \| receipt.hash h1$/,
+      /^ul \| receipt.to \| place Barn \| receipt.location LOCATION \| receipt.given July 2, 2026.* 12:30.* \| receipt.withdrawn January 1, 2027.* 12:30.* \| receipt.brand SunWard \| receipt.version v1 \| receipt.hash h1$/,
     ),
     ...['article | receipt', 'p | one', 'p | two'],
-    expect.stringMatching(/^ul \| receipt.given July 2, 2026[^|]*\| receipt.version v1 \| receipt.hash h1$/),
+    expect.stringMatching(
+      /^ul .* \| receipt.given July 2, 2026[^|]*\| receipt.version v1 \| receipt.hash h1$/,
+    ),
     ...['p | TOKEN?lang=en receipt.back', 'footer | https://sunny.example/help support'],
   ]);
 });

@@ -38,9 +38,18 @@ export interface PageContext {
   readonly usualWaitSeconds?: number | undefined;
 }
 
+/** What a receipt says about the invitation. */
+interface Receipted extends Pick<PageContext, 'locale'> {
+  readonly gridLocationId: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
 /** The pages about trouble, whose button tries again. */
 const RETRIED: readonly (OwnerPage['kind'] | OtherPage)[] = ['tooMany', 'elsewhere', 'trouble'];
 type Visited = Pick<FastifyRequest, 'url' | 'headers'>;
+
+/** The pages whose button is not the next step, and has words of its own. */
+const HAS_SECONDARY: readonly (OwnerPage['kind'] | OtherPage)[] = ['waiting', 'declined', 'withdrawn'];
 
 const MAX_LABEL_LENGTH = 120;
 /** What a page has not, unless it says so. */
@@ -94,8 +103,9 @@ export class OwnerPageView {
     reply: FastifyReply,
     token: string,
     consents: readonly GivenConsent[],
-    context: PageContext,
+    { locale: invitedIn, gridLocationId, metadata }: Receipted,
   ): void {
+    const context = { locale: invitedIn };
     const locale = this.localeOf(reply.request, context);
     const text = this.texts.in(locale);
     const at = (time: Date) =>
@@ -106,8 +116,11 @@ export class OwnerPageView {
       }).format(time);
     const receipts = consents.map(({ givenAt, withdrawnAt, brand, version, hash, ...consent }) => ({
       locale: consent.locale,
-      paragraphs: consent.text.split('\n\n'),
+      parts: partsIn(consent.text, this.texts.in(consent.locale)),
       facts: [
+        text('receipt.to'),
+        ...placeIn(metadata.label, text),
+        text('receipt.location', { id: gridLocationId }),
         text('receipt.given', { at: at(givenAt) }),
         ...(withdrawnAt === null ? [] : [text('receipt.withdrawn', { at: at(withdrawnAt) })]),
         ...(brand === null ? [] : [text('receipt.brand', { brand: this.brands.nameOf(brand) })]),
@@ -190,6 +203,8 @@ export class OwnerPageView {
     const isAgreed = agreed.some(({ hash }) => hash === consent.hash);
     const hasChanged = brand !== undefined && agreed.length > 0 && !isAgreed;
     const notice = hasChanged ? 'consent.changed' : context.notice;
+    // The owner agrees again to an access that has not ended.
+    const staysHere = page.kind === 'withdrawn' && steps.every(({ kind }) => kind === 'online');
     const query = (values: Readonly<Record<string, string>>) =>
       `${lang || '?'}${lang && '&'}${String(new URLSearchParams(values))}`;
     return {
@@ -198,6 +213,9 @@ export class OwnerPageView {
         ...this.paragraphs(page.kind, context, locale, text),
         ...(page.kind === 'declined' && page.reason === 'login_elsewhere' ? [text('declined.handOn')] : []),
         ...(page.kind === 'declined' && consents.length > 0 ? [text('declined.withdrawn')] : []),
+        ...(page.kind === 'withdrawn' || (page.kind === 'declined' && consents.length > 0)
+          ? [text('withdrawn.access')]
+          : []),
       ],
       progress: progressOf(page.kind, locale, text, context.usualWaitSeconds),
       steps: brandStepsOf(steps, nameOf, text),
@@ -205,7 +223,7 @@ export class OwnerPageView {
         typeof brand === 'string' && brandSectionOf(brand, this.brands.all.get(brand), locale, folder, text),
       notice: notice && text(notice),
       consent: brand !== undefined && {
-        isOpen: page.kind === 'ready' || notice === 'consent.changed',
+        isOpen: page.kind === 'ready' || page.kind === 'withdrawn' || notice === 'consent.changed',
         heading: text('parts.heading'),
         parts: CONSENT_PARTS.slice(0, -1).map((part) => ({
           heading: text(`${part}.heading`),
@@ -216,17 +234,24 @@ export class OwnerPageView {
       button: brand !== undefined && {
         action: query({ ...(brand !== null && { brand }), text: consent.hash }),
         text: text(...buttonOf(page.kind, brand === null ? null : nameOf(brand))),
-        leads: host === undefined ? text('leads') : text('leads.host', { host }),
+        leads: staysHere ? '' : host === undefined ? text('leads') : text('leads.host', { host }),
         after: text('leads.after'),
-        busy: text('busy'),
-        isSecondary: page.kind === 'waiting' || page.kind === 'declined',
+        busy: text(staysHere ? 'busy.other' : 'busy'),
+        isSecondary: HAS_SECONDARY.includes(page.kind),
       },
       decline: 'steps' in page &&
-        page.kind !== 'declined' && {
+        page.kind !== 'declined' &&
+        page.kind !== 'withdrawn' && {
           action: `${folder}${context.token}/decline${lang}`,
           text: text('decline'),
           reasons: DECLINE_REASONS.map((reason) => ({ reason, text: text(`decline.${reason}`) })),
         },
+      withdrawal: consents.some((each) => each.withdrawnAt === null) && {
+        action: `${folder}${context.token}/withdrawal${lang}`,
+        heading: text('withdrawal'),
+        paragraphs: [text('withdrawal.text'), text('withdrawn.access')],
+        text: text('withdrawal.button'),
+      },
       renewal: page.kind === 'expired' && {
         action: `${folder}${context.token}/renewal${lang}`,
         text: text('expired.button'),
@@ -258,9 +283,8 @@ export class OwnerPageView {
     text: Translate,
   ): string[] {
     if (kind === 'ready' || (kind === 'next' && isDisconnected)) {
-      const place = typeof label === 'string' ? label.slice(0, MAX_LABEL_LENGTH) : '';
-      const where = place === '' ? [] : [text('place', { label: place })];
-      return [text(isDisconnected ? 'disconnected.text' : 'ready.invited'), ...where, text('ready.duration')];
+      const invited = text(isDisconnected ? 'disconnected.text' : 'ready.invited');
+      return [invited, ...placeIn(label, text), text('ready.duration')];
     }
     if (kind !== 'waiting') return [text(`${kind}.text`)];
     if (isLate) return [text('late.text'), text('waiting.told')];
@@ -270,8 +294,24 @@ export class OwnerPageView {
   }
 }
 
+/** Returns the name of the location, from the tenant's metadata, in a sentence, if it is known. */
+function placeIn(label: unknown, text: Translate): string[] {
+  const place = typeof label === 'string' ? label.slice(0, MAX_LABEL_LENGTH) : '';
+  return place === '' ? [] : [text('place', { label: place })];
+}
+
+/** Returns the parts of a text to which an owner agreed, with their headings if the text has as many parts as ours. */
+function partsIn(consent: string, text: Translate): { heading: string | null; text: string }[] {
+  const paragraphs = consent.split('\n\n');
+  return paragraphs.map((paragraph, index) => {
+    const part = paragraphs.length === CONSENT_PARTS.length ? CONSENT_PARTS[index] : undefined;
+    const heading = part === undefined || part === 'consent' ? null : text(`${part}.heading`);
+    return { heading, text: paragraph };
+  });
+}
+
 function buttonOf(kind: OwnerPage['kind'] | OtherPage, brand: string | null): Parameters<Translate> {
-  if (kind === 'waiting' || kind === 'declined') return [`${kind}.button`, {}];
+  if (HAS_SECONDARY.includes(kind)) return [`${kind}.button`, {}];
   if (kind === 'rejected') return ['retry', {}];
   const key = kind === 'started' ? 'started.button' : 'ready.button';
   return brand === null ? [key, {}] : [`${key}OfBrand`, { brand }];

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { recordAudit } from '../../access/audit-log.store.js';
 import { OUTCOME } from '../../platform/database/connection/patience.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type Transaction } from '../../platform/database/database.js';
 import { withdrawConsents } from '../consents.sql.js';
 import { announceAs } from '../invitation-events.store.js';
 import type { DeclineReason } from '../invitation.rules.js';
@@ -22,13 +23,20 @@ export class OwnerRequestsStore {
   async decline(id: string, reason: DeclineReason | null): Promise<void> {
     await this.database.transaction(async (tx) => {
       await open(tx, id);
-      if ((await tx.query(sql.DECLINE, [id, reason])).length === 0) return;
-      await withdrawConsents(tx, id);
-      await announceAs(tx, id, (facts) => ({
-        name: 'invitation.declined',
-        subject: id,
-        data: { ...facts, reason },
-      }));
+      if (await decline(tx, id, reason)) await withdrawConsents(tx, id, 'owner');
+    }, OUTCOME);
+  }
+
+  /**
+   * Records that the owner withdraws the consent, if one stands: on the page, or as the `actor` was told. A live invitation is declined by
+   * that. One that has ended keeps its state.
+   */
+  async withdraw(id: string, actor: string | null): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      await tx.query(sql.LOCK_INVITATION, [id]);
+      if (!(await withdrawConsents(tx, id, actor === null ? 'owner' : 'tenant'))) return;
+      if (!(await decline(tx, id, null))) await tx.query(sql.WITHDRAW_ENDED, [id]);
+      if (actor !== null) await recordAudit(tx, { actor, action: 'consent.withdrawn', target: id });
     }, OUTCOME);
   }
 
@@ -54,4 +62,15 @@ export class OwnerRequestsStore {
       }));
     }, OUTCOME);
   }
+}
+
+/** Records that the owner declines, if the invitation is live. Returns whether it was. */
+async function decline(tx: Transaction, id: string, reason: DeclineReason | null): Promise<boolean> {
+  if ((await tx.query(sql.DECLINE, [id, reason])).length === 0) return false;
+  await announceAs(tx, id, (facts) => ({
+    name: 'invitation.declined',
+    subject: id,
+    data: { ...facts, reason },
+  }));
+  return true;
 }

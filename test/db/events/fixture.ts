@@ -65,7 +65,7 @@ export function sessionEvent(
     | `webhook_endpoint.${string}`
     | 'session.closed'
     | 'session.start_failed'
-    | 'consent.given'
+    | `consent.${string}`
     | 'stall.raised'
     | 'stall.cleared'
   >,

@@ -29,6 +29,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   changeInvitation: 'invitation.changed',
   remindOwner: 'invitation.reminded',
   recordInvitationMessage: 'invitation.bounced',
+  withdrawConsent: 'consent.withdrawn',
   workOnStalled: 'stall.changed',
   createBulkAction: 'bulk_action.created',
   createCampaign: 'campaign.created',

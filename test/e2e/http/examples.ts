@@ -2,6 +2,7 @@ import type { RecordedExamples } from '../../../scripts/openapi/operations.js';
 import { Sampler } from '../../../src/status/history/sampler.service.js';
 import { StallTask } from '../../../src/stalls/stall-task.service.js';
 import { insertCampaign } from '../../setup/campaign.js';
+import { insertConsent } from '../../setup/consent.js';
 import type { TestApp } from '../../setup/test-app.js';
 import { waitFor } from '../../setup/wait-for.js';
 import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
@@ -253,6 +254,9 @@ export async function recordExamples(service: TestApp, calls: Calls): Promise<Re
     parameters: { id: invitation.id },
     request: { status: 'bounced', channel: 'email' },
   });
+  await ask('withdrawConsent', 409, { parameters: { id: invitation.id } });
+  await insertConsent(service.database, invitation.id);
+  await ask('withdrawConsent', 200, { parameters: { id: invitation.id } });
   await ask('revokeInvitation', 200, { parameters: { id: invitation.id } });
   await ask('remindOwner', 409, { parameters: { id: invitation.id } });
   await controlCampaigns();

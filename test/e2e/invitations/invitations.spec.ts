@@ -377,6 +377,95 @@ describe('the consent of an owner', () => {
     expect(given).toEqual([{ isWithdrawn: true }, { isWithdrawn: false }]);
   });
 
+  /** Invites an owner, whose installation comes online by a click. */
+  const connect = async () => {
+    const invitation = await invite({ locale: 'en' });
+    await click(invitation.url);
+    await service.sandbox!.control.online(await sessionOf(invitation));
+    await isIn(invitation.id, 'online');
+    return invitation;
+  };
+  const stalledAs = (id: string, cause: string | undefined) =>
+    waitFor(`the stall is ${cause}`, async () => {
+      const { stalled } = (await read(id)) as { stalled?: { cause: string } | null };
+      return stalled?.cause === cause;
+    });
+  const withdrawal = (id: string) => client.call<Invitation>('POST', `/invitations/${id}/withdrawal`);
+  const isWithdrawn = expect.stringContaining('You have withdrawn your consent');
+
+  it('is withdrawn on the page of an installation that is online, which the tenant is told, and given again by a click', async () => {
+    const invitation = await connect();
+    const { id, url } = invitation;
+    expect(await textOf(await open(url))).toContain(`action="${url.split('/').at(-1)!}/withdrawal"`);
+    const responses = await Promise.all([1, 2].map(() => click(`${url}/withdrawal`)));
+    expect(responses.map(({ status, headers }) => [status, headers.get('location')])).toEqual(
+      Array(2).fill([303, `../${url.split('/').at(-1)!}`]),
+    );
+    const before = await client.events();
+    expect(before.filter(({ subject, type }) => subject === id && type.includes('consent'))).toMatchObject([
+      { type: 'pv.consent.given.v1' },
+      { type: 'pv.consent.withdrawn.v1', data: { invitationId: id, by: 'owner', metadata: {} } },
+    ]);
+    await stalledAs(id, 'consent_withdrawn');
+    const nothingDue = { nextReminderAt: null, stalled: { waitsFor: 'tenant' } };
+    const withdrawn = { state: 'online', consentWithdrawnAt: expect.any(String), ...nothingDue };
+    expect(await read(id)).toMatchObject(withdrawn);
+    const page = await textOf(await open(url));
+    expect(page).toEqual(isWithdrawn);
+    expect(page).toContain('does not end by itself');
+    expect(page).not.toMatch(/\/withdrawal|\/decline|The button leads/);
+    // The remote service ends the access: what was lost waits for another consent, and no owner is reminded.
+    await service.database.query('UPDATE inverters SET missing_since = now() WHERE session_id = $1', [
+      await sessionOf(invitation),
+    ]);
+    await service.app.get(InvitationsStore).recordProgress(null);
+    expect(await read(id)).toMatchObject({ state: 'declined', nextReminderAt: null });
+    expect(await textOf(await open(url))).toEqual(isWithdrawn);
+    await stalledAs(id, undefined);
+    await click(url);
+    expect(await read(id)).toMatchObject({ state: 'started', consentWithdrawnAt: null });
+  });
+
+  it('is given again without another start if the access has not ended', async () => {
+    const { id, url, ...invitation } = await connect();
+    await click(`${url}/withdrawal`);
+    expect((await click(url)).headers.get('location')).toBe(url.split('/').at(-1));
+    expect(await read(id)).toMatchObject({ state: 'online', consentWithdrawnAt: null, declinedAt: null });
+    await sessionOf(invitation);
+    expect(await client.eventsOf(id)).toEqual([
+      ...['invitation.created', 'invitation.opened', 'consent.given', 'consent.withdrawn', 'consent.given'],
+    ]);
+  });
+
+  it('is withdrawn by the tenant as the owner has told, until the tenant revokes the invitation', async () => {
+    const { id, url } = await connect();
+    expect((await withdrawal(randomUUID())).status).toBe(404);
+    const { status, body } = await withdrawal(id);
+    expect([status, body]).toMatchObject([200, { state: 'online', stalled: { cause: 'consent_withdrawn' } }]);
+    expect((await withdrawal(id)).body).toMatchObject({ consentWithdrawnAt: body.consentWithdrawnAt });
+    const log = await client.list(`/audit-log?targets=${id}&action=consent.withdrawn`);
+    expect(log).toHaveLength(1);
+    expect(await textOf(await open(`${url}?receipt=`))).toContain('Withdrawn: ');
+    await client.call('DELETE', `/invitations/${id}`);
+    expect(await read(id)).toMatchObject({ state: 'revoked', onlineAt: expect.any(String) });
+    await stalledAs(id, undefined);
+    await click(url);
+    expect(await read(id)).toMatchObject({ state: 'revoked', consentWithdrawnAt: expect.any(String) });
+  });
+
+  it('is withdrawn also by a link that was revoked, and only where it was given', async () => {
+    const { id, url } = await invite({ locale: 'en' });
+    expect((await withdrawal(id)).body).toMatchObject({ code: 'invitation_conflict' });
+    await click(`${url}/withdrawal`);
+    expect(await read(id)).toMatchObject({ state: 'invited', declinedAt: null });
+    await click(url);
+    await client.call('DELETE', `/invitations/${id}`);
+    expect(await textOf(await open(url))).toContain('/withdrawal"');
+    await click(`${url}/withdrawal`);
+    expect(await read(id)).toMatchObject({ state: 'revoked', consentWithdrawnAt: expect.any(String) });
+    expect(await textOf(await open(url))).not.toContain('/withdrawal"');
+  });
+
   it('and the visit are stored without the address and the browser of the owner', async () => {
     const { url } = await invite();
     const marks = { browser: 'Owners-Browser/7.3', address: '203.0.113.77', language: 'nl-x-owner' };

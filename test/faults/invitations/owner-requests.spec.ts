@@ -15,7 +15,7 @@ import { repeat, startReplicas, type ReplicaOptions, type Replicas } from '../su
 
 const OWNERS = isLong ? 40 : 8;
 /** What an owner presses. */
-type Button = '' | '/decline' | '/renewal';
+type Button = '' | '/decline' | '/renewal' | '/withdrawal';
 
 interface Owner {
   readonly id: string;
@@ -87,6 +87,7 @@ async function declineAndClick() {
 async function pressTwice(button: Button, name: string, prepare?: ReplicaOptions['prepare']) {
   const owners = await invite(prepare);
   if (button === '/renewal') await passAll();
+  if (button === '/withdrawal') await Promise.all(owners.map((owner) => press(0, owner, '')));
   const errors = await pressAtOnce(owners, button, button);
   const wrong = await countWrong(owners, async (owner) => {
     const { invitations } = await factsOf(owner);
@@ -150,6 +151,8 @@ async function end(prepare?: ReplicaOptions['prepare']) {
   const owners = await invite(prepare);
   const middle = owners.length / 2;
   const [revoked, erased] = [owners.slice(0, middle), owners.slice(middle)];
+  const agreed = owners.filter((_, index) => index % 4 === 1);
+  await Promise.all(agreed.map((owner) => press(0, owner, '')));
   const expired = erased.filter((_, index) => index % 2 === 0);
   await query(
     `UPDATE invitations SET created_at = now() - interval '2 days', expires_at = now() WHERE id = ANY ($1::uuid[])`,
@@ -160,13 +163,19 @@ async function end(prepare?: ReplicaOptions['prepare']) {
     ...revoked.map(({ id }) => client!.call('DELETE', `/invitations/${id}`)),
     ...erased.map(({ userId }) => client!.call('DELETE', `/users/${userId}`)),
   ];
-  const pressed = owners.map((owner) => press(1, owner, expired.includes(owner) ? '/renewal' : '/decline'));
+  const buttonOf = (owner: Owner): Button =>
+    agreed.includes(owner) ? '/withdrawal' : expired.includes(owner) ? '/renewal' : '/decline';
+  const pressed = owners.map((owner) => press(1, owner, buttonOf(owner)));
   const statuses = [...(await Promise.all(ended)), ...(await Promise.all(pressed))];
   const count = async () => (await query('SELECT FROM domain_events')).length;
+  // A consent may still be withdrawn after a revocation.
+  await pressAtOnce(agreed, '/withdrawal', '/withdrawal');
   const before = await count();
-  for (const button of ['/decline', '/renewal'] as const) await pressAtOnce(owners, button, button);
+  for (const button of ['/decline', '/renewal', '/withdrawal'] as const)
+    await pressAtOnce(owners, button, button);
   const left = await query(
-    `SELECT i.id FROM invitations i WHERE erased_at IS NULL AND (revoked_at IS NULL OR id <> ALL ($1::uuid[])) OR erased_at IS NOT NULL AND decline_reason IS NOT NULL`,
+    `SELECT i.id FROM invitations i WHERE erased_at IS NULL AND (revoked_at IS NULL OR id <> ALL ($1::uuid[])) OR erased_at IS NOT NULL AND decline_reason IS NOT NULL
+      UNION ALL SELECT c.id FROM consents c JOIN invitations i ON i.id = c.invitation_id WHERE i.erased_at IS NOT NULL OR c.withdrawn_at IS NULL`,
     [revoked.map(({ id }) => id)],
   );
   return {
@@ -184,6 +193,28 @@ describe('R46: what owners press counts once, and in its order', () => {
       bound: '0, 0',
     });
     expect(pressed).toEqual({ errors: 0, unclear: 0, lost: 0 });
+  });
+
+  it('if they withdraw the consent and click at once: a later click gives it again', async () => {
+    const owners = await invite();
+    await Promise.all(owners.map((owner) => press(0, owner, '')));
+    const errors = await pressAtOnce(owners, '/withdrawal', '');
+    const unclear = await countWrong(owners, async (owner) => {
+      const { state, wishes, sessions } = await factsOf(owner);
+      const stands =
+        (await countEvents('consent.given', owner)) - (await countEvents('consent.withdrawn', owner));
+      return sessions === 1 && (stands === 0 ? state === 'declined' && wishes === 0 : state === 'started');
+    });
+    const lost = await countWrong(owners, async (owner) => {
+      const led = (await press(1, owner, '')).headers.get('location');
+      return led?.startsWith('http') === true && (await factsOf(owner)).state === 'started';
+    });
+    expect({ errors, unclear, lost }).toEqual({ errors: 0, unclear: 0, lost: 0 });
+  });
+
+  it('if they withdraw the consent twice at once', async () => {
+    const { errors, wrong } = await pressTwice('/withdrawal', 'consent.withdrawn');
+    expect({ errors, wrong }).toEqual({ errors: 0, wrong: 0 });
   });
 
   it('if they decline twice at once', async () => {

@@ -10,6 +10,7 @@ import { RequestHooks } from '../../../src/access/request-hooks.service.js';
 import { createKey } from '../../e2e/keys.js';
 import { startReplica, withReplica } from '../../e2e/replica.js';
 import { insertCampaign } from '../../setup/campaign.js';
+import { insertConsent } from '../../setup/consent.js';
 import { TestClient, type SessionAnswer, type UserAnswer } from '../../setup/client.js';
 import { newEan } from '../../setup/ean.js';
 import { startWebhookReceiver } from '../../setup/receivers/webhook-receiver.js';
@@ -70,6 +71,11 @@ async function changes(): Promise<Change[]> {
     const gridLocationId = await admin.locate();
     return (await admin.call<{ id: string }>('POST', '/invitations', { gridLocationId })).body.id;
   };
+  const agreed = async () => {
+    const id = await invite();
+    await insertConsent(service.database, id);
+    return id;
+  };
   const { id: userId, gridLocations } = await user();
   const gridLocationId = gridLocations[0]!.id;
   const session = await admin.call<SessionAnswer>('POST', `/onboarding/pv/${await admin.locate()}`);
@@ -125,6 +131,11 @@ async function changes(): Promise<Change[]> {
       operation: 'POST /invitations/{id}/messages',
       path: `/invitations/${await invite()}/messages`,
       body: { status: 'sent', channel: 'email' },
+      waits,
+    },
+    {
+      operation: 'POST /invitations/{id}/withdrawal',
+      path: `/invitations/${await agreed()}/withdrawal`,
       waits,
     },
     { operation: 'DELETE /invitations/{id}', path: `/invitations/${await invite()}`, waits },
