@@ -121,15 +121,23 @@ const INSERT_INVERTERS = `
             FROM seeded, generate_series(1, CASE WHEN missing IS NULL THEN 1 + i % 2 ELSE 2 END) AS number
            WHERE state = 'online') listed`;
 
+/** Whether the owner of a session has withdrawn the consent. */
+const IS_WITHDRAWN = `state = 'online' AND i % 100 = 1`;
+
 const INSERT_FOLLOWED_INVITATIONS = `
   INSERT INTO invitations (grid_location_id, token_hash, brands, metadata, wish_brand, wished_at, awaits, awaits_since, created_at, opened_at,
-    started_at, owner_done_at, online_at, expires_at, reminder_due_at)
+    started_at, owner_done_at, online_at, expires_at, reminder_due_at, declined_at)
   SELECT location_id, sha256(gen_random_uuid()::text::bytea), CASE WHEN brand IS NULL THEN '{}' ELSE ARRAY[brand] END, '{}', brand, recorded_at,
          CASE state WHEN 'awaiting_owner' THEN 'finish' ELSE 'installation' END, changed_at, recorded_at - interval '50 minutes',
          recorded_at - interval '5 minutes', recorded_at, CASE WHEN state <> 'awaiting_owner' THEN changed_at END,
          CASE state WHEN 'online' THEN changed_at END, recorded_at + interval '90 days',
-         CASE WHEN state <> 'online' THEN now() + interval '1 day' END
+         CASE WHEN state <> 'online' THEN now() + interval '1 day' END, CASE WHEN ${IS_WITHDRAWN} THEN now() END
     FROM seeded WHERE i % 10 = 1 AND state IN ('awaiting_owner', 'awaiting_installation', 'online')`;
+
+const INSERT_CONSENTS = `
+  WITH text AS (INSERT INTO consent_texts (hash, version, locale, text) VALUES ('seeded', '1', 'en', 'Agreed.') ON CONFLICT DO NOTHING)
+  INSERT INTO consents (invitation_id, text_hash, brand, given_at, withdrawn_at)
+  SELECT v.id, 'seeded', v.wish_brand, v.wished_at, v.declined_at FROM invitations v JOIN seeded ON location_id = v.grid_location_id`;
 
 /** Inserts the subjects $1 to $2, and everything about them. */
 export const sessionStatements = (from: number, to: number, place: number): readonly string[] => [
@@ -144,6 +152,7 @@ export const sessionStatements = (from: number, to: number, place: number): read
   INSERT_STARTS,
   INSERT_INVERTERS,
   INSERT_FOLLOWED_INVITATIONS,
+  INSERT_CONSENTS,
   makeDue(
     'session',
     `SELECT session_id FROM seeded WHERE closed_at IS NULL OR closed = 'lost' OR closed = 'settled' AND missing IS NOT NULL`,
@@ -154,7 +163,7 @@ export const sessionStatements = (from: number, to: number, place: number): read
   ),
   makeDue(
     'invitation',
-    `SELECT v.id FROM invitations v JOIN seeded ON location_id = v.grid_location_id WHERE v.online_at IS NULL`,
+    `SELECT v.id FROM invitations v JOIN seeded ON location_id = v.grid_location_id WHERE v.online_at IS NULL OR ${IS_WITHDRAWN}`,
   ),
   makeDue(
     'inverter',

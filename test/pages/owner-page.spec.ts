@@ -8,6 +8,7 @@ import { StallsStore } from '../../src/stalls/stalls.store.js';
 import { languageOf } from '../../sandbox/pages/owner-flow.texts.js';
 import { allAtLength, isLong } from '../faults/support/promise.js';
 import { TestClient } from '../setup/client.js';
+import { insertConsent } from '../setup/consent.js';
 import { useTestApp } from '../setup/test-app.js';
 import { waitFor } from '../setup/wait-for.js';
 import { withReplica } from '../e2e/replica.js';
@@ -218,6 +219,20 @@ if (CHROMIUM === null) {
         shows: 'waiting',
       },
       online: { make: ({ id }) => change(id, 'owner_done_at = now(), online_at = now()') },
+      agreed: {
+        make: async (owner) => {
+          await insertConsent(service.database, owner.id);
+          await KINDS.online!.make!(owner);
+        },
+        shows: 'online',
+        press: (page) => page.locator('details:has([action*="/withdrawal"]) > summary').click(),
+      },
+      withdrawn: {
+        make: async (owner) => {
+          await KINDS.agreed!.make!(owner);
+          await click(`${owner.url}/withdrawal`);
+        },
+      },
       expired: { make: ({ id }) => change(id, 'expires_at = now()') },
       renewal: {
         make: async (owner) => {
@@ -318,6 +333,7 @@ if (CHROMIUM === null) {
     it.each([
       ['ready', '.begin'],
       ['ready', 'details form'],
+      ['agreed', 'details form'],
       ['expired', 'form'],
       ['code', 'form'],
     ])('shows at once that a click is taken, and takes no second one: %s, %s', async (kind, form) => {
@@ -345,7 +361,7 @@ if (CHROMIUM === null) {
       await click(url);
       await visit({ locale: 'en' }, async (page) => {
         await page.goto(url);
-        const details = page.locator('details:has(form)');
+        const details = page.locator('details:has([action$="/decline"])');
         await details.locator('summary').click();
         for (let refreshes = 0; refreshes < 2; refreshes++)
           await page.waitForResponse((response) => response.url() === url);

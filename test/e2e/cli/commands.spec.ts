@@ -10,6 +10,7 @@ import { printTable } from '../../../src/cli/api/table.js';
 import { keysCommand } from '../../../src/cli/keys.command.js';
 import { printVisibly } from '../../../src/cli/print.js';
 import { report } from '../../../src/cli/report.js';
+import { insertConsent } from '../../setup/consent.js';
 import { newEan } from '../../setup/ean.js';
 import { workbookOf } from '../../setup/workbook.js';
 import { TestClient, type SessionAnswer } from '../../setup/client.js';
@@ -189,6 +190,9 @@ describe('a command', () => {
     expect((await run(['invitations', 'change', body.id, '--locale', 'de'])).out).toContain('locale: de');
     expect((await run(['invitations', 'remind', body.id])).exitCode).toBe(0);
     expect((await run(['invitations', 'message', body.id, 'sent', 'email'])).exitCode).toBe(0);
+    expect((await run(['invitations', 'withdraw', body.id])).err).toContain('invitation_conflict');
+    await insertConsent(database.open(), body.id);
+    expect((await run(['invitations', 'withdraw', body.id])).out).toContain('state: declined');
     const hits = await runBoth('search', 'INVIT');
     expect(hits.json.items).toContainEqual(expect.objectContaining({ tenantReference: 'invited' }));
     expect((await run(['invitations', 'revoke', body.id])).out).toContain('state: revoked');

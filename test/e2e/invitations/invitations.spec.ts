@@ -709,7 +709,7 @@ describe('an owner who declines', () => {
     await decline(url);
     await service.sandbox!.control.online(sessionId);
     await isIn(id, 'online');
-    expect(await textOf(await open(url))).toContain('Your installation is connected');
+    expect(await textOf(await open(url))).toContain('You have withdrawn your consent');
     await decline(url);
     expect((await read(id)).state).toBe('online');
     expect(await eventsNamed('invitation.declined', id)).toHaveLength(1);

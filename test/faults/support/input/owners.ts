@@ -272,6 +272,7 @@ export function behavioursOf({ clients, sandbox, apps }: Replicas): readonly Beh
     // The owner declines after the web flow, and the installation is connected all the same.
     {
       reached: ['opened', 'started', 'ownerDone', 'online'],
+      invitation: 'consent_withdrawn',
       act: async (owner) => {
         const id = await begin(owner);
         await decline(owner);
