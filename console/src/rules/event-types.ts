@@ -23,7 +23,7 @@ export const EVENT_TYPES: Readonly<Record<string, readonly string[]>> = {
   ],
   stall: ['raised', 'cleared'],
   invitation: ['created', 'opened', 'expired', 'revoked', 'declined', 'renewal_requested', 'reminder_due'],
-  consent: ['given'],
+  consent: ['given', 'withdrawn'],
   campaign: ['finished'],
   inverter: ['online', 'missing'],
   remote: [
