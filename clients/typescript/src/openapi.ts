@@ -968,7 +968,7 @@ export interface paths {
         put?: never;
         /**
          * Search everything by what a person has typed or pasted
-         * @description At most 20 hits of each kind that the key may read: references that begin with the text, in any case (that of a discarded registration whole); an EAN or an id with anything around it; an invitation's link; words of metadata; parts of the names of campaigns. The text is in the body, so that it is in no log.
+         * @description At most 20 hits of each kind that the key may read: references that begin with the text, in any case (that of a discarded registration whole); an EAN or an id, also of an inverter, with anything around it; an invitation's link; words of metadata; parts of the names of campaigns. The text is in the body, so that it is in no log.
          */
         post: operations["search"];
         delete?: never;

@@ -11,8 +11,10 @@ export interface SignedIn {
 /** How a person signs in: at the identity provider of the company, or with an API key. */
 export type SignInBy = 'oidc' | 'key';
 
-type Entry =
+export type Entry =
   { readonly kind: 'in'; readonly who: SignedIn } | { readonly kind: 'out'; readonly signIn: SignInBy };
+
+export const nameOf = ({ name }: SignedIn): string => (name === 'environment' ? 'administrator' : name);
 
 const PATH = `${PREFIX}/console/session`;
 const HEADERS = { 'x-console': '1' };

@@ -213,12 +213,12 @@ function columnsOf(
       isNumber: true,
     })),
     { title: 'Online, %', of: (row) => withPast(row, shareOf), text: shareIn, isNumber: true },
-    {
-      title: 'Expired',
-      of: ({ expired }) => formatNumber(expired),
-      text: ({ expired }) => expired,
+    ...(['expired', 'declined'] as const).map((end) => ({
+      title: wordsOf(end)[0]!.toUpperCase() + end.slice(1),
+      of: (row: FunnelDay) => formatNumber(row[end]),
+      text: (row: FunnelDay) => row[end],
       isNumber: true,
-    },
+    })),
     ...TIMES.map(([title, field, hasPast]) => ({
       title,
       of: (row: FunnelDay) =>

@@ -42,6 +42,7 @@ const lastOf = ({ onlineAt, ownerDoneAt, startedAt, openedAt }: Invitation): str
 export function InvitationsPage({ filters }: { readonly filters: Filters }) {
   const may = useMay();
   const campaigns = useCampaigns(may('users:read'));
+  const names = new Map(campaigns.data);
   const { namesOf } = useBrands();
   const mayRevoke = may('onboarding:write') || may('invitations:write');
   const { campaignId } = filters;
@@ -127,6 +128,11 @@ export function InvitationsPage({ filters }: { readonly filters: Filters }) {
           },
           { title: 'Brands', of: ({ brands }) => namesOf(brands) || 'any' },
           { title: 'Language', of: ({ locale }) => locale, isHidden: true },
+          {
+            title: 'Campaign',
+            of: ({ campaignId: id }) => id && (names.get(id) ?? id.slice(0, 8)),
+            isHidden: true,
+          },
           {
             title: 'Last step',
             of: (each) => <Age at={lastOf(each)} none="none yet" />,

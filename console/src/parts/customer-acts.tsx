@@ -36,7 +36,7 @@ export function LocationActs({ of: location }: { readonly of: Case }) {
       )}
       {may('onboarding:write') && (
         <Act
-          label="Start again"
+          label={location.sessions.length === 0 ? 'Start a session' : 'Start again'}
           run={(form) => start(gridLocationId, form, brands)}
           done={(session) => `A session is started.${session.startUrl ? ' Its link is copied.' : ''}`}
           onDone={(session) => session.startUrl && void copy(session.startUrl)}

@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core';
 import { lazy, Suspense, useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
-import type { SignedIn } from '../api/sign-in.js';
+import { nameOf, type SignedIn } from '../api/sign-in.js';
 import { PAGES, type PageName, type Route } from '../rules/route.js';
 import { Icon } from './icon.js';
 import { Link } from './link.js';
@@ -48,7 +48,7 @@ export function Shell({ route, who, pages, onSearch, onSignOut, children }: Prop
         <strong>PV Onboarding</strong>
         <Search onSearch={onSearch} />
         <span className="who">
-          <span title={who.scopes.join(', ')}>{who.name === 'environment' ? 'administrator' : who.name}</span>
+          <span title={who.scopes.join(', ')}>{nameOf(who)}</span>
           <Button onClick={onSignOut}>Sign out</Button>
         </span>
       </header>

@@ -1,6 +1,8 @@
 import { Textarea, TextInput } from '@mantine/core';
 import type { Schemas } from '#client/client.js';
 import { client, type StalledItem } from '../api/client.js';
+import { queries } from '../api/queries.js';
+import { nameOf, type Entry } from '../api/sign-in.js';
 import { WORK_SCOPES } from '../rules/stalled.js';
 import { Act, textIn } from './act.js';
 import { useMay } from './may.js';
@@ -45,7 +47,7 @@ export function WorkAct({ of: item }: { readonly of: StalledItem }) {
           <TextInput
             name="assignee"
             label="Who works on it"
-            defaultValue={item.assignee ?? ''}
+            defaultValue={item.assignee ?? me()}
             maxLength={200}
           />
           <Textarea name="note" label="Note for the next person" defaultValue={item.note ?? ''} rows={3} />
@@ -60,6 +62,12 @@ export function WorkAct({ of: item }: { readonly of: StalledItem }) {
       }
     />
   );
+}
+
+/** Returns the name of the person who is signed in. */
+function me(): string {
+  const entry = queries.getQueryData<Entry>(['entry']);
+  return entry?.kind === 'in' ? nameOf(entry.who) : '';
 }
 
 /** Returns an instant as a field of the browser has it: in the time zone of the viewer, without one. */

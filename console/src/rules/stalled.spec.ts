@@ -33,9 +33,10 @@ it.each([
   ['session', 'flapping', { to: 'sessions', id: '1' }],
   ['registration', 'pending_too_long', { to: 'registrations', filters: { status: 'pending' } }],
   ['endpoint', 'failing', { to: 'webhooks', id: '1' }],
-  ['inverter', 'shared', null],
+  ['start', 'start_failed', { to: 'customers', id: '2' }],
+  ['inverter', 'shared', { to: 'customers', id: '1' }],
 ] as const)('the page about a stalled %s (%s) is %j', (kind, cause, page) =>
-  expect(pageAbout({ kind, cause, id: '1' })).toEqual(page),
+  expect(pageAbout({ kind, cause, id: '1', gridLocationId: '2' })).toEqual(page),
 );
 
 it('the next step comes before the remedies, or is the first of them', () => {

@@ -66,7 +66,12 @@ const STATUS_OF: Readonly<Record<string, string>> = {
 };
 
 /** Returns the page about something that is stalled, or null if there is none. The list of registrations is filtered by status. */
-export function pageAbout({ kind, id, cause }: Pick<StalledItem, 'kind' | 'id' | 'cause'>): Target | null {
+export function pageAbout({
+  kind,
+  id,
+  cause,
+  gridLocationId,
+}: Pick<StalledItem, 'kind' | 'id' | 'cause' | 'gridLocationId'>): Target | null {
   switch (kind) {
     case 'session':
       return { to: 'sessions', id };
@@ -77,8 +82,9 @@ export function pageAbout({ kind, id, cause }: Pick<StalledItem, 'kind' | 'id' |
     case 'invitation':
       return { to: 'invitations', id };
     case 'start':
+      return gridLocationId === null ? null : { to: 'customers', id: gridLocationId };
     case 'inverter':
-      return null;
+      return { to: 'customers', id };
   }
 }
 

@@ -18,7 +18,7 @@ export class SearchController {
     command: 'search',
     summary: 'Search everything by what a person has typed or pasted',
     description:
-      `At most ${MOST_HITS} hits of each kind that the key may read: references that begin with the text, in any case (that of a discarded registration whole); an EAN or an id with ` +
+      `At most ${MOST_HITS} hits of each kind that the key may read: references that begin with the text, in any case (that of a discarded registration whole); an EAN or an id, also of an inverter, with ` +
       "anything around it; an invitation's link; words of metadata; parts of the names of campaigns. The text is in the body, so that it " +
       'is in no log.',
   })

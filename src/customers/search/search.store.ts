@@ -42,6 +42,11 @@ const SEARCH: Readonly<Record<HitKind, readonly string[]>> = {
     ),
     branch(
       USER,
+      'inverters v JOIN onboarding_sessions s ON s.id = v.session_id JOIN users u ON u.id = s.user_id',
+      `u.erased_at IS NULL AND v.id = $3::uuid`,
+    ),
+    branch(
+      USER,
       'users u',
       `u.erased_at IS NULL AND ${prefixOf('u.tenant_reference')}`,
       inOrder('u.tenant_reference'),

@@ -432,6 +432,9 @@ describe('a search', () => {
     expect(await search(session.id)).toMatchObject([
       { kind: 'session', id: session.id, label: session.state },
     ]);
+    const inverterId = randomUUID();
+    await insertRow(service.database.pool, 'inverters', { session_id: session.id, id: inverterId });
+    expect(idsOf(await search(inverterId))).toEqual([`customer ${session.userId}`]);
     const name = `Herfst ${randomUUID()}`;
     const campaigns = [];
     for (const createdAt of ['2026-01-02', '2026-01-03', '2026-01-01'])
