@@ -9,11 +9,12 @@ import {
   session,
   start,
   refusals,
-  harm,
   job,
   AS_DESCRIBED,
   drift,
   unserved,
+  but,
+  startBut,
 } from './seen.example.js';
 import type { Seen } from './seen.rules.js';
 
@@ -72,7 +73,7 @@ describe('a recording', () => {
     ],
     [
       'the token of the database, whose lifetime is text',
-      { token: { ...token, call: null, expiresIn: '0.2' } },
+      but('token', { call: null, expiresIn: '0.2' }),
       {
         headers: {},
         latencyMs: { probe: 20, register_user: 20, start_session: 20, read_session: 20 },
@@ -81,12 +82,12 @@ describe('a recording', () => {
     ],
     [
       'a lifetime that is a timestamp',
-      { token: { ...token, expiresIn: '2026-11-21T10:00:00Z' } },
+      but('token', { expiresIn: '2026-11-21T10:00:00Z' }),
       { token: { ...described.token, expiresIn: 'timestamp', lifetimeSeconds: 86_400 } },
     ],
     [
       'a second token that ends the first',
-      { harm: { ...harm, earlierToken: response(401) } },
+      but('harm', { earlierToken: response(401) }),
       { token: { ...described.token, endsEarlier: true } },
     ],
     [
@@ -116,32 +117,32 @@ describe('a recording', () => {
     ],
     [
       'one path, by its reads',
-      { job: { ...job, reads: { onboarding: unserved(405), user: session } } },
+      but('job', { reads: { onboarding: unserved(405), user: session } }),
       { sessionPath: 'user', refusals: { ...described.refusals, unserved_path: refused(405) } },
     ],
     [
       'the other path, by its reads',
-      { job: { ...job, reads: { onboarding: session, user: unserved(404) } } },
+      but('job', { reads: { onboarding: session, user: unserved(404) } }),
       { sessionPath: 'onboarding', refusals: { ...described.refusals, unserved_path: refused(404) } },
     ],
     [
       'one path, by the read of an unknown session',
-      { refusals: { ...refusals, unknown_id: { onboarding: response(501), user: response(410) } } },
+      but('refusals', { unknown_id: { onboarding: response(501), user: response(410) } }),
       { refusals: { ...described.refusals, unknown_id: refused(410) } },
     ],
     [
       'the other path, by the read of an unknown session',
-      { refusals: { ...refusals, unknown_id: { onboarding: response(410), user: response(501) } } },
+      but('refusals', { unknown_id: { onboarding: response(410), user: response(501) } }),
       { refusals: { ...described.refusals, unknown_id: refused(410) } },
     ],
     [
       'no path',
-      { job: { ...job, reads: { onboarding: unserved(404), user: unserved(405) } } },
+      but('job', { reads: { onboarding: unserved(404), user: unserved(405) } }),
       { latencyMs: { ...described.latencyMs, read_session: undefined }, read: null },
     ],
     [
       'a user and a start with faults',
-      { job: { ...job, user: { ...user, call: LOST, fault: 'x' }, start: { ...unserved(409) } } },
+      but('job', { user: { ...user, call: LOST, fault: 'x' }, start: { ...unserved(409) } }),
       { user: null, start: null, latencyMs: { ...described.latencyMs, register_user: undefined } },
     ],
     [
@@ -169,13 +170,10 @@ describe('a recording', () => {
     ],
     [
       'differences of which some can be reproduced, in a user of an earlier run and a start without times',
-      {
-        job: {
-          ...job,
-          user: { ...user, call: null, drifts },
-          start: { ...start, call: response(201), createdAt: 7 },
-        },
-      },
+      but('job', {
+        user: { ...user, call: null, drifts },
+        start: { ...start, call: response(201), createdAt: 7 },
+      }),
       {
         latencyMs: { ...described.latencyMs, register_user: undefined },
         user: { ...ofUser, differences },
@@ -184,7 +182,7 @@ describe('a recording', () => {
     ],
     [
       'a start that ends at once',
-      { job: { ...job, start: { ...start, expiresAt: start.createdAt } } },
+      startBut({ expiresAt: start.createdAt }),
       { start: { ...ofStart, lifetimeSeconds: 1 } },
     ],
   ])('has %s', (_what, changed, differs) => {

@@ -78,3 +78,11 @@ export const unserved = (status: number): SeenSession => ({
   call: response(status),
   fault: `status ${status}`,
 });
+
+type Part = 'network' | 'token' | 'refusals' | 'harm' | 'job';
+/** Returns one part of what was seen, with these facts changed. */
+export const but = <P extends Part>(part: P, changed: Partial<Seen[P]>): Partial<Seen> => ({
+  [part]: { ...AS_DESCRIBED[part], ...changed },
+});
+export const userBut = (changed: Partial<SeenUser>) => but('job', { user: { ...user, ...changed } });
+export const startBut = (changed: Partial<SeenSession>) => but('job', { start: { ...start, ...changed } });
