@@ -69,7 +69,7 @@ const nl: Texts = {
 
 const fr: Texts = {
   step: 'Étape {step} sur 3',
-  whichBrand: 'De quelle marque est votre onduleur ?',
+  whichBrand: 'De quelle marque est votre onduleur ?',
   brand: 'Marque de l’onduleur',
   oneBrand: 'Pour des onduleurs d’une autre marque, il faut un autre lien.',
   byHand: 'mise en ligne par un bouton de l’environnement de test',

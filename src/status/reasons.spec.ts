@@ -16,7 +16,12 @@ import {
 import type { Facts } from './facts.view.js';
 import { findReasons, sinceOf, type ReasonCode } from './reasons.js';
 
-const SETTINGS = { SCS_MAX_REQUESTS_PER_SECOND: 2, NODE_ENV: 'production', BRAND_NAME: 'Sun' } as const;
+const SETTINGS = {
+  SCS_MAX_REQUESTS_PER_SECOND: 2,
+  NODE_ENV: 'production',
+  BRAND_NAME: 'Sun',
+  BRAND_PRIVACY_URL: 'https://sun.example/privacy',
+} as const;
 
 const reasonsOf = (facts: Facts) =>
   findReasons(facts, SETTINGS, {}, NOW).map(({ code, detail }) => ({ code, detail }));
@@ -469,10 +474,10 @@ it('is of the samples alone where the facts say nothing, and null where nobody k
   expect(sinceOf('no_worker', PARTS, undefined, NOW)).toBeNull();
 });
 
-it('says in production that the pages for owners name nobody', () => {
-  const { BRAND_NAME: _name, ...unnamed } = SETTINGS;
+it('says in production that the pages for owners name nobody, and lead to no privacy statement', () => {
+  const { BRAND_NAME: _name, BRAND_PRIVACY_URL: _url, ...unnamed } = SETTINGS;
   const codesOf = (settings: typeof unnamed | { NODE_ENV: 'development' }) =>
     findReasons(HEALTHY, { ...unnamed, ...settings }, {}, NOW).map(({ code }) => code);
-  expect(codesOf(unnamed)).toEqual(['brand_unnamed']);
+  expect(codesOf(unnamed)).toEqual(['brand_unnamed', 'privacy_unlinked']);
   expect(codesOf({ NODE_ENV: 'development' })).toEqual([]);
 });

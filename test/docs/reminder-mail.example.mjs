@@ -17,7 +17,7 @@ const MAILS = {
   de: ['Ihre Solaranlage ist noch nicht verbunden', 'Es dauert nur wenige Minuten. Hier geht es weiter:'],
   fr: [
     "Votre installation solaire n'est pas encore connectée",
-    'Quelques minutes suffisent. Continuez ici :',
+    'Quelques minutes suffisent. Continuez ici :',
   ],
 };
 

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
+import { CONSENT_PARTS, type ConsentPart } from '../../platform/env/brand-files.js';
 import type { Locale } from '../../platform/env/locale.rules.js';
 
 /** The version of the texts in pages/owner/messages. It changes when one of them that is part of the consent does. */
 export const STANDARD_VERSION = 'standard-1';
-
-/** The parts of the text above the button, in their order. Each has a heading but the last, which is beside the button. */
-export const CONSENT_PARTS = ['why', 'benefit', 'read', 'limit', 'password', 'withdraw', 'consent'] as const;
-export type ConsentPart = (typeof CONSENT_PARTS)[number];
 
 /** What an owner agrees to by a click. */
 export interface ConsentText {

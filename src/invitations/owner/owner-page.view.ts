@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CONSENT_PARTS } from '../../platform/env/brand-files.js';
 import { Environment } from '../../platform/env/environment.js';
 import { ProblemPages, type ProblemPage } from '../../platform/problem/problem-pages.js';
 import type { GivenConsent } from '../consents.sql.js';
@@ -8,7 +9,6 @@ import { chosenLocale, LOCALES, localeOf, type Locale } from '../../platform/env
 import { DECLINE_REASONS } from '../invitation.rules.js';
 import { Brands } from '../brands.service.js';
 import { accentsOf } from './colour.rules.js';
-import { CONSENT_PARTS } from './consent-text.js';
 import { OwnerTexts, readPageFile, type Translate } from './owner-texts.service.js';
 import { brandSectionOf, brandStepsOf, durationOf, progressOf } from './owner-sections.js';
 import { folderFrom, type OwnerPage } from './owner-page.rules.js';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
-import { readBrandTexts } from '../../platform/env/brand-files.js';
+import { CONSENT_PARTS, readBrandTexts, type ConsentPart } from '../../platform/env/brand-files.js';
 import { Environment } from '../../platform/env/environment.js';
 import { LOCALES, type Locale } from '../../platform/env/locale.rules.js';
-import { CONSENT_PARTS, consentTextOf, type ConsentPart, type ConsentText } from './consent-text.js';
+import { consentTextOf, type ConsentText } from './consent-text.js';
 
 const FOLDER = new URL('../../../pages/owner/', import.meta.url);
 

@@ -20,7 +20,10 @@ describe("the files of the tenant's words and brands", () => {
     [{ version: 'x'.repeat(61) }, 'version must be text of 1 to 60 characters'],
     [{ nl: {} }, 'version must be text of 1 to 60 characters'],
     [{ version: '1', es: {} }, 'es is not known: the languages are en, nl, de, fr'],
-    [{ version: '1', nl: { whi: 'x' } }, 'nl.whi is not known: the fields are why, benefit, consent'],
+    [
+      { version: '1', nl: { whi: 'x' } },
+      'nl.whi is not known: the fields are why, benefit, read, limit, password, withdraw, consent',
+    ],
     [{ version: '1', nl: { why: ' ' } }, 'nl.why must be text of 1 to 1000 characters'],
     [{ version: '1', nl: { why: 'x'.repeat(1_001) } }, 'nl.why must be text of 1 to 1000 characters'],
     [[], 'must be a JSON object'],

@@ -6,8 +6,12 @@ type InLocales<Field extends string> = Readonly<
   Partial<Record<Locale, Readonly<Partial<Record<Field, string>>>>>
 >;
 
+/** The parts of the text above the button of the owner's page, in their order. Each has a heading but the last, which is beside the button. */
+export const CONSENT_PARTS = ['why', 'benefit', 'read', 'limit', 'password', 'withdraw', 'consent'] as const;
+export type ConsentPart = (typeof CONSENT_PARTS)[number];
+
 /** The tenant's own words on the owner's page. */
-type BrandTexts = { readonly version: string } & InLocales<'why' | 'benefit' | 'consent'>;
+type BrandTexts = { readonly version: string } & InLocales<ConsentPart>;
 
 /** What people call a brand of inverters, and what an owner needs to connect one. */
 export type InverterBrand = { readonly name: string; readonly picture?: Picture } & InLocales<
@@ -52,7 +56,7 @@ export function readBrandTexts(path: string): FileRead<BrandTexts> {
     const problems = isText(version, MAX_NAME_LENGTH)
       ? []
       : [`version must be text of 1 to ${MAX_NAME_LENGTH} characters`];
-    problems.push(...localeProblems(locales, '', ['why', 'benefit', 'consent']));
+    problems.push(...localeProblems(locales, '', CONSENT_PARTS));
     return { value: json as BrandTexts, problems };
   });
 }

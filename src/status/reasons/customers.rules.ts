@@ -1,5 +1,5 @@
 import { counted } from '../../platform/counted.rules.js';
-import { unnamedFault } from '../../platform/env/brand-name.rules.js';
+import { brandFault } from '../../platform/env/brand-faults.rules.js';
 import type { Reason } from './reason.js';
 
 const ABANDONED_SECONDS = 60;
@@ -63,6 +63,14 @@ export const REASONS_OF_CUSTOMERS = {
     runbook: 'owners-see-no-name',
     waitsFor: 'us',
     alertAfter: '10m',
-    find: (_, settings) => unnamedFault(settings),
+    find: (_, settings) => brandFault('BRAND_NAME', settings),
+  },
+  privacy_unlinked: {
+    severity: 'warning',
+    title: 'Owners find no privacy statement',
+    runbook: 'owners-see-no-name',
+    waitsFor: 'us',
+    alertAfter: '10m',
+    find: (_, settings) => brandFault('BRAND_PRIVACY_URL', settings),
   },
 } satisfies Record<string, Reason>;

@@ -4,7 +4,10 @@ import type { Facts } from '../facts.view.js';
 export const SEVERITIES = ['critical', 'warning'] as const;
 export const ACTORS = ['us', 'tenant', 'remote_service'] as const;
 
-export type Settings = Pick<Environment, 'SCS_MAX_REQUESTS_PER_SECOND' | 'NODE_ENV' | 'BRAND_NAME'>;
+export type Settings = Pick<
+  Environment,
+  'SCS_MAX_REQUESTS_PER_SECOND' | 'NODE_ENV' | 'BRAND_NAME' | 'BRAND_PRIVACY_URL'
+>;
 
 /** An operation of our API, as it is called. */
 export interface Remedy {

@@ -60,7 +60,7 @@ describe('the web flow of the owner', () => {
 
   it.each([
     ['nl-BE,fr;q=0.8', 'nl', 'Van welk merk is uw omvormer?'],
-    ['es, fr-CA;q=0.8', 'fr', 'De quelle marque est votre onduleur ?'],
+    ['es, fr-CA;q=0.8', 'fr', 'De quelle marque est votre onduleur ?'],
     ['de', 'de', 'Von welcher Marke ist Ihr Wechselrichter?'],
     ['es', 'en', 'Which brand is your inverter?'],
   ])('is with Accept-Language %s in %s', async (accepted, lang, title) => {

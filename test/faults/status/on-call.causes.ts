@@ -34,14 +34,14 @@ export const CAUSES_ON_CALL = {
     },
     reasons: { connections_used_up: 'statements have waited for its DATABASE_POOL_SIZE connections for ' },
   },
-  'the pages for owners have no name in production': {
+  'the pages for owners have no name and no privacy statement in production': {
     plant({ app: { app, environment } }) {
       const status: object = app.get(StatusService);
       return Promise.resolve(
         Object.assign(status, { environment: { ...environment, NODE_ENV: 'production' } }),
       );
     },
-    reasons: { brand_unnamed: 'BRAND_NAME is not set' },
+    reasons: { brand_unnamed: 'BRAND_NAME is not set', privacy_unlinked: 'BRAND_PRIVACY_URL is not set' },
   },
   'a defect answers requests with 500': {
     async plant(planted) {
