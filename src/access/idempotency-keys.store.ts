@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { Cipher } from '../platform/crypto/cipher.js';
@@ -7,7 +8,7 @@ import { stopsWithin } from '../platform/shutdown/limits.js';
 import { BackgroundTasks } from '../platform/tasks/background-tasks.js';
 import { task } from '../platform/tasks/task.js';
 import { requireActing } from './acting-caller.js';
-import type { RepeatableRequest } from './repeatable-request.decorator.js';
+import { unlessReused, type RepeatableRequest } from './repeatable-request.decorator.js';
 
 const STOP_WITHIN_MS = stopsWithin(500);
 const DELETE_EVERY_MS = 10 * 60_000;
@@ -59,6 +60,27 @@ export class IdempotencyKeys extends BackgroundTasks {
       await tx.prisma.idempotencyKey.create({ data: { id, responseCiphertext } });
       return response;
     });
+  }
+
+  /**
+   * For creations by the remote service, which no transaction can hold. Returns null for the first request with this key, and for a
+   * repetition the time of the first one, in seconds since 1970. Throws Problem idempotency_key_reused.
+   */
+  async beganBefore(request: RepeatableRequest): Promise<number | null> {
+    let isFirst = false;
+    // The body may have personal data, and only has to be recognised.
+    const body = hash('sha256', JSON.stringify(request.body ?? null), 'base64url');
+    const { at } = unlessReused(
+      await this.once({ ...request, body }, async (tx) => {
+        await requireActing(tx);
+        isFirst = true;
+        const [row] = await tx.query<{ at: number }>(
+          'SELECT extract(epoch FROM clock_timestamp()::timestamptz(3))::float8 AS at',
+        );
+        return row!;
+      }),
+    );
+    return isFirst ? null : at;
   }
 
   private open<T>(ciphertext: Uint8Array, { id, body }: RepeatableRequest): T | 'key_reused' {

@@ -4,7 +4,7 @@ import { CurrentKey, Operation } from '../access/operation.decorator.js';
 import { actorOf, type Principal } from '../access/scopes.js';
 import { counted } from '../platform/counted.rules.js';
 import { invalidRequest } from '../platform/http/validation.js';
-import { problemOf } from '../users/registration/decisions.service.js';
+import { isDiscardedBefore, problemOf } from '../users/registration/decisions.service.js';
 import { DecisionsStore } from '../users/registration/decisions.store.js';
 import { RegistrationsStore } from '../users/registration/registrations.store.js';
 import {
@@ -58,9 +58,7 @@ export class RegistrationDecisionsController {
     const results: DecisionResultView[] = [];
     for (const id of ids) {
       const decided = await this.decisions.decide({ id, actor, decision, unchangedSince });
-      const isDiscardedBefore =
-        decision === 'discard' && decided.status === 'wrong_status' && decided.current === 'discarded';
-      if (decided.status === 'decided' || isDiscardedBefore) {
+      if (decided.status === 'decided' || isDiscardedBefore(decided, decision)) {
         results.push(DecisionResultView.of({ id, ok: true, code: null, detail: null }));
       } else {
         const { code, detail } = problemOf(decided, decision, id);

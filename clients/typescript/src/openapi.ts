@@ -1280,7 +1280,7 @@ export interface paths {
         put?: never;
         /**
          * Start a session for a grid location
-         * @description Returns 200 with the session of the same location and brand that is open or online, if there is one: a double click returns the same session, and a customer who is online is not asked to authorise again. The `startUrl` of an online session is null. Set `reuse` to false to connect further inverters of the brand.
+         * @description Returns 200 with the session of the same location and brand that is open or online, if there is one: a double click returns the same session, and a customer who is online is not asked to authorise again. The `startUrl` of an online session is null. Set `reuse` to false to connect further inverters of the brand; send an `Idempotency-Key` with it, so that a repetition gets the session that the first request has started.
          */
         post: operations["startSession"];
         delete?: never;
@@ -6979,6 +6979,23 @@ export interface components {
                 };
             };
         };
+        /**
+         * @description `remote_rejected`: The remote service refused the request and did nothing; `detail` has the status. If a registration was refused, `registrationId` names it. The same request would be refused again.
+         *
+         *     `idempotency_key_reused`: In the last 24 hours the same `Idempotency-Key` was sent to this route with another body. Nothing was done; send a new key with a new request.
+         */
+        "remote_rejected-or-idempotency_key_reused": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemView"] & {
+                    /** @enum {unknown} */
+                    code?: "remote_rejected" | "idempotency_key_reused";
+                };
+            };
+        };
     };
     parameters: never;
     requestBodies: never;
@@ -9952,7 +9969,10 @@ export interface operations {
     startSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Chosen by the caller, a new one for each creation. A repetition within 24 hours with the same key and body creates nothing and gets the same response */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The `gridLocationId`. It is named `id`, because OpenAPI allows one parameter name for a path that several operations share */
                 id: string;
@@ -10000,7 +10020,7 @@ export interface operations {
             408: components["responses"]["request_timeout"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["remote_rejected"];
+            422: components["responses"]["remote_rejected-or-idempotency_key_reused"];
             429: components["responses"]["too_many_requests"];
             431: components["responses"]["headers_too_large"];
             500: components["responses"]["internal_error"];

@@ -2,6 +2,12 @@ import { Body, Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/
 import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentKey, Operation } from '../../access/operation.decorator.js';
+import { IdempotencyKeys } from '../../access/idempotency-keys.store.js';
+import {
+  Repeatable,
+  TakesIdempotencyKey,
+  type RepeatableRequest,
+} from '../../access/repeatable-request.decorator.js';
 import { hasScope, type Principal } from '../../access/scopes.js';
 import { ApiPage, mapPage, type Page } from '../../platform/http/page.js';
 import { ApiProblems } from '../../platform/openapi/api-problems.decorator.js';
@@ -27,6 +33,7 @@ export class SessionsController {
     private readonly sessions: SessionsService,
     private readonly refreshes: SessionRefreshService,
     private readonly stalls: StallViews,
+    private readonly requests: IdempotencyKeys,
   ) {}
 
   @Post('onboarding/pv/:gridLocationId')
@@ -36,8 +43,9 @@ export class SessionsController {
     notInBulk: { reuse: false },
     summary: 'Start a session for a grid location',
     description:
-      'Returns 200 with the session of the same location and brand that is open or online, if there is one: a double click returns the same session, and a customer who is online is not asked to authorise again. The `startUrl` of an online session is null. Set `reuse` to false to connect further inverters of the brand.',
+      'Returns 200 with the session of the same location and brand that is open or online, if there is one: a double click returns the same session, and a customer who is online is not asked to authorise again. The `startUrl` of an online session is null. Set `reuse` to false to connect further inverters of the brand; send an `Idempotency-Key` with it, so that a repetition gets the session that the first request has started.',
   })
+  @TakesIdempotencyKey()
   @ApiBody({ type: NewSession, required: false })
   @ApiCreatedResponse({ description: 'Started', type: SessionView, headers: LOCATION })
   @ApiOkResponse({ description: 'The session that is open or online', type: SessionView, headers: LOCATION })
@@ -46,9 +54,16 @@ export class SessionsController {
     @Param('gridLocationId', ParseUuid) gridLocationId: string,
     @Body() { brand, metadata = {}, reuse = true }: NewSession,
     @CurrentKey() key: Principal,
+    @Repeatable() request: RepeatableRequest | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionView> {
-    const wanted = { gridLocationId, brand: brand ?? null, metadata, reuse };
+    const since = request && (await this.requests.beganBefore(request));
+    const wanted = {
+      gridLocationId,
+      brand: brand ?? null,
+      metadata,
+      reuse: reuse || (since ? { since } : false),
+    };
     const { session, reused } = await this.starts.start(wanted);
     void reply.status(reused ? 200 : 201).header('location', `/api/v1/onboarding/pv/${session.id}`);
     return this.view(session, key);

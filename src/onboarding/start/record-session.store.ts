@@ -14,9 +14,10 @@ export interface WantedSession {
   readonly metadata: Readonly<Record<string, unknown>>;
   /**
    * If true, an open or online session of the same location and brand is returned, and no new session is started. `connected`: the same,
-   * unless all inverters of the online session are missing.
+   * unless all inverters of the online session are missing. `since`: the first session that was started since then, in seconds since 1970
+   * by the clock of the database.
    */
-  readonly reuse: boolean | 'connected';
+  readonly reuse: boolean | 'connected' | { readonly since: number };
 }
 
 export interface LeasedStart {

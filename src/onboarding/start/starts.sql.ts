@@ -23,11 +23,16 @@ const isSubject = (id: string): string =>
   `EXISTS (SELECT FROM domain_events WHERE subject = ${id}::uuid::text)`;
 
 /**
- * Selects what hinders a start of location $1 and brand $2: the session to reuse unless $3 is `false`, and the failed starts that may have left orphans
+ * Selects what hinders a start of location $1 and brand $2: the session to reuse unless $3 is `false` (if $3 is a number of seconds since 1970,
+ * the first one that was started since then), and the failed starts that may have left orphans
  * since the last one that succeeded. Counts none if the user has been erased, since BEGIN_START then finds the location gone.
  */
 const SELECT_HINDRANCE = `
-    SELECT (SELECT id FROM (${SESSION_TO_REUSE}) AS reusable WHERE $3::text <> 'false') AS "sessionId",
+    SELECT CASE WHEN $3::text ~ '^[0-9]' THEN (
+             SELECT b.session_id FROM session_starts b
+              WHERE b.grid_location_id = $1 AND b.brand IS NOT DISTINCT FROM $2 AND b.status = 'started'
+                AND b.created_at >= to_timestamp(CASE WHEN $3 ~ '^[0-9]' THEN $3::float8 END) ORDER BY b.created_at LIMIT 1)
+           ELSE (SELECT id FROM (${SESSION_TO_REUSE}) AS reusable WHERE $3 <> 'false') END AS "sessionId",
            count(*)::int AS failures, coalesce(-${msUntil('max(s.updated_at)')}, 0) AS "agoMs",
            (array_agg(s.last_error ORDER BY s.updated_at DESC))[1] AS error
       FROM session_starts s

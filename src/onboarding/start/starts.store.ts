@@ -89,7 +89,7 @@ export class StartsStore {
 
   /** Inserts the start, unless it is hindered. Inserts it by a second statement if only the wait after failed starts is over. */
   private async insert(wanted: WantedSession, leaseToken: string): Promise<[FoundHindrance, InsertedStart]> {
-    const place = [wanted.gridLocationId, wanted.brand, String(wanted.reuse)];
+    const place = placeOf(wanted);
     for (let known = 0; ;) {
       const values = [...place, known, leaseToken, this.leaseMs, actingKey()];
       const rows = await this.database.query<FoundHindrance & InsertedStart>(
@@ -173,12 +173,16 @@ export class StartsStore {
     return ended.flatMap(({ failed }) => failed?.gridLocationId ?? []);
   }
 
-  private async findHindrance({ gridLocationId, brand, reuse }: WantedSession) {
-    return (
-      await this.database.query<FoundHindrance>(sql.FIND_HINDRANCE, [gridLocationId, brand, String(reuse)])
-    )[0]!;
+  private async findHindrance(wanted: WantedSession) {
+    return (await this.database.query<FoundHindrance>(sql.FIND_HINDRANCE, placeOf(wanted)))[0]!;
   }
 }
+
+const placeOf = ({ gridLocationId, brand, reuse }: WantedSession) => [
+  gridLocationId,
+  brand,
+  String(typeof reuse === 'object' ? reuse.since : reuse),
+];
 
 function hindranceOf({ sessionId, error, ...failed }: FoundHindrance): Hindrance | null {
   if (sessionId !== null) return { kind: 'exists', sessionId };

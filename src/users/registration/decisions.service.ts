@@ -29,11 +29,21 @@ export class DecisionsService {
     const { EAN_CHECK_DIGIT: rule } = this.environment;
     const user = decision === 'resolve' ? readConfirmed(confirmed, registration, rule) : undefined;
     const decided = await this.decisions.decide({ id, actor, decision, user, unchangedSince });
-    if (decided.status !== 'decided') throw problemOf(decided, decision, id);
+    if (decided.status !== 'decided') {
+      const known = found(await this.registrations.findSequenced(id), `registration ${id}`);
+      const isRepeated =
+        isDiscardedBefore(decided, decision) || (user !== undefined && known.userId === user.id);
+      if (isRepeated) return known;
+      throw problemOf(decided, decision, id);
+    }
     this.logger.log({ message: `${actor} decided to ${decision} a registration`, registrationId: id });
     return found(await this.registrations.findSequenced(id), `registration ${id}`);
   }
 }
+
+/** Whether a repetition of the decision was refused. */
+export const isDiscardedBefore = (decided: Decided, decision: PersonDecision): boolean =>
+  decision === 'discard' && decided.status === 'wrong_status' && decided.current === 'discarded';
 
 /** Returns the user that a person has entered. Throws Problem ean_rounded or invalid_request. */
 function readConfirmed(

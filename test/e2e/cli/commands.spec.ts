@@ -433,9 +433,9 @@ describe('a command', () => {
 
     const discarded = await run(['registrations', 'discard', toDiscard, '--yes', '--json']);
     expect(JSON.parse(discarded.out)).toMatchObject({ id: toDiscard, status: 'discarded' });
-    const again = await run(['registrations', 'discard', toDiscard, '--yes']);
-    expect([again.exitCode, again.out]).toEqual([1, '']);
-    expect(again.err).toMatch(/^registration_conflict: /);
+    const late = await run(['registrations', 'retry', toDiscard, '--yes']);
+    expect([late.exitCode, late.out]).toEqual([1, '']);
+    expect(late.err).toMatch(/^registration_conflict: /);
 
     const retried = await run(['registrations', 'retry', toRetry, '--yes']);
     expect(retried.out).toMatch(/^status: (pending|registered)$/m);

@@ -107,6 +107,54 @@ describe('starting a session', () => {
     expect(reused.body.id).toBe(renewed.body.id);
   });
 
+  describe('with an Idempotency-Key', () => {
+    const startWith = (gridLocationId: string, key: string, body?: object) =>
+      client.call<SessionAnswer & { code: string }>('POST', `/onboarding/pv/${gridLocationId}`, body, {
+        'idempotency-key': key,
+      });
+    const further = { ...BRAND, reuse: false };
+
+    it('and without reuse, starts another session once', async () => {
+      const { gridLocationId, id } = await startOnline();
+      const first = await startWith(gridLocationId, 'a', further);
+      const repeated = await startWith(gridLocationId, 'a', further);
+      const other = await startWith(gridLocationId, 'b', further);
+      const last = await startWith(gridLocationId, 'a', further);
+      expect([first, repeated, other, last].map(({ status }) => status)).toEqual([201, 200, 201, 200]);
+      expect([repeated.body.id, last.body.id]).toEqual([first.body.id, first.body.id]);
+      expect(new Set([id, first.body.id, other.body.id]).size).toBe(3);
+      expect(await startsOf(gridLocationId)).toHaveLength(3);
+    });
+
+    it('starts one session, also if the repetition comes while the first request waits', async () => {
+      const gridLocationId = await client.locate();
+      await respond(gridLocationId, { kind: 'delay', delayMs: 500 });
+      const both = await Promise.all([1, 2].map(() => startWith(gridLocationId, 'c', { reuse: false })));
+      expect(new Set(both.map(({ body }) => body.id)).size).toBe(1);
+      expect(await startsOf(gridLocationId)).toHaveLength(1);
+    });
+
+    it('starts a session after a first request that was not sent', async () => {
+      const gridLocationId = await client.locate();
+      await respond(gridLocationId, { kind: 'answer', status: 409, effect: false });
+      const [refused, started, repeated] = [
+        await startWith(gridLocationId, 'd', { reuse: false }),
+        await startWith(gridLocationId, 'd', { reuse: false }),
+        await startWith(gridLocationId, 'd', { reuse: false }),
+      ];
+      expect([refused.status, started.status, repeated.status]).toEqual([422, 201, 200]);
+      expect(repeated.body.id).toBe(started.body.id);
+    });
+
+    it('refuses the key with another body, and takes it without one', async () => {
+      const gridLocationId = await client.locate();
+      expect((await startWith(gridLocationId, 'e')).status).toBe(201);
+      expect((await startWith(gridLocationId, 'e')).status).toBe(200);
+      const { status, body } = await startWith(gridLocationId, 'e', further);
+      expect([status, body.code]).toEqual([422, 'idempotency_key_reused']);
+    });
+  });
+
   it.each([
     [200, '1 s', '19 s'],
     [201, '11 s', '9 s'],

@@ -202,6 +202,23 @@ describe('a decision', () => {
     });
     expect((await resolveWith(ean)).body.status).toBe('registered');
   });
+
+  it('may be repeated after a lost response, with the same result', async () => {
+    const discarded = await insert('uncertain');
+    const tenantReference: string = randomUUID();
+    const resolved = await insert('uncertain', { tenantReference });
+    const user = { id: randomUUID(), tenantReference, gridLocations: [{ id: randomUUID(), ean: EAN }] };
+    for (let times = 1; times <= 2; times++) {
+      const decided = await client.call('POST', `/registrations/${discarded}/discard`);
+      expect([decided.status, decided.body.status]).toEqual([200, 'discarded']);
+      const entered = await resolve(resolved, user);
+      expect([entered.status, entered.body.status]).toEqual([200, 'registered']);
+    }
+    const another = await resolve(resolved, { ...user, id: randomUUID() });
+    expect([another.status, another.body.code]).toEqual([409, 'registration_conflict']);
+    const log = await client.list<{ action: string; target: string }>('/audit-log');
+    expect(log.filter(({ target }) => target === discarded || target === resolved)).toHaveLength(2);
+  });
 });
 
 it('are found by a text of 1 to 200 characters', async () => {
