@@ -420,6 +420,17 @@ if (CHROMIUM === null) {
         const row = deliveries.getByRole('row', { name: '/works' }).first();
         await row.getByRole('button', { name: 'Redeliver' }).click();
         await waitFor('the event', () => receivedAt('/works') > before);
+        await row.locator('summary').first().click();
+        await row.getByText('"specversion"').waitFor();
+        expect(await faultsOf(page)).toEqual([]);
+        const again = receivedAt('/works');
+        await row.getByLabel('Select').check();
+        const chosen = page.getByRole('group', { name: 'What is selected' });
+        await chosen.getByRole('button', { name: 'Redeliver' }).click();
+        await page.getByRole('dialog').getByLabel('Why').fill('The app has lost it');
+        await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
+        await page.getByText('1 done, 0 skipped, 0 failed.').waitFor();
+        await waitFor('the event once more', () => receivedAt('/works') > again);
       });
     });
 
@@ -811,7 +822,14 @@ if (CHROMIUM === null) {
         expect(page.url()).not.toContain('listed-1');
         await page.getByText(id).first().waitFor();
         await page.goBack();
+        await page.getByLabel('Search these rows').fill('listed-1');
+        await row.getByRole('link', { name: 'listed-1' }).focus();
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Customer listed-1' }).waitFor();
+        await page.goBack();
         await row.waitFor();
+        expect(await page.getByLabel('Search these rows').inputValue()).toBe('listed-1');
+        await page.getByLabel('Search these rows').fill('');
         await page.getByLabel('Brand').focus();
         await page.keyboard.type('acme');
         await page.keyboard.press('Enter');

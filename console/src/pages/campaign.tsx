@@ -140,7 +140,7 @@ function Rows({ id, filters, isRunning }: RowsProps) {
         list={list}
         unit="row"
         keyOf={({ line }) => String(line)}
-        empty="No row is like this."
+        empty="No row has this status."
         filters={[
           {
             kind: 'choice',

@@ -8,7 +8,7 @@ import { useInterval } from '../api/queries.js';
 import { countOf, eventNameOf } from '../format/words.js';
 import { Act, textIn } from '../parts/act.js';
 import { Copy } from '../parts/copy.js';
-import { Deliveries, errorOf, Redeliver, statusOf } from '../parts/deliveries.js';
+import { Deliveries, errorOf, Redeliver, Sent, statusOf } from '../parts/deliveries.js';
 import { EventTypes, typesIn } from '../parts/event-types.js';
 import { navigate } from '../parts/link.js';
 import { Empty, Loaded, Refusal } from '../parts/loaded.js';
@@ -86,10 +86,10 @@ function LastAnswer({ of: delivery }: { readonly of: Delivery | null }) {
   return (
     <>
       <p>
-        <strong>{statusOf(delivery)}</strong> <Age at={delivery.lastAttemptAt} />, to{' '}
-        <code>{eventNameOf(delivery.type)}</code>
-        <span className="soft"> ({countOf(delivery.attempts, 'attempt')})</span>
+        <strong>{statusOf(delivery)}</strong> <Age at={delivery.lastAttemptAt} />
+        <span className="soft"> ({countOf(delivery.attempts, 'attempt')})</span>, to
       </p>
+      <Sent of={delivery} />
       {error !== null && <p className="soft">{error}</p>}
       {delivery.lastAnswer ? (
         <pre>{delivery.lastAnswer}</pre>

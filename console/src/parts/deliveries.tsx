@@ -1,3 +1,5 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { client, type Delivery, type Endpoint } from '../api/client.js';
 import { useList } from '../api/lists.js';
 import { countOf, eventNameOf } from '../format/words.js';
@@ -6,6 +8,8 @@ import { Act } from './act.js';
 import { BulkAct } from './bulk.js';
 import { replaceFilters } from './link.js';
 import { List, type Filter } from './list.js';
+import { Loaded } from './loaded.js';
+import { useMay } from './may.js';
 import { Badge, Panel, type Tone } from './panel.js';
 import { Age } from './time.js';
 
@@ -93,13 +97,7 @@ export function Deliveries({ filters, endpoints, endpointId }: Props) {
         columns={[
           {
             title: 'Event',
-            of: ({ type }) => (
-              <code className="word">
-                {eventNameOf(type)
-                  .split(/(?<=[._])/)
-                  .flatMap((part, nth) => [<wbr key={nth} />, part])}
-              </code>
-            ),
+            of: (each) => <Sent of={each} />,
             text: ({ type }) => type,
           },
           ...(endpointId === undefined
@@ -142,6 +140,46 @@ const Attempts = ({ attempts, at }: { readonly attempts: number; readonly at: st
 /** Returns the status of the last response, or why there was none. */
 export const statusOf = ({ lastStatus, lastError }: Delivery): string =>
   lastStatus === null ? (lastError ?? 'none') : `HTTP ${lastStatus}`;
+
+/** Shows the name of the event and, on request, the event as it is sent. */
+export function Sent({ of: { type, eventId, sequence } }: { readonly of: Delivery }) {
+  const [isOpen, setOpen] = useState(false);
+  const may = useMay();
+  const event = useQuery({
+    queryKey: ['event', eventId],
+    queryFn: async () => {
+      const query = { after: String(BigInt(sequence) - 1n), limit: 1 };
+      const { data } = await client.GET('/api/v1/events', { params: { query } });
+      return data.items.find(({ id }) => id === eventId) ?? null;
+    },
+    enabled: isOpen,
+    staleTime: Infinity,
+  });
+  const name = (
+    <code className="word">
+      {eventNameOf(type)
+        .split(/(?<=[._])/)
+        .flatMap((part, nth) => [<wbr key={nth} />, part])}
+    </code>
+  );
+  if (!may('events:read')) return name;
+  return (
+    <details onToggle={(change) => setOpen(change.currentTarget.open)}>
+      <summary>{name}</summary>
+      {isOpen && (
+        <Loaded query={event}>
+          {(data) =>
+            data === null ? (
+              <p className="soft">The event is no longer stored.</p>
+            ) : (
+              <pre tabIndex={0}>{JSON.stringify(data, null, 2)}</pre>
+            )
+          }
+        </Loaded>
+      )}
+    </details>
+  );
+}
 
 /** Returns what was wrong beside the status of the last response, or null. */
 export const errorOf = ({ lastStatus, lastError }: Delivery): string | null =>

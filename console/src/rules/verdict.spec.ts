@@ -28,7 +28,7 @@ describe('the verdict', () => {
       tone: 'well',
       sentence: 'All is well.',
       since: SEEN,
-      sinceWords: 'The service is seen well since',
+      sinceWords: 'Well since at least',
     });
   });
 
@@ -75,7 +75,7 @@ describe('the verdict', () => {
     expect(verdictOf(known({ ...healthyStatus(), reasons: reasons.slice(2) }), SEEN)).toMatchObject({
       sentence: 'The clocks of processes differ.',
       since: SEEN,
-      sinceWords: 'Seen so since',
+      sinceWords: 'So since at least',
     });
   });
 

@@ -19,7 +19,7 @@ export interface Verdict {
   /** The time since which the sentence has been true; null if it is unknown. */
   readonly since: Date | null;
   /** The words to show before `since`. */
-  readonly sinceWords: 'Since' | 'Seen so since' | 'The service is seen well since' | 'The oldest since';
+  readonly sinceWords: 'Since' | 'So since at least' | 'Well since at least' | 'The oldest since';
 }
 
 /**
@@ -39,12 +39,12 @@ export function verdictOf({ status, stalled, unreadSince }: Known, seenSince: Da
     tone: 'attention',
     sentence: `${first.title}.${others}`,
     since: first.since === null ? seenSince : new Date(first.since),
-    sinceWords: first.since === null ? 'Seen so since' : 'Since',
+    sinceWords: first.since === null ? 'So since at least' : 'Since',
   };
 }
 
 function verdictWithoutReason(stalled: Known['stalled'], seenSince: Date): Verdict {
-  const seen = { since: seenSince, sinceWords: 'The service is seen well since' } as const;
+  const seen = { since: seenSince, sinceWords: 'Well since at least' } as const;
   if (stalled === undefined)
     return {
       tone: 'unknown',

@@ -13,7 +13,7 @@ const DAYS = 7;
 export function FunnelPanel() {
   const funnel = useFunnel(DAYS);
   return (
-    <Panel title={`Invitations of the last ${DAYS} days`} isWide>
+    <Panel title={`Invitations in ${DAYS} days`} isWide>
       <Loaded query={funnel}>
         {(days) =>
           days.length === 0 ? (

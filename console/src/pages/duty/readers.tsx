@@ -35,7 +35,7 @@ export function ReadersPanel({ status: { outbox }, history }: Overview) {
         ]}
       />
       <Trend
-        title="Slowest reader, behind"
+        title="Slowest reader"
         history={history}
         of={({ handlersLagSeconds, webhooksLagSeconds, brokerLagSeconds }) => {
           const known = [handlersLagSeconds, webhooksLagSeconds, brokerLagSeconds].flatMap(

@@ -47,7 +47,7 @@ export function ReadingPanel({ status: { poller, budget }, history }: Overview) 
           />
           {poller.phases.length > 0 && (
             <Table
-              label="Age of the last successful read by phase"
+              label="How long ago sessions were read, by phase"
               rows={poller.phases}
               keyOf={({ phase }) => phase}
               columns={[
