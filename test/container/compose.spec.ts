@@ -108,7 +108,7 @@ describe('docker-compose.yml, run without an engine', () => {
     expect(startUrl).toMatch(address);
     expect((await fetch(startUrl!.replace(address, published))).status).toBe(200);
     await new SandboxControl(published).online(id, { inverters: 1 });
-    await waitFor('the installation is online', async () => (await client.session(id)).state === 'online');
+    await client.untilState(id, 'online');
   });
 
   it('is restored by the commands of docs/postgresql.md, and its key is rotated by that of docs/security.md', async () => {

@@ -14,7 +14,6 @@ import { startOutboundProxy, withCredentials } from '../setup/receivers/outbound
 import { startSandbox } from '../setup/sandbox.js';
 import { startServiceProcess } from '../setup/service-process.js';
 import { ADMIN_KEY, CREDENTIALS } from '../setup/test-environment.js';
-import { waitFor } from '../setup/wait-for.js';
 import { Network } from './network.js';
 
 jest.setTimeout(240_000);
@@ -92,7 +91,7 @@ it('the main job and a call that is passed on need no way out but the proxy', as
   const client = new TestClient(`http://${address}:${PORT}`, ADMIN_KEY);
   const { id } = await client.startNew();
   await sandbox.control.complete(id, { onlineAfterMs: 0 });
-  await waitFor('online', async () => (await client.session(id)).state === 'online');
+  await client.untilState(id, 'online');
   expect(await client.eventsOf(id)).toContain('session.online');
   const [user] = await sandbox.control.users();
   const data = await client.call('GET', `/scs/users/${user!.id}/data`);

@@ -9,7 +9,6 @@ import { StallTask } from '../../src/stalls/stall-task.service.js';
 import { TestClient } from '../setup/client.js';
 import { startWebhookReceiver, type WebhookReceiver } from '../setup/receivers/webhook-receiver.js';
 import { useTestApp } from '../setup/test-app.js';
-import { waitFor } from '../setup/wait-for.js';
 import { CHROMIUM, launchChromium } from './chromium.js';
 
 const FOLDER = fileURLToPath(new URL('../../docs/images', import.meta.url));
@@ -85,7 +84,7 @@ if (CHROMIUM === null) {
       const { body: session } = await client.start(id, { brand });
       if (nth % 2 === 0) {
         await service.sandbox!.control.complete(session.id, { onlineAfterMs: 0 });
-        await waitFor('the session', async () => (await client.session(session.id)).state === 'online');
+        await client.untilState(session.id, 'online');
       } else
         await change(
           'onboarding_sessions',

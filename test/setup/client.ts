@@ -3,6 +3,7 @@ import type { SessionView } from '../../src/onboarding/api/sessions.view.js';
 import type { UserView } from '../../src/users/user/user.view.js';
 import { newEan } from './ean.js';
 import type { TestApp } from './test-app.js';
+import { waitFor } from './wait-for.js';
 
 /** The type of a value after JSON.stringify and JSON.parse. */
 type OnTheWire<T> = T extends Date ? string : T extends object ? { [K in keyof T]: OnTheWire<T[K]> } : T;
@@ -93,6 +94,13 @@ export class TestClient {
 
   session = async (id: string, query = ''): Promise<SessionAnswer> =>
     (await this.call<SessionAnswer>('GET', `/onboarding/pv/${id}${query}`)).body;
+
+  /** Waits until the session is in this state, and returns it. */
+  untilState = (id: string, state: string): Promise<SessionAnswer> =>
+    waitFor(`session ${id} is ${state}`, async () => {
+      const session = await this.session(id);
+      return session.state === state && session;
+    });
 
   async events(): Promise<EventAnswer[]> {
     const events: EventAnswer[] = [];

@@ -46,8 +46,6 @@ async function adopt(rows: readonly object[], query = '') {
   );
   return rowsOf(service, body.id);
 }
-const stateBecomes = (sessionId: string, state: string) =>
-  waitFor(`the session is ${state}`, async () => (await client.session(sessionId)).state === state);
 const seedOne = async () => (await control.seed(1))[0]!;
 
 describe('adopting what exists', () => {
@@ -69,7 +67,7 @@ describe('adopting what exists', () => {
     const { body: registration } = await client.call('GET', `/registrations/${rows[0]!.registrationId}`);
     expect(registration).toMatchObject({ status: 'registered', userId: waiting.userId, attempts: 0 });
 
-    await stateBecomes(online.sessionId, 'online');
+    await client.untilState(online.sessionId, 'online');
     const session = await client.session(online.sessionId);
     expect(session).toMatchObject({ userId: online.userId, gridLocationId: online.gridLocationId });
     expect(session.inverters).toHaveLength(2);

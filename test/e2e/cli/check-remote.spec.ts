@@ -14,7 +14,6 @@ import { startSandbox, startSandboxProcess, type TestSandbox } from '../../setup
 import { startTestApp, useTestApp } from '../../setup/test-app.js';
 import { environmentFor, testEnvironment } from '../../setup/test-environment.js';
 import { argumentsFor } from '../../setup/test-process.js';
-import { waitFor } from '../../setup/wait-for.js';
 
 interface Result {
   readonly exitCode: number;
@@ -140,7 +139,7 @@ describe.each(Object.keys(SERVICES))('a service with the habits of %s', (name) =
     try {
       const { id } = await client.startNew();
       await sandbox.control.complete(id, { onlineAfterMs: 0 });
-      await waitFor('online', async () => (await client.session(id)).state === 'online');
+      await client.untilState(id, 'online');
     } finally {
       await service.close();
     }

@@ -393,10 +393,7 @@ describe('a command', () => {
 
   it('shows a session with its timeline, and its startUrl only as JSON', async () => {
     await sandbox.control.complete(session.id, { brand: 'sunward' });
-    await waitFor(
-      'the session to be online',
-      async () => (await client.session(session.id)).state === 'online',
-    );
+    await client.untilState(session.id, 'online');
     const inverter = (await client.session(session.id)).inverters[0]!.id;
     const list = await runBoth('sessions', 'list', '--state', 'online');
     expect(list.table).toMatch(new RegExp(`^${session.id} +online +\\d+s +sunward +customer-4711$`, 'm'));

@@ -12,7 +12,6 @@ import { recordRestore } from '../../../src/events/sequence.sql.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestClient } from '../../setup/client.js';
 import { useTestApp } from '../../setup/test-app.js';
-import { waitFor } from '../../setup/wait-for.js';
 
 const service = useTestApp();
 const client = TestClient.of(service);
@@ -186,7 +185,7 @@ describe('for people', () => {
     const ids = [(await client.startNew()).id, (await client.startNew()).id];
     for (const id of ids) {
       await service.sandbox!.control.fields(id, { set: { expired: true } });
-      await waitFor('expired', async () => (await client.session(id)).state === 'expired');
+      await client.untilState(id, 'expired');
     }
     const lineOfChange = (id: string) => `${id}  unrecognised -> expired  (expired_flag)`;
     // Simulates an earlier release without a rule for `expired`.

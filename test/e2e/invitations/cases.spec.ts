@@ -464,10 +464,7 @@ describe('the funnel', () => {
   const goOnline = async (gridLocationId: string, brand: string) => {
     const { body: session } = await client.start(gridLocationId, { brand });
     await service.sandbox!.control.complete(session.id, { onlineAfterMs: 0 });
-    await waitFor(
-      'the session to be online',
-      async () => (await client.session(session.id)).state === 'online',
-    );
+    await client.untilState(session.id, 'online');
   };
   const funnelOf = async (key: string, query = '') => {
     const items = await client.list<FunnelView>(`/funnel?by=brand${query}`);

@@ -562,10 +562,7 @@ describe('an invitation that is changed', () => {
     const invitation = await invite({ brands: ['acme'] });
     const { body: session } = await client.start(invitation.gridLocationId, { brand: 'sunward' });
     await service.sandbox!.control.complete(session.id, { onlineAfterMs: 0 });
-    await waitFor(
-      'the session to be online',
-      async () => (await client.session(session.id)).state === 'online',
-    );
+    await client.untilState(session.id, 'online');
     expect((await read(invitation.id)).state).toBe('invited');
     expect((await change(invitation.id, { brands: ['sunward'] })).body.state).toBe('online');
     expect(await change(invitation.id, { locale: 'nl' })).toMatchObject({
@@ -1140,10 +1137,7 @@ describe('an owner who is done', () => {
     await control.complete(sessionId, { onlineAfterMs: null });
     await isIn(id, 'owner_done');
     await control.expire(sessionId);
-    await waitFor(
-      'the session is expired',
-      async () => (await client.session(sessionId)).state === 'expired',
-    );
+    await client.untilState(sessionId, 'expired');
     await pass(id);
     const page = await textOf(await open(url));
     expect(page).toContain('Connect again');
@@ -1157,14 +1151,12 @@ describe('an owner who is done', () => {
     async (state) => {
       const { id, url, sessionId } = await begin();
       const { control } = service.sandbox!;
-      const isRead = (as: string) =>
-        waitFor(`the session is ${as}`, async () => (await client.session(sessionId)).state === as);
       if (state !== 'awaiting_owner') {
         await control.complete(sessionId, { onlineAfterMs: null });
-        await isRead('awaiting_installation');
+        await client.untilState(sessionId, 'awaiting_installation');
       }
       if (state === 'expired') await control.expire(sessionId);
-      await isRead(state);
+      await client.untilState(sessionId, state);
       await isIn(id, state === 'awaiting_owner' ? 'started' : 'owner_done');
       expect(await textOf(await open(url))).not.toContain('Connect your solar installation');
       await service.database.query(
@@ -1191,10 +1183,7 @@ describe('an owner who is done', () => {
     const gridLocationId = await client.locate();
     const { body: session } = await client.start(gridLocationId);
     await service.sandbox!.control.complete(session.id, { onlineAfterMs: null });
-    await waitFor(
-      'the session',
-      async () => (await client.session(session.id)).state === 'awaiting_installation',
-    );
+    await client.untilState(session.id, 'awaiting_installation');
     const { body } = await inviteAgain(gridLocationId);
     await isIn(body.id, 'owner_done');
     const { ownerDoneAt, createdAt } = await read(body.id);

@@ -80,7 +80,7 @@ describe('sessions that want five times the reads that are allowed', () => {
     // Waits for the next second: the sandbox returns whole seconds, and only a change after the start is counted.
     await sleep(1_100);
     await sandbox.online(id);
-    await waitFor('online', async () => (await client.session(id)).state === 'online');
+    await client.untilState(id, 'online');
     const { changes, p50Seconds, p95Seconds } = (await budget()).noticed;
     expect(changes).toBe(1);
     expect(p50Seconds).toBe(p95Seconds);

@@ -17,22 +17,16 @@ beforeAll(() => {
   database = service.database;
 });
 
-const waitForState = (id: string, state: string): Promise<SessionAnswer> =>
-  waitFor(`session ${id} is ${state}`, async () => {
-    const session = await client.session(id);
-    return session.state === state && session;
-  });
-
 describe('a session that is watched', () => {
   it('goes from its owner to its installation to online, and announces this in order', async () => {
     const { id } = await client.startNew();
     await sandbox.complete(id);
-    expect(await waitForState(id, 'awaiting_installation')).toMatchObject({
+    expect(await client.untilState(id, 'awaiting_installation')).toMatchObject({
       basis: 'inferred',
       inverters: [],
     });
     await sandbox.online(id, { inverters: 2 });
-    const online = await waitForState(id, 'online');
+    const online = await client.untilState(id, 'online');
     expect(online).toMatchObject({
       basis: 'observed',
       finished: true,
@@ -54,7 +48,7 @@ describe('a session that is watched', () => {
   it('lists further inverters, and marks a missing one', async () => {
     const { id, userId } = await client.startNew();
     await sandbox.online(id, { inverters: 1 });
-    const [first] = (await waitForState(id, 'online')).inverters;
+    const [first] = (await client.untilState(id, 'online')).inverters;
     await sandbox.online(id, { inverters: 1 });
     await waitFor('both inverters are there', async () => (await client.session(id)).inverters.length === 2);
     await sandbox.removeInverter(id, first!.id);
@@ -83,9 +77,9 @@ describe('a session that is watched', () => {
   it('comes online late after it expired', async () => {
     const { id } = await client.startNew();
     await sandbox.expire(id);
-    expect(await waitForState(id, 'expired')).toMatchObject({ startUrl: null, closedAt: null });
+    expect(await client.untilState(id, 'expired')).toMatchObject({ startUrl: null, closedAt: null });
     await sandbox.online(id, { inverters: 1 });
-    await waitForState(id, 'online');
+    await client.untilState(id, 'online');
     expect(await client.eventsOf(id)).toEqual([
       'session.started',
       'session.expired',
@@ -97,7 +91,7 @@ describe('a session that is watched', () => {
   it('R20: is unrecognised with flags that the interface does not describe, records the response, and recovers', async () => {
     const { id } = await client.startNew();
     await sandbox.fields(id, { set: { finished: true, active: true, surprise: 'recorded' } });
-    await waitForState(id, 'unrecognised');
+    await client.untilState(id, 'unrecognised');
     const recorded = await database.query<{ body: { surprise?: string } }>(
       'SELECT body FROM session_observations WHERE session_id = $1 ORDER BY id DESC LIMIT 1',
       [id],
@@ -106,7 +100,7 @@ describe('a session that is watched', () => {
     expect((await client.session(id)).startUrl).toBeNull();
     await sandbox.fields(id);
     // The startUrl survives one unrecognised response.
-    expect((await waitForState(id, 'awaiting_installation')).startUrl).not.toBeNull();
+    expect((await client.untilState(id, 'awaiting_installation')).startUrl).not.toBeNull();
   });
 });
 
@@ -130,7 +124,7 @@ describe('reading a session', () => {
     };
     expect(await isStored()).toBe(true);
     await sandbox.complete(id, { onlineAfterMs: 0 });
-    expect((await waitForState(id, 'online')).startUrl).toBeNull();
+    expect((await client.untilState(id, 'online')).startUrl).toBeNull();
     expect(await isStored()).toBe(false);
   });
 });
@@ -141,11 +135,11 @@ describe('the times of a session', () => {
     expect(started.onlineAt).toBeNull();
     expect(Date.parse(started.stateChangedAt)).toBeLessThanOrEqual(Date.parse(started.checkedAt));
     await sandbox.complete(started.id);
-    const completed = await waitForState(started.id, 'awaiting_installation');
+    const completed = await client.untilState(started.id, 'awaiting_installation');
     expect(completed.onlineAt).toBeNull();
     expect(Date.parse(completed.stateChangedAt)).toBeGreaterThan(Date.parse(started.stateChangedAt));
     await sandbox.online(started.id, { inverters: 1 });
-    const online = await waitForState(started.id, 'online');
+    const online = await client.untilState(started.id, 'online');
     expect(online.onlineAt).toBe(online.stateChangedAt);
     await database.query("UPDATE onboarding_sessions SET state = 'unrecognised' WHERE id = $1", [started.id]);
     expect((await client.session(started.id)).onlineAt).toBe(online.onlineAt);
@@ -179,7 +173,7 @@ describe('listing sessions', () => {
     expect((await list('&state=online')).items).toEqual([]);
     const since = new Date();
     await sandbox.expire(first.items[0]!.id);
-    await waitForState(first.items[0]!.id, 'expired');
+    await client.untilState(first.items[0]!.id, 'expired');
     expect(
       (await list(`&updatedSince=${since.toISOString()}&state=expired`)).items.map(({ id }) => id),
     ).toEqual([first.items[0]!.id]);

@@ -23,18 +23,12 @@ beforeAll(() => {
 });
 afterEach(() => sandbox.clearFaults());
 
-const waitForState = (id: string, state: string): Promise<SessionAnswer> =>
-  waitFor(`session ${id} is ${state}`, async () => {
-    const session = await client.session(id);
-    return session.state === state && session;
-  });
-
 const startsOf = async (gridLocationId: string) =>
   (await sandbox.ledger()).sessions.filter((effect) => effect.gridLocationId === gridLocationId);
 
 async function bringOnline({ id }: Pick<SessionAnswer, 'id'>): Promise<SessionAnswer> {
   await sandbox.online(id, { inverters: 1 });
-  return waitForState(id, 'online');
+  return client.untilState(id, 'online');
 }
 
 const BRAND = { brand: 'acme' };
@@ -225,7 +219,7 @@ describe('a start for a location that is online', () => {
     const again = await client.start(gridLocationId, BRAND);
     expect([again.status, again.body.id, again.body.startUrl]).toEqual([200, further.id, further.startUrl]);
     await sandbox.expire(further.id);
-    await waitForState(further.id, 'expired');
+    await client.untilState(further.id, 'expired');
     const last = await client.start(gridLocationId, BRAND);
     expect([last.status, last.body.id]).toEqual([200, online.id]);
   });
@@ -233,7 +227,7 @@ describe('a start for a location that is online', () => {
   it('returns the session that came online late, not the open one that was started before', async () => {
     const late = await client.startNew(BRAND);
     await sandbox.expire(late.id);
-    await waitForState(late.id, 'expired');
+    await client.untilState(late.id, 'expired');
     const second = await client.start(late.gridLocationId, BRAND);
     expect([second.status, second.body.state]).toEqual([201, 'awaiting_owner']);
     await bringOnline(late);

@@ -34,10 +34,7 @@ describe('remote.contract_drift', () => {
   it('announces nothing while every response is as documented, from the token to the inverters', async () => {
     const session = await client.startNew();
     await sandbox.online(session.id, { inverters: 2 });
-    await waitFor(
-      'the session to be online',
-      async () => (await client.session(session.id)).state === 'online',
-    );
+    await client.untilState(session.id, 'online');
     expect(await drifts()).toEqual([]);
     expect(await driftCount()).toBe(0);
   });

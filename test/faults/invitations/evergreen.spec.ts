@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { SessionViewsStore } from '../../../src/onboarding/store/session-views.store.js';
-import { waitFor } from '../../setup/wait-for.js';
 import { itAtLength, promise } from '../support/promise.js';
 import { startReplicas, type ReplicaOptions, type Replicas } from '../support/replicas.js';
 
@@ -32,10 +31,7 @@ async function clickLater(prepare?: ReplicaOptions['prepare']) {
     if (open !== undefined && location.endsWith(open.linkToken)) led++;
     if (open === undefined) continue;
     await control.expire(open.sessionId);
-    await waitFor(
-      'its expiry to be seen',
-      async () => (await client!.session(open.sessionId)).state === 'expired',
-    );
+    await client!.untilState(open.sessionId, 'expired');
   }
   return led;
 }

@@ -76,7 +76,7 @@ describe('R65: an end needs lasting evidence', () => {
     const { remote, client, database } = service;
     const { id } = await client.startNew();
     remote.script(id, () => ({ status: 404, body: '{}' }));
-    await waitFor('it is lost', async () => (await client.session(id)).state === 'lost');
+    await client.untilState(id, 'lost');
     expect(await client.session(id)).toMatchObject({
       startUrl: null,
       closedAt: null,

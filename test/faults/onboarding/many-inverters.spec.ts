@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { APPEND_EVENTS } from '../../../src/events/outbox.js';
-import { waitFor } from '../../setup/wait-for.js';
 import { changeStatement } from '../support/changed-statement.js';
 import { watchLoop } from '../support/evidence/loop-watch.js';
 import { inTime, itAtLength, measureUntil, promise } from '../support/promise.js';
@@ -83,13 +82,11 @@ describe('R64: work is linear in the answer', () => {
     service.remote.script(other.id, () => ({
       body: sessionBody(other.id, { ...ONLINE, inverters: listOf(1) }),
     }));
-    const waitForState = (id: string, state: string) =>
-      waitFor(state, async () => (await service.client.session(id)).state === state);
-    await waitForState(many.id, 'unrecognised');
-    await waitForState(other.id, 'online');
+    await service.client.untilState(many.id, 'unrecognised');
+    await service.client.untilState(other.id, 'online');
     const few = sessionBody(many.id, { ...ONLINE, inverters: listOf(2) });
     service.remote.script(many.id, () => ({ body: few }));
-    await waitForState(many.id, 'online');
+    await service.client.untilState(many.id, 'online');
   });
 
   itAtLength('reads a response of any shape without blocking the event loop', async () => {

@@ -88,7 +88,7 @@ async function finishElsewhere({ changed, unreadable }: HeldReads): Promise<void
   for (const id of [...changed, ...unreadable]) await control.online(id, { inverters: 1 });
   gate.open();
   for (const id of [...changed, ...unreadable]) {
-    await waitFor(`${id} is online`, async () => (await client.session(id)).state === 'online');
+    await client.untilState(id, 'online');
   }
   gate.close();
   await waitFor('nothing is being read', async () => {
